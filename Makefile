@@ -25,7 +25,7 @@ $(VENV)/.torch:
 $(VENV)/.app: $(VENV)/.torch pyproject.toml constraints.txt
 	$(INSTALL) --constraint constraints.txt --editable '.[minilm]'
 	$(BIN)/python -m compileall -q backend annotate_app
-	$(BIN)/python -c "import altair, annotate_app.server.routes, backend.encoders.simcse, pandas, streamlit.web.cli"
+	$(BIN)/python -c "import altair, annotate_app.server.routes, backend.encoders.models, pandas, streamlit.web.cli"
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.app

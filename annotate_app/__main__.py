@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from annotate_app.server import logs, server_process
-from backend.core.private import private_umask
+from backend.core.file_system import private_umask
 from backend.core.processes import END_SIGNALS
 from backend.core.server_options import LOG_VARIABLE, LogForm
 

@@ -22,11 +22,10 @@ from annotate_app.server.clip_worker import ClipWorker
 from annotate_app.server.monitoring import Health
 from annotate_app.server.routes import own_routes
 from annotate_app.server.server_process import answer_at_once, limit_messages
-from annotate_app.session import auth, downloads, oidc
+from annotate_app.session import auth, guard, oidc
 from annotate_app.session.addresses import BasePath, is_own_path
 from annotate_app.session.guard import Guard
-from annotate_app.session.websocket import bind_sessions
-from annotate_app.session.websocket_limits import LARGEST_MESSAGE_BYTES
+from annotate_app.session.websocket import LARGEST_MESSAGE_BYTES, bind_sessions
 from annotate_app.shared.waiting import MORE_COUNTS, menu_answer
 from backend.core import processes
 from backend.core.errors import ReelRankError
@@ -55,7 +54,7 @@ videos: ClipWorker[ClipJob] = ClipWorker(cut_clip)  # its process starts when th
 async def lifespan(_app: st.App) -> AsyncIterator[None]:
     """Runs around the life of the server."""
     oidc.warn_if_incomplete()
-    downloads.tell_without_traceback()
+    guard.tell_without_traceback()
     monitoring.begin(os.environ.get(METRICS_VARIABLE, ""), {"clips": clips, "videos": videos})
     clips.start()
     answer_at_once()

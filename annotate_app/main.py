@@ -5,7 +5,6 @@ import streamlit as st
 from annotate_app import navigation
 from annotate_app.language import retold
 from annotate_app.plain import plain
-from annotate_app.screens import signed_out
 from annotate_app.session import auth
 from annotate_app.shared import look
 from backend.core.errors import StoreUnavailable, TextRefused
@@ -19,9 +18,9 @@ try:
         page = navigation.page_for(person)
         if person is None:
             look.style()
-            signed_out.page(page.url_path)
+            navigation.signed_out(page.url_path)
         else:
-            signed_out.welcome_back(person, page.url_path)
+            navigation.welcome_back(person, page.url_path)
             page.run()
 except TextRefused as error:
     st.error(plain(retold(error)))

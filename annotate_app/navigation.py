@@ -1,23 +1,32 @@
-"""Build the menu: the pages of a role, in the bar and in its groups. `menu_counts` writes how much waits on each.
+"""Build the menu: the pages of a role, in the bar and in its groups; and what replaces them once a session has ended.
+
+`menu_counts` writes behind the titles how much waits for a lead.
 
 A page of another role exists only to say so; the permission checks decide, whatever page is open.
 """
 
+import time
 from functools import partial
+from html import escape
 from importlib import import_module
+from urllib.parse import quote, urlencode
 
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
-from annotate_app.language import tr
+from annotate_app.language import marked, tr
 from annotate_app.pages import DESCRIBE, FRONT, PAGES
 from annotate_app.screens import set_up
 from annotate_app.session import auth
+from annotate_app.session.addresses import SIGN_IN_PATH, full_path
 from backend.campaign.corpus.describing.opening import describing_comes_first, may_describe
 from backend.campaign.nouns import Person, Role
 from backend.campaign.review.status import in_use
+from backend.campaign.setup.serving.shared_state import keep_draft, take_draft
 
 _SCREENS = {page.title: import_module(page.module).page for page in PAGES}
+_PERSON_HERE = "person_here"
+_KEPT = marked("Sign in again to go on where you were. What you typed is kept for you until then, for an hour.")
 
 
 def page_for(person: Person | None) -> StreamlitPage:
@@ -67,3 +76,28 @@ def _left_out(person: Person | None) -> set[str]:
 
 def _not_yours(owner: Role) -> None:
     auth.require(owner)
+
+
+def signed_out(place: str) -> None:
+    """In the place of the page at `/place`: says so, and leads to the sign-in and from there back."""
+    who = st.session_state.get(_PERSON_HERE)
+    if who is not None:
+        keep_draft(auth.project(), who, place, _typed(), now=time.time())
+    query = urlencode([(name, value) for name in st.query_params for value in st.query_params.get_all(name)])
+    wanted = f"/{place}" + (f"?{query}" if query else "")
+    st.html(
+        f'<div role="alert" class="rr-signed-out"><h1>{tr("You are signed out")}</h1>'
+        f"<p>{tr(_KEPT)}</p>"
+        f'<a href="{full_path(SIGN_IN_PATH)}?next={escape(quote(wanted))}" target="_self">{tr("Sign in")}</a></div>'
+    )
+
+
+def welcome_back(person: Person, place: str) -> None:
+    """Before the page at `/place` is shown: gives this person back what they had typed there."""
+    st.session_state[_PERSON_HERE] = person.annotator_id
+    for key, value in take_draft(auth.project(), person, place, now=time.time()).items():
+        st.session_state.setdefault(key, value)
+
+
+def _typed() -> dict[str, object]:
+    return {str(key): value for key, value in st.session_state.items() if key != _PERSON_HERE}

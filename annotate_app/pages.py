@@ -10,7 +10,6 @@ from typing import NewType
 from annotate_app.language import marked
 from backend.campaign.nouns import Role
 
-
 Group = NewType("Group", str)
 """The English title of a menu in the bar, which opens on some pages of leads."""
 

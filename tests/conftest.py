@@ -25,20 +25,20 @@ from xdist.scheduler import LoadScopeScheduling
 from xdist.workermanage import WorkerController
 
 from backend.campaign.doctor.database import move
-from backend.campaign.monitoring.videos.adding import import_corpus
+from backend.campaign.monitoring.videos.check import import_corpus
 from backend.campaign.nouns import OPERATOR, Role
 from backend.campaign.release.export import card, freezing
+from backend.campaign.selection.candidates import rows as candidates_rows
 from backend.campaign.selection.candidates.choosing import choose_candidates
-from backend.campaign.selection.candidates.rows import lists
 from backend.campaign.selection.queries.drawing import draw_queries
 from backend.campaign.setup.people import accounts as people
-from backend.campaign.setup.people import sessions
-from backend.campaign.setup.project import database_place
+from backend.campaign.setup.people import permissions
+from backend.campaign.setup.project import settings_file
 from backend.campaign.setup.project.folder import Project, open_project
 from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.core.where import Where
 from backend.encoders import sentence
-from backend.store import connection, secret
+from backend.store import connection, files
 from postgres import Cluster, binary
 from support import MOMENTS, NOW, PEOPLE, Judging, WordEncoder, have_read
 
@@ -57,8 +57,10 @@ if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > 4 << 30:
 
 
 # Random orders of work are the same in every run, so that what fails once fails again.
-lists.secrets = cast(Any, SimpleNamespace(token_urlsafe=secrets.token_urlsafe, SystemRandom=lambda: random.Random(1)))
-secret.secrets = cast(Any, SimpleNamespace(token_bytes=lambda size: sha256(b"tests").digest()[:size]))
+candidates_rows.secrets = cast(
+    Any, SimpleNamespace(token_urlsafe=secrets.token_urlsafe, SystemRandom=lambda: random.Random(1))
+)
+files.secrets = cast(Any, SimpleNamespace(token_bytes=lambda size: sha256(b"tests").digest()[:size]))
 
 # A busy machine makes no example wrong.
 settings.register_profile("any machine", deadline=None)
@@ -68,15 +70,16 @@ BROWSER = "tests/browser/"
 # What takes longest begins first, so that no process is left alone with it at the end; the rest goes by name.
 LONG = (
     *("tests/browser/test_first_run.py", "tests/browser/test_every_screen.py", "tests/browser/test_front_ends.py"),
-    *("tests/browser/test_flow.py", "tests/browser/test_from_videos.py", "tests/browser/test_leaderboard.py"),
+    *("tests/browser/test_flow.py", "tests/browser/test_leaderboard.py"),
     *("tests/browser/test_attacker.py", "tests/browser/test_set_up.py"),
-    *("tests/browser/test_notes.py", "tests/browser/test_describe.py", "tests/browser/test_exam_round.py"),
+    *("tests/browser/test_trial_round.py", "tests/browser/test_describe.py", "tests/browser/test_exam_round.py"),
     *("tests/browser/test_account.py", "tests/browser/test_exam.py", "tests/store/test_crash.py"),
     *("tests/install/test_pythons.py", "tests/install/test_wheel.py", "tests/encoders/"),
 )
 MODELS = (
-    *("tests/encoders/", "tests/training/", "tests/systems/", "tests/campaign/selection/pool_check/"),
-    *("tests/cli/test_mvmr.py", "tests/cli/test_pool_checking.py", "tests/cli/test_learning.py"),
+    *("tests/encoders/", "tests/training/", "tests/systems/"),
+    *("tests/campaign/selection/pools/test_checking.py", "tests/campaign/selection/pools/test_whole_videos.py"),
+    *("tests/cli/test_mvmr.py", "tests/cli/test_learning.py"),
 )
 """Run by one process, because what runs a model takes 5 s to load."""
 ON_CLUSTER = (
@@ -151,8 +154,8 @@ def on_cluster() -> Iterator[Where]:
 @pytest.fixture
 def random_orders(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make the campaigns of a test as unpredictable as a user's."""
-    monkeypatch.setattr(lists, "secrets", secrets)
-    monkeypatch.setattr(secret, "secrets", secrets)
+    monkeypatch.setattr(candidates_rows, "secrets", secrets)
+    monkeypatch.setattr(files, "secrets", secrets)
 
 
 @pytest.fixture(autouse=True)
@@ -248,21 +251,21 @@ def new_york(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     time.tzset()
 
 
-hash_as_served = sessions._hasher
+hash_as_served = permissions._hasher
 
 
 @pytest.fixture(scope="session", autouse=True)
 def passwords_hash_fast() -> Iterator[None]:
     """A password costs a tenth of a second of both cores on purpose, and hundreds of tests sign somebody in."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sessions, "_hasher", cache(lambda: PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)))
+        patch.setattr(permissions, "_hasher", cache(lambda: PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)))
         yield
 
 
 @pytest.fixture
 def passwords_hash_as_served(monkeypatch: pytest.MonkeyPatch) -> None:
     """Passwords cost what they cost everywhere but in tests."""
-    monkeypatch.setattr(sessions, "_hasher", hash_as_served)
+    monkeypatch.setattr(permissions, "_hasher", hash_as_served)
 
 
 @pytest.fixture(scope="session")
@@ -368,7 +371,7 @@ def judging(
         cluster: Cluster = request.getfixturevalue("cluster")
         name = cluster.new(request.getfixturevalue("judging_moved"))
         (project.folder / "reelrank.db").unlink()
-        database_place.set_database(project.folder, cluster.address(name))
+        settings_file.set_database(project.folder, cluster.address(name))
         project = open_project(project.folder)
     yield Judging(project, judging_made.lead, [*judging_made.annotators])
     project.store.close()

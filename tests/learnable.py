@@ -1,6 +1,6 @@
 """Made-up material that can be learned: videos show one topic after the other, and queries name topics."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -94,3 +94,14 @@ def config(folder: Path, **changes: object) -> Config:
         predict=PredictOptions(videos=8, moments=20),
     )
     return msgspec.structs.replace(given, **changes)
+
+
+def differences(plain: Callable[[np.ndarray], float], at: np.ndarray, step: float = 1e-6) -> np.ndarray:
+    """The gradient, by moving each number a little both ways."""
+    found = np.zeros_like(at)
+    for place in np.ndindex(at.shape):
+        up, down = at.copy(), at.copy()
+        up[place] += step
+        down[place] -= step
+        found[place] = (plain(up) - plain(down)) / (2 * step)
+    return found

@@ -18,7 +18,7 @@ import numpy as np
 from backend.campaign.corpus.importing.model import CaptionedMoment
 from backend.campaign.desk.exchange import record_grades
 from backend.campaign.judging.model import GradeEvent, Receipt
-from backend.campaign.judging.rows import seats, verdicts
+from backend.campaign.judging.rows import pair_status, seats
 from backend.campaign.nouns import OPERATOR, Operator, Person, Role
 from backend.campaign.qualification.guideline.versions import guideline_versions, note_guideline_seen
 from backend.campaign.release.export.model import ReleaseOptions
@@ -92,7 +92,7 @@ def sit(project: Project, person: Person, pairs: Iterable[str], *, now: float, l
     with connection.writing(project.store) as db:
         for key in pairs:
             row = db.conn.execute("SELECT pair_id FROM pair WHERE pair_key = ?", [key]).fetchone()
-            if row and not verdicts.verdict(db, row[0]).is_settled:
+            if row and not pair_status.verdict(db, row[0]).is_settled:
                 seats.claim(db, person.annotator_id, row[0], now=now, until=now + lease_s)
 
 

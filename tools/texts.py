@@ -32,7 +32,7 @@ FOR_ANNOTATORS = (
     ),
     *("annotate_app/shared/exam_results.py", "annotate_app/shared/look.py", "annotate_app/shared/wording.py"),
     *("annotate_app/shared/day_chart.py", "annotate_app/screens/grade.py", "annotate_app/screens/my_work.py"),
-    *("annotate_app/screens/describe/", "annotate_app/screens/signed_out.py"),
+    *("annotate_app/screens/describe/", "annotate_app/navigation.py"),
     *("backend/core/", "backend/store/", "backend/media/", "backend/campaign/setup/people/"),
     *("backend/campaign/judging/", "backend/campaign/desk", "backend/campaign/corpus/describing/"),
     *("backend/campaign/qualification/", "backend/campaign/monitoring/quality/"),
@@ -112,7 +112,7 @@ def _python(
 
 
 def _called(node: ast.Call) -> str:
-    return node.func.id if isinstance(node.func, ast.Name) else ""
+    return getattr(node.func, "id", getattr(node.func, "attr", ""))
 
 
 def _is_read_by_leads(node: ast.AST) -> bool:

@@ -1,6 +1,7 @@
 """The lead's page "Activity": who did what and when, newest first, with filters and as a file."""
 
 import time
+from functools import partial
 from html import escape
 
 import streamlit as st
@@ -41,14 +42,7 @@ def page() -> None:
     people = activity_people(project, lead)
     found, group, who, days = st.columns([4, 3, 2, 2], vertical_alignment="center")
     with found:
-        words = address_state.text(
-            tr("Search"),
-            "q",
-            clears=_CLEARS,
-            type="search",
-            placeholder=tr("Search: words of a query, a reason, a file"),
-            label_visibility="collapsed",
-        )
+        words = address_state.search(tr("Search: words of a query, a reason, a file"), type="search")
     with group:
         chosen = address_state.choice(
             tr("About"), "about", translated(_GROUPS), clears=_CLEARS, box=True, label_visibility="collapsed"
@@ -86,15 +80,8 @@ def _list(project: Project, lead: Person, wanted: ActivityFilter) -> None:
         page="/queries",
     )
     if count:
-        st.download_button(
-            tr("Download as CSV"),
-            data=lambda: activity_csv(project, lead, wanted),
-            file_name="activity.csv",
-            mime="text/csv",
-            key="activity_csv",
-            on_click="ignore",
-            icon=":material/download:",
-        )
+        make = partial(activity_csv, project, lead, wanted)
+        look.csv_download(tr("Download as CSV"), make, "activity.csv", "activity_csv", ":material/download:")
 
 
 def _row(entry: ActivityEntry) -> ListRow:

@@ -8,9 +8,8 @@ import streamlit as st
 from annotate_app.language import marked, tr
 from annotate_app.plain import plain
 from annotate_app.shared import address_state, look, wording
-from annotate_app.shared.long_list import ListColumn, ListRow, long_list
+from annotate_app.shared.long_list import ListColumn, ListRow, long_list, rows_of, searched
 from annotate_app.shared.review_clip import review_clip
-from annotate_app.shared.search import searched
 from backend.campaign.judging.staffing import unpause_person
 from backend.campaign.nouns import Person
 from backend.campaign.qualification.gold import questions
@@ -27,9 +26,7 @@ _WIDTHS = (2.6, 5, 1.6)
 def page() -> None:
     """Whether gold is on and what it is chosen from, then people with their answers, then the settings."""
     project, lead, _ = look.lead_page("Gold")
-    look.refusal("gold_problem")
-    if done := st.session_state.pop("gold_done", ""):
-        st.success(plain(done))
+    look.outcome("gold")
     report, people = questions.gold_results(project, lead)
     if not report.settings.on and not any(one.answers for one in people):
         st.markdown(
@@ -201,9 +198,7 @@ def _answers(project: Project, lead: Person, people: list[questions.GoldPerson])
 
 
 def _list(listed: list[questions.GoldAnswer], current: int) -> None:
-    def rows(first: int, most: int) -> list[ListRow]:
-        return [ListRow(one.answer.gold_answer_id, (_row(one),)) for one in listed[first : first + most]]
-
+    rows = rows_of(listed, lambda one: ListRow(one.answer.gold_answer_id, (_row(one),)))
     columns = (ListColumn(tr("Answers, those far off first")),)
     long_list(
         tr("Answers"), columns, len(listed), rows, opens=_ANSWER, noun="answer", per_page=PER_PAGE, current=current

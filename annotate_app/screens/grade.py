@@ -12,7 +12,7 @@ from annotate_app.shared.player import player
 from backend.campaign.desk import exchange
 from backend.campaign.judging.model import DeskState
 from backend.campaign.nouns import Person, Role
-from backend.campaign.qualification.guideline.practising import practice_items
+from backend.campaign.qualification.guideline.practice_pairs import practice_items
 from backend.campaign.qualification.guideline.rules import Reading
 from backend.campaign.qualification.guideline.versions import guideline_due, guideline_news, guideline_version
 from backend.campaign.setup.project.folder import Project

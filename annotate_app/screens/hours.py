@@ -3,6 +3,7 @@
 import time
 from collections.abc import Sequence
 from datetime import date, timedelta
+from functools import partial
 from html import escape
 
 import streamlit as st
@@ -11,8 +12,8 @@ from annotate_app.language import marked, retold, tr
 from annotate_app.plain import plain
 from annotate_app.shared import address_state, look, wording
 from annotate_app.shared.day_chart import stacked_days
-from backend.campaign.monitoring.hours.model import HoursReport, Outlook, PersonHours
 from backend.campaign.monitoring.hours.report import hours, payroll_csv
+from backend.campaign.monitoring.hours.rules import HoursReport, Outlook, PersonHours
 from backend.core.days import last_days
 from backend.core.errors import ReelRankError
 
@@ -45,15 +46,9 @@ def page() -> None:
         _days(found, first, last)
         st.subheader(tr("People"), anchor=False)
         st.html(people_table(found.people, found.currency))
-        st.download_button(
-            tr("Download for payroll (CSV)"),
-            data=lambda: payroll_csv(found.days, found.currency),
-            file_name=f"hours-{found.days[0].day}-to-{found.days[-1].day}.csv",
-            mime="text/csv",
-            key="hours_csv",
-            on_click="ignore",
-            icon=":material/download:",
-        )
+        file = f"hours-{found.days[0].day}-to-{found.days[-1].day}.csv"
+        make = partial(payroll_csv, found.days, found.currency)
+        look.csv_download(tr("Download for payroll (CSV)"), make, file, "hours_csv", ":material/download:")
     else:
         st.info(tr("Nobody has worked here in this time. Hours appear with the first grade."))
     for text in remarks(found):

@@ -7,7 +7,8 @@ from html import escape
 
 import streamlit as st
 
-from annotate_app.language import phrases, tr, trn
+from annotate_app.language import month as month_text
+from annotate_app.language import tr, trn
 from annotate_app.plain import plain
 from annotate_app.session import auth
 from annotate_app.session.addresses import full_path
@@ -18,7 +19,7 @@ from backend.campaign.monitoring.quality.flags import my_work
 from backend.campaign.monitoring.quality.model import MyAgreement, MyWork
 from backend.campaign.nouns import Role, Scale
 from backend.campaign.qualification.exam.results import my_exam
-from backend.campaign.review.notes import my_replies, read_replies
+from backend.campaign.review.adjudicating import my_replies, read_replies
 
 _EVEN = 0.05
 """A mean difference below this is written 0.0 or is too small to be called strict or generous."""
@@ -206,9 +207,7 @@ def _time(found: MyWork) -> None:
                 "too; the table is without them, unless their grades came to count as judgements."
             )
         )
-        rows = [
-            (phrases.month(date.fromisoformat(month)), f"{active_s / 3600:,.2f}") for month, active_s in found.months
-        ]
+        rows = [(month_text(date.fromisoformat(month)), f"{active_s / 3600:,.2f}") for month, active_s in found.months]
         st.html(look.table((tr("Month"), tr("Active hours")), rows))
 
 

@@ -20,8 +20,12 @@ from starlette.routing import BaseRoute, Route
 
 from annotate_app.server.answers import (
     ASKED_AGAIN,
+    FEW_EVENTS,
+    MOST_EVENTS,
     ClipRoutes,
+    Seen,
     Sent,
+    Turns,
     answers_refusals,
     clip_response,
     cut_clip,
@@ -31,9 +35,8 @@ from annotate_app.server.answers import (
     takes,
 )
 from annotate_app.server.clip_worker import ClipWorker, Priority
-from annotate_app.server.turns import FEW_EVENTS, MOST_EVENTS, Turns
-from annotate_app.session.bodies import TooMuch, small_number
 from annotate_app.session.guard import person_of
+from annotate_app.session.request_limits import TooMuch, small_number
 from backend.campaign.corpus.describing.model import DescribeEvent
 from backend.campaign.corpus.describing.work import (
     describe_clip,
@@ -42,8 +45,8 @@ from backend.campaign.corpus.describing.work import (
     describe_work,
     note_describing_seen,
 )
-from backend.campaign.qualification.guideline.examples import example_clip
-from backend.campaign.qualification.guideline.practising import answer_practice, practice_clip
+from backend.campaign.qualification.guideline.practice_pairs import answer_practice, practice_clip
+from backend.campaign.qualification.guideline.versions import example_clip
 from backend.campaign.setup.project.folder import Project
 from backend.media.jobs import ClipJob
 
@@ -52,12 +55,6 @@ class _Exchange(Sent):
     """Body of POST /describe/exchange."""
 
     events: Annotated[list[DescribeEvent], msgspec.Meta(max_length=MOST_EVENTS)] = msgspec.field(default_factory=list)
-
-
-class _Read(Sent, kw_only=True):
-    """Body of POST /describe/guideline."""
-
-    version: int
 
 
 class DescribeRoutes(ClipRoutes):
@@ -96,8 +93,8 @@ class DescribeRoutes(ClipRoutes):
         return json_answer(taken)
 
     @answers_refusals
-    @takes(_Read)
-    async def guideline(self, request: Request, sent: _Read) -> Response:
+    @takes(Seen)
+    async def guideline(self, request: Request, sent: Seen) -> Response:
         """The person was shown a version of the guideline. The answer is empty."""
         person = person_of(request)
         await run_in_threadpool(note_describing_seen, self._project(), person, sent.version, now=self._clock())

@@ -11,7 +11,7 @@ from backend.campaign.selection.candidates.model import PoolingReport
 from backend.campaign.selection.candidates.pooling import pool_candidates
 from backend.campaign.selection.candidates.submitted_runs import CandidatePooling as PoolingOptions
 from backend.campaign.setup.project.folder import Project
-from backend.campaign.setup.serving.model import OutcomeTable, WorkOutcome
+from backend.campaign.setup.serving.model import JobOutcome, OutcomeTable
 from backend.core.errors import InputError
 from backend.core.messages import said
 from backend.core.progress import Progress
@@ -37,7 +37,7 @@ class CandidatesAsked(NamedTuple):
     dtype: str | None = None
 
 
-def choose(project: Project, lead: Person, asked: CandidatesAsked, *, progress: Progress) -> WorkOutcome:
+def choose(project: Project, lead: Person, asked: CandidatesAsked, *, progress: Progress) -> JobOutcome:
     """Choose the candidates of every query by captions, and open their first batches."""
     project = _with_encoder(project, lead, asked)
     report = choose_candidates(
@@ -66,12 +66,12 @@ def choose(project: Project, lead: Person, asked: CandidatesAsked, *, progress: 
                 pairs=report.probe_pairs,
             )
         )
-    return WorkOutcome([*sentences, *_notes(report)])
+    return JobOutcome([*sentences, *_notes(report)])
 
 
 def pool(
     project: Project, lead: Person, asked: CandidatesAsked, again: bool, dry_run: bool, *, progress: Progress
-) -> WorkOutcome:
+) -> JobOutcome:
     """Make candidates of what runs found, beside what captions find; or `again`, of what further runs found."""
     if not again and not dry_run and asked.captions:
         project = _with_encoder(project, lead, asked)
@@ -115,7 +115,7 @@ def pool(
         *(said("Run"), said("Spans taken"), said("Candidates of them"), said("Found by it alone")),
         said("Not handed out before"),
     )
-    return WorkOutcome([*sentences], [OutcomeTable([*head], rows)])
+    return JobOutcome([*sentences], [OutcomeTable([*head], rows)])
 
 
 def _with_encoder(project: Project, lead: Person, asked: CandidatesAsked) -> Project:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
 from annotate_app.language import tr
-from annotate_app.session.bodies import TooMuch
+from annotate_app.session.request_limits import TooMuch
 from backend.core import processes
 from backend.core.errors import VideoUnreadable
 from backend.core.ids import AnnotatorId
@@ -138,7 +138,7 @@ class ClipQueue(Generic[Key]):
         raise TooMuch(tr("Too many clips at once. Please wait a moment."), 2)
 
 
-class Job(Protocol):
+class CutJob(Protocol):
     """What to cut; pickled to the worker. `path` is the finished file and identifies the job."""
 
     @property
@@ -146,7 +146,7 @@ class Job(Protocol):
         """Where the clip is, or will be."""
 
 
-J = TypeVar("J", bound=Job)
+J = TypeVar("J", bound=CutJob)
 
 
 def _settle_in(_cut: object) -> None:

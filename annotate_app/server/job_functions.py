@@ -10,16 +10,19 @@ from backend.campaign.corpus.captions.name_mapping import propose_cast
 from backend.campaign.corpus.captions.rewriting import rewrite_captions
 from backend.campaign.corpus.moments import proposing
 from backend.campaign.corpus.moments.model import ByShots, ByWindows
+from backend.campaign.monitoring.progress.progress import CUTTING_CLIPS, clips_outcome, cut_queued_clips
+from backend.campaign.monitoring.quality.agreement_board import agreement_board
+from backend.campaign.monitoring.quality.model import AgreementBoard, BoardPart
 from backend.campaign.monitoring.videos import check
-from backend.campaign.monitoring.videos.adding import import_corpus, register_videos
+from backend.campaign.monitoring.videos.check import import_corpus, register_videos
 from backend.campaign.nouns import Person
 from backend.campaign.release.export.freezing import export_release
 from backend.campaign.release.export.model import ReleaseOptions
 from backend.campaign.selection.candidates.choosing import choose_encoder, encoder_name
 from backend.campaign.setup.project.folder import Project
-from backend.campaign.setup.serving.model import OutcomeTable, WorkOutcome
+from backend.campaign.setup.serving.model import JobOutcome, OutcomeTable
 from backend.core.messages import said, said_n
-from backend.core.progress import Progress
+from backend.core.progress import Progress, named
 from backend.language.endpoint import Endpoint
 
 _SHOWN = 50
@@ -34,7 +37,7 @@ class HowToMeasure:
     decode: bool | None
 
 
-def take_videos(project: Project, lead: Person, folder: Path, how: HowToMeasure, *, progress: Progress) -> WorkOutcome:
+def take_videos(project: Project, lead: Person, folder: Path, how: HowToMeasure, *, progress: Progress) -> JobOutcome:
     """Take the videos of a folder."""
     found = register_videos(project, lead, folder, fps=how.fps, decode=how.decode, now=time.time(), progress=progress)
     again = len(found.videos) - found.new
@@ -71,7 +74,7 @@ def take_videos(project: Project, lead: Person, folder: Path, how: HowToMeasure,
         tables.insert(0, _table([said("Not taken"), said("Why")], wrong, sentences, said("files")))
     if damaged := [[video.name, video.facts.damage] for video in found.videos if video.facts.damage]:
         tables.insert(0, _table([said("Damaged"), said("Where")], damaged, sentences, said("damaged videos")))
-    return WorkOutcome(sentences, tables)
+    return JobOutcome(sentences, tables)
 
 
 def look_at_videos(
@@ -82,7 +85,7 @@ def look_at_videos(
     how: HowToMeasure,
     *,
     progress: Progress,
-) -> WorkOutcome:
+) -> JobOutcome:
     """Look at all videos as they lie there now, and take in the new content of those named."""
     found = check.look_at_videos(
         project,
@@ -107,7 +110,7 @@ def look_at_videos(
         sentences.append(said("Not every picture was looked at, so damage inside may be unknown: More options has it."))
     moved = [[video, path] for video, path in found.moved]
     head = [said("Found again"), said("Where")]
-    return WorkOutcome(sentences, [_table(head, moved, sentences, said("videos"))] if moved else [])
+    return JobOutcome(sentences, [_table(head, moved, sentences, said("videos"))] if moved else [])
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +125,7 @@ class FileToTake:
     how: HowToMeasure
 
 
-def take_file(project: Project, lead: Person, asked: FileToTake, dry_run: bool, *, progress: Progress) -> WorkOutcome:
+def take_file(project: Project, lead: Person, asked: FileToTake, dry_run: bool, *, progress: Progress) -> JobOutcome:
     """Take an annotation file, or only look what would be taken."""
     report = import_corpus(
         project,
@@ -166,16 +169,16 @@ def take_file(project: Project, lead: Person, asked: FileToTake, dry_run: bool, 
         tables.insert(0, _table(head, troubles, sentences, said("videos with something wrong")))
     if dry_run:
         sentences.append(said("Nothing is written yet."))
-    return WorkOutcome(sentences, tables)
+    return JobOutcome(sentences, tables)
 
 
 def make_release(
     project: Project, lead: Person, options: ReleaseOptions, name: str, notes: str, *, progress: Progress
-) -> WorkOutcome:
+) -> JobOutcome:
     """Freeze a release among those that the project keeps."""
     made = export_release(project, lead, None, options, name=name, notes=notes, now=time.time(), progress=progress)
     if made.again:
-        return WorkOutcome(
+        return JobOutcome(
             [
                 said(
                     "Nothing changed since the release {name}: what was made now is the same, byte for byte.",
@@ -183,7 +186,7 @@ def make_release(
                 )
             ]
         )
-    return WorkOutcome([said("The release {name} is ready; it stands below.", name=made.name)])
+    return JobOutcome([said("The release {name} is ready; it stands below.", name=made.name)])
 
 
 def _table(head: Sequence[str], rows: Sequence[list[str]], sentences: list[str], what: str) -> OutcomeTable:
@@ -193,10 +196,10 @@ def _table(head: Sequence[str], rows: Sequence[list[str]], sentences: list[str],
     return OutcomeTable([*head], list(rows[:_SHOWN]))
 
 
-def look_for_names(project: Project, lead: Person, *, progress: Progress) -> WorkOutcome:
+def look_for_names(project: Project, lead: Person, *, progress: Progress) -> JobOutcome:
     """Propose what the names of the captions become."""
     found = propose_cast(project, lead, progress=progress)
-    return WorkOutcome(
+    return JobOutcome(
         [
             said(
                 "{names:,} names, {new:,} of them new: {women:,} women, {men:,} men, {persons:,} persons, {others:,} "
@@ -223,7 +226,7 @@ class RewritingAsked:
     place: str
 
 
-def rewrite(project: Project, lead: Person, asked: RewritingAsked, *, progress: Progress) -> WorkOutcome:
+def rewrite(project: Project, lead: Person, asked: RewritingAsked, *, progress: Progress) -> JobOutcome:
     """Make captions imprecise."""
     endpoint = None
     if asked.model:
@@ -260,10 +263,10 @@ def rewrite(project: Project, lead: Person, asked: RewritingAsked, *, progress: 
         sentences.append(
             said("Names that the cast lacks: {names}. Say what they become, and rewrite again.", names=f"{names}{more}")
         )
-    return WorkOutcome(sentences)
+    return JobOutcome(sentences)
 
 
-def propose_moments(project: Project, lead: Person, how: ByShots | ByWindows, *, progress: Progress) -> WorkOutcome:
+def propose_moments(project: Project, lead: Person, how: ByShots | ByWindows, *, progress: Progress) -> JobOutcome:
     """Propose moments of all videos."""
     found = proposing.propose_moments(project, lead, how, now=time.time(), progress=progress)
     sentences: list[str] = [
@@ -283,4 +286,19 @@ def propose_moments(project: Project, lead: Person, how: ByShots | ByWindows, *,
         )
     wrong = [[problem.file, problem.message] for problem in found.problems]
     head = [said("Not looked at"), said("Why")]
-    return WorkOutcome(sentences, [_table(head, wrong, sentences, said("videos"))] if wrong else [])
+    return JobOutcome(sentences, [_table(head, wrong, sentences, said("videos"))] if wrong else [])
+
+
+def agreement_intervals(project: Project, lead: Person, part: BoardPart, *, progress: Progress) -> AgreementBoard:
+    """Return the agreement board of some pairs with its intervals."""
+    return agreement_board(project, lead, part)
+
+
+def cut_clips(
+    project: Project, lead: Person, next_batches: bool, everything: bool, *, progress: Progress
+) -> JobOutcome:
+    """Cut the clips of the pairs that wait for grades, as `reelrank clips` does."""
+    steps = named(progress, CUTTING_CLIPS)
+    return clips_outcome(
+        cut_queued_clips(project, lead, next_batches=next_batches, everything=everything, progress=steps)
+    )

@@ -89,7 +89,8 @@ def _queued(cutter: ClipWorker[ClipJob], number: int) -> float:
     return cutter.queued[number]
 
 
-_counts: Counts | None = None
+counts: Counts | None = None
+"""None where nothing is counted."""
 
 
 def begin(address: str, cutters: Mapping[str, ClipWorker[ClipJob]]) -> None:
@@ -98,7 +99,7 @@ def begin(address: str, cutters: Mapping[str, ClipWorker[ClipJob]]) -> None:
     Raises:
         OSError: nobody can listen there.
     """
-    global _counts
+    global counts
     if not address:
         return
     from prometheus_client import CollectorRegistry, PlatformCollector, ProcessCollector, start_http_server
@@ -106,23 +107,11 @@ def begin(address: str, cutters: Mapping[str, ClipWorker[ClipJob]]) -> None:
     registry = CollectorRegistry()
     ProcessCollector(registry=registry)
     PlatformCollector(registry=registry)
-    counts = Counts(registry)
-    counts.watch(cutters)
+    begun = Counts(registry)
+    begun.watch(cutters)
     host, port = place_of(address)
     start_http_server(port, host, registry)
-    _counts = counts
-
-
-def exchanged(seconds: float, grades: Collection[GradeEvent], receipts: Sequence[Receipt]) -> None:
-    """See `Counts.exchanged`."""
-    if _counts is not None:
-        _counts.exchanged(seconds, grades, receipts)
-
-
-def waited(seconds: float) -> None:
-    """See `Counts.waited`."""
-    if _counts is not None:
-        _counts.waited(seconds)
+    counts = begun
 
 
 class Health:

@@ -22,22 +22,25 @@ from starlette.routing import BaseRoute, Route
 from annotate_app.server import monitoring
 from annotate_app.server.annotator_routes import DescribeRoutes, Examples, PracticeRoutes
 from annotate_app.server.answers import (
+    FEW_EVENTS,
+    MOST_EVENTS,
     ClipRoutes,
+    Seen,
     Sent,
+    Turns,
     answers_refusals,
     clip_response,
     cut_clip,
     json_answer,
     look,
     not_shown,
+    parts,
     takes,
 )
 from annotate_app.server.clip_worker import ClipWorker, Priority
-from annotate_app.server.lead_routes import Moments, Rewriting, Waiting, menu_route
-from annotate_app.server.turns import FEW_EVENTS, MOST_EVENTS, Turns, parts
-from annotate_app.server.uploads import Uploads
-from annotate_app.session.bodies import TooMuch
+from annotate_app.server.lead_routes import Moments, Rewriting, Uploads, Waiting, menu_route
 from annotate_app.session.guard import person_of
+from annotate_app.session.request_limits import TooMuch
 from annotate_app.session.routes import Sessions
 from backend.campaign.desk import exchange
 from backend.campaign.desk.clips import (
@@ -96,12 +99,6 @@ class _Exam(Sent, kw_only=True):
     act: ExamAct
 
 
-class _Read(Sent, kw_only=True):
-    """Body of POST /desk/guideline."""
-
-    version: int
-
-
 class Desks(ClipRoutes):
     """The routes an annotator's player talks to."""
 
@@ -150,7 +147,8 @@ class Desks(ClipRoutes):
                     takes=sent.takes,
                 )
         receipts += taken
-        monitoring.exchanged(time.perf_counter() - began, sent.grades, receipts)
+        if monitoring.counts is not None:
+            monitoring.counts.exchanged(time.perf_counter() - began, sent.grades, receipts)
         saved = {receipt.key for receipt in receipts if receipt.status is ReceiptStatus.SAVED}
         broken = [skip.pair for skip in sent.skips if skip.kind is SkipKind.BROKEN_CLIP and skip.key in saved]
         self._behind(self._try_reported(person, broken))
@@ -194,8 +192,8 @@ class Desks(ClipRoutes):
         return self._answer(person, [], desk)
 
     @answers_refusals
-    @takes(_Read)
-    async def guideline(self, request: Request, sent: _Read) -> Response:
+    @takes(Seen)
+    async def guideline(self, request: Request, sent: Seen) -> Response:
         """Somebody was shown a version of the guideline, to its end."""
         person = person_of(request)
         desk = await run_in_threadpool(

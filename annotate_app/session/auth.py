@@ -16,12 +16,10 @@ import streamlit as st
 
 from annotate_app.language import marked, tr
 from annotate_app.plain import plain
-from annotate_app.session.addresses import SIGN_IN_PATH, full_path
-from annotate_app.session.cookies import SESSION_COOKIE
-from annotate_app.session.websocket_limits import SCRIPTS_AT_ONCE, ScriptTurns
+from annotate_app.session.addresses import SESSION_COOKIE, SIGN_IN_PATH, full_path
+from annotate_app.session.websocket import SCRIPTS_AT_ONCE, ScriptTurns
 from backend.campaign.nouns import Person, Role
-from backend.campaign.setup.people.permissions import annotator_of, lead_of
-from backend.campaign.setup.people.sessions import person_for
+from backend.campaign.setup.people.permissions import annotator_of, lead_of, person_for
 from backend.campaign.setup.project.folder import Project, open_project
 from backend.campaign.setup.project.setting_entries import PROJECT
 from backend.core.errors import NotAllowed, ProjectError

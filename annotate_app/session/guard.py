@@ -6,11 +6,12 @@ what this person may not do, with 429 what is too much at once, with 503 and the
 used, with 507 when there is no room for a clip. What passes a websocket, `websocket.py` looks at.
 """
 
+import logging
 import re
 import secrets
 import time
 from base64 import b64encode
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
@@ -18,32 +19,34 @@ from urllib.parse import quote
 
 import streamlit
 from starlette.concurrency import run_in_threadpool
-from starlette.datastructures import MutableHeaders
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect, HTTPConnection
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from streamlit.runtime.media_file_storage import MediaFileStorageError
 
 from annotate_app.language import chosen, marked, retold, tr, use
-from annotate_app.session import downloads
 from annotate_app.session.addresses import (
     CLIP_PREFIXES,
+    CSRF_COOKIE,
     MACHINE_PREFIXES,
     OPEN_PATHS,
     OPEN_PREFIXES,
     PAGE_PATHS,
+    SESSION_COOKIE,
     SIGN_IN_PATH,
+    is_secure,
     moved_to,
+    set_cookie,
+    with_plain_names,
 )
-from annotate_app.session.bodies import TooMuch
-from annotate_app.session.cookies import CSRF_COOKIE, SESSION_COOKIE, is_secure, set_cookie, with_plain_names
-from annotate_app.session.plain_pages import not_found_page, too_many_pages, unavailable_page
-from annotate_app.session.rate_limit import MOST_AT_ONCE, MOST_CLIPS_AT_ONCE, RequestLimits
+from annotate_app.session.plain_pages import gone_page, not_found_page, too_many_pages, unavailable_page
+from annotate_app.session.request_limits import MOST_AT_ONCE, MOST_CLIPS_AT_ONCE, RequestLimits, TooMuch
 from annotate_app.session.websocket import Pages
 from backend.campaign.nouns import Person
-from backend.campaign.setup.people.permissions import lead_of
-from backend.campaign.setup.people.sessions import person_for
+from backend.campaign.setup.people.permissions import lead_of, person_for
 from backend.campaign.setup.project.folder import Project
-from backend.core.errors import NoRoom, NotAllowed, StorageUnavailable, StoreUnavailable, TextRefused
+from backend.core.errors import NoRoom, NotAllowed, ReelRankError, StorageUnavailable, StoreUnavailable, TextRefused
 
 _UPLOADS = "/_stcore/upload_file/"
 
@@ -139,8 +142,8 @@ class Guard:
                 if not path.startswith(MACHINE_PREFIXES) and self._pages.are_too_many(person):
                     await too_many_pages(self._pages.most(person))(scope, receive, send)
                     return
-                if path.startswith(downloads.PREFIX):
-                    await downloads.answer(self._app, person, as_lead, scope, receive, send)
+                if path.startswith(_MEDIA_PREFIX):
+                    await _answer_media(self._app, person, as_lead, scope, receive, send)
                     return
                 if scope["method"] == "POST" or path.startswith(CLIP_PREFIXES):
                     most = MOST_AT_ONCE if scope["method"] == "POST" else MOST_CLIPS_AT_ONCE
@@ -286,3 +289,52 @@ def _digests() -> list[str]:
     """Return the hashes of the inline scripts in Streamlit's own page, as the Content-Security-Policy names them."""
     page = (Path(streamlit.__file__).parent / "static" / "index.html").read_text(encoding="utf-8")
     return [f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'" for script in _INLINE.findall(page)]
+
+
+_MEDIA_PREFIX = "/media/"
+_LOG = logging.getLogger(__name__)
+_MAKING = "streamlit.runtime.backend_operation_handler"
+"""Where Streamlit logs that a file of a button could not be made."""
+
+
+async def _answer_media(
+    app: ASGIApp, person: Person, as_lead: Callable[[], Awaitable[object]], scope: Scope, receive: Receive, send: Send
+) -> None:
+    """Answer with a file that Streamlit keeps, unless it is no longer there or not this person's to have.
+
+    Every download of this app is a lead's; what else lies there, the marks of the header, is for everybody signed in.
+    The name of a file is a digest of its content, so an address that somebody was told would open it: the role
+    decides, not the address.
+
+    Raises:
+        NotAllowed: by `as_lead`, which checks the role; nothing is sent yet.
+    """
+    gone = False
+
+    async def sender(message: Message) -> None:
+        nonlocal gone
+        if message["type"] == "http.response.start":
+            gone = message["status"] == 404
+            if Headers(raw=message["headers"]).get("content-disposition", "").startswith("attachment"):
+                await as_lead()
+        if not gone:
+            await send(message)
+
+    await app(scope, receive, sender)
+    if gone:
+        await gone_page(person)(scope, receive, send)
+
+
+def tell_without_traceback() -> None:
+    """A button of a page that is gone, or of somebody who may no longer, is no error of the server: one line tells."""
+    logging.getLogger(_MAKING).addFilter(_is_error)
+
+
+def _is_error(record: logging.LogRecord) -> bool:
+    error = record.exc_info[1] if record.exc_info else None
+    if not isinstance(error, MediaFileStorageError):
+        return True
+    if error.__cause__ is not None and not isinstance(error.__cause__, ReelRankError):
+        return True  # making the file failed, and the record tells how
+    _LOG.warning("A file for download was asked for and not made: %s", error)
+    return False

@@ -21,9 +21,9 @@ from streamlit import auth_util
 from streamlit.web.server.starlette.starlette_app_utils import decode_signed_value
 from streamlit.web.server.starlette.starlette_server_config import TOKENS_COOKIE_NAME, USER_COOKIE_NAME
 
-from annotate_app.session.cookies import delete_cookie, set_cookie
+from annotate_app.session.addresses import delete_cookie, set_cookie
 from backend.campaign.setup.people.accounts import accept_invitation_as
-from backend.campaign.setup.people.sessions import sign_in_as
+from backend.campaign.setup.people.permissions import sign_in_as
 from backend.campaign.setup.project.folder import Project
 
 _LOG = logging.getLogger(__name__)

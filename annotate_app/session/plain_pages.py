@@ -14,12 +14,11 @@ from starlette.routing import Route
 
 from annotate_app.language import COOKIE, LANGUAGES, current, marked, tr
 from annotate_app.session import oidc
-from annotate_app.session.addresses import SIGN_IN_PATH, base_path, full_path
+from annotate_app.session.addresses import CSRF_COOKIE, SIGN_IN_PATH, base_path, full_path, set_cookie
 from annotate_app.session.auth import ROLES
-from annotate_app.session.bodies import form as form_of
-from annotate_app.session.cookies import CSRF_COOKIE, set_cookie
+from annotate_app.session.request_limits import form as form_of
 from backend.campaign.nouns import Person, Role
-from backend.campaign.setup.people.sessions import PASSWORD_LENGTH
+from backend.campaign.setup.people.permissions import PASSWORD_LENGTH
 
 _DAY_S = 86_400
 _ABOUT = marked("Watch moments, grade how well they answer a query, agree on the truth.")

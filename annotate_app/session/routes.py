@@ -19,16 +19,23 @@ from starlette.routing import BaseRoute, Route
 
 from annotate_app.language import marked, retold, tr
 from annotate_app.session import oidc, plain_pages
-from annotate_app.session.addresses import SIGN_IN_PATH, base_path, path_within
-from annotate_app.session.bodies import TooMuch, form
-from annotate_app.session.cookies import BROWSER_COOKIE, CSRF_COOKIE, SESSION_COOKIE, delete_cookie, set_cookie
+from annotate_app.session.addresses import (
+    BROWSER_COOKIE,
+    CSRF_COOKIE,
+    SESSION_COOKIE,
+    SIGN_IN_PATH,
+    base_path,
+    delete_cookie,
+    path_within,
+    set_cookie,
+)
 from annotate_app.session.guard import is_own_page
 from annotate_app.session.plain_pages import account_page, invitation_page, not_found_page, sign_in_page
-from annotate_app.session.rate_limit import FairChecks, too_many
+from annotate_app.session.request_limits import FairChecks, TooMuch, form, too_many
 from backend.campaign.judging.staffing import sign_out, sign_out_everywhere
 from backend.campaign.nouns import Person
 from backend.campaign.setup.people.accounts import accept_invitation, change_password, invited
-from backend.campaign.setup.people.sessions import (
+from backend.campaign.setup.people.permissions import (
     PASSWORD_LENGTH,
     SESSION_S,
     knows_browser,

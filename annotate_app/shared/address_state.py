@@ -18,7 +18,7 @@ import streamlit as st
 from streamlit.elements.lib.mutable_tab_container import TabContainer
 
 from annotate_app.language import tr
-from annotate_app.session.bodies import small_number
+from annotate_app.session.request_limits import small_number
 from backend.core.typed_text import is_storable
 
 _KEY = "address-"
@@ -63,6 +63,12 @@ def text(label: str, name: str, *, clears: Sequence[str] = (), **options: Any) -
     _stands(name, value)
     st.text_input(label, key=key_of(name), on_change=_changed, args=(name, "", tuple(clears)), **options)
     return value
+
+
+def search(placeholder: str, *, name: str = "q", clears: Sequence[str] = ("page",), **options: Any) -> str:
+    """The search of a list; only screen readers get its label. Returns what the address says."""
+    label = options.pop("label", tr("Search"))
+    return text(label, name, clears=clears, placeholder=placeholder, label_visibility="collapsed", **options)
 
 
 def choice(

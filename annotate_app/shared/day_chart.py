@@ -8,7 +8,8 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 
-from annotate_app.language import marked, phrases, tr
+from annotate_app.language import day as day_text
+from annotate_app.language import marked, tr
 
 _COLORS = ["#6063f1", "#0d9488", "#f59e0b", "#db2777", "#0ea5e9", "#84cc16", "#a855f7", "#a1a1aa"]
 _OTHERS = marked("others")
@@ -23,7 +24,7 @@ def day_chart(days: Sequence[tuple[str, int]], what: str, alt_text: str, color: 
         alt_text: the chart in words.
         color: of the bars.
     """
-    labels = [phrases.day(date.fromisoformat(day)) for day, _ in days]
+    labels = [day_text(date.fromisoformat(day)) for day, _ in days]
     frame = pd.DataFrame({"Day": labels, what: [count for _, count in days]})
     chart = (
         alt.Chart(frame)
@@ -52,7 +53,7 @@ def stacked_days(days: Sequence[str], done: Sequence[tuple[str, str, float]], al
     others = tr(_OTHERS)
     names = [*most, others] if len(sums) > len(most) else most
     years = days[0][:4] != days[-1][:4]
-    label = {day: phrases.day(date.fromisoformat(day), year=years) for day in days}
+    label = {day: day_text(date.fromisoformat(day), year=years) for day in days}
     frame = pd.DataFrame(
         [(label[day], name if name in most else others, hours) for day, name, hours in done],
         columns=["Day", "Annotator", "Hours"],

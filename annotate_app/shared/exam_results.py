@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from html import escape
+from typing import Literal
 
 import streamlit as st
 
@@ -25,20 +26,16 @@ _MINE = {
     ExamPhase.FAILED: marked("You did not pass. Your lead annotator sees it and decides how to go on."),
     ExamPhase.PASSED: marked("You passed."),
 }
+_COLOURS: dict[ExamPhase, Literal["green", "violet", "red", "orange"]] = {
+    ExamPhase.PASSED: "green",
+    ExamPhase.EXEMPT: "violet",
+    ExamPhase.FAILED: "red",
+}
 
 
 def badge(phase: ExamPhase, said: str = "{standing}") -> None:
     """Somebody's place in the exam, as a coloured word, or what is `said` with it."""
-    words = tr(said, standing=tr(wording.EXAM_WORDS[phase]))
-    match phase:
-        case ExamPhase.PASSED:
-            st.badge(words, color="green")
-        case ExamPhase.EXEMPT:
-            st.badge(words, color="violet")
-        case ExamPhase.FAILED:
-            st.badge(words, color="red")
-        case _:
-            st.badge(words, color="orange")
+    st.badge(tr(said, standing=tr(wording.EXAM_WORDS[phase])), color=_COLOURS.get(phase, "orange"))
 
 
 def mine(exam: ExamPerson) -> None:

@@ -13,8 +13,7 @@ from annotate_app.language import SOURCE, current, retold, tr
 from annotate_app.pages import address
 from annotate_app.plain import plain
 from annotate_app.session import auth
-from annotate_app.session.addresses import full_path
-from annotate_app.session.cookies import CSRF_COOKIE
+from annotate_app.session.addresses import CSRF_COOKIE, full_path
 from annotate_app.shared.waiting import menu_counts
 from backend.campaign.corpus.describing.opening import may_describe
 from backend.campaign.nouns import Person, Role
@@ -104,12 +103,18 @@ def as_lead(act: Callable[[Project, Person], object]) -> str:
     try:
         person = auth.current()
         if person is None:
-            # Read after signing in again, beside what was typed; see `screens.signed_out`.
+            # Read after signing in again, beside what was typed; see `navigation.signed_out`.
             return tr("You were signed out, so this was not done. It stands here as you left it: do it again.")
         act(auth.project(), lead_of(auth.project(), person))
     except ReelRankError as refusal:
         return retold(refusal)
     return ""
+
+
+def done_as_lead(act: Callable[[Project, Person], object], problem: str) -> bool:
+    """The same; whether it was done. Why not lies in the session under `problem`, where `refusal` finds it."""
+    st.session_state[problem] = as_lead(act)
+    return not st.session_state[problem]
 
 
 def lead_callback(
@@ -124,7 +129,7 @@ def lead_callback(
     def decorate(act: Callable[Concatenate[Project, Person, _Args], object]) -> Callable[_Args, None]:
         @wraps(act)
         def callback(*args: _Args.args, **more: _Args.kwargs) -> None:
-            st.session_state[problem] = as_lead(lambda project, lead: act(project, lead, *args, **more))
+            done_as_lead(lambda project, lead: act(project, lead, *args, **more), problem)
 
         return callback
 
@@ -142,6 +147,18 @@ def refusal(key: str) -> None:
     """Shows, once, why a callback did not do what it was asked: the text that it left in the session under `key`."""
     if problem := st.session_state.pop(key, ""):
         st.error(plain(problem))
+
+
+def outcome(name: str) -> None:
+    """Shows, once, what a callback of this name left in the session: `NAME_problem`, or `NAME_done`."""
+    refusal(f"{name}_problem")
+    if done := st.session_state.pop(f"{name}_done", ""):
+        st.success(plain(done))
+
+
+def csv_download(label: str, make: Callable[[], str], file_name: str, key: str, icon: str | None = None) -> None:
+    """A button for a CSV file, which is made when asked for. The page does not run anew: it would lose the file."""
+    st.download_button(label, data=make, file_name=file_name, mime="text/csv", key=key, on_click="ignore", icon=icon)
 
 
 def settled(counts: dict[str, Any]) -> tuple[int, int]:

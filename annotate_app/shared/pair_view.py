@@ -1,7 +1,8 @@
 """One pair as leads look at it: clip, grades, notes with replies, skips, how it got its verdict, whether an example."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from html import escape
 
 import streamlit as st
@@ -11,10 +12,12 @@ from annotate_app.plain import plain
 from annotate_app.shared import look, practice, wording
 from annotate_app.shared.review_clip import review_clip
 from backend.campaign.judging.model import ActKind
-from backend.campaign.qualification.guideline import examples
+from backend.campaign.nouns import Person
+from backend.campaign.qualification.guideline import versions
 from backend.campaign.qualification.guideline.rules import Example
+from backend.campaign.review.adjudicating import reply_to_note
 from backend.campaign.review.model import GivenAct, GivenGrade, GivenNote, GivenSkip, PairReview
-from backend.campaign.review.notes import reply_to_note
+from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.model import Grading
 from backend.core.ids import PairKey
 
@@ -48,10 +51,17 @@ def heading(pair: PairReview) -> None:
     st.markdown(f"#### {plain(pair.query)} {badge}")
 
 
-def judged(pair: PairReview, grading: Grading, *, hidden: bool) -> None:
-    """Grades, rule and result; notes, acts of leads and skips where there are any. `hidden` keeps the names back."""
-    rule(pair, grading)
-    record(pair, hidden=hidden)
+def whole(pair: PairReview, grading: Grading, chosen: Sequence[Example] | None = None) -> None:
+    """The clip beside everything that is known of the pair; and with the examples `chosen` whether it is one."""
+    picture, words = st.columns([2, 3], gap="medium")
+    with picture:
+        clip(pair)
+    with words:
+        heading(pair)
+        rule(pair, grading)
+        record(pair, hidden=False)
+        if chosen is not None:
+            example(pair, chosen)
 
 
 def rule(pair: PairReview, grading: Grading) -> None:
@@ -104,12 +114,8 @@ def reply(note: int, seen: int) -> None:
         seen: the reply that the lead had before them; 0 where there was none.
     """
     key = f"reply-text-{note}"
-    problem = look.as_lead(
-        lambda project, lead: reply_to_note(project, lead, note, st.session_state[key], seen=seen, now=time.time())
-    )
-    if problem:
-        st.session_state[f"reply-problem-{note}"] = problem
-    else:
+    act = partial(reply_to_note, note=note, text=st.session_state[key], seen=seen, now=time.time())
+    if look.done_as_lead(act, f"reply-problem-{note}"):
         st.session_state[key] = ""
         st.toast(tr("Kept. They read it once the pair is settled for good."), icon=":material/reply:")
 
@@ -117,22 +123,18 @@ def reply(note: int, seen: int) -> None:
 def choose_example(pair: PairKey, grade: int) -> None:
     """Callback of the form: annotators see this pair in the guideline from now on, or a message says why not."""
     note = st.session_state[f"example-note-{pair}"]
-    problem = look.as_lead(
-        lambda project, lead: examples.choose_example(project, lead, pair, grade, note, now=time.time())
-    )
-    _report(pair, problem, tr("Annotators now see this pair as the example of {grade}.", grade=grade))
+    act = partial(versions.choose_example, pair=pair, grade=grade, note=note, now=time.time())
+    _do(pair, act, tr("Annotators now see this pair as the example of {grade}.", grade=grade))
 
 
 def withdraw_example(pair: PairKey, grade: int) -> None:
     """Callback of the button: the guideline shows the example in words again."""
-    problem = look.as_lead(lambda project, lead: examples.withdraw_example(project, lead, grade, now=time.time()))
-    _report(pair, problem, tr("The example of {grade} is withdrawn.", grade=grade))
+    act = partial(versions.withdraw_example, grade=grade, now=time.time())
+    _do(pair, act, tr("The example of {grade} is withdrawn.", grade=grade))
 
 
-def _report(pair: PairKey, problem: str, done: str) -> None:
-    if problem:
-        st.session_state[f"example-problem-{pair}"] = problem
-    else:
+def _do(pair: PairKey, act: Callable[[Project, Person], object], done: str) -> None:
+    if look.done_as_lead(act, f"example-problem-{pair}"):
         st.toast(done, icon=":material/menu_book:")
 
 

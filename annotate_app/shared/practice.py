@@ -1,25 +1,26 @@
 """What newcomers practise on, as leads choose it: the practice pairs that stand, and moments for a text."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
-from urllib.parse import urlencode
 
 import streamlit as st
 
 from annotate_app.language import retold, tr
 from annotate_app.plain import plain
 from annotate_app.shared import look, wording
-from annotate_app.shared.review_clip import clip_at
+from annotate_app.shared.review_clip import moment_clip
 from backend.campaign.nouns import Person, Scale
 from backend.campaign.qualification.guideline.practice_pairs import (
     choose_practice,
     choose_practice_pair,
     practice_figures,
+    practice_offers,
+    practice_texts,
     switch_tutorial,
     withdraw_practice,
 )
-from backend.campaign.qualification.guideline.practising import practice_offers, practice_texts
 from backend.campaign.qualification.guideline.rules import Offer, PracticeFigures
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import ReelRankError
@@ -67,17 +68,14 @@ def choose(text: str, moment_id: int) -> None:
     """Callback: newcomers practise on this moment for this text."""
     state = st.session_state
     grade, why = int(state[f"practice-grade-{moment_id}"]), str(state[f"practice-why-{moment_id}"])
-    problem = look.as_lead(
-        lambda project, lead: choose_practice(project, lead, text, MomentId(moment_id), grade, why, now=time.time())
-    )
-    _report(problem)
+    _do(lambda project, lead: choose_practice(project, lead, text, MomentId(moment_id), grade, why, now=time.time()))
 
 
 def choose_pair(pair: PairKey, grade: int) -> None:
     """Callback at a settled pair: newcomers practise on it."""
     why = str(st.session_state[f"practice-why-{pair}"])
-    problem = look.as_lead(lambda project, lead: choose_practice_pair(project, lead, pair, grade, why, now=time.time()))
-    _report(problem, f"practice-problem-{pair}")
+    act = partial(choose_practice_pair, pair=pair, grade=grade, explanation=why, now=time.time())
+    _do(act, f"practice-problem-{pair}")
 
 
 def of_pair(pair: PairKey, grade: int, reason: str) -> None:
@@ -95,16 +93,14 @@ def of_pair(pair: PairKey, grade: int, reason: str) -> None:
     look.refusal(f"practice-problem-{pair}")
 
 
-def _report(problem: str, key: str = "guideline_problem") -> None:
-    if problem:
-        st.session_state[key] = problem
-    else:
+def _do(act: Callable[[Project, Person], object], problem: str = "guideline_problem") -> None:
+    if look.done_as_lead(act, problem):
         st.toast(tr("Newcomers practise on it from now on."), icon=":material/school:")
 
 
 def _standing(one: PracticeFigures, scale: Scale) -> None:
     with st.container(border=True, key=f"practice-{one.practice_id}"):
-        clip_at(f"/practice/{one.key}.mp4", _label(one.video, one.start_s, one.end_s), f"practised-{one.practice_id}")
+        moment_clip(one, f"practised-{one.practice_id}", f"/practice/{one.key}.mp4")
         st.markdown(f"**{one.grade} {plain(scale.label(one.grade).lower())}** · “{plain(one.query)}”")
         st.markdown(plain(one.explanation))
         answered = (
@@ -159,10 +155,7 @@ def _offers(project: Project, lead: Any, text: str) -> Sequence[Offer]:
 
 def _offer(text: str, offer: Offer, scale: Scale) -> None:
     with st.container(border=True, key=f"offer-{offer.moment_id}"):
-        address = urlencode({"video": offer.video, "start": offer.start_s, "end": offer.end_s})
-        clip_at(
-            f"/moments.mp4?{address}", _label(offer.video, offer.start_s, offer.end_s), f"offered-{offer.moment_id}"
-        )
+        moment_clip(offer, f"offered-{offer.moment_id}")
         st.caption(
             tr(
                 "{caption} · similarity {similarity:.2f}",
@@ -189,7 +182,3 @@ def _why(key: str, grade: int | None, words: str) -> None:
         max_chars=EXPLANATION_LENGTH,
         placeholder=tr("Newcomers read it at once, a sentence or two"),
     )
-
-
-def _label(video: str, start_s: float, end_s: float) -> str:
-    return tr("Clip of {video}, {start_s:.2f} to {end_s:.2f} s", video=video, start_s=start_s, end_s=end_s)

@@ -2,15 +2,15 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Protocol
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from annotate_app.language import marked, phrases, tr, trn
-from annotate_app.language.phrases import COUNTED
+from annotate_app.language import COUNTED, instant, marked, tr, trn
 from backend.campaign.judging.model import SkipKind
 from backend.campaign.judging.rules import MOST_GRADES, MOST_RE_OPENED, decide, middle
 from backend.campaign.nouns import FIRST_ROUND_SEATS, Rounding, Scale, Verdict
 from backend.campaign.qualification.exam.model import ExamPhase, ExamResult
-from backend.campaign.review.model import GivenGrade, PairReview, ReviewRow
+from backend.campaign.review.model import GivenGrade, PairReview
 from backend.campaign.selection.candidates.model import CandidateSource, SourceKind
 from backend.campaign.setup.project.model import Grading
 
@@ -110,9 +110,25 @@ def ranks(found: Sequence[int]) -> str:
     return tr("Rank {which}", which=which) if len(found) == 1 else tr("Ranks {which}", which=which)
 
 
-def moment(pair: PairReview | ReviewRow) -> str:
+class VideoSpan(Protocol):
+    """Whatever has a moment: a pair, an offer, a description."""
+
+    @property
+    def video(self) -> str:
+        """The name of its video."""
+
+    @property
+    def start_s(self) -> float:
+        """Where it begins there."""
+
+    @property
+    def end_s(self) -> float:
+        """Where it ends."""
+
+
+def moment(span: VideoSpan) -> str:
     """`friends_s01e02, 63.47 to 77.42 s`."""
-    return tr("{video}, {start_s:.2f} to {end_s:.2f} s", video=pair.video, start_s=pair.start_s, end_s=pair.end_s)
+    return tr("{video}, {start_s:.2f} to {end_s:.2f} s", video=span.video, start_s=span.start_s, end_s=span.end_s)
 
 
 def found_by(pair: PairReview) -> str:
@@ -136,7 +152,7 @@ def when(at: float | None, timezone: str | None) -> str:
         zone = ZoneInfo(timezone or "UTC")
     except (ZoneInfoNotFoundError, ValueError):
         zone = ZoneInfo("UTC")
-    return phrases.instant(datetime.fromtimestamp(at, zone))
+    return instant(datetime.fromtimestamp(at, zone))
 
 
 def grade(value: int, scale: Scale) -> str:
@@ -185,7 +201,7 @@ def why(pair: PairReview, grading: Grading) -> str:
         case Verdict.OPEN:
             return tr("{number} of two grades so far.", number=number(len(values)))
         case Verdict.CONSENSUS if len(values) == len(FIRST_ROUND_SEATS):
-            return f"{_first_large(_agreed(values, grading))}."
+            return f"{first_large(_agreed(values, grading))}."
         case Verdict.CONSENSUS if len(values) == MOST_GRADES:
             return tr(
                 "Without the lowest ({lowest}) and the highest ({highest}) of four grades, {mean}.",
@@ -265,5 +281,6 @@ def _agreed(values: Sequence[int], grading: Grading) -> str:
     )
 
 
-def _first_large(text: str) -> str:
+def first_large(text: str) -> str:
+    """The text with a capital letter at its beginning."""
     return text[:1].upper() + text[1:]

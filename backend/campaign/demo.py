@@ -19,7 +19,7 @@ from backend.campaign.corpus.importing import importing as corpus
 from backend.campaign.corpus.importing import rows as corpus_rows
 from backend.campaign.judging import grades
 from backend.campaign.judging.model import GradeEvent
-from backend.campaign.judging.rows import seats, verdicts
+from backend.campaign.judging.rows import pair_status, seats
 from backend.campaign.nouns import OPERATOR, Annotator, Role, Verdict
 from backend.campaign.qualification.guideline import practice_pairs as tutorial
 from backend.campaign.qualification.guideline import versions
@@ -37,10 +37,10 @@ from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.places import require_inside
 from backend.core.atomic_output import OURS, require_new_folder
 from backend.core.errors import ProjectError, SchemaOutOfDate
+from backend.core.file_system import make_private, make_private_folder
 from backend.core.ids import QueryId
 from backend.core.locking import locked
 from backend.core.messages import said
-from backend.core.private import make_private, make_private_folder
 from backend.core.progress import Progress, named
 from backend.encoders import sentence
 from backend.store.connection import writing
@@ -259,7 +259,7 @@ def _judge_query(project: Project, query_id: QueryId, crowd: list[Annotator], rn
         latent = (highest + highest / 10) * max(0.0, pair.similarity or 0.0) ** 1.3
         order = rng.sample(crowd, len(crowd))
         for nth, person in enumerate(order):
-            if nth == 2 and verdicts.verdict(project.store.db, pair.pair_id) is not Verdict.ESCALATED:
+            if nth == 2 and pair_status.verdict(project.store.db, pair.pair_id) is not Verdict.ESCALATED:
                 break
             grade = min(highest, max(0, round(rng.gauss(latent, 0.9))))
             event = GradeEvent(pair.pair, grade, f"simulated-{pair.pair}-{nth}", active_ms=rng.randrange(1500, 9000))

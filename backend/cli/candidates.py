@@ -1,105 +1,81 @@
-"""Which moments are judged for a query, and how deep judging has to go."""
+"""Which moments are judged for a query, how deep judging has to go, and which batches come next."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-from typer.core import TyperCommand
-
 from backend.api import open_project
 from backend.campaign.nouns import OPERATOR
+from backend.campaign.selection.batches.model import RuleWord, Suggestions
 from backend.campaign.selection.candidates.model import PoolingReport
 from backend.campaign.setup.project.setting_entries import MOST_CANDIDATES
-from backend.cli.options import Cluster, EncodingJobs, spread, where, whole
-from backend.cli.output import Dir, EncoderOption, KindOption, fail, now, progress_bar, say, seconds, table
+from backend.cli.commands import add_command, add_group
+from backend.cli.options import (
+    Cluster,
+    Dir,
+    EncoderOption,
+    EncodingJobs,
+    Json,
+    KindOption,
+    argument,
+    option,
+    where,
+    whole,
+)
+from backend.cli.output import end_with_json, fail, now, progress_bar, say, say_each, seconds, table
 from backend.cli.pipeline import say_next
 
 if TYPE_CHECKING:
     from backend.campaign.selection.candidates.choosing import CandidateReport
 
 
-class PooledRuns(TyperCommand):
-    """A command whose option --pool takes every file up to the next option."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Give each file its own --pool."""
-        return super().parse_args(ctx, spread(args, "--pool"))
-
-
-def register(app: typer.Typer) -> None:
-    """Add these commands to the command line."""
-    app.command("candidates", cls=PooledRuns)(candidates)
-
-
+@add_command("candidates")
 def candidates(
     folder: Dir,
     batch_size: Annotated[
         int | None,
-        typer.Option(
-            "--batch-size",
-            metavar=f"1..{MOST_CANDIDATES}",
-            help="Candidates per batch. Default: 20.",
-            min=1,
-            max=MOST_CANDIDATES,
-            show_default=False,
-        ),
+        option(f"--batch-size 1..{MOST_CANDIDATES}", "Candidates per batch. Default: 20.", min=1, max=MOST_CANDIDATES),
     ] = None,
     probe: Annotated[
         int,
-        typer.Option(
-            "--probe",
-            metavar="N",
-            help="For N queries, also judge the top 60 and 60 other moments, to see how deep to judge.",
-            min=0,
+        option(
+            "--probe N", "For N queries, also judge the top 60 and 60 other moments, to see how deep to judge.", min=0
         ),
     ] = 0,
-    seed: Annotated[int, typer.Option("--seed", metavar="S", help="Seed of the draw for --probe.")] = 0,
+    seed: Annotated[int, option("--seed S", "Seed of the draw for --probe.")] = 0,
     pool: Annotated[
         list[str] | None,
-        typer.Option(
-            "--pool",
-            metavar="[NAME=]FILE ...",
-            help="Runs whose best predictions become candidates, in a form that `evaluate` reads.",
-            show_default=False,
+        option(
+            "--pool [NAME=]FILE ...", "Runs whose best predictions become candidates, in a form that `evaluate` reads."
         ),
     ] = None,
-    depth: Annotated[
-        int, typer.Option("--depth", metavar="N", min=1, help="Number of predictions to take per query and run.")
-    ] = 20,
-    iou: Annotated[
-        float, typer.Option("--iou", metavar="X", help="IoU from which two spans are the same candidate.")
-    ] = 0.7,
+    depth: Annotated[int, option("--depth N", "Number of predictions to take per query and run.", min=1)] = 20,
+    iou: Annotated[float, option("--iou X", "IoU from which two spans are the same candidate.")] = 0.7,
     videos: Annotated[
-        Path | None,
-        typer.Option("--videos", metavar="FILE", help="name -> [duration, index], for runs with video indices."),
+        Path | None, option("--videos FILE", "name -> [duration, index], for runs with video indices.")
     ] = None,
     captions: Annotated[
-        bool, typer.Option("--captions/--no-captions", help="Also search captions when runs or frames are pooled.")
+        bool, option("--captions/--no-captions", "Also search captions when runs or frames are pooled.")
     ] = True,
     visual: Annotated[
         str | None,
-        typer.Option(
-            "--visual",
-            metavar="NAME|FOLDER",
-            help="A CLIP model for the frames of every moment, in addition to captions and runs: "
+        option(
+            "--visual NAME|FOLDER",
+            "A CLIP model for the frames of every moment, in addition to captions and runs: "
             "sentence-transformers/clip-ViT-B-32, or a model folder.",
-            show_default=False,
         ),
     ] = None,
     again: Annotated[
-        bool,
-        typer.Option("--again", help="Add the predictions of these runs to existing lists, and hand out new pairs."),
+        bool, option("--again", "Add the predictions of these runs to existing lists, and hand out new pairs.")
     ] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what pooling would do; write nothing.")] = False,
+    dry_run: Annotated[bool, option("--dry-run", "Only show what pooling would do; write nothing.")] = False,
     encoder: EncoderOption = None,
     kind: KindOption = None,
     dtype: Annotated[
         str | None,
-        typer.Option(
-            "--dtype",
-            metavar="fp32|bf16",
-            help="Precision of the encoder. bf16 is faster on many processors, and counts as another encoder.",
-            show_default=False,
+        option(
+            "--dtype fp32|bf16",
+            "Precision of the encoder. bf16 is faster on many processors, and counts as another encoder.",
         ),
     ] = None,
     jobs: EncodingJobs = None,
@@ -197,8 +173,7 @@ def _say_pooled(report: PoolingReport, *, again: bool, dry_run: bool, took: str)
         say(f"Encoder: {report.encoder}")
     if report.visual:
         say(f"Frames: {report.visual}")
-    for video in report.unseen:
-        say(f"Note: not looked at: {video}")
+    say_each("Note: not looked at: {}", report.unseen)
     if report.without and not again:
         say(f"Note: nothing was found for {report.without} queries, which are not judged so.")
     _say_notes(report)
@@ -207,9 +182,144 @@ def _say_pooled(report: PoolingReport, *, again: bool, dry_run: bool, took: str)
 
 
 def _say_notes(report: "CandidateReport | PoolingReport") -> None:
-    for sentence in report.unread:
-        say(f"Warning: {sentence}")
+    say_each("Warning: {}", report.unread)
     if report.without_file:
         say(f"Note: {report.without_file:,} videos have no file yet; import again with --videos before judging.")
     if report.split_ties:
         say(f"Note: in {report.split_ties} queries the cut leaves out moments with the same text as a chosen one.")
+
+
+def show(
+    folder: Dir,
+    each: Annotated[bool, option("--list", "Print a row for each query that waits for a decision.")] = False,
+    json: Json = False,
+) -> None:
+    """Show what the rule says about each query's next batch.
+
+    Only queries whose open batches are settled have one.
+
+    Example: reelrank batches show my-project, or for short: reelrank batches my-project
+    """
+    from backend.campaign.selection.batches.suggestions import batch_shares, batch_suggestions
+
+    project = open_project(folder)
+    found, shares = batch_suggestions(project, OPERATOR), batch_shares(project, OPERATOR)
+    if json:
+        end_with_json(_document(found) | {"queries_by_batches": shares})
+    say(f"The rule, version {found.rule.version}: a next batch is worth opening if {found.rule.rule.words}.\n")
+    rows: list[tuple[object, ...]] = [
+        (word.value, len(said), sum(one.pairs for one in said)) for word in RuleWord for said in [found.saying(word)]
+    ]
+    rows += [("declined by a lead", found.declined, ""), ("not settled yet", found.unsettled, "")]
+    table(("the rule says", "queries", "pairs"), rows)
+    if each:
+        say("")
+        for one in found.queries:
+            say(f"query {one.query_id} ({one.split.value}), batch {one.number}: {one.reading.words}; {one.query}")
+    if found.saying(RuleWord.OPEN):
+        say(f"\nNext: reelrank batches accept {folder}")
+
+
+def accept(
+    folder: Dir,
+    decline: Annotated[bool, option("--decline", "Also decline the batches that the rule calls not worth it.")] = False,
+) -> None:
+    """Open every next batch that the rule calls worth it.
+
+    Annotators can grade meanwhile. If you stop the command, run it again to open the rest.
+
+    Example: reelrank batches accept my-project
+    """
+    from backend.campaign.selection.batches.suggestions import accept_suggestions, batch_suggestions
+
+    start = now()
+    project = open_project(folder)
+    seen = batch_suggestions(project, OPERATOR)
+    with progress_bar() as progress:
+        done = accept_suggestions(project, OPERATOR, seen, decline=decline, now=start, progress=progress)
+    say(f"{done.opened:,} batches are open: {done.pairs:,} pairs went to the annotators. {seconds(start)}.")
+    if decline:
+        say(f"{done.declined:,} were declined; leads can take that back on the page Queries.")
+    if done.overtaken:
+        say(f"{done.overtaken:,} were left as they are: somebody else decided about them meanwhile.")
+
+
+def rule(
+    folder: Dir,
+    mean: Annotated[
+        float | None, option("--mean", "Lowest mean relevance of the last candidates; 0 turns this condition off.")
+    ] = None,
+    finds: Annotated[
+        int | None, option("--finds", "How many of them need at least --grade; 0 turns this condition off.", min=0)
+    ] = None,
+    grade: Annotated[int | None, option("--grade", "Lowest relevance that counts for --finds.", min=1)] = None,
+    last: Annotated[
+        int | None, option("--last", "How many of the lowest-ranked open candidates the rule looks at.", min=1, max=40)
+    ] = None,
+    reason: Annotated[str, option("--reason", "Why the rule changes; a sentence.")] = "",
+) -> None:
+    """Show the rule and its versions, or change it.
+
+    Options that you leave out keep their value. Either condition is enough.
+
+    Example: reelrank batches rule my-project --mean 2.5 --reason "too many second batches found nothing"
+    """
+    from backend.campaign.selection.batches.suggestions import batch_rule_versions, set_batch_rule
+
+    project = open_project(folder)
+    standing = batch_rule_versions(project, OPERATOR)[-1].rule
+    wanted = standing
+    if mean is not None:
+        wanted = replace(wanted, mean=mean or None)
+    if finds is not None:
+        wanted = replace(wanted, finds=finds or None)
+    wanted = replace(wanted, grade=wanted.grade if grade is None else grade, last=wanted.last if last is None else last)
+    if wanted != standing or reason:
+        set_batch_rule(project, OPERATOR, wanted, reason, now=now())
+    for one in batch_rule_versions(project, OPERATOR):
+        who = f" (set by {one.by or 'the command line'}: {one.reason})" if one.since is not None else ""
+        say(f"{one.version}  {one.rule.words}{who}")
+
+
+def depth(folder: Dir, out: Annotated[Path, argument("OUT", "Folder for the files.")]) -> None:
+    """Plot relevance by rank and similarity, to see how deep to judge.
+
+    Shows the pairs that `reelrank candidates --probe N` chose, with the mean of each bin.
+
+    Example: reelrank batches depth my-project probe
+    """
+    from backend.campaign.review.queries import write_probe_figures
+
+    report = write_probe_figures(open_project(folder), OPERATOR, out)
+    say(f"{report.settled} of {report.pairs} pairs of {report.queries} probed queries have a relevance.")
+    table(("rank", "pairs", "mean relevance"), [(part.name, part.pairs, f"{part.mean:.2f}") for part in report.by_rank])
+    say(f"Written: {', '.join(map(str, report.files))}")
+
+
+def _document(found: Suggestions) -> dict[str, Any]:
+    return {
+        "rule": found.rule,
+        "queries": [
+            {
+                "query_id": one.query_id,
+                "query": one.query,
+                "split": one.split.value,
+                "number": one.number,
+                "pairs": one.pairs,
+                "word": one.reading.word.value,
+                "says": one.reading.words,
+            }
+            for one in found.queries
+        ],
+        "declined": found.declined,
+        "unsettled": found.unsettled,
+    }
+
+
+add_group(
+    "batches",
+    "Show and open the next batches worth judging.",
+    "my-project",
+    {"show": show, "accept": accept, "rule": rule, "depth": depth},
+    default="show",
+)

@@ -1,105 +1,58 @@
-"""Commands about captions: `cast`, who is in them, and `rewrite`."""
+"""Commands about captions and the queries drawn from them: cast, rewrite and queries."""
 
 import csv
 import shlex
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from backend.api import open_project
-from backend.campaign.nouns import OPERATOR
-from backend.cli.options import list_option, typed
-from backend.cli.output import (
-    Dir,
-    EncoderOption,
-    KindOption,
-    fail,
-    machine_output,
-    now,
-    progress_bar,
-    say,
-    seconds,
-    table,
-)
+from backend.campaign.nouns import OPERATOR, Split
+from backend.campaign.selection.queries.model import Repeats, Stratum
+from backend.cli.commands import add_command
+from backend.cli.options import Dir, EncoderOption, KindOption, list_option, option, typed
+from backend.cli.output import fail, machine_output, now, progress_bar, save, say, seconds, table
+from backend.cli.pipeline import say_next
 
 if TYPE_CHECKING:
+    from backend.campaign.corpus.captions.model import RewriteSummary
     from backend.campaign.corpus.captions.rewriting import RewriteReport
-    from backend.campaign.corpus.captions.rules.differences import RewriteSummary
     from backend.language.endpoint import Endpoint
 
 
-class RewriterName(StrEnum):
-    """Who rewrites."""
-
-    RULES = "rules"
-    OPENAI = "openai"
-
-
-ModelOption = Annotated[
-    str | None, typer.Option("--model", metavar="NAME", help="The language model.", show_default=False)
-]
-UrlOption = Annotated[
-    str | None,
-    typer.Option(
-        "--base-url", metavar="URL", help="Address of the endpoint; it often ends in /v1.", show_default="OpenAI's own"
-    ),
-]
 _TEMPERATURES = typed("0,0.2")
-TemperaturesOption = Annotated[
-    list[float], list_option("--temperatures", "T,T", "Temperature of each attempt.", unique=False)
-]
-BatchOption = Annotated[int, typer.Option("--batch", metavar="N", help="Captions per request.", min=1, max=100)]
-AtOnceOption = Annotated[int, typer.Option("--at-once", metavar="N", help="Parallel requests.", min=1, max=256)]
-TimeoutOption = Annotated[
-    float, typer.Option("--timeout", metavar="S", help="Seconds to wait for an answer.", min=0.001)
-]
-RetriesOption = Annotated[
-    int, typer.Option("--retries", metavar="N", help="How often to repeat a failed request.", min=0)
-]
-PriceIn = Annotated[
-    float | None,
-    typer.Option("--price-in", metavar="P", help="Price of a million input tokens.", min=0, show_default=False),
-]
-PriceOut = Annotated[
-    float | None,
-    typer.Option("--price-out", metavar="P", help="Price of a million output tokens.", min=0, show_default=False),
-]
 
 
-def register(app: typer.Typer) -> None:
-    """Add these commands to the command line."""
-    app.command("rewrite")(rewrite)
-    app.command("cast")(cast)
-
-
+@add_command("rewrite")
 def rewrite(
     folder: Dir,
     rewriter: Annotated[
-        RewriterName,
-        typer.Option("--rewriter", help="rules, or openai: a language model at an OpenAI-compatible endpoint."),
-    ] = RewriterName.RULES,
-    model: ModelOption = None,
-    base_url: UrlOption = None,
-    temperatures: TemperaturesOption = _TEMPERATURES,
-    batch: BatchOption = 10,
-    at_once: AtOnceOption = 8,
-    timeout: TimeoutOption = 60,
-    retries: RetriesOption = 6,
-    price_in: PriceIn = None,
-    price_out: PriceOut = None,
+        Literal["rules", "openai"],
+        option("--rewriter", "rules, or openai: a language model at an OpenAI-compatible endpoint."),
+    ] = "rules",
+    model: Annotated[str | None, option("--model NAME", "The language model.")] = None,
+    base_url: Annotated[
+        str | None,
+        option("--base-url URL", "Address of the endpoint; it often ends in /v1.", show_default="OpenAI's own"),
+    ] = None,
+    temperatures: Annotated[
+        list[float], list_option("--temperatures T,T", "Temperature of each attempt.", unique=False)
+    ] = _TEMPERATURES,
+    batch: Annotated[int, option("--batch N", "Captions per request.", min=1, max=100)] = 10,
+    at_once: Annotated[int, option("--at-once N", "Parallel requests.", min=1, max=256)] = 8,
+    timeout: Annotated[float, option("--timeout S", "Seconds to wait for an answer.", min=0.001)] = 60,
+    retries: Annotated[int, option("--retries N", "How often to repeat a failed request.", min=0)] = 6,
+    price_in: Annotated[float | None, option("--price-in P", "Price of a million input tokens.", min=0)] = None,
+    price_out: Annotated[float | None, option("--price-out P", "Price of a million output tokens.", min=0)] = None,
     encoder: EncoderOption = None,
     kind: KindOption = None,
-    waiting: Annotated[
-        bool, typer.Option("--waiting", help="Only print the rewrites that wait for a person, as CSV.")
-    ] = False,
+    waiting: Annotated[bool, option("--waiting", "Only print the rewrites that wait for a person, as CSV.")] = False,
     summary: Annotated[
-        bool, typer.Option("--summary", help="Only print what rewriting changed: replacement words, words per caption.")
+        bool, option("--summary", "Only print what rewriting changed: replacement words, words per caption.")
     ] = False,
     by_hand: Annotated[
-        Path | None,
-        typer.Option("--by-hand", metavar="FILE.csv", help="Accept a person's rewrites: the CSV of --waiting, edited."),
+        Path | None, option("--by-hand FILE.csv", "Accept a person's rewrites: the CSV of --waiting, edited.")
     ] = None,
 ) -> None:
     """Replace names in captions with generic phrases.
@@ -120,9 +73,9 @@ def rewrite(
     from backend.language.endpoint import Endpoint
 
     start = now()
-    if rewriter is RewriterName.RULES and (model or base_url):
+    if rewriter == "rules" and (model or base_url):
         raise typer.BadParameter("--model and --base-url are for --rewriter openai", param_hint="--rewriter")
-    if rewriter is RewriterName.OPENAI and not model:
+    if rewriter == "openai" and not model:
         raise typer.BadParameter("name the language model", param_hint="--model")
     if (price_in is None) != (price_out is None):
         raise typer.BadParameter("give both prices, or none", param_hint="--price-in and --price-out")
@@ -171,12 +124,7 @@ def rewrite(
         )
 
 
-def _say(
-    report: "RewriteReport",
-    took: str,
-    endpoint: "Endpoint | None",
-    prices: tuple[float, float] | None,
-) -> None:
+def _say(report: "RewriteReport", took: str, endpoint: "Endpoint | None", prices: tuple[float, float] | None) -> None:
     """What became of the captions, and what it took."""
     retried = f"{report.after_retry:,} after another attempt, " if endpoint else ""
     say(
@@ -212,6 +160,7 @@ EXAMPLE = 48
 """Characters of an example on the screen."""
 
 
+@add_command("cast")
 def cast(folder: Dir) -> None:
     """Propose a name mapping: what each name in captions becomes.
 
@@ -243,3 +192,104 @@ def cast(folder: Dir) -> None:
 
 def _short(example: str) -> str:
     return example if len(example) <= EXAMPLE else example[: EXAMPLE - 1].rstrip() + "…"
+
+
+@add_command("queries")
+def queries(
+    folder: Dir,
+    val: Annotated[int | None, option("--val N", "Validation queries to draw.", min=0)] = None,
+    test: Annotated[int | None, option("--test N", "Test queries to draw.", min=0)] = None,
+    seed: Annotated[int, option("--seed S", "Seed of the random draw.")] = 0,
+    own: Annotated[
+        Path | None,
+        option(
+            "--from FILE",
+            "File of your own queries: text with one query per line, or CSV with the columns text and split, and "
+            "optionally source.",
+        ),
+    ] = None,
+    split: Annotated[Split, option("--split", "Split of the queries in a text file given with --from.")] = (Split.TEST),
+    stratify: Annotated[
+        Stratum | None, option("--stratify", "Draw from videos or shows in proportion to their number of texts.")
+    ] = None,
+    show_of: Annotated[
+        str | None,
+        option("--show-of REGEX", "Its first group is the show in a video's name. Default: the part before s01e02."),
+    ] = None,
+    repeats: Annotated[
+        Repeats,
+        option("--train-repeats", "Keep training captions with the same text as separate queries, or merge them."),
+    ] = Repeats.KEEP,
+    undo: Annotated[
+        bool, option("--undo", "Remove all queries with their candidates and pairs, if nobody has worked on them.")
+    ] = False,
+    dry_run: Annotated[
+        bool, option("--dry-run", "Check everything, show the first queries, and write nothing.")
+    ] = False,
+    write: Annotated[
+        Path | None,
+        option("--write FILE.csv", "Only write the validation and test queries with the ids that runs use."),
+    ] = None,
+) -> None:
+    """Draw validation and test queries, or add your own.
+
+    They are drawn from the imprecise captions. The other captions become training queries.
+
+    Example: reelrank queries my-project --val 500 --test 2781 --seed 7
+    """
+    from backend.campaign.review.queries import take_back_queries
+    from backend.campaign.selection.queries.drawing import draw_queries, queries_csv
+
+    start = now()
+    drawing = val is not None or test is not None
+    if write is not None:
+        if drawing or own or dry_run or undo:
+            raise typer.BadParameter("draw the queries first, then write them", param_hint="--write")
+        save(write, queries_csv(open_project(folder), OPERATOR))
+        say(f"Written: {write}. Runs of these queries can be pooled: reelrank candidates {folder} --pool RUN.json")
+        return
+    if undo:
+        if drawing or own or dry_run:
+            raise typer.BadParameter("take the queries back first, then draw anew", param_hint="--undo")
+        gone = take_back_queries(open_project(folder), OPERATOR, now=start)
+        say(f"Taken back: {gone.queries:,} queries, {gone.candidates:,} candidates, {gone.pairs:,} pairs.")
+        return
+    if not drawing and own is None:
+        raise typer.BadParameter("say how many to draw with --val N and --test N, or bring your own with --from FILE")
+    project = open_project(folder)
+    report = draw_queries(
+        project,
+        OPERATOR,
+        val=val or 0,
+        test=test or 0,
+        seed=seed,
+        own=own,
+        own_split=split,
+        stratum=stratify,
+        show_of=show_of,
+        repeats=repeats,
+        dry_run=dry_run,
+        now=start,
+    )
+    if dry_run:
+        say("Nothing was written; it would be:")
+        for text, of in report.first:
+            say(f"  {of.value}: {text}")
+    of_file = f", {report.own:,} of them from {own.name}" if own else ""
+    say(
+        f"{report.val:,} validation, {report.test:,} test and {report.train:,} training queries{of_file}, "
+        f"seed {seed} ({seconds(start)})."
+    )
+    if report.removed:
+        say(f"Removed from training: {report.removed:,} captions with the text of a validation or test query.")
+    if report.repeats:
+        say(f"{report.repeats:,} training queries repeat the text of another (--train-repeats merge makes them one).")
+    if report.merged:
+        say(f"{report.merged:,} training captions were merged with another of the same text.")
+    if not report.rewritten:
+        say(
+            "Note: the captions were taken as published. "
+            "To make them imprecise, run `reelrank rewrite` before you draw queries (--undo takes these back)."
+        )
+    if not dry_run:
+        say_next(project)

@@ -9,8 +9,9 @@ import typer
 
 from backend.api import open_project
 from backend.campaign.nouns import OPERATOR
-from backend.cli.options import Cluster, Jobs, list_option, where_told, whole
-from backend.cli.output import Dir, Json, json_text, now, progress_bar, say, seconds, table
+from backend.cli.commands import add_command
+from backend.cli.options import Cluster, Dir, Jobs, Json, argument, list_option, option, where_told, whole
+from backend.cli.output import end_with_json, now, progress_bar, say, say_each, seconds, table
 from backend.cli.pipeline import say_next
 from backend.cli.videos import DecodeOption, FpsOption, frame_rate, tell
 from backend.core.addresses import place_of
@@ -22,42 +23,30 @@ if TYPE_CHECKING:
 
 FormatOption = Annotated[
     str | None,
-    typer.Option(
-        "--format",
-        metavar="NAME",
-        help="Format of the annotation file, such as tvr or csv. Default: detected from its content.",
-        show_default=False,
-    ),
+    option("--format NAME", "Format of the annotation file, such as tvr or csv. Default: detected from its content."),
 ]
 TypeOption = Annotated[
     list[str] | None,
-    list_option("--type", "T,T", "For tvr: v (purely visual, as in the paper; the default), t, vt or all.", str),
+    list_option("--type T,T", "For tvr: v (purely visual, as in the paper; the default), t, vt or all.", str),
 ]
 
 ColumnsOption = Annotated[
     list[str] | None,
     list_option(
-        "--columns",
-        "NAME=COLUMN,...",
+        "--columns NAME=COLUMN,...",
         "For csv and jsonl: the file's column for each of video, start, end, caption, duration, id.",
         str,
     ),
 ]
 
 
-def register(app: typer.Typer) -> None:
-    """Add these commands to the command line."""
-    app.command("import")(import_)
-    app.command("stats")(stats)
-
-
+@add_command("import")
 def import_(
     folder: Dir,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The annotation file.", show_default=False)],
+    file: Annotated[Path, argument("FILE", "The annotation file.")],
     format_: FormatOption = None,
     videos: Annotated[
-        str | None,
-        typer.Option("--videos", metavar="FOLDER", help="Folder of the video files, or s3://, gs://, https://."),
+        str | None, option("--videos FOLDER", "Folder of the video files, or s3://, gs://, https://.")
     ] = None,
     types: TypeOption = None,
     columns: ColumnsOption = None,
@@ -65,7 +54,7 @@ def import_(
     decode: DecodeOption = None,
     jobs: Jobs = None,
     cluster: Cluster = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Check and count everything, and write nothing.")] = False,
+    dry_run: Annotated[bool, option("--dry-run", "Check and count everything, and write nothing.")] = False,
 ) -> None:
     """Import videos, moments and captions from a file.
 
@@ -74,7 +63,7 @@ def import_(
 
     Example: reelrank import my-project tvr_val_release.jsonl --videos my-videos
     """
-    from backend.campaign.monitoring.videos.adding import import_corpus
+    from backend.campaign.monitoring.videos.check import import_corpus
 
     start = now()
     known_format(format_)
@@ -108,8 +97,7 @@ def import_(
         say("")
         table(("left out", "why", "where (the first)"), left_out, left=(False, True, True))
     say("")
-    for note in report.notes:
-        say(f"Note: {note}")
+    say_each("Note: {}", report.notes)
     if report.format == "tvr":
         kept = "of every type" if types and "all" in types else f"of type {','.join(types or ['v'])}"
         say(f"Note: lines {kept} were taken (--type). The paper takes v, purely visual; --type all takes every line.")
@@ -145,14 +133,11 @@ def read_columns(given: list[str]) -> Mapping[str, str]:
     return {name.strip(): column.strip() for name, _, column in pairs}
 
 
+@add_command("stats")
 def stats(
     places: Annotated[
         list[Path],
-        typer.Argument(
-            metavar="FILE_OR_DIR",
-            help="Annotation files of one corpus, or the folder of a project or of a release.",
-            show_default=False,
-        ),
+        argument("FILE_OR_DIR", "Annotation files of one corpus, or the folder of a project or of a release."),
     ],
     format_: FormatOption = None,
     types: TypeOption = None,
@@ -182,21 +167,15 @@ def stats(
             from backend.campaign.release.statistics.from_files import file_statistics
 
             found = file_statistics(
-                places,
-                format=format_,
-                types=frozenset(types) if types else None,
-                columns=called,
-                progress=progress,
+                places, format=format_, types=frozenset(types) if types else None, columns=called, progress=progress
             )
             if places[0].is_dir():
-                from backend.campaign.release.export.counting import release_statistics
+                from backend.campaign.release.export.diffing import release_statistics
 
                 truth = release_statistics(places[0])
     if json:
-        say(json_text({**msgspec.to_builtins(found, enc_hook=as_text), **({"release": truth} if truth else {})}))
-        return
-    for note in found.notes:
-        say(f"Note: {note}")
+        end_with_json({**msgspec.to_builtins(found, enc_hook=as_text), **({"release": truth} if truth else {})})
+    say_each("Note: {}", found.notes)
     table(("what", "figure"), _rows(found))
     if truth:
         from backend.campaign.release.export.rules.statistics import release_statistics_table

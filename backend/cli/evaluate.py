@@ -1,72 +1,39 @@
 """The command that scores runs and explains the scores."""
 
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 import typer
 
 from backend.api import open_project
 from backend.campaign.nouns import OPERATOR
-from backend.cli.conventions import (
-    Benchmark,
-    ChartName,
-    Charts,
-    FirstStep,
-    Nms,
-    OnePerVideo,
-    Option,
-    Outside,
-    OutsidePool,
-    OwnVideo,
-    Pool,
-    Preset,
-    PresetOption,
-    TopVideos,
-    TruthOrPool,
-    UsualK,
-    UsualMu,
-    UsualTheta,
-    Videos,
-    measure_option,
-    pool_file,
-    read_charts,
-    read_option,
+from backend.cli.commands import add_command
+from backend.cli.conventions import AskedRuns, Charts, PoolChoices, ScoringOptions, Writing, read_charts
+from backend.cli.options import Cluster, ScoringJobs, option, where, whole
+from backend.cli.output import (
+    fail,
+    machine_output,
+    now,
+    paragraph,
+    printed_to,
+    progress_bar,
+    save,
+    say,
+    table,
+    tell_written,
 )
-from backend.cli.options import (
-    Caption,
-    Cluster,
-    Digits,
-    Label,
-    NamedRuns,
-    Percent,
-    RunListFile,
-    ScoringJobs,
-    SeveralRuns,
-    Split,
-    require_one_split,
-    run_list,
-    where,
-    whole,
-    writing,
-)
-from backend.cli.output import fail, machine_output, now, printed_to, progress_bar, save, tell_written
-from backend.cli.score_printing import print_scores
 from backend.core.messages import as_text
 from backend.core.typed_text import nfc
 
-
-class Format(StrEnum):
-    """How scores are written."""
-
-    TABLE = "table"
-    JSON = "json"
-    CSV = "csv"
-    MARKDOWN = "markdown"
-    LATEX = "latex"
+if TYPE_CHECKING:
+    from backend.scoring.scoreboard import Scoreboard
+    from backend.scoring.views.table import Shown
+    from backend.scoring.views.table import Table as ScoreTable
 
 
 class By(StrEnum):
@@ -78,69 +45,29 @@ class By(StrEnum):
     TYPE = "type"
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command to the command line."""
-    app.command("evaluate", cls=SeveralRuns)(evaluate)
-
-
+@add_command("evaluate")
 def evaluate(
-    run: NamedRuns = None,
-    runs: RunListFile = None,
-    split: Split = None,
-    truth: TruthOrPool = None,
-    pool: Pool = None,
-    videos: Videos = None,
-    benchmark: Benchmark = None,
-    preset: PresetOption = Preset.PAPER,
-    k: UsualK = None,
-    mu: UsualMu = None,
-    theta: UsualTheta = None,
-    min_relevance: Annotated[
-        int, typer.Option("--min-relevance", metavar="1-4", help="What counts as relevant without grades.")
-    ] = 1,
-    measure: Annotated[
-        list[str] | None,
-        measure_option(
-            "--measure",
-            "Only these, such as ndcg,recall or ndcg@20,0.5,map@avg; by default all of the preset; in pools "
-            "recall,axiou,ndcg.",
-        ),
-    ] = None,
-    option: Option = None,
-    nms: Nms = None,
-    outside_pool: Outside = OutsidePool.ERROR,
-    one_per_video: OnePerVideo = False,
-    top_videos: TopVideos = None,
-    first_step: FirstStep = None,
-    own_video: OwnVideo = False,
+    *,
+    asked_runs: AskedRuns,
+    scoring: ScoringOptions,
+    in_pools: PoolChoices,
     chart: Charts = None,
-    intervals: Annotated[bool, typer.Option("--intervals", help="95 % intervals of the means.")] = False,
-    baseline: Annotated[
-        str | None, typer.Option("--baseline", metavar="RUN", help="Compare the other runs with this one.")
-    ] = None,
-    resamples: Annotated[int, typer.Option("--resamples", metavar="N", help="Of bootstrap and sign flips.")] = 10_000,
-    seed: Annotated[int, typer.Option("--seed", metavar="S", help="Of bootstrap and sign flips.")] = 0,
-    by: Annotated[list[By] | None, typer.Option("--by", help="Means of groups of queries; may be repeated.")] = None,
-    errors: Annotated[bool, typer.Option("--errors", help="What became of each relevant moment.")] = False,
-    percent: Percent = False,
-    digits: Digits = None,
-    caption: Caption = None,
-    label: Label = None,
-    everything: Annotated[bool, typer.Option("--all", help="Print all measures and what they stand for.")] = False,
-    format_: Annotated[Format, typer.Option("--format", help="How the scores are written.")] = Format.TABLE,
-    out: Annotated[Path | None, typer.Option("--out", metavar="FILE|-", help="Where they go; - is the screen.")] = None,
-    json: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE|-", help="Write JSON to a file, or only JSON to - .")
-    ] = None,
-    per_query: Annotated[
-        Path | None, typer.Option("--per-query", metavar="FILE.csv", help="Every query's values of every run.")
-    ] = None,
-    report: Annotated[
-        Path | None, typer.Option("--report", metavar="FILE.html", help="One page with charts and cases, to open.")
-    ] = None,
-    project: Annotated[
-        Path | None, typer.Option("--project", metavar="DIR", help="A project with the videos: frames in the report.")
-    ] = None,
+    intervals: Annotated[bool, option("--intervals", "95 % intervals of the means.")] = False,
+    baseline: Annotated[str | None, option("--baseline RUN", "Compare the other runs with this one.")] = None,
+    resamples: Annotated[int, option("--resamples N", "Of bootstrap and sign flips.")] = 10_000,
+    seed: Annotated[int, option("--seed S", "Of bootstrap and sign flips.")] = 0,
+    by: Annotated[list[By] | None, option("--by", "Means of groups of queries; may be repeated.")] = None,
+    errors: Annotated[bool, option("--errors", "What became of each relevant moment.")] = False,
+    writing: Writing,
+    everything: Annotated[bool, option("--all", "Print all measures and what they stand for.")] = False,
+    format_: Annotated[
+        Literal["table", "json", "csv", "markdown", "latex"], option("--format", "How the scores are written.")
+    ] = "table",
+    out: Annotated[Path | None, option("--out FILE|-", "Where they go; - is the screen.")] = None,
+    json: Annotated[Path | None, option("--json FILE|-", "Write JSON to a file, or only JSON to - .")] = None,
+    per_query: Annotated[Path | None, option("--per-query FILE.csv", "Every query's values of every run.")] = None,
+    report: Annotated[Path | None, option("--report FILE.html", "One page with charts and cases, to open.")] = None,
+    project: Annotated[Path | None, option("--project DIR", "A project with the videos: frames in the report.")] = None,
     jobs: ScoringJobs = None,
     cluster: Cluster = None,
 ) -> None:
@@ -153,58 +80,36 @@ def evaluate(
     from backend.scoring.tables import SCORE_FORMATS, per_query_csv
     from backend.scoring.views.splits import joined as joined_scores
 
-    given = run_list(run, runs, split, truth)
+    given = asked_runs.read()
     given = replace(given, runs=tuple(replace(one, path=whole(one.path, cluster)) for one in given.runs))
-    scoring = where(jobs, cluster, usual=1)
-    if not given.truths and pool is None:
+    at, videos = where(jobs, cluster, usual=1), scoring.videos or given.videos
+    if not given.truths and scoring.pool is None:
         raise typer.BadParameter("give --truth FILE, or --pool FILE, whose moments are a truth", param_hint="--truth")
-    charts = read_charts(chart or [], in_pools=pool is not None)
-    own_video = own_video or any(name is ChartName.OWN_VIDEO for name, _ in charts)
-    pools = pool_file(pool, outside_pool, one_per_video, top_videos, first_step, own_video)
+    charts = read_charts(chart or [], in_pools=scoring.pool is not None)
+    if any(name == "own-video" for name, _ in charts):
+        in_pools = replace(in_pools, own_video=True)
+    pools = in_pools.of_file(scoring.pool)
     if project is not None and report is None:
         raise typer.BadParameter(
             "the videos are for pictures in a report; add --report FILE.html", param_hint="--project"
         )
     json_alone, to_file = json is not None and str(json) == "-", out is not None and str(out) != "-"
-    form = Format.JSON if json_alone and not to_file else format_
-    shown = writing(
-        form.value,
-        percent,
-        digits,
-        caption,
-        label,
-        variant=given.variant_title,
-        intervals=intervals,
-        benchmark=benchmark,
-    )
-    require_one_split(
-        given, {"--report": report, "--per-query": per_query, "--chart": charts[0][1] if charts else None}
-    )
+    form = "json" if json_alone and not to_file else format_
+    shown = writing.shown(form, variant=given.variant_title, intervals=intervals, benchmark=scoring.benchmark)
+    of_one_split = {"--report": report, "--per-query": per_query, "--chart": charts[0][1] if charts else None}
+    for name, value in of_one_split.items():
+        if value is not None and len(given.splits) > 1:
+            parts = ", ".join(given.splits)
+            raise typer.BadParameter(f"is of one split; add --split with one of {parts}", param_hint=name)
     for place in (report, per_query, json, out, *(file for _, file in charts)):
         _require_place(place)
     film = None
     if project is not None:
-        from backend.campaign.release.board.case_frames import report_frames
+        from backend.campaign.release.board.leaderboard import report_frames
 
         film = report_frames(open_project(project), OPERATOR)
-    options: dict[str, Any] = dict(read_option(text) for text in option or ())
-    options |= {} if nms is None else {"nms": nms}
     with progress_bar() as progress:
-        boards = score_splits(
-            given,
-            videos=videos or given.videos,
-            preset=preset.value,
-            k=k,
-            mu=mu,
-            theta=theta,
-            min_relevance=min_relevance,
-            measures=measure,
-            pool=pools,
-            benchmark=benchmark,
-            where=scoring,
-            progress=progress,
-            **options,
-        )
+        boards = score_splits(given, videos=videos, pool=pools, where=at, progress=progress, **scoring.conventions())
         asked = Sureness(baseline and nfc(baseline), resamples, seed)
         summaries = {}
         for name, board in boards.items():
@@ -216,16 +121,14 @@ def evaluate(
         for chart_name, file in charts:
             from backend.scoring.report.figures import write_figure
 
-            write_figure(chart_name.value, summary, file)
+            write_figure(chart_name, summary, file)
         if report is not None:
             from backend.scoring.report.page import report_page
 
             made = datetime.fromtimestamp(now(), UTC)
             page = report_page(
                 board,
-                file_inputs(
-                    given.truths.get(given.splits[0]), [one.path for one in given.runs], videos or given.videos, pools
-                ),
+                file_inputs(given.truths.get(given.splits[0]), [one.path for one in given.runs], videos, pools),
                 made=made,
                 asked=asked if baseline else None,
                 film=film,
@@ -239,15 +142,15 @@ def evaluate(
         machine_output().write(encoded)
     elif json is not None:
         save(json, encoded)
-    if form is Format.TABLE:
+    if form == "table":
         with printed_to(out if to_file else None):
-            print_scores(summary, shown, boards, everything=everything, asked=measure is not None)
+            print_scores(summary, shown, boards, everything=everything, asked=scoring.measure is not None)
     elif to_file or not json_alone:
-        text = encoded if form is Format.JSON else SCORE_FORMATS[form.value](summary, shown)
+        text = encoded if form == "json" else SCORE_FORMATS[form](summary, shown)
         with printed_to(out if to_file else None, as_it_is=True):
             machine_output().write(text.removesuffix("\n") + "\n")
     written = [*(file for _, file in charts), report, per_query, json, out]
-    tell_written(written, data=json_alone or not (to_file or form is Format.TABLE))
+    tell_written(written, data=json_alone or not (to_file or form == "table"))
 
 
 def _require_place(path: Path | None) -> None:
@@ -258,3 +161,122 @@ def _require_place(path: Path | None) -> None:
         fail(f"{path} cannot be written: it is a folder; name a file")
     if not path.parent.is_dir():
         fail(f"{path} cannot be written: there is no folder {path.parent}; make it first")
+
+
+_COMPARED = ("run", "difference", "difference_interval", "p", "p_holm", "p_t", "wins")
+"""Columns of a ranking against the baseline."""
+
+
+def print_scores(
+    summary: dict[str, Any], shown: "Shown", boards: Mapping[str, "Scoreboard"], *, everything: bool, asked: bool
+) -> None:
+    """Print what a reader has to know first, then the scores in brief, or everything.
+
+    Runs stand side by side; of several splits, or of models and their variants, the tables are those of papers.
+
+    Args:
+        summary: of the scores.
+        shown: how numbers are written.
+        boards: the scoreboard of each split.
+        everything: whether all measures are printed, and what their keys stand for.
+        asked: whether measures were asked for by name: then none is left out.
+    """
+    from backend.scoring.views import brief, splits
+
+    parts = splits.parts_of(summary)
+    told = []
+    for (split, part), board in zip(parts, boards.values(), strict=True):
+        notes = [f"Note: {note}" for note in part.get("notes", ())]
+        told += [f"{split}: {line}" if len(parts) > 1 else line for line in (*brief.doubts(part, board), *notes)]
+    _print_lines(dict.fromkeys(told))
+    if told:
+        say("")
+    printed = summary if everything or asked else brief.in_brief(summary)
+    (_print_paper if splits.is_grouped(summary) else _print_runs)(printed, shown, in_brief=not everything)
+    if more := brief.left_out(summary, printed):
+        say("")
+        paragraph(f"--all prints the other measures too: {', '.join(more)}.")
+
+
+def _print_paper(summary: dict[str, Any], shown: "Shown", *, in_brief: bool) -> None:
+    """Models and their variants, split beside split."""
+    from backend.scoring.views import paper, ranking, splits
+    from backend.scoring.views.table import legend as score_legend
+
+    tables = paper.paper(summary, shown)
+    _print_lines(tables[0].notes)
+    for block in tables:
+        say(f"\n{block.title}")
+        _print(block)
+    first = splits.parts_of(summary)[0][1]
+    _print_lines(ranking.figures(first).notes if "benchmark" in first else [] if in_brief else score_legend(first))
+
+
+def _print_runs(summary: dict[str, Any], shown: "Shown", *, in_brief: bool) -> None:
+    """The preset and every non-default option stand beside the numbers, always."""
+    from backend.scoring.views import brief, errors, ranking, splits
+    from backend.scoring.views.table import legend as score_legend
+
+    say(ranking.sentence(summary))
+    if "pool" in summary:
+        say(errors.told(summary))
+    if "benchmark" in summary:
+        figures = ranking.figures(summary)
+        say(figures.title)
+        _print(figures)
+        _print_lines(figures.notes)
+    elif in_brief and (grid := brief.grid(summary, shown)):
+        paragraph(grid.title)
+        _print(grid)
+    else:
+        _print(ranking.narrow_means(summary, shown))
+        _print_lines(score_legend(summary))
+    runs = summary["runs"]
+    if any("intervals" in run for run in runs):
+        placed = ranking.ranking(summary, shown=shown)
+        # In two, so that a narrow terminal has room for each.
+        for part in (("place", "run", "mean", "interval", "missing"), _COMPARED):
+            if part is not _COMPARED or placed.has("difference"):
+                say("")
+                _print(placed.only(part))
+        _print_lines(placed.notes)
+    for by in runs[0].get("by", ()):
+        groups = splits.groups(summary, by, shown=shown)
+        say(f"\n{groups.title}: {' '.join(groups.notes)}")
+        _print(groups)
+    if "own_video" in runs[0]:
+        beside = errors.own_and_pool(summary)
+        say(f"\n{beside.title}. {' '.join(beside.notes)}")
+        _print(beside)
+    if "errors" in runs[0]:
+        _print_errors(summary)
+
+
+def _print_lines(lines: Iterable[str]) -> None:
+    for line in lines:
+        paragraph(line)
+
+
+def _print(scores: "ScoreTable") -> None:
+    head, *rows = scores.texts()
+    table(head, rows, [not column.number for column in scores.columns])
+
+
+def _print_errors(summary: dict[str, Any]) -> None:
+    from backend.scoring.views import errors
+
+    outcomes = errors.outcomes(summary)
+    say(f"\n{outcomes.title}")
+    rows = [
+        [column.title, *(f"{cell.text} {errors.percent(cell)}" for cell in outcomes.cells(column.name))]
+        for column in outcomes.columns[1:]
+    ]
+    table(["moments", *(row[0].text for row in outcomes.rows)], rows)
+    # One of each kind; the JSON and the report have more.
+    examples = errors.examples(summary)
+    worst = {(row[0].text, row[1].text): row for row in reversed(examples.rows)}
+    for row in reversed(worst.values()):
+        run, error, query, _, video, moment, relevance, rank, iou = (cell.text for cell in row)
+        place = "" if rank == "-" else f" at rank {rank}"
+        near = "" if iou == "-" else f", best IoU {iou}"
+        say(f"{run}, {error}: query {query}, {video} {moment}, relevance {relevance}{place}{near}")

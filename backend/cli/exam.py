@@ -1,17 +1,18 @@
 """Commands about the qualification exam: `reelrank exam preview|set|close|use|off|retake|exempt`."""
 
-from enum import StrEnum
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from backend.api import open_project
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.qualification.exam.model import ExamKey
+from backend.cli.commands import add_group
 from backend.cli.exam_results import results, status
-from backend.cli.options import add_group
-from backend.cli.output import Dir, Json, fail, json_text, now, say, table
+from backend.cli.options import Dir, Json, argument, option
+from backend.cli.output import end_with_json, fail, now, say, table
 from backend.core.ids import AnnotatorId
 from backend.core.typed_text import name_key
 
@@ -21,94 +22,63 @@ if TYPE_CHECKING:
     from backend.campaign.setup.project.folder import Project
 
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="The annotator.", show_default=False)]
-Queries = Annotated[int | None, typer.Option("--queries", min=1, help="Number of queries to draw.", show_default="10")]
-Pairs = Annotated[
-    int | None, typer.Option("--pairs", min=1, help="Highest number of pairs per query.", show_default="10")
-]
-Seed = Annotated[int, typer.Option("--seed", help="Seed of the draw.")]
-MostMissed = Annotated[
-    float | None,
-    typer.Option(
-        "--most-missed",
-        min=0,
-        max=100,
-        help="Percent of the answers that may miss the answer key.",
-        show_default="20.0",
-    ),
-]
-Spread = Annotated[
-    bool, typer.Option("--spread/--no-spread", help="Draw all grades as evenly as the settled pairs allow.")
-]
-KeyFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--from",
-        metavar="KEY.csv",
-        help="Use the pairs of this file instead of a draw: pair_id,grade and optionally explanation.",
-    ),
-]
+Name = Annotated[str, argument("NAME", "The annotator.")]
 Although = Annotated[
     str,
-    typer.Option(
-        "--although",
-        metavar="REASON",
-        help="Why to accept the exam although guessing, or always giving one grade, passes or nearly passes.",
-        show_default=False,
+    option(
+        "--although REASON",
+        "Why to accept the exam although guessing, or always giving one grade, passes or nearly passes.",
     ),
 ]
 
 
-class ExamKeyOption(StrEnum):
-    """Where the right grades come from."""
+@dataclass(frozen=True)
+class ExamOptions:
+    """Which pairs an exam asks, where their right grades come from, and how many answers may miss them."""
 
-    SETTLED = "settled"
-    MEDIAN = "median"
-    OWN = "own"
-
-
-KeyFrom = Annotated[
-    ExamKeyOption,
-    typer.Option(
-        "--key",
-        help="Answer key: the relevance of settled pairs; or, for open pairs, the median of everybody who "
-        "finished, or a lead's own grades.",
-    ),
-]
-
-
-def register(app: typer.Typer) -> None:
-    """Add these commands to the command line."""
-    add_group(
-        app,
-        "exam",
-        "Set the qualification exam, and show its results.",
-        "set my-project --queries 10 --pairs 10",
-        {
-            "preview": preview,
-            "set": set_exam,
-            "close": close,
-            "use": use,
-            "status": status,
-            "results": results,
-            "off": off,
-            "retake": retake,
-            "exempt": exempt,
-        },
+    queries: Annotated[int | None, option("--queries", "Number of queries to draw.", min=1, show_default="10")] = None
+    pairs: Annotated[int | None, option("--pairs", "Highest number of pairs per query.", min=1, show_default="10")] = (
+        None
     )
+    seed: Annotated[int, option("--seed", "Seed of the draw.")] = 1
+    most_missed: Annotated[
+        float | None,
+        option(
+            "--most-missed", "Percent of the answers that may miss the answer key.", min=0, max=100, show_default="20.0"
+        ),
+    ] = None
+    spread: Annotated[bool, option("--spread/--no-spread", "Draw all grades as evenly as the settled pairs allow.")] = (
+        True
+    )
+    key: Annotated[
+        Literal["settled", "median", "own"],
+        option(
+            "--key",
+            "Answer key: the relevance of settled pairs; or, for open pairs, the median of everybody who "
+            "finished, or a lead's own grades.",
+        ),
+    ] = "settled"
+    file: Annotated[
+        Path | None,
+        option(
+            "--from KEY.csv", "Use the pairs of this file instead of a draw: pair_id,grade and optionally explanation."
+        ),
+    ] = None
+
+    def drawn(self) -> dict[str, Any]:
+        """What a draw takes."""
+        return {
+            **{"queries": self.queries, "pairs": self.pairs, "seed": self.seed, "most_missed": self.most_missed},
+            **{"key": ExamKey(self.key), "spread": self.spread},
+        }
+
+    def __post_init__(self) -> None:
+        """Refuse a key beside a file."""
+        if self.file is not None and self.key != "settled":
+            raise typer.BadParameter("a file brings the key with it: leave --key out", param_hint="--key")
 
 
-def preview(
-    folder: Dir,
-    queries: Queries = None,
-    pairs: Pairs = None,
-    seed: Seed = 1,
-    most_missed: MostMissed = None,
-    spread: Spread = True,
-    key: KeyFrom = ExamKeyOption.SETTLED,
-    file: KeyFile = None,
-    json: Json = False,
-) -> None:
+def preview(folder: Dir, *, asked: ExamOptions, json: Json = False) -> None:
     """Preview an exam, and how guessing would do in it.
 
     Nothing is set. Random guesses are drawn from the scale, all grades equally likely. You can see the pairs on the
@@ -119,24 +89,12 @@ def preview(
     from backend.campaign.qualification.exam.setting import preview_exam, preview_exam_from_file
 
     project = open_project(folder)
-    _require_one_key(key, file)
-    if file is not None:
-        found = preview_exam_from_file(project, OPERATOR, file, most_missed=most_missed, now=now())
+    if asked.file is not None:
+        found = preview_exam_from_file(project, OPERATOR, asked.file, most_missed=asked.most_missed, now=now())
     else:
-        found = preview_exam(
-            project,
-            OPERATOR,
-            queries=queries,
-            pairs=pairs,
-            seed=seed,
-            most_missed=most_missed,
-            key=ExamKey(key.value),
-            spread=spread,
-            now=now(),
-        )
+        found = preview_exam(project, OPERATOR, **asked.drawn(), now=now())
     if json:
-        say(json_text(found))
-        return
+        end_with_json(found)
     items = len(found.items)
     drawn = found.source if found.seed is None else f"{found.source}, seed {found.seed}"
     say(f"An exam of {items} pairs of {found.queries} queries from {drawn}; {found.most_missed:g} % may miss.")
@@ -147,17 +105,10 @@ def preview(
 
 def set_exam(
     folder: Dir,
-    queries: Queries = None,
-    pairs: Pairs = None,
-    seed: Seed = 1,
-    most_missed: MostMissed = None,
-    spread: Spread = True,
-    key: KeyFrom = ExamKeyOption.SETTLED,
-    file: KeyFile = None,
+    *,
+    asked: ExamOptions,
     although: Although = "",
-    newcomers_only: Annotated[
-        bool, typer.Option("--newcomers-only", help="Exempt everybody who has graded here.")
-    ] = False,
+    newcomers_only: Annotated[bool, option("--newcomers-only", "Exempt everybody who has graded here.")] = False,
 ) -> None:
     """Set the exam that annotators have to pass before they judge.
 
@@ -170,33 +121,22 @@ def set_exam(
     from backend.campaign.qualification.exam import setting
 
     project = open_project(folder)
-    _require_one_key(key, file)
-    if file is not None:
+    if asked.file is not None:
         report = setting.set_exam_from_file(
             project,
             OPERATOR,
-            file,
-            most_missed=most_missed,
+            asked.file,
+            most_missed=asked.most_missed,
             although=although,
             newcomers_only=newcomers_only,
             now=now(),
         )
+        source = f"the key of {asked.file.name}"
     else:
         report = setting.set_exam(
-            project,
-            OPERATOR,
-            queries=queries,
-            pairs=pairs,
-            seed=seed,
-            most_missed=most_missed,
-            newcomers_only=newcomers_only,
-            key=ExamKey(key.value),
-            spread=spread,
-            although=although,
-            now=now(),
+            project, OPERATOR, **asked.drawn(), although=although, newcomers_only=newcomers_only, now=now()
         )
-    drawn = "settled pairs" if key is ExamKeyOption.SETTLED else "open pairs"
-    source = f"the key of {file.name}" if file else f"{drawn}, seed {seed}"
+        source = f"{'settled' if asked.key == 'settled' else 'open'} pairs, seed {asked.seed}"
     say(f"Exam of {report.items} pairs of {report.queries} queries from {source}; {report.most_missed:g} % may miss.")
     _say_key(report.grades, report.short)
     if report.exempted:
@@ -262,9 +202,7 @@ def retake(folder: Dir, name: Name) -> None:
 
 
 def exempt(
-    folder: Dir,
-    name: Name,
-    reason: Annotated[str, typer.Option("--reason", help="Why they may judge without passing.")],
+    folder: Dir, name: Name, reason: Annotated[str, option("--reason", "Why they may judge without passing.")]
 ) -> None:
     """Let an annotator judge without passing the exam.
 
@@ -297,11 +235,6 @@ def _say_guesses(guesses: "ExamGuesses") -> None:
         say(f"\nIt tells too little: {'; '.join(guesses.weak)}.\nTo hold it all the same, say why: --although REASON")
 
 
-def _require_one_key(key: ExamKeyOption, file: Path | None) -> None:
-    if file is not None and key is not ExamKeyOption.SETTLED:
-        raise typer.BadParameter("a file brings the key with it: leave --key out", param_hint="--key")
-
-
 def _verdict(one: "ExamConstant") -> str:
     return "PASSES" if one.passed else "fails narrowly" if one.near else "fails"
 
@@ -313,3 +246,21 @@ def _annotator(project: "Project", name: str) -> AnnotatorId:
         if name_key(row.person.name) == name_key(name):
             return row.person.annotator_id
     fail(f"there is nobody named {name}: reelrank exam status lists the annotators")
+
+
+add_group(
+    "exam",
+    "Set the qualification exam, and show its results.",
+    "set my-project --queries 10 --pairs 10",
+    {
+        "preview": preview,
+        "set": set_exam,
+        "close": close,
+        "use": use,
+        "status": status,
+        "results": results,
+        "off": off,
+        "retake": retake,
+        "exempt": exempt,
+    },
+)

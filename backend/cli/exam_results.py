@@ -4,15 +4,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from backend.api import open_project
 from backend.campaign.nouns import OPERATOR
-from backend.cli.output import Dir, Json, json_text, save, say, table, tell_written
+from backend.cli.options import Dir, Json, option
+from backend.cli.output import end_with_json, json_text, save, say, table, tell_written
 
 if TYPE_CHECKING:
     from backend.campaign.qualification.exam.results import ExamOutcomes, ExamPerson
-    from backend.campaign.qualification.exam.rules.outcomes import Outcome as ExamOutcome
+    from backend.campaign.qualification.exam.rules.marking import Outcome as ExamOutcome
 
 
 def status(folder: Dir, json: Json = False) -> None:
@@ -28,15 +27,9 @@ def status(folder: Dir, json: Json = False) -> None:
     reserve = exam_although(project, OPERATOR)
     if json:
         weak, although = reserve or ([], "")
-        told: dict[str, object] = {
-            "exam": held,
-            "stage": held.stage if held else None,
-            "weak": weak,
-            "although": although,
-        }
-        told |= {"finished": _finished(people), "people": people}
-        say(json_text(told))
-        return
+        stage = held.stage if held else None
+        told = {"exam": held, "stage": stage, "weak": weak, "although": although}
+        end_with_json({**told, "finished": _finished(people), "people": people})
     if held is None:
         say("This project holds no exam.")
     else:
@@ -58,10 +51,7 @@ def status(folder: Dir, json: Json = False) -> None:
 
 def results(
     folder: Dir,
-    csv: Annotated[
-        Path | None,
-        typer.Option("--csv", metavar="FILE.csv", help="Write the figures to this file.", show_default=False),
-    ] = None,
+    csv: Annotated[Path | None, option("--csv FILE.csv", "Write the figures to this file.")] = None,
     json: Json = False,
 ) -> None:
     """Show the results of all first attempts: misses and kappas.

@@ -1,104 +1,45 @@
 """Commands that study measures on runs: agreement, stability, noise, ties, model-selection; benchmarks listed."""
 
-from enum import StrEnum
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
-from backend.cli.conventions import (
-    CUTOFFS,
-    THRESHOLDS,
-    K,
-    Mu,
-    Option,
-    Preset,
-    PresetOption,
-    Theta,
-    Videos,
-    measure_option,
-)
-from backend.cli.options import Cluster, Jobs, SeveralRuns, add_group, list_option, typed, where
-from backend.cli.output import Json, progress_bar
-from backend.cli.studies import (
-    Measure,
-    Out,
-    as_text,
-    axioms,
-    benchmarks,
-    finish,
-    matrix,
-    on_runs,
-    study_inputs,
-    theory,
-    two_files,
-)
-
-if TYPE_CHECKING:
-    from backend.scoring.studies.inputs import StudyInputs
-
-
-class SubsetPairs(StrEnum):
-    """How the two sets of a stability trial are drawn."""
-
-    DISJOINT = "disjoint"
-    INDEPENDENT = "independent"
-
-
-class Over(StrEnum):
-    """Whose mean and standard deviation make a z-score."""
-
-    SELECTED = "selected"
-    CANDIDATES = "candidates"
-
-
-class Noise(StrEnum):
-    """Models of label noise."""
-
-    EXP_LENGTH = "exp_length"
-    GAUSSIAN_ENDS = "gaussian_ends"
-
+from backend.cli.commands import add_group
+from backend.cli.conventions import Runs, Truth, measure_option
+from backend.cli.options import Cluster, Jobs, Json, list_option, option, typed, where
+from backend.cli.output import progress_bar
+from backend.cli.studies import Out, StudyOptions, as_text, axioms, benchmarks, finish, matrix, theory, two_files
 
 _SIGMAS_S = typed("1")
-Seed = Annotated[int, typer.Option("--seed", help="Seed of all random numbers.", min=0)]
+Seed = Annotated[int, option("--seed", "Seed of all random numbers.", min=0)]
 
 
-def register(app: typer.Typer) -> None:
-    """Add these commands to the command line."""
-    example = "ties --truth val.json --run a.json --run b.json"
-    measures = add_group(app, "measures", "Study the measures: agreement, stability, noise, ties.", example, {})
-    for study in (agreement, stability, noise, ties):
-        measures.command(cls=SeveralRuns)(study)
-    for command in (model_selection, axioms, theory, benchmarks):
-        measures.command()(command)
-
-
-@on_runs
-def agreement(
-    inputs: "StudyInputs",
-    out: Out = None,
-    json: Json = False,
-) -> None:
+def agreement(truth: Truth, run: Runs, *, scored: StudyOptions, out: Out = None, json: Json = False) -> None:
     """Compare how measures order the systems, by Kendall's tau-b.
 
     Example: reelrank measures agreement --truth val.json --run a.json --run b.json --run c.json
     """
     from backend.scoring.studies.running import agreement_study
 
-    study = agreement_study(inputs)
+    study = agreement_study(scored.inputs(truth, run))
     finish(study, out, json, *matrix(study, ("first", "second", "tau_b"), "tau-b", ".3f"))
 
 
-@on_runs
 def stability(
-    inputs: "StudyInputs",
+    truth: Truth,
+    run: Runs,
+    *,
+    scored: StudyOptions,
     sizes: Annotated[
-        list[int] | None, list_option("--sizes", "N,N", "Queries in a set.  [default: six, to half of all]", int)
+        list[int] | None, list_option("--sizes N,N", "Queries in a set.  [default: six, to half of all]", int)
     ] = None,
-    trials: Annotated[int, typer.Option("--trials", help="Pairs of sets for each size.", min=1)] = 5000,
+    trials: Annotated[int, option("--trials", "Pairs of sets for each size.", min=1)] = 5000,
     subset_pairs: Annotated[
-        SubsetPairs, typer.Option("--subset-pairs", help="disjoint: as long as both sets fit into the queries.")
-    ] = SubsetPairs.DISJOINT,
+        Literal["disjoint", "independent"],
+        option("--subset-pairs", "disjoint: as long as both sets fit into the queries."),
+    ] = "disjoint",
     seed: Seed = 0,
     jobs: Jobs = None,
     cluster: Cluster = None,
@@ -115,10 +56,10 @@ def stability(
 
     with progress_bar() as progress:
         study = stability_study(
-            inputs,
+            scored.inputs(truth, run),
             sizes=sizes,
             trials=trials,
-            subset_pairs=subset_pairs.value,
+            subset_pairs=subset_pairs,
             seed=seed,
             where=where(jobs, cluster),
             progress=progress,
@@ -130,16 +71,19 @@ def stability(
     finish(study, out, json, header, [(name, *(cells[name, size] for size in columns)) for name in names])
 
 
-@on_runs
 def noise(
-    inputs: "StudyInputs",
+    truth: Truth,
+    run: Runs,
+    *,
+    scored: StudyOptions,
     model: Annotated[
-        Noise, typer.Option("--noise", help="exp_length: as in AxIoU; gaussian_ends: moves the two ends only.")
-    ] = Noise.EXP_LENGTH,
+        Literal["exp_length", "gaussian_ends"],
+        option("--noise", "exp_length: as in AxIoU; gaussian_ends: moves the two ends only."),
+    ] = "exp_length",
     sigma: Annotated[
-        list[float], list_option("--sigma", "S,S", "Standard deviation of a drawn boundary, in seconds.")
+        list[float], list_option("--sigma S,S", "Standard deviation of a drawn boundary, in seconds.")
     ] = _SIGMAS_S,
-    sets: Annotated[int, typer.Option("--sets", help="Number of noisy test sets.", min=1)] = 100,
+    sets: Annotated[int, option("--sets", "Number of noisy test sets.", min=1)] = 100,
     seed: Seed = 0,
     jobs: Jobs = None,
     cluster: Cluster = None,
@@ -156,8 +100,8 @@ def noise(
 
     with progress_bar() as progress:
         study = noise_study(
-            inputs,
-            kind=model.value,
+            scored.inputs(truth, run),
+            kind=model,
             sigmas_s=sigma,
             sets=sets,
             seed=seed,
@@ -175,63 +119,34 @@ def noise(
     finish(study, out, json, ("RMSE of means", "sigma", "median IoU", "mean of systems", "least", "most", "by"), rows)
 
 
-@on_runs
-def ties(
-    inputs: "StudyInputs",
-    out: Out = None,
-    json: Json = False,
-) -> None:
+def ties(truth: Truth, run: Runs, *, scored: StudyOptions, out: Out = None, json: Json = False) -> None:
     """Count the queries on which all systems score the same.
 
     Example: reelrank measures ties --truth val.json --run a.json --run b.json
     """
     from backend.scoring.studies.running import ties_study
 
-    study = ties_study(inputs)
+    study = ties_study(scored.inputs(truth, run))
     rows = [(row["measure"], row["all_tied"], as_text(row["ratio"], ".1%")) for row in study.rows]
     finish(study, out, json, ("measure", "queries all tied", "ratio"), rows)
 
 
 def model_selection(
-    truth_val: Annotated[
-        Path,
-        typer.Option(
-            "--truth-val", metavar="FILE|DIR", help="Models are selected on it; of a release val.", show_default=False
-        ),
-    ],
-    truth_test: Annotated[
-        Path,
-        typer.Option(
-            "--truth-test", metavar="FILE|DIR", help="They are judged on it; of a release test.", show_default=False
-        ),
-    ],
-    run: Annotated[
-        list[str],
-        typer.Option(
-            "--run",
-            metavar="NAME=VAL,TEST",
-            help="A model and its runs on both truths; may be repeated.",
-            show_default=False,
-        ),
-    ],
-    videos: Videos = None,
-    preset: PresetOption = Preset.PAPER,
-    k: K = CUTOFFS,
-    mu: Mu = THRESHOLDS,
-    theta: Theta = THRESHOLDS,
-    option: Option = None,
-    measure: Measure = None,
+    truth_val: Annotated[Path, option("--truth-val FILE|DIR", "Models are selected on it; of a release val.")],
+    truth_test: Annotated[Path, option("--truth-test FILE|DIR", "They are judged on it; of a release test.")],
+    run: Annotated[list[str], option("--run NAME=VAL,TEST", "A model and its runs on both truths; may be repeated.")],
+    *,
+    scored: StudyOptions,
     test_measure: Annotated[
         list[str] | None,
         measure_option("--test-measure", "Measures on test, in the form of --measure. Default: those of --measure."),
     ] = None,
     z_over: Annotated[
-        Over,
-        typer.Option(
-            "--z-over",
-            help="Models that z-scores are relative to; selected: those that measures select, as in the paper.",
+        Literal["selected", "candidates"],
+        option(
+            "--z-over", "Models that z-scores are relative to; selected: those that measures select, as in the paper."
         ),
-    ] = Over.SELECTED,
+    ] = "selected",
     out: Out = None,
     json: Json = False,
 ) -> None:
@@ -247,16 +162,29 @@ def model_selection(
     files = dict(two_files(text) for text in run)
     if len(files) < len(run):
         raise typer.BadParameter("two models have one name", param_hint="--run")
-    val, test = (
-        study_inputs(
-            path, {name: both[n] for name, both in files.items()}, videos, preset, k, mu, theta, option, named, split
-        )
-        for n, (split, path, named) in enumerate(
-            (("val", truth_val, measure), ("test", truth_test, test_measure or measure))
-        )
-    )
-    study = model_selection_study(val, test, over=z_over.value)
+    val_runs, test_runs = ({name: both[n] for name, both in files.items()} for n in (0, 1))
+    on_test = replace(scored, measure=test_measure or scored.measure)
+    val = scored.inputs_of(truth_val, val_runs, "val")
+    test = on_test.inputs_of(truth_test, test_runs, "test")
+    study = model_selection_study(val, test, over=z_over)
     header, rows = matrix(study, ("validation_measure", "test_measure", "z"), "z on test", ".2f")
     chosen = {row["validation_measure"]: str(row["selected"]) for row in study.rows}
     rows = [(*row, model) for row, model in zip(rows, chosen.values(), strict=True)]
     finish(study, out, json, (*header, "model"), rows)
+
+
+add_group(
+    "measures",
+    "Study the measures: agreement, stability, noise, ties.",
+    "ties --truth val.json --run a.json --run b.json",
+    {
+        "agreement": agreement,
+        "stability": stability,
+        "noise": noise,
+        "ties": ties,
+        "model-selection": model_selection,
+        "axioms": axioms,
+        "theory": theory,
+        "benchmarks": benchmarks,
+    },
+)

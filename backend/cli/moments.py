@@ -1,21 +1,26 @@
-"""Videos and moments without annotation files: `reelrank moments`."""
+"""Commands that make moments: `moments` of videos without annotations, `describe` by annotators."""
 
 import json
 import shlex
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from backend.api import open_project
+from backend.campaign.corpus.describing.model import DescribingChoice, DescriptionFilter, DescriptionStatus
 from backend.campaign.corpus.moments.model import ByShots, ByWindows, Origin
 from backend.campaign.nouns import OPERATOR
-from backend.cli.options import Cluster, Jobs, list_option, typed, where_told, whole
-from backend.cli.output import Dir, Json, fail, now, progress_bar, save, say, seconds, table, tell_written
+from backend.cli.commands import add_command, add_group
+from backend.cli.options import Cluster, Dir, Jobs, Json, argument, list_option, option, typed, where_told, whole
+from backend.cli.output import end_with_json, fail, now, progress_bar, save, say, seconds, table, tell_written
 from backend.cli.pipeline import say_next
 from backend.cli.videos import DecodeOption, FpsOption, frame_rate
 from backend.core.errors import Problem
+from backend.core.ids import AnnotatorId
+from backend.core.reading import bytes_of
+from backend.core.text_files import decode_text
+from backend.core.typed_text import name_key
 
 if TYPE_CHECKING:
     from backend.campaign.setup.project.folder import Project
@@ -24,61 +29,29 @@ if TYPE_CHECKING:
 _LENGTHS_S = typed("5,10,20")
 
 
-class ProposeBy(StrEnum):
-    """What becomes moments."""
-
-    SHOTS = "shots"
-    WINDOWS = "windows"
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the command line."""
-    app.command("moments")(moments)
-
-
+@add_command("moments")
 def moments(
     folder: Dir,
-    videos: Annotated[
-        Path | None,
-        typer.Option("--videos", metavar="FOLDER", help="Add the videos of this folder.", show_default=False),
-    ] = None,
+    videos: Annotated[Path | None, option("--videos FOLDER", "Add the videos of this folder.")] = None,
     frames_per_s: FpsOption = "3",
     decode: DecodeOption = None,
     jobs: Jobs = None,
     cluster: Cluster = None,
     how: Annotated[
-        ProposeBy | None,
-        typer.Option(
-            "--by", help="Propose moments in every video: its shots, or windows of fixed lengths.", show_default=False
-        ),
+        Literal["shots", "windows"] | None,
+        option("--by", "Propose moments in every video: its shots, or windows of fixed lengths."),
     ] = None,
-    lengths: Annotated[list[float], list_option("--lengths", "S,S", "For windows: lengths in seconds.")] = _LENGTHS_S,
+    lengths: Annotated[list[float], list_option("--lengths S,S", "For windows: lengths in seconds.")] = _LENGTHS_S,
     stride: Annotated[
-        float,
-        typer.Option("--stride", metavar="X", help="For windows: step to the next one, as a share of the length."),
+        float, option("--stride X", "For windows: step to the next one, as a share of the length.")
     ] = 0.5,
-    shortest: Annotated[
-        float, typer.Option("--shortest", metavar="S", help="Join shots shorter than this, in seconds.")
-    ] = 2.0,
-    longest: Annotated[
-        float, typer.Option("--longest", metavar="S", help="Split shots longer than this evenly, in seconds.")
-    ] = 20.0,
+    shortest: Annotated[float, option("--shortest S", "Join shots shorter than this, in seconds.")] = 2.0,
+    longest: Annotated[float, option("--longest S", "Split shots longer than this evenly, in seconds.")] = 20.0,
     own: Annotated[
-        Path | None,
-        typer.Option(
-            "--from",
-            metavar="FILE",
-            help="Add moments from a CSV file with the columns video, start, end.",
-            show_default=False,
-        ),
+        Path | None, option("--from FILE", "Add moments from a CSV file with the columns video, start, end.")
     ] = None,
-    only: Annotated[
-        bool, typer.Option("--only", help="With --from: remove other, unused moments of its videos.")
-    ] = False,
-    export: Annotated[
-        Path | None,
-        typer.Option("--export", metavar="FILE", help="Write all moments to such a CSV file.", show_default=False),
-    ] = None,
+    only: Annotated[bool, option("--only", "With --from: remove other, unused moments of its videos.")] = False,
+    export: Annotated[Path | None, option("--export FILE", "Write all moments to such a CSV file.")] = None,
     as_json: Json = False,
 ) -> None:
     """Add videos without annotations; propose moments in them.
@@ -90,7 +63,7 @@ def moments(
     """
     from backend.campaign.corpus.moments.editing import moments_csv, take_moments, videos_and_moments
     from backend.campaign.corpus.moments.proposing import propose_moments
-    from backend.campaign.monitoring.videos.adding import register_videos
+    from backend.campaign.monitoring.videos.check import register_videos
     from backend.campaign.review.status import status_counts
 
     start = now()
@@ -122,12 +95,12 @@ def moments(
             f"{own.name}: {taken.moments:,} moments, {taken.new:,} of them new.{_gone(taken.gone, taken.stayed)}"
         )
     if how is not None:
-        options = ByShots(shortest, longest) if how is ProposeBy.SHOTS else windows
+        options = ByShots(shortest, longest) if how == "shots" else windows
         with progress_bar() as progress:
             report = propose_moments(
                 project, OPERATOR, options, where=where_told(jobs, cluster), now=start, progress=progress
             )
-        shots = f" from {report.shots:,} shots" if how is ProposeBy.SHOTS else ""
+        shots = f" from {report.shots:,} shots" if how == "shots" else ""
         told.append(
             f"{report.moments:,} moments by {how}{shots} of {report.videos:,} videos, {report.new:,} of them new."
             f"{_gone(report.gone, report.stayed)}"
@@ -187,3 +160,182 @@ def _list(project: "Project") -> None:
     table(("video", "seconds", "shots", *origins, "used"), rows)
     total = sum(video.total for video in found)
     say(f"\n{total:,} moments of {len(found):,} videos.")
+
+
+def show(folder: Dir, json: Json = False) -> None:
+    """Show whether describing is open, for whom, and its progress.
+
+    Example: reelrank describe show my-project, or for short: reelrank describe my-project
+    """
+    from backend.campaign.corpus.describing.opening import describing_choice
+    from backend.campaign.corpus.describing.reviewing import describing_figures
+    from backend.campaign.setup.people.accounts import list_people
+
+    project = open_project(folder)
+    chosen, figures = describing_choice(project, OPERATOR), describing_figures(project, OPERATOR)
+    if json:
+        end_with_json({"choice": chosen, "figures": figures})
+    if chosen.open:
+        names = {row.person.annotator_id: row.person.name for row in list_people(project, OPERATOR)}
+        who = "every annotator" if chosen.people is None else ", ".join(names[one] for one in chosen.people)
+        which = "all videos" if chosen.videos is None else f"{len(chosen.videos):,} of the videos"
+        say(f"Describing is open for {who}, in {which}{_wanted(chosen)}.")
+    else:
+        say("Describing is closed: nobody may describe. Open it with `reelrank describe open`, or on Descriptions.")
+    enough = "" if figures.enough is None else f", {figures.enough:,} have as many descriptions as are wanted"
+    say(f"{figures.described:,} of {figures.videos:,} videos described{enough}.")
+    if figures.people:
+        rows = [
+            (one.name, one.waiting, one.returned, one.accepted, f"{60 * one.active_h:.0f}") for one in figures.people
+        ]
+        table(("person", "to review", "sent back", "accepted", "minutes"), rows)
+
+
+def open_describing(
+    folder: Dir,
+    who: Annotated[list[str] | None, option("--who NAME", "Only this annotator; may be repeated.")] = None,
+    videos: Annotated[list[str] | None, option("--video NAME", "Only this video; may be repeated.")] = None,
+    per_video: Annotated[
+        int | None, option("--per-video N", "Descriptions wanted per video, from everybody together.", min=1)
+    ] = None,
+    per_minute: Annotated[
+        float | None, option("--per-minute X", "Descriptions wanted per minute of video, from everybody together.")
+    ] = None,
+) -> None:
+    """Open describing: for all annotators and videos by default.
+
+    This replaces the earlier choice. Annotators get a page for it in their menu. What they write waits for review
+    on the lead's page Descriptions.
+
+    Example: reelrank describe open my-project --who Ana --who Ben --per-video 5
+    """
+    from backend.campaign.corpus.describing.opening import choose_describing
+
+    project = open_project(folder)
+    chosen = DescribingChoice(
+        open=True,
+        people=None if not who else _people(project, who),
+        videos=None if not videos else tuple(dict.fromkeys(videos)),
+        per_video=per_video,
+        per_minute=per_minute,
+    )
+    choose_describing(project, OPERATOR, chosen, now=now())
+    show(folder)
+
+
+def close(folder: Dir) -> None:
+    """Stop describing.
+
+    Descriptions that were written stay, and those still in a browser are saved.
+
+    Example: reelrank describe close my-project
+    """
+    from backend.campaign.corpus.describing.opening import close_describing
+
+    closed = close_describing(open_project(folder), OPERATOR, now=now())
+    say("Describing is closed." if closed else "Nothing to do: describing is closed.")
+
+
+def list_descriptions(
+    folder: Dir,
+    which: Annotated[
+        Literal["waiting", "returned", "accepted", "all"], option("--show", "Status of the descriptions to list.")
+    ] = "waiting",
+    search: Annotated[
+        str, option("--search WORDS", "Only those with these words in the sentence, video or author.")
+    ] = "",
+    json: Json = False,
+) -> None:
+    """List descriptions, oldest first.
+
+    By default, list those that wait for a lead.
+
+    Example: reelrank describe list my-project --show all
+    """
+    from backend.campaign.corpus.describing.reviewing import count_descriptions, find_descriptions
+
+    project = open_project(folder)
+    status = None if which == "all" else DescriptionStatus(which)
+    wanted = DescriptionFilter(status, search)
+    count = count_descriptions(project, OPERATOR, wanted)
+    found = find_descriptions(project, OPERATOR, wanted, most=count)
+    if json:
+        end_with_json(found)
+    if not found:
+        say("There are none.")
+        return
+    rows = [
+        (one.video, f"{one.start_s:.2f}", f"{one.end_s:.2f}", one.author, one.status.value, one.sentence)
+        for one in found
+    ]
+    left = (True, False, False, True, True, True)
+    table(("video", "start", "end", "by", "stands", "sentence"), rows, left)
+
+
+def export(folder: Dir, out: Annotated[Path, argument("FILE.csv", "The file to write.")]) -> None:
+    """Write all descriptions as CSV.
+
+    Each row has the span, sentence, caption, author and status.
+
+    Example: reelrank describe export my-project descriptions.csv
+    """
+    from backend.campaign.corpus.describing.reviewing import descriptions_csv
+
+    text = descriptions_csv(open_project(folder), OPERATOR)
+    save(out, text)
+    say(f"Wrote {out}.")
+
+
+def guideline(
+    folder: Dir,
+    file: Annotated[Path | None, argument("FILE.txt", "A new guideline, one rule per line.")] = None,
+    reason: Annotated[str, option("--reason", "Why it changes; describers read this sentence.")] = "",
+) -> None:
+    """Show the guideline for describing, or replace it by a file.
+
+    Annotators who describe are shown each new version once.
+
+    Example: reelrank describe guideline my-project rules.txt --reason "Shorter sentences"
+    """
+    from backend.campaign.corpus.describing.opening import describing_guideline, reword_describing
+
+    project = open_project(folder)
+    if file is not None:
+        text = decode_text(bytes_of(file), str(file))
+        reword_describing(project, OPERATOR, text, reason, now=now())
+    found = describing_guideline(project, OPERATOR)
+    say(f"Version {found.version}{f': {found.reason}' if found.reason else ''}")
+    say(found.text)
+
+
+def _people(project: "Project", names: list[str]) -> tuple[AnnotatorId, ...]:
+    """Return the users with these names, or name all that do not exist."""
+    from backend.campaign.setup.people.accounts import list_people
+
+    known = {name_key(row.person.name): row.person for row in list_people(project, OPERATOR)}
+    if missing := [name for name in dict.fromkeys(names) if name_key(name) not in known]:
+        there = ", ".join(person.name for person in known.values())
+        fail(f"nobody is called {', '.join(missing)}; the users are {there}")
+    return tuple(dict.fromkeys(known[name_key(name)].annotator_id for name in names))
+
+
+def _wanted(chosen: DescribingChoice) -> str:
+    if chosen.per_video is not None:
+        return f"; {chosen.per_video:,} descriptions a video are wanted"
+    return "" if chosen.per_minute is None else f"; {chosen.per_minute:g} descriptions a minute of video are wanted"
+
+
+add_group(
+    "describe",
+    "Let annotators mark moments and describe them.",
+    "my-project",
+    {
+        "show": show,
+        "open": open_describing,
+        "close": close,
+        "list": list_descriptions,
+        "export": export,
+        "guideline": guideline,
+    },
+    default="show",
+)

@@ -3,58 +3,24 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from backend.api import open_project
 from backend.campaign.nouns import OPERATOR
 from backend.cli import pools
+from backend.cli.commands import add_group
 from backend.cli.corpus import ColumnsOption, FormatOption, TypeOption, known_format, read_columns
-from backend.cli.options import Cluster, EncodingJobs, add_group, where
-from backend.cli.output import (
-    Dir,
-    EncoderOption,
-    Json,
-    KindOption,
-    fail,
-    json_text,
-    now,
-    progress_bar,
-    say,
-    seconds,
-    table,
-)
+from backend.cli.options import Cluster, Dir, EncoderOption, EncodingJobs, Json, KindOption, argument, option, where
+from backend.cli.output import end_with_json, fail, first_of, now, progress_bar, say, say_each, seconds, table
 from backend.cli.pipeline import say_next
 from backend.cli.pools import EmbeddingsOption
 
 if TYPE_CHECKING:
-    from backend.campaign.selection.pool_check.model import Share as PoolCheckShare
+    from backend.campaign.selection.pools.model import Share as PoolCheckShare
     from backend.scoring.pools.files import PoolStatistics
 
 
-PoolFile = Annotated[
-    Path, typer.Argument(metavar="FILE", help="A file of pools, as MVMR publishes them.", show_default=False)
-]
+PoolFile = Annotated[Path, argument("FILE", "A file of pools, as MVMR publishes them.")]
 _NAMED = 5
 """So many queries are named where something is told of them; --json names all."""
-
-
-def register(app: typer.Typer) -> None:
-    """Add these commands to the command line."""
-    add_group(
-        app,
-        "mvmr",
-        "Build and check pools for massive-video moment retrieval.",
-        "build my-project pools",
-        {
-            "stats": stats,
-            "figures": figures,
-            "build": pools.build,
-            "calibrate": pools.calibrate,
-            "negatives": negatives,
-            "check": check,
-            "check-report": check_report,
-        },
-    )
 
 
 def stats(file: PoolFile, json: Json = False) -> None:
@@ -69,8 +35,7 @@ def stats(file: PoolFile, json: Json = False) -> None:
 
     found = pool_statistics(file)
     if json:
-        say(json_text(found))
-        return
+        end_with_json(found)
     table(("what", "figure"), _rows(found))
     _name(
         found.without_distractor,
@@ -82,16 +47,10 @@ def stats(file: PoolFile, json: Json = False) -> None:
 
 def figures(
     file: PoolFile,
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder for the figures.", show_default=False)],
-    videos: Annotated[
-        Path | None,
-        typer.Option("--videos", metavar="FOLDER", help="Folder of video files, for film strips.", show_default=False),
-    ] = None,
+    out: Annotated[Path, argument("OUT", "Folder for the figures.")],
+    videos: Annotated[Path | None, option("--videos FOLDER", "Folder of video files, for film strips.")] = None,
     query: Annotated[
-        str | None,
-        typer.Option(
-            "--query", metavar="VIDEO#N", help="The query to show.", show_default="that with the most positives"
-        ),
+        str | None, option("--query VIDEO#N", "The query to show.", show_default="that with the most positives")
     ] = None,
     encoder: EncoderOption = None,
     kind: KindOption = None,
@@ -108,28 +67,19 @@ def figures(
 
     with progress_bar() as progress:
         report = write_pool_figures(
-            file,
-            out,
-            videos=videos,
-            query=query,
-            encoder=encoder,
-            kind=kind,
-            embeddings=embeddings,
-            progress=progress,
+            file, out, videos=videos, query=query, encoder=encoder, kind=kind, embeddings=embeddings, progress=progress
         )
     say(f"Query {report.query}: {report.text}")
     pairs = f"{report.positive_pairs:,} positive and {report.negative_pairs:,} negative pairs"
     say(f"{pairs} of a query and another video.")
-    for note in report.notes:
-        say(f"Note: {note}")
+    say_each("Note: {}", report.notes)
     say("\n".join(map(str, report.files)))
 
 
 def _name(ids: tuple[str, ...], one: str, several: str) -> None:
     """Say of which queries something is so."""
     if ids:
-        more = f" and {len(ids) - _NAMED:,} more" if len(ids) > _NAMED else ""
-        say(f"\n{len(ids):,} {one if len(ids) == 1 else several}:\n  {', '.join(ids[:_NAMED])}{more}")
+        say(f"\n{len(ids):,} {one if len(ids) == 1 else several}:\n  {first_of(ids, _NAMED)}")
 
 
 def _rows(found: "PoolStatistics") -> list[tuple[str, str]]:
@@ -148,22 +98,11 @@ def _rows(found: "PoolStatistics") -> list[tuple[str, str]]:
 
 
 def negatives(
-    corpus: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE", help="An annotation file; each of its sentences is a query.", show_default=False
-        ),
-    ],
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder for the files.", show_default=False)],
-    threshold: Annotated[
-        float,
-        typer.Option("--t-tr", metavar="S", help="Similarity from which a video or sentence is no negative."),
-    ] = 0.9,
+    corpus: Annotated[Path, argument("FILE", "An annotation file; each of its sentences is a query.")],
+    out: Annotated[Path, argument("OUT", "Folder for the files.")],
+    threshold: Annotated[float, option("--t-tr S", "Similarity from which a video or sentence is no negative.")] = 0.9,
     temperature: Annotated[
-        float,
-        typer.Option(
-            "--temperature", metavar="T", help="The lower, the more often the most similar negatives are drawn."
-        ),
+        float, option("--temperature T", "The lower, the more often the most similar negatives are drawn.")
     ] = 0.1,
     encoder: EncoderOption = None,
     kind: KindOption = None,
@@ -213,24 +152,16 @@ def negatives(
     for what, count in (("queries", report.queries_without), ("videos", report.videos_without)):
         if count:
             say(f"Note: {count:,} {what} have no potential negative; their probabilities are all 0.")
-    for left in report.left_out:
-        say(f"Note: {left}")
-
-
-CheckedPools = Annotated[Path, typer.Argument(metavar="POOL_FILE", help="A file of pools.", show_default=False)]
+    say_each("Note: {}", report.left_out)
 
 
 def check(
-    file: CheckedPools,
+    file: Annotated[Path, argument("POOL_FILE", "A file of pools.")],
     folder: Dir,
-    videos: Annotated[
-        Path, typer.Option("--videos", metavar="FOLDER", help="Folder of the video files.", show_default=False)
-    ],
-    queries: Annotated[int, typer.Option("--queries", metavar="N", min=1, help="Number of queries to draw.")] = 100,
-    negatives: Annotated[
-        int, typer.Option("--negatives", metavar="N", min=0, help="Highest number of negatives to check per query.")
-    ] = 5,
-    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Seed of the draw.")] = 0,
+    videos: Annotated[Path, option("--videos FOLDER", "Folder of the video files.")],
+    queries: Annotated[int, option("--queries N", "Number of queries to draw.", min=1)] = 100,
+    negatives: Annotated[int, option("--negatives N", "Highest number of negatives to check per query.", min=0)] = 5,
+    seed: Annotated[int, option("--seed N", "Seed of the draw.")] = 0,
     encoder: EncoderOption = None,
     kind: KindOption = None,
 ) -> None:
@@ -242,7 +173,7 @@ def check(
 
     Example: reelrank mvmr check pools.json my-check --videos videos --queries 100
     """
-    from backend.campaign.selection.pool_check.making import make_pool_check
+    from backend.campaign.selection.pools.checking import make_pool_check
 
     start = now()
     with progress_bar() as progress:
@@ -262,8 +193,7 @@ def check(
         f"{folder} is a project now: {made.queries:,} of {made.checkable:,} queries, {made.positives:,} positives and "
         f"{made.negatives:,} negatives among {made.videos:,} videos ({seconds(start)})."
     )
-    for note in made.notes:
-        say(f"Note: {note}.")
+    say_each("Note: {}.", made.notes)
     say_next(project)
 
 
@@ -274,14 +204,13 @@ def check_report(folder: Dir, json: Json = False) -> None:
 
     Example: reelrank mvmr check-report my-check --json
     """
-    from backend.campaign.selection.pool_check.reporting import pool_check_report
+    from backend.campaign.selection.pools.checking import pool_check_report
 
     found = pool_check_report(open_project(folder), OPERATOR)
     if found is None:
         fail(f"{folder} checks no pools: `reelrank mvmr check` makes a project that does")
     if json:
-        say(json_text(found))
-        return
+        end_with_json(found)
     say(f"{found.facts.file}: {found.facts.drawn:,} of {found.facts.queries:,} queries, seed {found.facts.seed}\n")
     shares = {"positives": found.positives, "negatives": found.negatives, "together": found.together}
     rows = [
@@ -298,3 +227,19 @@ def _percents(share: "PoolCheckShare") -> tuple[str, str]:
     if share.share is None or share.low is None or share.high is None:
         return "", ""
     return f"{share.share:.1%}", f"{share.low:.1%} to {share.high:.1%}"
+
+
+add_group(
+    "mvmr",
+    "Build and check pools for massive-video moment retrieval.",
+    "build my-project pools",
+    {
+        "stats": stats,
+        "figures": figures,
+        "build": pools.build,
+        "calibrate": pools.calibrate,
+        "negatives": negatives,
+        "check": check,
+        "check-report": check_report,
+    },
+)

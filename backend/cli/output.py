@@ -7,9 +7,9 @@ import textwrap
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, NoReturn, TextIO, cast
+from typing import Any, NoReturn, TextIO, cast
 
 import msgspec
 import typer
@@ -17,38 +17,6 @@ import typer
 from backend.core.messages import as_text
 from backend.core.progress import Progress
 from backend.core.text_files import visible
-
-Dir = Annotated[Path, typer.Argument(metavar="DIR", help="The project folder.", show_default=False)]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
-FirstDay = Annotated[str | None, typer.Option("--from", metavar="DAY", help="First day, such as 2026-03-01.")]
-LastDay = Annotated[str | None, typer.Option("--to", metavar="DAY", help="Last day (included).")]
-EncoderOption = Annotated[
-    str | None,
-    typer.Option(
-        "--encoder",
-        metavar="NAME",
-        help="Sentence encoder: a model hub name, a local folder, or 'minilm' (works offline).",
-        show_default=False,
-    ),
-]
-KindOption = Annotated[
-    str | None,
-    typer.Option(
-        "--encoder-kind",
-        metavar="sup|unsup",
-        help="For a SimCSE model whose name does not say it: trained with or without supervision.",
-        show_default=False,
-    ),
-]
-ScaleOption = Annotated[
-    str | None,
-    typer.Option(
-        "--scale",
-        metavar="NAME|FILE",
-        help="Grades to use instead of TVR-Ranking's 0 to 4: 'matches' (does not match, matches), or a TOML file.",
-        show_default=False,
-    ),
-]
 
 
 def json_text(value: object) -> str:
@@ -59,14 +27,6 @@ def json_text(value: object) -> str:
 def now() -> float:
     """Seconds since 1970; the only clock of the command line."""
     return time.time()
-
-
-def day_of(text: str | None, option: str) -> str | None:
-    """A day as it is written everywhere, `2026-03-14`; wrong usage of this option if it is none."""
-    try:
-        return None if text is None else date.fromisoformat(text).isoformat()
-    except ValueError:
-        raise typer.BadParameter(f"{text!r} is not a day such as 2026-03-14", param_hint=option) from None
 
 
 def minute(at: float) -> str:
@@ -124,6 +84,12 @@ def say(text: str) -> None:
     sys.stdout.write(text + "\n")
 
 
+def say_each(sentence: str, values: Iterable[object]) -> None:
+    """Say a sentence of each value, such as `Note: {}`."""
+    for value in values:
+        say(sentence.format(value))
+
+
 def paragraph(text: str) -> None:
     """Say something that a terminal breaks between words; elsewhere it stays one line."""
     if sys.stdout.isatty():
@@ -142,6 +108,22 @@ def fail(message: str) -> NoReturn:
         message = message.replace("`reelrank ", f"`{typed} ")
     sys.stderr.write(f"reelrank: {message}\n")
     raise SystemExit(1)
+
+
+def end_with_json(value: object) -> NoReturn:
+    """Print a value as JSON and nothing more: the command ends."""
+    say(json_text(value))
+    raise typer.Exit
+
+
+def first_of(values: Sequence[object], most: int, more: str = " and {:,} more") -> str:
+    """Name the first values, and say how many more there are.
+
+    >>> first_of([3, 1, 2], 2)
+    '3, 1 and 1 more'
+    """
+    rest = more.format(len(values) - most) if len(values) > most else ""
+    return f"{', '.join(map(str, values[:most]))}{rest}"
 
 
 def save(path: Path, text: str) -> None:

@@ -6,54 +6,28 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from backend.api import open_project
-from backend.campaign.monitoring.hours.model import HoursReport, Outlook
+from backend.campaign.monitoring.hours.rules import HoursReport, Outlook
 from backend.campaign.monitoring.quality.model import FLAG_NAMES, Flag, PersonFlags
 from backend.campaign.nouns import OPERATOR, Role
-from backend.cli.options import add_group
-from backend.cli.output import (
-    Dir,
-    FirstDay,
-    Json,
-    LastDay,
-    day_of,
-    fail,
-    json_text,
-    now,
-    save,
-    say,
-    table,
-    tell_written,
-)
+from backend.cli.commands import add_group
+from backend.cli.options import Dir, FirstDay, Json, LastDay, argument, day_of, option
+from backend.cli.output import end_with_json, fail, first_of, json_text, now, save, say, say_each, table, tell_written
 from backend.core.typed_text import name_key
 
 if TYPE_CHECKING:
     from backend.campaign.setup.project.folder import Project
 
 
-def register(app: typer.Typer) -> None:
-    """Add these commands to the command line."""
-    add_group(
-        app,
-        "users",
-        "Add users; show quality flags, hours and pay.",
-        "add my-project Ana --role annotator",
-        {"add": add, "flags": flags, "hours": hours},
-    )
-
-
 def add(
     folder: Dir,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Name to sign in with.", show_default=False)],
-    role: Annotated[Role, typer.Option("--role", help="What the user may do.")],
+    name: Annotated[str, argument("NAME", "Name to sign in with.")],
+    role: Annotated[Role, option("--role", "What the user may do.")],
     password_stdin: Annotated[
-        bool, typer.Option("--password-stdin", help="Read the password from standard input instead of printing a link.")
+        bool, option("--password-stdin", "Read the password from standard input instead of printing a link.")
     ] = False,
     url: Annotated[
-        str | None,
-        typer.Option("--url", help="Address of the web app. Default: where the project was last served."),
+        str | None, option("--url", "Address of the web app. Default: where the project was last served.")
     ] = None,
 ) -> None:
     """Add an annotator or a lead, and print a one-time link.
@@ -79,16 +53,11 @@ def add(
 
 def hours(
     folder: Dir,
-    rate: Annotated[
-        float | None, typer.Option("--rate", min=0, help="Hourly pay, instead of the rate in reelrank.toml.")
-    ] = None,
-    currency: Annotated[str | None, typer.Option("--currency", help="Currency, such as USD.")] = None,
+    rate: Annotated[float | None, option("--rate", "Hourly pay, instead of the rate in reelrank.toml.", min=0)] = None,
+    currency: Annotated[str | None, option("--currency", "Currency, such as USD.")] = None,
     first: FirstDay = None,
     last: LastDay = None,
-    csv: Annotated[
-        Path | None,
-        typer.Option("--csv", metavar="FILE", help="Write a line per person and day to a file, for payroll."),
-    ] = None,
+    csv: Annotated[Path | None, option("--csv FILE", "Write a line per person and day to a file, for payroll.")] = None,
     json: Json = False,
 ) -> None:
     """Show hours and pay so far, and how much is still to come.
@@ -121,7 +90,7 @@ def _told(found: HoursReport) -> None:
                 f"{one.days:,}",
                 f"{one.judgements:,}",
                 f"{one.hours:.2f}",
-                _or_dash(one.an_hour),
+                "-" if one.an_hour is None else f"{one.an_hour:.0f}",
                 _money(one.pay),
             )
             for one in found.people
@@ -133,8 +102,7 @@ def _told(found: HoursReport) -> None:
         say("Nobody has worked here in this time.")
     if found.rate is None and not found.own_rates:
         say("\nNo pay: reelrank.toml has no hourly_rate under [pay], and --rate was not given.")
-    for name in found.unknown_rates:
-        say(f"\nreelrank.toml has a rate for {name}, but there is no annotator of that name.")
+    say_each("\nreelrank.toml has a rate for {}, but there is no annotator of that name.", found.unknown_rates)
     for count, which in ((found.simulated, "simulated"), (found.imported, "imported")):
         if count:
             say(f"\nLeft out: {count:,} {which} judgements.")
@@ -162,10 +130,6 @@ def _ahead(ahead: Outlook, currency: str) -> str:
     return f"{said} About {expected:,.1f} hours{cost} at {ahead.seconds:.1f} s a judgement{sure}."
 
 
-def _or_dash(value: float | None) -> str:
-    return "-" if value is None else f"{value:.0f}"
-
-
 def _money(value: Decimal | None) -> str:
     return "-" if value is None else f"{value:,}"
 
@@ -176,9 +140,7 @@ SHOWN = 20
 
 def flags(
     folder: Dir,
-    person: Annotated[
-        str | None, typer.Option("--person", metavar="NAME", help="Show everything about one annotator, with pairs.")
-    ] = None,
+    person: Annotated[str | None, option("--person NAME", "Show everything about one annotator, with pairs.")] = None,
     json: Json = False,
 ) -> None:
     """Show each annotator's quality flags.
@@ -198,8 +160,7 @@ def flags(
         if not found:
             fail(f"there is no annotator named {person}: reelrank users flags without --person lists them")
     if json:
-        say(json_text({"people": found}))
-        return
+        end_with_json({"people": found})
     table(("annotator", "grades", *FLAG_NAMES.values()), [_row(one) for one in found])
     say("")
     for one in found:
@@ -220,7 +181,14 @@ def _pairs(project: "Project", one: PersonFlags, flag: Flag) -> None:
 
     behind = quality_flags.behind_flag(project, OPERATOR, one.annotator_id, flag.kind)
     if behind.pairs:
-        more = f" and {len(behind.pairs) - SHOWN:,} more" if len(behind.pairs) > SHOWN else ""
-        say(f"  pairs: {', '.join(map(str, behind.pairs[:SHOWN]))}{more}")
+        say(f"  pairs: {first_of(behind.pairs, SHOWN)}")
     if behind.by_number:
         say(f"  {behind.by_number:,} pairs of which nothing but the number is known")
+
+
+add_group(
+    "users",
+    "Add users; show quality flags, hours and pay.",
+    "add my-project Ana --role annotator",
+    {"add": add, "flags": flags, "hours": hours},
+)

@@ -2,26 +2,30 @@
 
 import shlex
 from collections.abc import Sequence
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from backend.api import open_project
 from backend.campaign.nouns import OPERATOR, Split
 from backend.campaign.release.export.model import Adjudicated, QueryCounts, ReleaseOptions, ReleaseSelection
-from backend.cli.options import Cluster, EncodingJobs, list_option, typed, where, whole
-from backend.cli.output import (
+from backend.cli.commands import add_command
+from backend.cli.options import (
+    Cluster,
     Dir,
     EncoderOption,
+    EncodingJobs,
     KindOption,
     ScaleOption,
-    now,
-    progress_bar,
-    say,
-    seconds,
+    argument,
+    list_option,
+    option,
+    typed,
+    where,
+    whole,
 )
+from backend.cli.output import first_of, now, progress_bar, say, say_each, seconds
 
 if TYPE_CHECKING:
     from backend.campaign.release.export.exporting import FormReport
@@ -33,13 +37,7 @@ _TOPS = typed("1,20,40")
 _SHOWN = 5
 
 
-def register(app: typer.Typer) -> None:
-    """Add these commands to the command line."""
-    app.command("init")(init)
-    app.command("export")(export)
-    app.command("pseudo-train")(pseudo_train)
-
-
+@add_command("init")
 def init(folder: Dir, encoder: EncoderOption = None, kind: KindOption = None, scale: ScaleOption = None) -> None:
     """Create an empty project.
 
@@ -70,47 +68,33 @@ def say_next(project: "Project") -> None:
         say(f"If no caption names a person: reelrank queries {shlex.quote(str(project.folder))} --val N --test N")
 
 
-class ReleaseFormat(StrEnum):
-    """Forms of a release."""
-
-    TVR_RANKING = "tvr-ranking"
-    TREC = "trec"
-    PARQUET = "parquet"
-    QVHIGHLIGHTS = "qvhighlights"
-
-
+@add_command("export")
 def export(
     folder: Dir,
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="A new folder for the release.", show_default=False)],
-    format_: Annotated[ReleaseFormat, typer.Option("--format", help="Form of the release.")] = (
-        ReleaseFormat.TVR_RANKING
-    ),
+    out: Annotated[Path, argument("OUT", "A new folder for the release.")],
+    format_: Annotated[
+        Literal["tvr-ranking", "trec", "parquet", "qvhighlights"], option("--format", "Form of the release.")
+    ] = ("tvr-ranking"),
     with_published: Annotated[
         bool,
-        typer.Option(
-            "--with-published-captions", help="Add the published captions, which may name people, as published_caption."
-        ),
+        option("--with-published-captions", "Add the published captions, which may name people, as published_caption."),
     ] = False,
     adjudicated: Annotated[
         Adjudicated,
-        typer.Option(
-            "--adjudicated", help="Include pairs that a lead adjudicated in the truth, marked, or leave them out."
-        ),
+        option("--adjudicated", "Include pairs that a lead adjudicated in the truth, marked, or leave them out."),
     ] = Adjudicated.INCLUDE,
     unfinished: Annotated[
-        bool, typer.Option("--unfinished", help="Include queries with pairs that still wait for grades.")
+        bool, option("--unfinished", "Include queries with pairs that still wait for grades.")
     ] = False,
     name: Annotated[
-        str | None,
-        typer.Option("--name", metavar="NAME", help="Name in `reelrank releases`. Default: the next release-N."),
+        str | None, option("--name NAME", "Name in `reelrank releases`. Default: the next release-N.")
     ] = None,
-    notes: Annotated[str, typer.Option("--notes", metavar="TEXT", help="Notes to show with the name.")] = "",
+    notes: Annotated[str, option("--notes TEXT", "Notes to show with the name.")] = "",
     keep: Annotated[
-        bool, typer.Option("--keep/--no-keep", help="Also keep the release in the project, as a zip in releases/.")
+        bool, option("--keep/--no-keep", "Also keep the release in the project, as a zip in releases/.")
     ] = True,
     threshold: Annotated[
-        int | None,
-        typer.Option("--threshold", help="For qvhighlights: lowest relevance of a moment that becomes a window."),
+        int | None, option("--threshold", "For qvhighlights: lowest relevance of a moment that becomes a window.")
     ] = None,
 ) -> None:
     """Freeze a release: truth, training sets, raw annotations.
@@ -124,70 +108,56 @@ def export(
     from backend.campaign.release.export.freezing import export_release
 
     start = now()
-    if format_ is not ReleaseFormat.TVR_RANKING:
+    options = ReleaseOptions(adjudicated, unfinished, with_published)
+    if format_ != "tvr-ranking":
         if name is not None or notes:
-            raise typer.BadParameter(f"{format_.value} is not kept, and has no name", param_hint="--name, --notes")
-        options = ReleaseOptions(adjudicated, unfinished, with_published)
+            raise typer.BadParameter(f"{format_} is not kept, and has no name", param_hint="--name, --notes")
         _export_form(folder, out, format_, options, threshold)
         return
     if threshold is not None:
         raise typer.BadParameter("is of --format qvhighlights", param_hint="--threshold")
     with progress_bar() as progress:
+        project = open_project(folder)
         report = export_release(
-            open_project(folder),
-            OPERATOR,
-            out,
-            ReleaseOptions(adjudicated, unfinished, with_published),
-            name=name,
-            notes=notes,
-            keep=keep,
-            now=start,
-            progress=progress,
+            project, OPERATOR, out, options, name=name, notes=notes, keep=keep, now=start, progress=progress
         )
-    _say_held(report, start)
     where = f", kept in {report.kept}" if report.kept else ""
-    say(f"Release {report.name}{', which was made before' if report.again else ''}{where}.")
-    say(f"SHA-256 of its manifest: {report.sha256}")
-    _say_left_out(report.selection, unfinished=unfinished)
-    if not report.licence:
-        say(
-            f"Note: no licence is chosen, and the card says so. "
-            f"Choose one: reelrank releases terms {folder} --licence CC-BY-4.0"
-        )
-    if report.simulated:
-        say(f"Note: {report.simulated} judgements in it are SIMULATED; this is not ground truth.")
+    more = [f"Release {report.name}{', which was made before' if report.again else ''}{where}."]
+    choose = (
+        f"no licence is chosen, and the card says so. Choose one: reelrank releases terms {folder} --licence CC-BY-4.0"
+    )
+    _say_release(report, options, start, more, *([] if report.licence else [choose]))
 
 
-def _export_form(folder: Path, out: Path, form: ReleaseFormat, options: ReleaseOptions, threshold: int | None) -> None:
+def _export_form(folder: Path, out: Path, form: str, options: ReleaseOptions, threshold: int | None) -> None:
     """Write a form that is not kept."""
     from backend.campaign.release.export.exporting import export_form
 
     start = now()
     with progress_bar() as progress:
-        report = export_form(
-            open_project(folder),
-            OPERATOR,
-            out,
-            form.value,
-            options,
-            threshold=threshold,
-            progress=progress,
-        )
-    _say_held(report, start)
+        project = open_project(folder)
+        report = export_form(project, OPERATOR, out, form, options, threshold=threshold, progress=progress)
+    more = []
     if report.windows is not None:
-        say(f"{report.windows:,} of the moments have relevance {report.threshold} or more, and are windows.")
-    say(f"SHA-256 of its manifest: {report.sha256}")
-    _say_left_out(report.selection, unfinished=options.unfinished)
-    if report.simulated:
-        say(f"Note: {report.simulated} judgements in it are SIMULATED; this is not ground truth.")
+        more = [f"{report.windows:,} of the moments have relevance {report.threshold} or more, and are windows."]
+    _say_release(report, options, start, more)
 
 
-def _say_held(report: "ReleaseReport | FormReport", start: float) -> None:
+def _say_release(
+    report: "ReleaseReport | FormReport", options: ReleaseOptions, start: float, more: list[str], *notes: str
+) -> None:
+    """What was written, more about it, and what is left out."""
     found = report.selection
     say(
         f"{report.place}: {found.count(Split.VAL)} validation and {found.count(Split.TEST)} test queries with "
         f"{found.moments} graded moments; {len(report.files)} files ({seconds(start)})."
     )
+    for line in (*more, f"SHA-256 of its manifest: {report.sha256}"):
+        say(line)
+    _say_left_out(found, unfinished=options.unfinished)
+    say_each("Note: {}", notes)
+    if report.simulated:
+        say(f"Note: {report.simulated} judgements in it are SIMULATED; this is not ground truth.")
 
 
 def _say_left_out(found: ReleaseSelection, *, unfinished: bool) -> None:
@@ -205,14 +175,14 @@ def _say_left_out(found: ReleaseSelection, *, unfinished: bool) -> None:
 
 def _queries(queries: Sequence[QueryCounts]) -> str:
     """How many, and the first of them by number."""
-    shown = ", ".join(str(query.query_id) for query in queries[:_SHOWN])
-    return f"{len(queries)} queries ({shown}{', ...' if len(queries) > _SHOWN else ''})"
+    return f"{len(queries)} queries ({first_of([query.query_id for query in queries], _SHOWN, ', ...')})"
 
 
+@add_command("pseudo-train")
 def pseudo_train(
     folder: Dir,
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder for the files.", show_default=False)],
-    top: Annotated[list[int], list_option("--top", "N,N", "Number of moments per training query.", int)] = _TOPS,
+    out: Annotated[Path, argument("OUT", "Folder for the files.")],
+    top: Annotated[list[int], list_option("--top N,N", "Number of moments per training query.", int)] = _TOPS,
     jobs: EncodingJobs = None,
     cluster: Cluster = None,
 ) -> None:

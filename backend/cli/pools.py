@@ -1,8 +1,7 @@
 """The commands that make pools: `reelrank mvmr build`, `calibrate`."""
 
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -10,8 +9,8 @@ from backend.api import open_project
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.selection.pools.model import PAPERS_ENCODER, T_NEG, T_POS, Looks, PoolOptions
 from backend.cli.corpus import ColumnsOption, FormatOption, TypeOption, known_format, read_columns
-from backend.cli.options import Cluster, EncodingJobs, where, whole
-from backend.cli.output import EncoderOption, KindOption, now, progress_bar, say, seconds, table
+from backend.cli.options import Cluster, EncoderOption, EncodingJobs, KindOption, argument, option, where, whole
+from backend.cli.output import first_of, now, progress_bar, say, say_each, seconds, table
 
 if TYPE_CHECKING:
     from backend.campaign.selection.pools.building import BuildReport
@@ -19,84 +18,52 @@ if TYPE_CHECKING:
 
 EmbeddingsOption = Annotated[
     Path | None,
-    typer.Option(
-        "--embeddings",
-        metavar="FOLDER",
-        help="Folder for sentence vectors. Default: reelrank/embeddings in your cache folder; a project has its own.",
-        show_default=False,
+    option(
+        "--embeddings FOLDER",
+        "Folder for sentence vectors. Default: reelrank/embeddings in your cache folder; a project has its own.",
     ),
 ]
 _NAMED = 5
 
 
-class SecondFilter(StrEnum):
-    """What decides beside the text."""
-
-    NONE = "none"
-    EMSCORE = "emscore"
-
-
 def build(
     source: Annotated[
-        Path,
-        typer.Argument(
-            metavar="DIR_OR_FILE",
-            help="A project folder, or an annotation file: each caption is a query.",
-            show_default=False,
-        ),
+        Path, argument("DIR_OR_FILE", "A project folder, or an annotation file: each caption is a query.")
     ],
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder for the files.", show_default=False)],
-    pool: Annotated[int, typer.Option("--pool", metavar="N", help="Videos in a pool.", min=2)] = 50,
+    out: Annotated[Path, argument("OUT", "Folder for the files.")],
+    pool: Annotated[int, option("--pool N", "Videos in a pool.", min=2)] = 50,
     positives: Annotated[
-        int,
-        typer.Option(
-            "--positives", metavar="K", help="Highest number of positive videos, including the caption's own.", min=1
-        ),
+        int, option("--positives K", "Highest number of positive videos, including the caption's own.", min=1)
     ] = 5,
     t_pos: Annotated[
-        float | None,
-        typer.Option(
-            "--t-pos", metavar="S", help=f"Lowest similarity of a positive video. Default: {T_POS}.", show_default=False
-        ),
+        float | None, option("--t-pos S", f"Lowest similarity of a positive video. Default: {T_POS}.")
     ] = None,
     t_neg: Annotated[
-        float | None,
-        typer.Option(
-            "--t-neg",
-            metavar="S",
-            help=f"Highest similarity of a negative video. Default: {T_NEG}.",
-            show_default=False,
-        ),
+        float | None, option("--t-neg S", f"Highest similarity of a negative video. Default: {T_NEG}.")
     ] = None,
     thresholds: Annotated[
-        Path | None,
-        typer.Option(
-            "--thresholds", metavar="FILE", help="Both thresholds, from a file made by `reelrank mvmr calibrate`."
-        ),
+        Path | None, option("--thresholds FILE", "Both thresholds, from a file made by `reelrank mvmr calibrate`.")
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", metavar="S", help="Seed of all draws.")] = 0,
+    seed: Annotated[int, option("--seed S", "Seed of all draws.")] = 0,
     as_published: Annotated[
-        bool, typer.Option("--as-published", help="Follow the published code where it differs from its paper.")
+        bool, option("--as-published", "Follow the published code where it differs from its paper.")
     ] = False,
     visual: Annotated[
-        SecondFilter,
-        typer.Option("--visual", help="emscore: also compare the videos, by EMScore and CLIP; none: only text."),
-    ] = SecondFilter.NONE,
+        Literal["none", "emscore"],
+        option("--visual", "emscore: also compare the videos, by EMScore and CLIP; none: only text."),
+    ] = "none",
     clip: Annotated[
         str | None,
-        typer.Option(
-            "--clip",
-            metavar="NAME",
-            help="For emscore: a model hub name or a local folder. Default: sentence-transformers/clip-ViT-B-32.",
-            show_default=False,
+        option(
+            "--clip NAME",
+            "For emscore: a model hub name or a local folder. Default: sentence-transformers/clip-ViT-B-32.",
         ),
     ] = None,
     frames_per_s: Annotated[
-        float, typer.Option("--frames-per-s", metavar="N", help="For emscore: frames per second to look at.", min=0.001)
+        float, option("--frames-per-s N", "For emscore: frames per second to look at.", min=0.001)
     ] = 1.0,
     videos: Annotated[
-        Path | None,
-        typer.Option("--videos", metavar="FOLDER", help="For emscore and an annotation file: folder of its videos."),
+        Path | None, option("--videos FOLDER", "For emscore and an annotation file: folder of its videos.")
     ] = None,
     encoder: EncoderOption = None,
     kind: KindOption = None,
@@ -128,7 +95,7 @@ def build(
         seed=seed,
         as_published=as_published,
     )
-    looks = Looks(clip, frames_per_s) if visual is SecondFilter.EMSCORE else None
+    looks = Looks(clip, frames_per_s) if visual == "emscore" else None
     file_only = {
         "--videos": videos,
         "--encoder": encoder,
@@ -193,8 +160,7 @@ def _tell(report: "BuildReport", options: PoolOptions, out: Path, start: float) 
     say("")
     _name(report.short, "short, and kept as published" if options.as_published else "short, and dropped")
     _name(report.without_distractor, "without a distractor: every video of the pool is positive")
-    for note in report.left_out:
-        say(f"Note: {note}.")
+    say_each("Note: {}.", report.left_out)
     say(f"Captions: {report.captions}.")
     say(f"Encoder: {report.encoder}")
     say(f"Looks: {report.visual}.")
@@ -208,20 +174,15 @@ def _tell(report: "BuildReport", options: PoolOptions, out: Path, start: float) 
 
 def _name(ids: tuple[str, ...], what: str) -> None:
     if ids:
-        more = f" and {len(ids) - _NAMED:,} more" if len(ids) > _NAMED else ""
-        say(f"{what[0].upper()}{what[1:]}: {', '.join(ids[:_NAMED])}{more}.")
+        say(f"{what[0].upper()}{what[1:]}: {first_of(ids, _NAMED)}.")
 
 
 def calibrate(
     labelled: Annotated[
         Path,
-        typer.Argument(
-            metavar="FILE",
-            help="Labelled pairs: sentence1, sentence2, score (0 to 5), tab-separated; or a file of pools.",
-            show_default=False,
-        ),
+        argument("FILE", "Labelled pairs: sentence1, sentence2, score (0 to 5), tab-separated; or a file of pools."),
     ],
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder for the files.", show_default=False)],
+    out: Annotated[Path, argument("OUT", "Folder for the files.")],
     encoder: EncoderOption = None,
     kind: KindOption = None,
     embeddings: EmbeddingsOption = None,

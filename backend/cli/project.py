@@ -8,46 +8,15 @@ import typer
 from backend.api import open_project
 from backend.campaign.monitoring.activity.model import ActivityFilter
 from backend.campaign.nouns import OPERATOR
-from backend.cli.options import ShowByDefault, add_group
-from backend.cli.output import (
-    Dir,
-    FirstDay,
-    Json,
-    LastDay,
-    day_of,
-    json_text,
-    now,
-    save,
-    say,
-    seconds,
-    table,
-    tell_written,
-)
+from backend.cli.commands import add_command, add_group
+from backend.cli.options import Dir, FirstDay, Json, LastDay, argument, day_of, option
+from backend.cli.output import end_with_json, json_text, now, save, say, seconds, table, tell_written
 from backend.core.days import began, ended, instant
 from backend.core.events import EventGroup
 
 
-def register(app: typer.Typer) -> None:
-    """Add these commands to the command line."""
-    app.command("backup")(backup)
-    app.command("restore")(restore)
-    app.command("migrate")(migrate)
-    app.command("move")(move)
-    app.command("doctor")(doctor)
-    add_group(
-        app,
-        "status",
-        "Show where a campaign stands, its settings and its log.",
-        "my-project",
-        {"show": show, "settings": settings, "log": log},
-        ShowByDefault,
-    )
-
-
-def backup(
-    folder: Dir,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The copy to make.", show_default=False)],
-) -> None:
+@add_command("backup")
+def backup(folder: Dir, file: Annotated[Path, argument("FILE", "The copy to make.")]) -> None:
     """Copy the database while people work.
 
     The copy is consistent. For a database in PostgreSQL, a FILE that ends in .dump is made by pg_dump.
@@ -60,10 +29,8 @@ def backup(
     say(f"{file}: {file.stat().st_size / 1e6:.1f} MB")
 
 
-def restore(
-    folder: Dir,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A copy made by `reelrank backup`.", show_default=False)],
-) -> None:
+@add_command("restore")
+def restore(folder: Dir, file: Annotated[Path, argument("FILE", "A copy made by `reelrank backup`.")]) -> None:
     """Replace the database with a backup.
 
     Stop the server first. The replaced database is kept beside the new one.
@@ -82,6 +49,7 @@ def restore(
         say(f"It has an older schema. Next: reelrank migrate {folder}")
 
 
+@add_command("migrate")
 def migrate(folder: Dir) -> None:
     """Upgrade the database of an older ReelRank.
 
@@ -98,13 +66,11 @@ def migrate(folder: Dir) -> None:
         say(f"Applied {', '.join(applied)}. The state before is kept in {copy}.")
 
 
+@add_command("move")
 def move(
     folder: Dir,
     target: Annotated[
-        str,
-        typer.Argument(
-            metavar="ADDRESS", help="postgresql://user@host/name of an empty database; or `file`, to move back."
-        ),
+        str, argument("ADDRESS", "postgresql://user@host/name of an empty database; or `file`, to move back.")
     ],
 ) -> None:
     """Move the database to PostgreSQL, or back to a file.
@@ -123,12 +89,12 @@ def move(
         say("The tables at the address are as they were: drop that database when you are sure.")
 
 
+@add_command("doctor")
 def doctor(
     folder: Dir,
     json: Json = False,
     repair: Annotated[
-        bool,
-        typer.Option("--repair", help="Rebuild consensus and agenda if they are wrong, and remove orphaned clips."),
+        bool, option("--repair", "Rebuild consensus and agenda if they are wrong, and remove orphaned clips.")
     ] = False,
 ) -> None:
     """Check that a project is consistent, or repair it.
@@ -166,8 +132,7 @@ def show(folder: Dir, json: Json = False) -> None:
 
     counts = status_counts(open_project(folder), OPERATOR)
     if json:
-        say(json_text(counts))
-        return
+        end_with_json(counts)
     table(("stage", "what", "count"), [row for row in _rows(counts)])
     say(f"\ncandidates from {', '.join(counts['sources']) or '(none yet)'}\nschema {counts['schema']}")
     if counts["simulated"]:
@@ -201,8 +166,7 @@ def settings(folder: Dir, json: Json = False) -> None:
 
     found = campaign_settings(open_project(folder), OPERATOR)
     if json:
-        say(json_text(found))
-        return
+        end_with_json(found)
     rows = [
         (one.name, one.value, "the beginning" if one.since is None else instant(one.since), one.by or "")
         for one in found
@@ -213,20 +177,16 @@ def settings(folder: Dir, json: Json = False) -> None:
 def log(
     folder: Dir,
     about: Annotated[
-        EventGroup | None,
-        typer.Option("--about", help="Only this kind. Default: all but grades and the desk."),
+        EventGroup | None, option("--about", "Only this kind. Default: all but grades and the desk.")
     ] = None,
-    by: Annotated[str, typer.Option("--by", metavar="NAME", help="Only actions of this user.")] = "",
+    by: Annotated[str, option("--by NAME", "Only actions of this user.")] = "",
     search: Annotated[
-        str,
-        typer.Option("--search", metavar="WORDS", help="Only entries with these words: of a query, a reason, a file."),
+        str, option("--search WORDS", "Only entries with these words: of a query, a reason, a file.")
     ] = "",
     first: FirstDay = None,
     last: LastDay = None,
-    most: Annotated[int, typer.Option("--most", min=1, help="Number of entries to show.")] = 50,
-    csv: Annotated[
-        Path | None, typer.Option("--csv", metavar="FILE", help="Write all matching entries to a file.")
-    ] = None,
+    most: Annotated[int, option("--most", "Number of entries to show.", min=1)] = 50,
+    csv: Annotated[Path | None, option("--csv FILE", "Write all matching entries to a file.")] = None,
     json: Json = False,
 ) -> None:
     """List who did what and when, newest first.
@@ -254,3 +214,12 @@ def log(
         say(f"\nAnd {count - len(found):,} before that: --most tells more, --csv writes all.")
     if csv is not None:
         say(f"\n{csv}: {count:,} entries.")
+
+
+add_group(
+    "status",
+    "Show where a campaign stands, its settings and its log.",
+    "my-project",
+    {"show": show, "settings": settings, "log": log},
+    default="show",
+)

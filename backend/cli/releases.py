@@ -9,18 +9,17 @@ import typer
 from backend.api import open_project
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.release.export.model import LICENCES, KeptRelease
-from backend.cli.options import ShowByDefault, add_group
+from backend.cli.commands import add_command, add_group
+from backend.cli.options import Dir, EncoderOption, Json, KindOption, argument, option
 from backend.cli.output import (
-    Dir,
-    EncoderOption,
-    Json,
-    KindOption,
+    end_with_json,
     json_text,
     minute,
     now,
     progress_bar,
     save,
     say,
+    say_each,
     seconds,
     table,
     tell_written,
@@ -35,26 +34,10 @@ if TYPE_CHECKING:
 
 SHOWN = 50
 """So many problems are printed; --json has up to 1,000."""
-ReleaseArgument = Annotated[
-    Path, typer.Argument(metavar="FOLDER", help="The folder of a release, or its zip.", show_default=False)
-]
+ReleaseArgument = Annotated[Path, argument("FOLDER", "The folder of a release, or its zip.")]
 
 
-def register(app: typer.Typer) -> None:
-    """Add these commands to the command line."""
-    app.command("validate")(validate)
-    app.command("import-release")(import_release)
-    app.command("diff")(diff)
-    add_group(
-        app,
-        "releases",
-        "List a project's releases, and set their licence.",
-        "my-project",
-        {"show": show, "terms": terms},
-        ShowByDefault,
-    )
-
-
+@add_command("validate")
 def validate(release: ReleaseArgument, json: Json = False) -> None:
     """Check a release, and list every problem in it.
 
@@ -75,17 +58,16 @@ def validate(release: ReleaseArgument, json: Json = False) -> None:
             say(str(problem))
         if report.count > SHOWN:
             say(f"... and {report.count - SHOWN:,} more problems")
-        for told in report.checked:
-            say(f"Checked: {told}.")
-        for told in report.not_checked:
-            say(f"Not checked: {told}.")
+        say_each("Checked: {}.", report.checked)
+        say_each("Not checked: {}.", report.not_checked)
         say(f"{release}: {f'{report.count:,} problems' if report.count else 'nothing is wrong'} ({seconds(start)}).")
     raise typer.Exit(0 if report.clean else 1)
 
 
+@add_command("import-release")
 def import_release(
     release: ReleaseArgument,
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The new project folder.", show_default=False)],
+    folder: Annotated[Path, argument("DIR", "The new project folder.")],
     encoder: EncoderOption = None,
     kind: KindOption = None,
     json: Json = False,
@@ -104,8 +86,7 @@ def import_release(
     with progress_bar() as progress:
         report = importing.import_release(release, folder, encoder=encoder, kind=kind, now=start, progress=progress)
     if json:
-        say(json_text(report))
-        return
+        end_with_json(report)
     splits = ", ".join(f"{count:,} {split}" for split, count in report.queries.items())
     judged = report.judgements
     say(f"{folder} is a project now ({seconds(start)}): queries {splits}; {report.moments:,} moments.")
@@ -129,8 +110,7 @@ def show(folder: Dir, json: Json = False) -> None:
 
     found = list_releases(open_project(folder), OPERATOR)
     if json:
-        say(json_text(found))
-        return
+        end_with_json(found)
     if not found:
         say(f"No release was made yet. Next: reelrank export {folder} OUT")
         return
@@ -148,15 +128,12 @@ def show(folder: Dir, json: Json = False) -> None:
             say(f"{one.name}: {said}")
 
 
+@add_command("diff")
 def diff(
-    before: Annotated[str, typer.Argument(metavar="A", help="A folder, a zip, or a name in --project.")],
-    after: Annotated[str, typer.Argument(metavar="B", help="The release to compare it with.")],
-    project: Annotated[
-        Path | None, typer.Option("--project", metavar="DIR", help="The project whose releases and log to use.")
-    ] = None,
-    csv: Annotated[
-        Path | None, typer.Option("--csv", metavar="FILE", help="Write every change to a file, one per row.")
-    ] = None,
+    before: Annotated[str, argument("A", "A folder, a zip, or a name in --project.")],
+    after: Annotated[str, argument("B", "The release to compare it with.")],
+    project: Annotated[Path | None, option("--project DIR", "The project whose releases and log to use.")] = None,
+    csv: Annotated[Path | None, option("--csv FILE", "Write every change to a file, one per row.")] = None,
     json: Json = False,
 ) -> None:
     """List what changed from one release to another, and why.
@@ -206,16 +183,11 @@ def _why(change: "QueryChange | PairChange") -> str:
 def terms(
     folder: Dir,
     licence: Annotated[
-        str | None,
-        typer.Option("--licence", metavar="NAME", help=f"An SPDX name ({', '.join(LICENCES[:5])}, ...) or any text."),
+        str | None, option("--licence NAME", f"An SPDX name ({', '.join(LICENCES[:5])}, ...) or any text.")
     ] = None,
-    citation: Annotated[str | None, typer.Option("--citation", metavar="TEXT", help="How to cite a release.")] = None,
-    citation_file: Annotated[
-        Path | None, typer.Option("--citation-file", metavar="FILE", help="File with the citation.")
-    ] = None,
-    reason: Annotated[
-        str, typer.Option("--reason", metavar="TEXT", help="Why; required to change earlier terms.")
-    ] = "",
+    citation: Annotated[str | None, option("--citation TEXT", "How to cite a release.")] = None,
+    citation_file: Annotated[Path | None, option("--citation-file FILE", "File with the citation.")] = None,
+    reason: Annotated[str, option("--reason TEXT", "Why; required to change earlier terms.")] = "",
     json: Json = False,
 ) -> None:
     """Show or set the licence and citation of future releases.
@@ -234,8 +206,7 @@ def terms(
     else:
         found = set_release_terms(project, OPERATOR, licence=licence, citation=citation, reason=reason, now=now())
     if json:
-        say(json_text(found))
-        return
+        end_with_json(found)
     say(f"Licence: {found.licence or '(none chosen)'}")
     say(f"Citation: {found.citation or '(none)'}")
     if found.at is not None:
@@ -247,3 +218,12 @@ def _kept(one: KeptRelease) -> str:
     if one.file is None:
         return "(not kept)"
     return f"{one.file} ({one.megabytes:.1f} MB)" if one.megabytes is not None else f"{one.file} IS MISSING"
+
+
+add_group(
+    "releases",
+    "List a project's releases, and set their licence.",
+    "my-project",
+    {"show": show, "terms": terms},
+    default="show",
+)

@@ -8,46 +8,32 @@ import typer
 
 from backend.api import open_project
 from backend.campaign.nouns import OPERATOR
-from backend.cli.options import add_group
-from backend.cli.output import Dir, Json, json_text, minute, now, progress_bar, save, say, seconds, table, tell_written
+from backend.cli.commands import add_command, add_group
+from backend.cli.options import Dir, Json, argument, option
+from backend.cli.output import (
+    end_with_json,
+    minute,
+    now,
+    progress_bar,
+    save,
+    say,
+    say_each,
+    seconds,
+    table,
+    tell_written,
+)
 
 if TYPE_CHECKING:
     from backend.campaign.release.board import model as board_model
 
 
-Name = Annotated[
-    str | None, typer.Option("--name", metavar="NAME", help="Name in the list. Default: the name of the file.")
-]
-Kept = Annotated[str, typer.Argument(metavar="NAME", help="Its name in the list.", show_default=False)]
-
-
-def register(app: typer.Typer) -> None:
-    """Add these commands to the command line."""
-    add_group(
-        app,
-        "truths",
-        "Keep ground truths in a project.",
-        "add my-project val.json --name tvr-val",
-        {"add": add_truth, "list": list_truths, "remove": remove_truth},
-    )
-    add_group(
-        app,
-        "runs",
-        "Keep runs in a project.",
-        "add my-project mine.json",
-        {"add": add_run, "list": list_runs, "remove": remove_run},
-    )
-    app.command("match-run")(match_run)
+Name = Annotated[str | None, option("--name NAME", "Name in the list. Default: the name of the file.")]
+Kept = Annotated[str, argument("NAME", "Its name in the list.")]
 
 
 def add_truth(
     folder: Dir,
-    file: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE|DIR", help="A truth file in any supported form, or a release.", show_default=False
-        ),
-    ],
+    file: Annotated[Path, argument("FILE|DIR", "A truth file in any supported form, or a release.")],
     name: Name = None,
 ) -> None:
     """Check a ground truth file, and keep it in the project.
@@ -65,13 +51,10 @@ def add_truth(
 
 def add_run(
     folder: Dir,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A run file in any supported form.", show_default=False)],
+    file: Annotated[Path, argument("FILE", "A run file in any supported form.")],
     name: Name = None,
     videos: Annotated[
-        Path | None,
-        typer.Option(
-            "--videos", metavar="MAP|DIR", help="name -> [duration, index] or a release, for a run with video indices."
-        ),
+        Path | None, option("--videos MAP|DIR", "name -> [duration, index] or a release, for a run with video indices.")
     ] = None,
 ) -> None:
     """Check a run file, and keep it in the project.
@@ -135,8 +118,7 @@ def remove_run(folder: Dir, name: Kept) -> None:
 
 def _list(kept: "list[board_model.Kept]", json: bool) -> None:
     if json:
-        say(json_text([asdict(one) for one in kept]))
-        return
+        end_with_json([asdict(one) for one in kept])
     rows = [
         (one.name, f"{one.queries:,}", f"{one.moments:,}", one.file, one.sha256[:12], minute(one.added_at))
         for one in kept
@@ -144,22 +126,17 @@ def _list(kept: "list[board_model.Kept]", json: bool) -> None:
     table(("name", "queries", "moments", "file", "sha256", "added"), rows)
 
 
+@add_command("match-run")
 def match_run(
-    out: Annotated[Path, typer.Argument(metavar="OUT.trec", help="The run to write.", show_default=False)],
-    truth: Annotated[
-        Path, typer.Option("--truth", metavar="FILE|DIR", help="Graded truth, or a release.", show_default=False)
-    ],
-    run: Annotated[Path, typer.Option("--run", metavar="FILE", help="Ranked predictions.", show_default=False)],
-    mu: Annotated[float, typer.Option("--mu", help="Lowest IoU at which a prediction takes a moment.")] = 0.5,
+    out: Annotated[Path, argument("OUT.trec", "The run to write.")],
+    truth: Annotated[Path, option("--truth FILE|DIR", "Graded truth, or a release.")],
+    run: Annotated[Path, option("--run FILE", "Ranked predictions.")],
+    mu: Annotated[float, option("--mu", "Lowest IoU at which a prediction takes a moment.")] = 0.5,
     videos: Annotated[
         Path | None,
-        typer.Option(
-            "--videos", metavar="MAP|DIR", help="`name -> [duration, index]` or a release, for runs with video indices."
-        ),
+        option("--videos MAP|DIR", "`name -> [duration, index]` or a release, for runs with video indices."),
     ] = None,
-    qrels: Annotated[
-        Path | None, typer.Option("--qrels", metavar="FILE", help="Write the truth to this file, with the same ids.")
-    ] = None,
+    qrels: Annotated[Path | None, option("--qrels FILE", "Write the truth to this file, with the same ids.")] = None,
 ) -> None:
     """Convert a run for ir_measures or trec_eval.
 
@@ -185,5 +162,20 @@ def match_run(
     tell_written([qrels])
     if found.missing:
         say(f"Note: {found.missing:,} queries of the truth are not in the run, and count 0.")
-    for warning in found.warnings:
-        say(f"Warning: {warning}")
+    say_each("Warning: {}", found.warnings)
+
+
+add_group(
+    "truths",
+    "Keep ground truths in a project.",
+    "add my-project val.json --name tvr-val",
+    {"add": add_truth, "list": list_truths, "remove": remove_truth},
+)
+
+
+add_group(
+    "runs",
+    "Keep runs in a project.",
+    "add my-project mine.json",
+    {"add": add_run, "list": list_runs, "remove": remove_run},
+)

@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
-import typer
-
 from backend.api import open_project
 from backend.campaign.nouns import OPERATOR, Role
 from backend.campaign.setup.project.setting_entries import PROJECT
-from backend.cli.output import Dir, fail, now, progress_bar, say, seconds
+from backend.cli.commands import add_command
+from backend.cli.options import Dir, argument, option
+from backend.cli.output import fail, now, progress_bar, say, seconds
 from backend.core.parallel import end_kept
 from backend.core.processes import END_SIGNALS
 from backend.core.server_options import (
@@ -32,63 +32,24 @@ if TYPE_CHECKING:
     from backend.campaign.setup.project.folder import Project
 
 
-HostOption = Annotated[str, typer.Option("--host", help="Address to listen on.")]
-LogOption = Annotated[
-    LogForm,
-    typer.Option(
-        "--log", envvar=LOG_VARIABLE, help="Form of the server's log: lines for people, or JSON for programs."
-    ),
-]
-MetricsOption = Annotated[
-    str,
-    typer.Option(
-        "--metrics",
-        metavar="HOST:PORT",
-        envvar=METRICS_VARIABLE,
-        help="Serve Prometheus metrics at this separate address. Strangers must not reach it.",
-    ),
-]
-BasePathOption = Annotated[
-    str,
-    typer.Option(
-        "--base-path",
-        metavar="PATH",
-        envvar=BASE_PATH_VARIABLE,
-        help="Path of the host below which a proxy serves the app, such as /annotate.",
-    ),
-]
+HostOption = Annotated[str, option("--host", "Address to listen on.")]
 DEMO_FOLDER = Path("demo-project")
 USUAL_PORT, LAST_PORT = 8501, 65535
 PORTS_TRIED = 100
 WILDCARDS = ("", "0.0.0.0", "::")
 """Hosts that stand for all addresses of a machine."""
-PortOption = Annotated[int, typer.Option("--port", help="Port to listen on.", min=1, max=LAST_PORT)]
-DemoPortOption = Annotated[
-    int | None,
-    typer.Option(
-        "--port",
-        help=f"Port to listen on. Without it: {USUAL_PORT}, or the next free one.",
-        min=1,
-        max=LAST_PORT,
-        show_default=False,
-    ),
-]
 
 
-def register(app: typer.Typer) -> None:
-    """Add these commands to the command line."""
-    app.command("demo")(demo)
-    app.command("serve")(serve)
-
-
+@add_command("demo")
 def demo(
-    folder: Annotated[Path, typer.Argument(metavar="[DIR]", help="The demo's project folder.")] = DEMO_FOLDER,
-    no_serve: Annotated[bool, typer.Option("--no-serve", help="Only build the project.")] = False,
-    judged: Annotated[
-        bool, typer.Option("--judged", help="Add simulated judgements, labelled as such everywhere.")
-    ] = False,
+    folder: Annotated[Path, argument("[DIR]", "The demo's project folder.")] = DEMO_FOLDER,
+    no_serve: Annotated[bool, option("--no-serve", "Only build the project.")] = False,
+    judged: Annotated[bool, option("--judged", "Add simulated judgements, labelled as such everywhere.")] = False,
     host: HostOption = "127.0.0.1",
-    port: DemoPortOption = None,
+    port: Annotated[
+        int | None,
+        option("--port", f"Port to listen on. Without it: {USUAL_PORT}, or the next free one.", min=1, max=LAST_PORT),
+    ] = None,
 ) -> None:
     """Build a demo project from bundled videos, and serve it.
 
@@ -146,13 +107,31 @@ def _people() -> str:
     )
 
 
+@add_command("serve")
 def serve(
     folder: Dir,
     host: HostOption = "127.0.0.1",
-    port: PortOption = USUAL_PORT,
-    log: LogOption = LogForm.TEXT,
-    metrics: MetricsOption = "",
-    base_path: BasePathOption = "",
+    port: Annotated[int, option("--port", "Port to listen on.", min=1, max=LAST_PORT)] = USUAL_PORT,
+    log: Annotated[
+        LogForm,
+        option("--log", "Form of the server's log: lines for people, or JSON for programs.", envvar=LOG_VARIABLE),
+    ] = LogForm.TEXT,
+    metrics: Annotated[
+        str,
+        option(
+            "--metrics HOST:PORT",
+            "Serve Prometheus metrics at this separate address. Strangers must not reach it.",
+            envvar=METRICS_VARIABLE,
+        ),
+    ] = "",
+    base_path: Annotated[
+        str,
+        option(
+            "--base-path PATH",
+            "Path of the host below which a proxy serves the app, such as /annotate.",
+            envvar=BASE_PATH_VARIABLE,
+        ),
+    ] = "",
 ) -> None:
     """Serve the web app to annotators and leads.
 

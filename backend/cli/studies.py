@@ -1,10 +1,8 @@
 """Commands that study measures without any run, and what all studies of measures share."""
 
-import inspect
-from collections.abc import Callable
-from enum import StrEnum
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -16,92 +14,57 @@ from backend.cli.conventions import (
     Option,
     Preset,
     PresetOption,
-    Runs,
     Theta,
-    Truth,
     Videos,
     measure_option,
-    read_option,
+    read_options,
 )
-from backend.cli.options import list_option, typed
-from backend.cli.output import Json, fail, json_text, progress_bar, say, table, tell_written
+from backend.cli.options import Json, argument, list_option, option, typed
+from backend.cli.output import fail, json_text, progress_bar, say, say_each, table, tell_written
 from backend.core.errors import InputError
 
 if TYPE_CHECKING:
-    from backend.scoring.studies.inputs import StudyInputs
+    from backend.scoring.studies.running import StudyInputs
     from backend.scoring.studies.study import Study
 
 
 Measure = Annotated[list[str] | None, measure_option("--measure", "Only these, such as ndcg, ndcg@10 or map@avg.")]
-Out = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Output folder.  [default: studies/NAME]")]
+Out = Annotated[Path | None, option("--out DIR", "Output folder.  [default: studies/NAME]")]
 _COLUMNS = 9
 """Of a table of all pairs of measures: what a terminal of 80 characters holds."""
 
 
-def study_inputs(
-    truth: Path,
-    runs: dict[str, Path],
-    videos: Path | None,
-    preset: Preset,
-    k: list[int],
-    mu: list[float],
-    theta: list[float],
-    option: list[str] | None,
-    measure: list[str] | None,
-    split: str | None = None,
-) -> "StudyInputs":
-    """What is scored and how, from the options that all studies share."""
-    from backend.scoring.studies.inputs import StudyInputs
+@dataclass(frozen=True)
+class StudyOptions:
+    """How a study scores runs: the options that all studies share."""
 
-    return StudyInputs(
-        truth,
-        runs,
-        videos,
-        preset.value,
-        k,
-        mu,
-        theta,
-        measure or [],
-        dict(read_option(text) for text in option or ()),  # type: ignore[arg-type]
-        split,
-    )
+    videos: Videos = None
+    preset: PresetOption = Preset.PAPER
+    k: K = CUTOFFS
+    mu: Mu = THRESHOLDS
+    theta: Theta = THRESHOLDS
+    option: Option = None
+    measure: Measure = None
 
+    def inputs(self, truth: Path, run: list[str]) -> "StudyInputs":
+        """What is scored and how."""
+        from backend.scoring.run_files import named_files
 
-def on_runs(study: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options that say which runs are scored and how; it receives them as its `inputs`."""
+        try:
+            return self.inputs_of(truth, {one.name: one.path for one in named_files(run)})
+        except InputError as error:
+            raise typer.BadParameter(str(error), param_hint="--run") from None
 
-    def read_inputs(
-        truth: Truth,
-        run: Runs,
-        videos: Videos = None,
-        preset: PresetOption = Preset.PAPER,
-        k: K = CUTOFFS,
-        mu: Mu = THRESHOLDS,
-        theta: Theta = THRESHOLDS,
-        option: Option = None,
-        measure: Measure = None,
-    ) -> "StudyInputs":
-        return study_inputs(truth, by_name(run), videos, preset, k, mu, theta, option, measure)
+    def inputs_of(self, truth: Path, runs: dict[str, Path], split: str | None = None) -> "StudyInputs":
+        """The same of runs that have names."""
+        from backend.scoring.studies.running import StudyInputs
 
-    shared = inspect.signature(read_inputs).parameters
-    own = [parameter for name, parameter in inspect.signature(study).parameters.items() if name != "inputs"]
-
-    def command(**options: Any) -> None:
-        study(read_inputs(**{name: options.pop(name) for name in shared}), **options)
-
-    command.__name__, command.__doc__ = study.__name__, study.__doc__
-    command.__signature__ = inspect.Signature([*shared.values(), *own])  # type: ignore[attr-defined]
-    return command
-
-
-def by_name(given: list[str]) -> dict[str, Path]:
-    """Runs by the names that they are given, or have by their files."""
-    from backend.scoring.run_files import named_files
-
-    try:
-        return {run.name: run.path for run in named_files(given)}
-    except InputError as error:
-        raise typer.BadParameter(str(error), param_hint="--run") from None
+        return StudyInputs(
+            *(truth, runs, self.videos, self.preset.value, self.k, self.mu, self.theta),
+            measures=self.measure or [],
+            options=read_options(self.option),
+            split=split,
+        )
 
 
 def two_files(text: str) -> tuple[str, tuple[Path, Path]]:
@@ -158,21 +121,12 @@ def finish(
         return
     say(study.description)
     table(columns, rows, left)
-    for reason in dict.fromkeys(row["reason"] for row in study.rows if row.get("reason")):
-        say(f"undefined: {reason}")
-    for warning in study.warnings:
-        say(f"Warning: {warning}")
+    say_each("undefined: {}", dict.fromkeys(row["reason"] for row in study.rows if row.get("reason")))
+    say_each("Warning: {}", study.warnings)
     say(f"Written: {', '.join(map(str, paths))}")
 
 
 _THRESHOLD, _GAMMAS = typed("0.5"), typed("0.05,0.1,0.2")
-
-
-class Axis(StrEnum):
-    """What curves of the closed forms run over."""
-
-    R = "r"
-    THETA = "theta"
 
 
 def axioms(
@@ -181,7 +135,7 @@ def axioms(
     mu: Mu = _THRESHOLD,
     theta: Theta = _THRESHOLD,
     option: Option = None,
-    length: Annotated[int, typer.Option("--length", help="Highest number of predictions in a list.", min=1, max=4)] = 3,
+    length: Annotated[int, option("--length", "Highest number of predictions in a list.", min=1, max=4)] = 3,
     out: Out = None,
     json: Json = False,
 ) -> None:
@@ -199,7 +153,7 @@ def axioms(
             preset=preset.value,
             mu=mu,
             theta=theta,
-            options=dict(read_option(text) for text in option or ()),  # type: ignore[arg-type]
+            options=read_options(option),
             longest=length,
             progress=progress,
         )
@@ -215,11 +169,12 @@ def axioms(
 
 def theory(
     over: Annotated[
-        Axis, typer.Option("--over", help="Plot curves over the true IoU r for each theta, or over theta for each r.")
-    ] = Axis.R,
-    theta: Annotated[list[float], list_option("--theta", "T,T", "With --over r: thresholds of R@1.")] = THRESHOLDS,
-    r: Annotated[list[float], list_option("--r", "R,R", "With --over theta: true IoUs.")] = THRESHOLDS,
-    gamma: Annotated[list[float], list_option("--gamma", "G,G", "Standard deviations of IoU.")] = _GAMMAS,
+        Literal["r", "theta"],
+        option("--over", "Plot curves over the true IoU r for each theta, or over theta for each r."),
+    ] = "r",
+    theta: Annotated[list[float], list_option("--theta T,T", "With --over r: thresholds of R@1.")] = THRESHOLDS,
+    r: Annotated[list[float], list_option("--r R,R", "With --over theta: true IoUs.")] = THRESHOLDS,
+    gamma: Annotated[list[float], list_option("--gamma G,G", "Standard deviations of IoU.")] = _GAMMAS,
     out: Out = None,
     json: Json = False,
 ) -> None:
@@ -231,22 +186,18 @@ def theory(
     """
     from backend.scoring.studies.running import theory_study
 
-    study = theory_study(theta, gamma, over=over.value, rs=r)
+    study = theory_study(theta, gamma, over=over, rs=r)
     errors: dict[tuple[str, str], list[Any]] = {}
     for row in study.rows:
-        at = "" if over is Axis.R or row["r"] is None else f", r = {row['r']:g}"
+        at = "" if over == "r" or row["r"] is None else f", r = {row['r']:g}"
         errors.setdefault((f"{row['measure']}{at}", f"{row['gamma']:g}"), []).append(row["mse"])
     rows = [(*place, f"{max(mse):.4f}", f"{sum(mse) / len(mse):.4f}") for place, mse in errors.items()]
-    finish(study, out, json, ("measure", "gamma", "worst MSE", f"mean MSE over {over.value}"), rows)
+    finish(study, out, json, ("measure", "gamma", "worst MSE", f"mean MSE over {over}"), rows)
 
 
-Name = Annotated[
-    str | None,
-    typer.Argument(metavar="[NAME]", help="The benchmark to describe. Default: list all.", show_default=False),
-]
-
-
-def benchmarks(name: Name = None) -> None:
+def benchmarks(
+    name: Annotated[str | None, argument("[NAME]", "The benchmark to describe. Default: list all.")] = None,
+) -> None:
     """List the benchmarks that `evaluate` knows, or describe one.
 
     Example: reelrank measures benchmarks charades-sta

@@ -1,107 +1,69 @@
 """Commands for what searches: `baseline`, `features`, `train` and `predict`."""
 
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from backend.api import open_project
 from backend.campaign.nouns import OPERATOR
-from backend.cli.options import Cluster, EncodingJobs, list_option, typed, where, whole
-from backend.cli.output import Dir, EncoderOption, KindOption, now, progress_bar, say, seconds, table
+from backend.cli.commands import add_command
+from backend.cli.options import (
+    Cluster,
+    Dir,
+    EncoderOption,
+    EncodingJobs,
+    KindOption,
+    argument,
+    list_option,
+    option,
+    typed,
+    where,
+    whole,
+)
+from backend.cli.output import now, progress_bar, say, say_each, seconds, table
 
 _WINDOWS_S = typed("4,8,16,32")
 _NAMED = 5
 """So many videos that nobody could look at are named."""
 
 
-class AskedSplit(StrEnum):
-    """Whose queries a model answers."""
-
-    VAL = "val"
-    TEST = "test"
-
-
-def register(app: typer.Typer) -> None:
-    """Add these commands to the command line."""
-    app.command("baseline")(baseline)
-    app.command("features")(features)
-    app.command("train")(train)
-    app.command("predict")(predict)
-
-
+@add_command("baseline")
 def baseline(
-    name: Annotated[
-        str, typer.Argument(metavar="NAME", help="random, prior, caption, clip or prmr.", show_default=False)
-    ],
-    source: Annotated[
-        Path,
-        typer.Argument(
-            metavar="DIR|TRUTH", help="A project, the folder of a release, or a truth file.", show_default=False
-        ),
-    ],
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="The run to write; a new file.", show_default=False)],
-    seed: Annotated[int, typer.Option("--seed", metavar="S", help="Seed of random and prior.")] = 0,
-    top: Annotated[int, typer.Option("--top", metavar="N", min=1, help="Predictions per query.")] = 100,
+    name: Annotated[str, argument("NAME", "random, prior, caption, clip or prmr.")],
+    source: Annotated[Path, argument("DIR|TRUTH", "A project, the folder of a release, or a truth file.")],
+    out: Annotated[Path, argument("OUT", "The run to write; a new file.")],
+    seed: Annotated[int, option("--seed S", "Seed of random and prior.")] = 0,
+    top: Annotated[int, option("--top N", "Predictions per query.", min=1)] = 100,
     split: Annotated[
-        AskedSplit | None, typer.Option("--split", help="Only these queries of a project or release.")
+        Literal["val", "test"] | None, option("--split", "Only these queries of a project or release.")
     ] = None,
     videos: Annotated[
         Path | None,
-        typer.Option(
-            "--videos",
-            metavar="MAP",
-            help="For a truth: name -> [duration, index] of all videos, or a release. Default: the truth's videos.",
-            show_default=False,
+        option(
+            "--videos MAP",
+            "For a truth: name -> [duration, index] of all videos, or a release. Default: the truth's videos.",
         ),
     ] = None,
     training: Annotated[
-        Path | None,
-        typer.Option(
-            "--training",
-            metavar="FILE",
-            help="For prior and a truth: the file whose moments it learns from.",
-            show_default=False,
-        ),
+        Path | None, option("--training FILE", "For prior and a truth: the file whose moments it learns from.")
     ] = None,
     encoder: EncoderOption = None,
     kind: KindOption = None,
     visual: Annotated[
-        str,
-        typer.Option(
-            "--visual", metavar="NAME|FOLDER", help="For clip: the model; 'clip' is CLIP ViT-B/32 of the model hub."
-        ),
+        str, option("--visual NAME|FOLDER", "For clip: the model; 'clip' is CLIP ViT-B/32 of the model hub.")
     ] = "clip",
     folder: Annotated[
-        Path | None,
-        typer.Option(
-            "--folder", metavar="FOLDER", help="For clip and a truth: folder of the video files.", show_default=False
-        ),
+        Path | None, option("--folder FOLDER", "For clip and a truth: folder of the video files.")
     ] = None,
-    frames_per_s: Annotated[
-        float, typer.Option("--frames-per-s", metavar="R", help="For clip: frames per second to look at.")
-    ] = 1.0,
-    windows: Annotated[
-        list[float], list_option("--windows", "S,S", "For clip: window lengths in seconds.")
-    ] = _WINDOWS_S,
+    frames_per_s: Annotated[float, option("--frames-per-s R", "For clip: frames per second to look at.")] = 1.0,
+    windows: Annotated[list[float], list_option("--windows S,S", "For clip: window lengths in seconds.")] = _WINDOWS_S,
     nms: Annotated[
-        float,
-        typer.Option(
-            "--nms", metavar="X", help="For clip: drop a window whose IoU with a better one of its video is higher."
-        ),
+        float, option("--nms X", "For clip: drop a window whose IoU with a better one of its video is higher.")
     ] = 0.5,
-    first: Annotated[
-        Path | None,
-        typer.Option("--first", metavar="RUN", help="For prmr: the run that ranks the videos.", show_default=False),
-    ] = None,
-    second: Annotated[
-        Path | None,
-        typer.Option("--second", metavar="RUN", help="For prmr: the run that has the moments.", show_default=False),
-    ] = None,
-    best: Annotated[
-        int, typer.Option("--best", metavar="N", min=1, help="For prmr: number of videos to keep from the first run.")
-    ] = 5,
+    first: Annotated[Path | None, option("--first RUN", "For prmr: the run that ranks the videos.")] = None,
+    second: Annotated[Path | None, option("--second RUN", "For prmr: the run that has the moments.")] = None,
+    best: Annotated[int, option("--best N", "For prmr: number of videos to keep from the first run.", min=1)] = 5,
     jobs: EncodingJobs = None,
     cluster: Cluster = None,
 ) -> None:
@@ -135,15 +97,7 @@ def baseline(
                     raise typer.BadParameter("a project has its own; leave it out", param_hint=option)
             project = open_project(whole(source, cluster))
             report = write_baseline(
-                project,
-                OPERATOR,
-                name,
-                out,
-                options,
-                split=split.value if split else None,
-                visual=visual,
-                where=encoding,
-                progress=progress,
+                project, OPERATOR, name, out, options, split=split, visual=visual, where=encoding, progress=progress
             )
         else:
             from backend.systems.baseline_runs import write_baseline_from_file
@@ -156,7 +110,7 @@ def baseline(
                 videos=videos,
                 training=training,
                 folder=whole(folder, cluster) if folder else None,
-                split=split.value if split else None,
+                split=split,
                 encoder=encoder,
                 kind=kind,
                 visual=visual,
@@ -172,20 +126,15 @@ def baseline(
     _tell_unseen(report.unseen)
 
 
+@add_command("features")
 def features(
     folder: Dir,
-    out: Annotated[
-        Path, typer.Argument(metavar="OUT", help="The file to write, NAME.h5; a new file.", show_default=False)
-    ],
+    out: Annotated[Path, argument("OUT", "The file to write, NAME.h5; a new file.")],
     encoder: Annotated[
         str,
-        typer.Option(
-            "--encoder",
-            metavar="clip|NAME",
-            help="A CLIP model: its name on the model hub, or its folder; 'clip' is ViT-B/32.",
-        ),
+        option("--encoder clip|NAME", "A CLIP model: its name on the model hub, or its folder; 'clip' is ViT-B/32."),
     ] = "clip",
-    rate: Annotated[float, typer.Option("--rate", metavar="R", help="Rows per second of video.")] = 1.0,
+    rate: Annotated[float, option("--rate R", "Rows per second of video.")] = 1.0,
     jobs: EncodingJobs = None,
     cluster: Cluster = None,
 ) -> None:
@@ -215,20 +164,15 @@ def _tell_unseen(unseen: tuple[str, ...]) -> None:
     if not unseen:
         return
     say(f"\nVideos that could not be looked at and are left out: {len(unseen):,}")
-    for one in unseen[:_NAMED]:
-        say(f"  {one}")
+    say_each("  {}", unseen[:_NAMED])
     if len(unseen) > _NAMED:
         say(f"  and {len(unseen) - _NAMED:,} more")
     raise typer.Exit(1)
 
 
+@add_command("train")
 def train(
-    config: Annotated[
-        Path,
-        typer.Argument(
-            metavar="CONFIG.toml", help="Names the release, the features and the training settings.", show_default=False
-        ),
-    ],
+    config: Annotated[Path, argument("CONFIG.toml", "Names the release, the features and the training settings.")],
 ) -> None:
     """Train a moment retrieval model on a release.
 
@@ -257,19 +201,16 @@ def train(
     say(f"Took {seconds(start)}. Now: reelrank predict {reports[0].folder} RUN.json")
 
 
+@add_command("predict")
 def predict(
-    folder: Annotated[
-        Path, typer.Argument(metavar="FOLDER", help="Folder of one seed, made by `train`.", show_default=False)
-    ],
-    out: Annotated[Path, typer.Argument(metavar="OUT.json", help="The run to write.", show_default=False)],
-    split: Annotated[AskedSplit, typer.Option("--split", help="Split whose queries to answer.")] = AskedSplit.TEST,
+    folder: Annotated[Path, argument("FOLDER", "Folder of one seed, made by `train`.")],
+    out: Annotated[Path, argument("OUT.json", "The run to write.")],
+    split: Annotated[Literal["val", "test"], option("--split", "Split whose queries to answer.")] = "test",
     release: Annotated[
-        Path | None,
-        typer.Option("--release", metavar="FOLDER", help="Folder of the release.", show_default="as in training"),
+        Path | None, option("--release FOLDER", "Folder of the release.", show_default="as in training")
     ] = None,
     features: Annotated[
-        Path | None,
-        typer.Option("--features", metavar="FILE", help="File of the features.", show_default="as in training"),
+        Path | None, option("--features FILE", "File of the features.", show_default="as in training")
     ] = None,
 ) -> None:
     """Write a trained model's run for the queries of its release.
@@ -279,6 +220,6 @@ def predict(
     from backend.systems.learning.trained_models import predict_run
 
     with progress_bar() as progress:
-        found = predict_run(folder, out, split=split.value, release=release, features=features, progress=progress)
+        found = predict_run(folder, out, split=split, release=release, features=features, progress=progress)
     told = f"{found.queries:,} queries over {found.videos:,} videos"
     say(f"{found.out}: {told}, by seed {found.seed} after epoch {found.epoch}.")

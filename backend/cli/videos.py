@@ -11,55 +11,34 @@ from backend.api import open_project
 from backend.campaign.corpus.importing.model import Trouble, VideoTrouble
 from backend.campaign.monitoring.videos.model import VideoState
 from backend.campaign.nouns import OPERATOR
-from backend.cli.options import Cluster, CommandGroup, Jobs, add_group, where, where_told, whole
-from backend.cli.output import Dir, Json, fail, json_text, now, progress_bar, say, seconds, table
+from backend.cli.commands import add_command, add_group
+from backend.cli.options import Cluster, Dir, Jobs, Json, argument, option, where, where_told, whole
+from backend.cli.output import fail, json_text, now, progress_bar, say, say_each, seconds, table
 from backend.core.progress import named
 
 DecodeOption = Annotated[
     bool | None,
-    typer.Option(
+    option(
         "--decode/--no-decode",
-        help="Decode every frame to find damage. Default: only in files up to 100 MB, where it is quick.",
-        show_default=False,
+        "Decode every frame to find damage. Default: only in files up to 100 MB, where it is quick.",
     ),
 ]
-FpsOption = Annotated[
-    str,
-    typer.Option("--frames-per-s", metavar="N", help="Frame rate of videos that are folders of frames; TVR has 3."),
-]
+FpsOption = Annotated[str, option("--frames-per-s N", "Frame rate of videos that are folders of frames; TVR has 3.")]
 
 
-def register(app: typer.Typer) -> None:
-    """Add these commands to the command line."""
-    app.command("probe")(probe)
-    add_group(
-        app,
-        "clips",
-        "Cut the clips of all queued pairs, or of one moment.",
-        "my-project",
-        {"queued": queued, "moment": moment},
-        QueuedByDefault,
-    )
-
-
+@add_command("probe")
 def probe(
     folder: Dir,
     videos: Annotated[
         Path | None,
-        typer.Option(
-            "--videos",
-            metavar="FOLDER",
-            help="Folder to search for missing videos. Default: the folders of the other videos.",
-            show_default=False,
-        ),
+        option("--videos FOLDER", "Folder to search for missing videos. Default: the folders of the other videos."),
     ] = None,
     frames_per_s: FpsOption = "3",
     decode: DecodeOption = None,
     jobs: Jobs = None,
     cluster: Cluster = None,
     accept: Annotated[
-        list[str] | None,
-        typer.Option("--accept", metavar="VIDEO", help="Accept the new content of a video that has changed."),
+        list[str] | None, option("--accept VIDEO", "Accept the new content of a video that has changed.")
     ] = None,
     json: Json = False,
 ) -> None:
@@ -99,8 +78,7 @@ def probe(
     say("")
     for video, path in report.moved:
         say(f"Found again: {video} lies at {path}.")
-    for video in report.accepted:
-        say(f"The new content of {video} was taken in; what was graded by the former one stays.")
+    say_each("The new content of {} was taken in; what was graded by the former one stays.", report.accepted)
     if report.freed:
         say(f"{report.freed:,} clips are offered again.")
     for one in report.wrong:
@@ -146,18 +124,11 @@ def undecoded(videos: Sequence[VideoState]) -> None:
 
 
 def _row(one: VideoState) -> tuple[str, ...]:
-    if one.fps is None:
-        return (one.video, one.path or "", f"{one.duration_s:.2f} s", "", "", "", "", one.message)
-    return (
-        one.video,
-        one.path or "",
-        f"{one.duration_s:.2f} s",
-        f"{float(one.fps):.3f}".rstrip("0").rstrip("."),
-        f"{one.width_px}x{one.height_px}",
-        one.codec,
-        "yes" if one.has_audio else "no",
-        one.message,
-    )
+    facts: tuple[str, ...] = ("", "", "", "")
+    if one.fps is not None:
+        rate, size = f"{float(one.fps):.3f}".rstrip("0").rstrip("."), f"{one.width_px}x{one.height_px}"
+        facts = (rate, size, one.codec, "yes" if one.has_audio else "no")
+    return (one.video, one.path or "", f"{one.duration_s:.2f} s", *facts, one.message)
 
 
 def _plain(one: VideoState) -> dict[str, object]:
@@ -165,20 +136,14 @@ def _plain(one: VideoState) -> dict[str, object]:
     return {**named, "fps": None if one.fps is None else str(one.fps), "advice": one.advice}
 
 
-class QueuedByDefault(CommandGroup):
-    """`reelrank clips DIR` means `reelrank clips queued DIR`."""
-
-    default = "queued"
-
-
 def queued(
     folder: Dir,
     jobs: Jobs = None,
     cluster: Cluster = None,
     next_: Annotated[
-        bool, typer.Option("--next", help="Also cut clips of each query's next batch, which a lead may open.")
+        bool, option("--next", "Also cut clips of each query's next batch, which a lead may open.")
     ] = False,
-    all_: Annotated[bool, typer.Option("--all", help="Also cut clips of every candidate.")] = False,
+    all_: Annotated[bool, option("--all", "Also cut clips of every candidate.")] = False,
 ) -> None:
     """Cut the clips of all pairs that wait for grades.
 
@@ -187,18 +152,19 @@ def queued(
 
     Example: reelrank clips queued my-project --jobs 4, or for short: reelrank clips my-project --jobs 4
     """
-    from backend.campaign.monitoring.progress.progress import bucket_troubles, cut_queued_clips
+    from backend.campaign.monitoring.progress.progress import bucket_troubles, cut_clips_as_job
 
     start = now()
     project = open_project(whole(folder, cluster))
     with progress_bar() as progress:
-        report = cut_queued_clips(
+        report = cut_clips_as_job(
             project,
             OPERATOR,
             next_batches=next_,
             everything=all_,
             where=where(jobs, cluster),
             progress=named(progress, "Cutting clips"),
+            now=start,
         )
     told = report.clips
     wanted = told.there + told.shared + told.cut + told.left + len(told.failed)
@@ -228,15 +194,10 @@ def queued(
 
 
 def moment(
-    video: Annotated[
-        Path,
-        typer.Argument(metavar="VIDEO", help="A video file, or a folder of frames (3 per second).", show_default=False),
-    ],
-    start: Annotated[float, typer.Argument(metavar="START", help="Start in seconds.", show_default=False)],
-    end: Annotated[float, typer.Argument(metavar="END", help="End in seconds, not included.", show_default=False)],
-    out: Annotated[
-        Path, typer.Argument(metavar="OUT", help="The clip to write: .mp4, .webm or .gif.", show_default=False)
-    ],
+    video: Annotated[Path, argument("VIDEO", "A video file, or a folder of frames (3 per second).")],
+    start: Annotated[float, argument("START", "Start in seconds.")],
+    end: Annotated[float, argument("END", "End in seconds, not included.")],
+    out: Annotated[Path, argument("OUT", "The clip to write: .mp4, .webm or .gif.")],
 ) -> None:
     """Cut one exact moment: the frames with START <= time < END.
 
@@ -248,6 +209,14 @@ def moment(
     from backend.media.together import cut
 
     report = cut(video, start, end, out)
-    for warning in report.warnings:
-        say(f"Warning: {warning}")
+    say_each("Warning: {}", report.warnings)
     say(f"{out}: {report.frames} frames, {report.duration_s:.3f} s")
+
+
+add_group(
+    "clips",
+    "Cut the clips of all queued pairs, or of one moment.",
+    "my-project",
+    {"queued": queued, "moment": moment},
+    default="queued",
+)

@@ -10,7 +10,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from backend.core.errors import ProjectError, ReelRankError
-from backend.core.messages import said
 
 OURS = ".reelrank-"
 """How the names of such folders begin; one that is found was left by a process that was killed."""
@@ -25,22 +24,18 @@ def require_new_folder(out: Path) -> None:
     with _told(out):
         place = out.resolve()
         if place == Path.cwd():
-            raise ProjectError(
-                said(
-                    "{out} is the folder you are in: name a new one, such as {example}",
-                    out=out,
-                    example=out / "release-1",
-                )
+            raise ProjectError.said(
+                "{out} is the folder you are in: name a new one, such as {example}", out=out, example=out / "release-1"
             )
         if place.is_dir():
             if any(place.iterdir()):
-                raise ProjectError(
-                    said("{out} exists already and is not empty: ReelRank never overwrites, name a new folder", out=out)
+                raise ProjectError.said(
+                    "{out} exists already and is not empty: ReelRank never overwrites, name a new folder", out=out
                 )
             if place.is_mount():
-                raise ProjectError(said("{out} is a disk of its own: name a new folder in it", out=out))
+                raise ProjectError.said("{out} is a disk of its own: name a new folder in it", out=out)
         elif place.exists():
-            raise ProjectError(said("{out} is a file: name a new folder", out=out))
+            raise ProjectError.said("{out} is a file: name a new folder", out=out)
         require_room(place)
 
 
@@ -52,7 +47,7 @@ def require_new_file(out: Path) -> None:
     """
     with _told(out):
         if out.exists():
-            raise ProjectError(said("{out} exists already: ReelRank never overwrites, name another", out=out))
+            raise ProjectError.said("{out} exists already: ReelRank never overwrites, name another", out=out)
         require_room(out)
 
 
@@ -66,7 +61,7 @@ def require_room(out: Path) -> None:
     """
     nearest = next(folder for folder in out.resolve().parents if folder.exists())
     if not nearest.is_dir():
-        raise ProjectError(said("{out} cannot be written: {nearest} is not a folder", out=out, nearest=nearest))
+        raise ProjectError.said("{out} cannot be written: {nearest} is not a folder", out=out, nearest=nearest)
     with _told(nearest), tempfile.TemporaryDirectory(prefix=OURS, dir=nearest):
         pass
 
@@ -132,6 +127,6 @@ def _told(out: Path) -> Iterator[None]:
     except ReelRankError:
         raise
     except OSError as error:
-        raise ProjectError(
-            said("{out} cannot be written: {strerror}. Choose another place.", out=out, strerror=error.strerror)
+        raise ProjectError.said(
+            "{out} cannot be written: {strerror}. Choose another place.", out=out, strerror=error.strerror
         ) from error

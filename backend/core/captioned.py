@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import msgspec
 
 from backend.core.errors import Problem
-from backend.core.json_entries import fault_of, json_list, video_entries
 from backend.core.messages import said
+from backend.core.reading import fault_of, json_list, video_entries
 from backend.core.text_files import decode_text, number
 from backend.core.typed_text import nfc
 
@@ -45,11 +45,9 @@ class CaptionedMoment:
     @property
     def place(self) -> str:
         """Where it stands in its file: `row 7`, or `video v_abc, sentence 2`."""
-        return (
-            said("row {row}", row=self.row)
-            if self.sentence is None
-            else said("video {video}, sentence {sentence}", video=self.video, sentence=self.sentence)
-        )
+        if self.sentence is None:
+            return said("row {row}", row=self.row)
+        return said("video {video}, sentence {sentence}", video=self.video, sentence=self.sentence)
 
     def problem(self, file: str, message: str) -> Problem:
         """What is wrong with it, as a line that a person can act on."""
@@ -136,15 +134,9 @@ def sentences_of_videos(data: bytes, file: str, *, frames: bool) -> Parsing:
             try:
                 (start, end), caption = _SPAN.decode(span), _TEXT.decode(text)
             except msgspec.ValidationError as error:
-                problems.append(
-                    Problem(
-                        file,
-                        None,
-                        said(
-                            "video {video}, sentence {place}: {fault}", video=video, place=place, fault=fault_of(error)
-                        ),
-                    )
-                )
+                fault = fault_of(error)
+                told = said("video {video}, sentence {place}: {fault}", video=video, place=place, fault=fault)
+                problems.append(Problem(file, None, told))
                 continue
             bare = caption.strip()
             stripped += bare != caption
@@ -174,9 +166,8 @@ def charades_lines(data: bytes, file: str) -> Parsing:
         start_s, end_s = number(start), number(end)
         if start_s is None or end_s is None:
             name, text = ("start", start) if start_s is None else ("end", end)
-            problems.append(
-                Problem(file, row, said("{name} is {given!r}, not a number of seconds", name=name, given=text))
-            )
+            told = said("{name} is {given!r}, not a number of seconds", name=name, given=text)
+            problems.append(Problem(file, row, told))
             continue
         moments.append(CaptionedMoment(video, start_s, end_s, caption.strip(), row))
     return moments, problems, []
@@ -211,9 +202,6 @@ def didemo_entries(data: bytes, file: str) -> tuple[list[tuple[int, Didemo]], li
         InputError: it is no JSON list.
     """
     entries, problems = json_list(Didemo, data, file)
-    problems += [
-        Problem(file, row, said("nobody gave a time for it: times is empty"))
-        for row, entry in entries
-        if not entry.times
-    ]
+    untimed = said("nobody gave a time for it: times is empty")
+    problems += [Problem(file, row, untimed) for row, entry in entries if not entry.times]
     return [(row, entry) for row, entry in entries if entry.times], problems

@@ -97,7 +97,7 @@ class ClusterCrew(Generic[Unit, Result]):
             self._client.replicate([self._shared])  # or all units would go to the one that has it
 
     def submit(self, unit: Unit) -> Any:
-        """See `Crew`."""
+        """As that of other processes; see `parallel`."""
         return self._task(_one, self._shared, unit)
 
     def _task(self, function: Callable[..., Any], *arguments: object) -> Any:
@@ -107,7 +107,7 @@ class ClusterCrew(Generic[Unit, Result]):
             return self._client.submit(function, *arguments, key=key, pure=False)
 
     def finished(self, futures: Collection[Any]) -> Collection[Any]:
-        """See `Crew`."""
+        """As that of other processes; see `parallel`."""
         from distributed import wait
 
         with self._asking():
@@ -120,7 +120,7 @@ class ClusterCrew(Generic[Unit, Result]):
             return ended
 
     def result(self, future: Any) -> Any:
-        """See `Crew`."""
+        """As that of other processes; see `parallel`."""
         from distributed import KilledWorker
 
         while True:
@@ -137,7 +137,7 @@ class ClusterCrew(Generic[Unit, Result]):
                     self._look_for_workers()
 
     def close(self) -> None:
-        """See `Crew`; what the workers have begun they finish, and nobody waits for it."""
+        """Begin nothing more; what the workers have begun they finish, and nobody waits for it."""
         self._marks.close()
         self._client.loop.asyncio_loop.set_exception_handler(_what_matters)
         self._client.close()

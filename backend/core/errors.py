@@ -6,13 +6,18 @@ this family only. Each member also inherits the builtin it refines, where one ex
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
-from backend.core.messages import joined, said, said_n
+from backend.core.messages import Said, joined, said, said_n
 
 
 class ReelRankError(Exception):
     """Base of all refusals; its text is written for the person who caused it, with `backend.core.messages`."""
+
+    @classmethod
+    def said(cls, text: str, /, **values: object) -> Self:
+        """A refusal whose text has values in the place of their names; see `messages.said`."""
+        return cls(Said(text, values))
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +76,16 @@ class TextRefused(ReelRankError, ValueError):
 
 class VideoUnreadable(ReelRankError, OSError):
     """A video file is missing, is not a video, or holds no picture where one is needed."""
+
+    @classmethod
+    def named(cls, name: str, why: str) -> "VideoUnreadable":
+        """`a.mp4 is not a video file`."""
+        return cls(said("{name} {why}", name=name, why=why))
+
+    @classmethod
+    def about(cls, name: str, why: str) -> "VideoUnreadable":
+        """`a.mp4: no video file in /srv/videos`."""
+        return cls(said("{name}: {why}", name=name, why=why))
 
 
 class NoRoom(ReelRankError, OSError):

@@ -10,13 +10,15 @@ from contextlib import closing
 from functools import cache, partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from backend.core.errors import WorkerLost
-from backend.core.messages import said
 from backend.core.processes import ENDED_BY, pool
 from backend.core.progress import Steps
-from backend.core.where import HERE, Crew, Where, WorkerDied
+from backend.core.where import HERE, Where, WorkerDied
+
+if TYPE_CHECKING:
+    from backend.core.cluster import ClusterCrew
 
 Shared = TypeVar("Shared")
 Unit = TypeVar("Unit")
@@ -113,13 +115,13 @@ def each_unit(
         for number, unit in enumerate(units):
             yield number, work(shared, unit)
         return
-    crew: Crew[Unit, Result]
+    crew: _Processes[Unit, Result] | ClusterCrew[Unit, Result]
     if where.cluster is None:
         crew = _Processes(where.jobs, work, shared) if where.jobs > 1 or not kept else _OneKept(work, shared)
     else:
-        from backend.core.cluster import ClusterCrew  # Dask
+        from backend.core import cluster  # Dask
 
-        crew = ClusterCrew(where.cluster, work, shared, sees, fills)
+        crew = cluster.ClusterCrew(where.cluster, work, shared, sees, fills)
     try:
         yield from _dealt(crew, enumerate(units), called, lost)
     finally:
@@ -127,7 +129,7 @@ def each_unit(
 
 
 def _dealt(
-    crew: Crew[Unit, Result],
+    crew: "_Processes[Unit, Result] | ClusterCrew[Unit, Result]",
     units: Iterator[tuple[int, Unit]],
     called: Callable[[Unit], str],
     lost: Callable[[Unit, str], Result] | None,
@@ -158,7 +160,7 @@ def _dealt(
 
 
 def _again(
-    crew: Crew[Unit, Result],
+    crew: "_Processes[Unit, Result] | ClusterCrew[Unit, Result]",
     unit: Unit,
     called: Callable[[Unit], str],
     lost: Callable[[Unit, str], Result] | None,
@@ -173,21 +175,23 @@ def _again(
             if lost is not None and (tries == TRIES or ENDED_BY in str(died)):
                 return lost(unit, str(died))
             if tries == TRIES:
-                raise WorkerLost(
-                    said(
-                        "{called}: the process that worked on it died {tries} times, at last with nothing beside it "
-                        "({died}). It needs more memory than there is, or it makes a library fail; the rest can be "
-                        "done without it",
-                        called=called(unit),
-                        tries=TRIES,
-                        died=died,
-                    )
+                raise WorkerLost.said(
+                    "{called}: the process that worked on it died {tries} times, at last with nothing beside it "
+                    "({died}). It needs more memory than there is, or it makes a library fail; the rest can be "
+                    "done without it",
+                    called=called(unit),
+                    tries=TRIES,
+                    died=died,
                 ) from died
     raise AssertionError("TRIES is at least 2")
 
 
 class _Processes(Generic[Unit, Result]):
-    """Processes of this machine; where one dies loky gives up all of them, and others take their place."""
+    """Processes of this machine; where one dies loky gives up all of them, and others take their place.
+
+    Attributes:
+        at_once: how many units may be given in at a time: no process waits, and few are begun in vain.
+    """
 
     def __init__(self, processes: int, work: Callable[[Any, Unit], Result], shared: object) -> None:
         self._new = partial(pool, processes, _take_work, (work, shared))
@@ -195,6 +199,7 @@ class _Processes(Generic[Unit, Result]):
         self.at_once = processes + 1
 
     def submit(self, unit: Unit) -> Future[Result]:
+        """Give a unit in; a future stands for what comes of it."""
         try:
             return self._pool.submit(_one, unit)
         except BrokenExecutor:
@@ -203,9 +208,11 @@ class _Processes(Generic[Unit, Result]):
             return self._pool.submit(_one, unit)
 
     def finished(self, futures: Collection[Future[Result]]) -> set[Future[Result]]:
+        """Wait for one of these to end, well or not, or for a while; those that have ended."""
         return wait(futures, return_when=FIRST_COMPLETED).done
 
     def result(self, future: Future[Result]) -> Result:
+        """What came of a unit that has ended; raises what the unit raised, or `WorkerDied`."""
         try:
             return future.result()
         except BrokenExecutor as error:
@@ -213,6 +220,7 @@ class _Processes(Generic[Unit, Result]):
             raise WorkerDied(codes[1] if codes else str(error)) from error
 
     def close(self) -> None:
+        """Begin nothing more; what is under way here is waited for."""
         self._pool.shutdown()
 
 

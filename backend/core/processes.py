@@ -58,9 +58,15 @@ def pool(
     return made
 
 
-def alone(work: Callable[..., Result], *arguments: object) -> Future[Result]:
-    """Begin one long act in a process of its own, which ends with it, and return at once."""
-    workers = pool(1)
+def alone(work: Callable[..., Result], *arguments: object, niceness: int = 0) -> Future[Result]:
+    """Begin one long act in a process of its own, which ends with it, and return at once.
+
+    Args:
+        work: a function of a module.
+        arguments: of it; they are sent to the other process.
+        niceness: how much that process lets others go first, from 0 to 19.
+    """
+    workers = pool(1, os.nice, (niceness,))
     future = workers.submit(work, *arguments)
     workers.shutdown(wait=False)
     return future

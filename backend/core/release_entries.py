@@ -139,9 +139,8 @@ def read_videos(data: bytes, file: str) -> tuple[dict[str, float], list[Problem]
     """The durations of `video_corpus.json`, `name -> [seconds, index]`, and what is wrong with it."""
     values, fault = _decoded(data, dict[str, msgspec.Raw])
     if fault:
-        return {}, [
-            Problem(file, None, said("is not an object `name -> [duration, index]` in JSON: {fault}", fault=fault))
-        ]
+        message = said("is not an object `name -> [duration, index]` in JSON: {fault}", fault=fault)
+        return {}, [Problem(file, None, message)]
     durations: dict[str, float] = {}
     first: dict[int, str] = {}
     problems = []
@@ -153,30 +152,17 @@ def read_videos(data: bytes, file: str) -> tuple[dict[str, float], list[Problem]
             problems.append(Problem(file, row, said("video {name!r} stands in an earlier row already", name=name)))
         value, fault = _decoded(raw, tuple[float, int])
         if fault:
-            problems.append(
-                Problem(
-                    file,
-                    row,
-                    said("video {name!r} is {raw}, not [duration in seconds, index]", name=name, raw=_short(raw)),
-                )
-            )
+            shape = said("video {name!r} is {raw}, not [duration in seconds, index]", name=name, raw=_short(raw))
+            problems.append(Problem(file, row, shape))
             continue
         duration_s, index = value
         durations[name] = duration_s
         if duration_s <= 0:
-            problems.append(
-                Problem(file, row, said("video {name!r} lasts {duration_s} s", name=name, duration_s=duration_s))
-            )
+            length = said("video {name!r} lasts {duration_s} s", name=name, duration_s=duration_s)
+            problems.append(Problem(file, row, length))
         if (other := first.setdefault(index, name)) != name:
-            problems.append(
-                Problem(
-                    file,
-                    row,
-                    said(
-                        "video {name!r} has the index {index} of video {other!r}", name=name, index=index, other=other
-                    ),
-                )
-            )
+            twice = said("video {name!r} has the index {index} of video {other!r}", name=name, index=index, other=other)
+            problems.append(Problem(file, row, twice))
     return durations, problems
 
 

@@ -264,10 +264,8 @@ def read_csv(
         problems.append(Problem(file, line, said("not readable as CSV from here on: {error}", error=error)))
     if not records and not problems and may_be_empty:
         return CsvTable(dict.fromkeys(wanted, ()), [], [])
-    if not records and not problems:
-        raise InputError.single(file, said("the file has a header but no rows"))
     if not records:
-        raise InputError(problems)
+        raise InputError(problems or [Problem(file, None, said("the file has a header but no rows"))])
     cells = list(zip(*records, strict=False))  # what goes on after the header's width is blank
     columns: dict[str, Sequence[str]] = {name: cells[place] for name, place in wanted.items()}
     if '"' in text or (head.delimiter != "," and "," in text):
@@ -350,19 +348,11 @@ def _find_columns(head: TableHead, file: str, required: Sequence[str], optional:
     shown = head.delimiter.join(head.cells)
     for name, places in found.items():
         if name in required and not places:
-            problems.append(
-                Problem(file, 1, said("no column {name!r}; the header is {header!r}", name=name, header=shown))
-            )
+            problems.append(said("no column {name!r}; the header is {header!r}", name=name, header=shown))
         if len(places) > 1:
-            problems.append(
-                Problem(
-                    file,
-                    1,
-                    said("column {name!r} stands {count} times in the header", name=name, count=len(places)),
-                )
-            )
+            problems.append(said("column {name!r} stands {count} times in the header", name=name, count=len(places)))
     if problems:
-        raise InputError(problems)
+        raise InputError([Problem(file, 1, message) for message in problems])
     return {name: places[0] for name, places in found.items() if places}
 
 

@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from backend.core.errors import ProjectError
-from backend.core.messages import said
 
 IGNORED = frozenset(
     map(chr, [0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2065, 0x2800, 0x3164, 0xFFA0, *range(0xFFF0, 0xFFF9)])
@@ -139,19 +138,15 @@ def person_name(typed: str) -> str:
     """
     name = spaced(typed)
     if unseen := _unseen(name):
-        raise ProjectError(
-            said(
-                "a name may have visible characters only: remove the character U+{code:04X} and type the name again",
-                code=ord(unseen[0]),
-            )
+        raise ProjectError.said(
+            "a name may have visible characters only: remove the character U+{code:04X} and type the name again",
+            code=ord(unseen[0]),
         )
     if not name_key(name):
-        raise ProjectError(said("a name cannot be empty: choose another name"))
+        raise ProjectError.said("a name cannot be empty: choose another name")
     if len(name) > LONGEST_NAME:
-        raise ProjectError(
-            said(
-                "a name has at most {longest} characters; this one has {length}", longest=LONGEST_NAME, length=len(name)
-            )
+        raise ProjectError.said(
+            "a name has at most {longest} characters; this one has {length}", longest=LONGEST_NAME, length=len(name)
         )
     return name
 
@@ -212,12 +207,10 @@ def require_told_apart(names: list[str]) -> None:
         ProjectError: names look alike, which an earlier release took.
     """
     if alike := clashes(names):
-        raise ProjectError(
-            said(
-                "PostgreSQL cannot tell these names apart: {names}. Go on with the database in the file; nothing was "
-                "changed.",
-                names="; ".join(alike),
-            )
+        raise ProjectError.said(
+            "PostgreSQL cannot tell these names apart: {names}. Go on with the database in the file; nothing was "
+            "changed.",
+            names="; ".join(alike),
         )
 
 

@@ -10,7 +10,6 @@ import sys
 from collections.abc import Sequence
 
 from backend.core.errors import ProjectError
-from backend.core.messages import said
 
 LONGEST = 500
 """Characters of a pattern."""
@@ -51,7 +50,7 @@ def first_groups(pattern: str, texts: Sequence[str]) -> list[str | None]:
     ['castle', None]
     """
     if len(pattern) > LONGEST:
-        raise ProjectError(said("This pattern is too long: write at most {longest} characters.", longest=LONGEST))
+        raise ProjectError.said("This pattern is too long: write at most {longest} characters.", longest=LONGEST)
     asked = json.dumps([pattern, list(texts)]).encode()
     command = [sys.executable, "-I", "-S", "-c", _CHILD]
     try:
@@ -60,15 +59,13 @@ def first_groups(pattern: str, texts: Sequence[str]) -> list[str | None]:
     except subprocess.TimeoutExpired:
         answer = None
     if answer is None:
-        raise ProjectError(
-            said(
-                "This pattern takes too long: {pattern}. Write a simpler one, without a repeat inside a repeat such as "
-                r"(\w+)+.",
-                pattern=pattern,
-            )
+        raise ProjectError.said(
+            "This pattern takes too long: {pattern}. Write a simpler one, without a repeat inside a repeat such as "
+            r"(\w+)+.",
+            pattern=pattern,
         )
     if isinstance(answer, str):
-        raise ProjectError(
-            said("This pattern is not a regular expression: {pattern} ({error}).", pattern=pattern, error=answer)
+        raise ProjectError.said(
+            "This pattern is not a regular expression: {pattern} ({error}).", pattern=pattern, error=answer
         )
     return answer

@@ -1,11 +1,8 @@
 """Where many independent pieces of work are done, and what does them there."""
 
-from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
+from typing import Protocol, TypeVar, runtime_checkable
 
-Unit_contra = TypeVar("Unit_contra", contravariant=True)
-Result_co = TypeVar("Result_co", covariant=True)
 Thing = TypeVar("Thing")
 
 
@@ -50,32 +47,3 @@ def where_of(thing: object) -> Where:
 
 class WorkerDied(Exception):
     """The process that had a unit is gone. Whether the unit is to blame is not known."""
-
-
-class Crew(Protocol, Generic[Unit_contra, Result_co]):
-    """Several processes that do one kind of work; a unit is given in, and a future stands for what comes of it."""
-
-    @property
-    def at_once(self) -> int:
-        """How many units may be given in at a time: no process waits, and few are begun in vain."""
-        ...
-
-    def submit(self, unit: Unit_contra) -> Any:
-        """Give a unit in; its future."""
-        ...
-
-    def finished(self, futures: Collection[Any]) -> Collection[Any]:
-        """Wait for one of these to end, well or not, or for a while; those that have ended."""
-        ...
-
-    def result(self, future: Any) -> Result_co:
-        """What came of a unit that has ended; raises what the unit raised.
-
-        Raises:
-            WorkerDied: its process is gone.
-        """
-        ...
-
-    def close(self) -> None:
-        """Begin nothing more; what is under way here is waited for."""
-        ...

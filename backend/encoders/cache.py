@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from backend.core.file_system import make_private, make_private_folder
 from backend.core.parallel import each_unit
-from backend.core.private import make_private, make_private_folder
 from backend.core.progress import Steps
 from backend.core.where import where_of
 from backend.encoders.sentence import Encoder, FloatArray

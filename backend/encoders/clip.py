@@ -22,11 +22,11 @@ from backend.core.progress import Steps
 from backend.core.where import HERE, Where
 from backend.encoders.cache import keep_array
 from backend.encoders.emscore import SentenceVectors
-from backend.encoders.sentence import FloatArray, files_sha256, one_line
+from backend.encoders.sentence import FloatArray, files_sha256, model_folder, one_line
 from backend.encoders.vocabulary import longest_first
 
 if TYPE_CHECKING:
-    from backend.encoders.clip_model import ClipModel
+    from backend.encoders.models import ClipModel
 
 
 CLIP_NAME = "sentence-transformers/clip-ViT-B-32"
@@ -96,7 +96,7 @@ class Clip:
 
     def _model(self) -> "ClipModel":
         if self._built is None:
-            from backend.encoders.clip_model import ClipModel
+            from backend.encoders.models import ClipModel
 
             try:
                 self._built = ClipModel(self._folder)
@@ -116,20 +116,18 @@ def load_clip(name: str, advice: str = FOR_POOLS) -> Clip:
     Raises:
         EncoderUnavailable: its files cannot be had; also raised where something is encoded.
     """
-    folder = _folder(name, advice)
+    files = {"allow_patterns": ["*.json", "*.txt", "*.safetensors", "*pytorch_model*.bin"]}
+    folder = model_folder(
+        name, lambda there: bool(_weights(there)), [files], lambda why: _unavailable(name, why, advice)
+    )
     weights = _weights(folder)
     if not weights:
-        raise _unavailable(
-            name, said("{folder} holds no weights (.safetensors, or pytorch_model.bin)", folder=folder.name), advice
-        )
+        why = said("{folder} holds no weights (.safetensors, or pytorch_model.bin)", folder=folder.name)
+        raise _unavailable(name, why, advice)
     others = sorted(path for path in folder.rglob("*") if path.suffix in {".json", ".txt"})
     label = folder.resolve().name if Path(name).expanduser().is_dir() else name
-    return Clip(
-        name,
-        f"{label} kind=clip weights={files_sha256(weights)} files={files_sha256(others)[:12]}",
-        folder,
-        advice,
-    )
+    identity = f"{label} kind=clip weights={files_sha256(weights)} files={files_sha256(others)[:12]}"
+    return Clip(name, identity, folder, advice)
 
 
 def _loaded_there(name: str, identity: str, advice: str) -> Clip:
@@ -140,35 +138,13 @@ def _loaded_there(name: str, identity: str, advice: str) -> Clip:
     return found
 
 
-def _folder(name: str, advice: str) -> Path:
-    path = Path(name).expanduser()
-    if path.is_dir():
-        return path
-    if name.startswith((".", "~")) or path.is_absolute() or name.count("/") > 1:
-        raise _unavailable(name, said("there is no such folder"), advice)
-    from huggingface_hub import snapshot_download
-
-    try:
-        try:
-            found = Path(snapshot_download(name, local_files_only=True))
-            if _weights(found):
-                return found
-        except OSError:
-            pass
-        return Path(snapshot_download(name, allow_patterns=["*.json", "*.txt", "*.safetensors", "*pytorch_model*.bin"]))
-    except (OSError, ValueError) as error:
-        raise _unavailable(
-            name, said("not here, and not to be had from the model hub ({fault})", fault=one_line(error)), advice
-        ) from error
-
-
 def _weights(folder: Path) -> list[Path]:
     """Safetensors where there are any, as transformers prefers; in a folder of sentence-transformers below it."""
     return sorted(folder.rglob("*.safetensors")) or sorted(folder.rglob("pytorch_model*.bin"))
 
 
 def _unavailable(name: str, reason: str, advice: str) -> EncoderUnavailable:
-    return EncoderUnavailable(said("CLIP model {name!r}: {reason}; {advice}", name=name, reason=reason, advice=advice))
+    return EncoderUnavailable.said("CLIP model {name!r}: {reason}; {advice}", name=name, reason=reason, advice=advice)
 
 
 def _kept(path: Path) -> FloatArray | None:

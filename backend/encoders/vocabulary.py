@@ -1,11 +1,23 @@
-"""What an encoder's tokenizer knows: whole words, and the tokens of texts. No model is loaded for either."""
+"""What an encoder's tokenizer knows: whole words, the tokens of texts, and texts that are read only in part.
+
+No model is loaded for any of it. Nothing is stored, so cached vectors are checked like fresh ones. Only long or
+non-ASCII texts are split into tokens, and a corpus has few of these.
+"""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise, takewhile
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
+import numpy as np
+import numpy.typing as npt
+
+from backend.core.messages import said_n
+
+FloatArray = npt.NDArray[np.float32]
 _AT_ONCE = 1024
 _WORD_START = "Ġ"  # how byte-level tokenizers mark a space before a token
 
@@ -74,3 +86,162 @@ def longest_first(encoder: object, texts: Iterable[str]) -> list[str]:
     unique = sorted(set(texts))
     counts = encoder.token_counts(unique) if unique and isinstance(encoder, CountsTokens) else map(len, unique)
     return [text for _, text in sorted(zip(counts, unique, strict=True), key=lambda pair: -pair[0])]
+
+
+_ALIKE = 1 - 5e-7
+"""Two vectors with at least this cosine count as equal. Padding in batches changes the seventh digit."""
+_GRID = 1e4
+"""Cells per unit of a grid. Equal vectors share a cell of it, or of the grid shifted by half a cell."""
+_LOOKED_AT = 4
+_LONGEST_WORD = 100
+"""WordPiece treats a word of more characters as unknown."""
+_MOST_TOKENS = 3
+"""The most tokens of one character: Hangul syllables are split, ASCII characters are not."""
+_SHOWN = 80
+
+
+@runtime_checkable
+class CutsTexts(Protocol):
+    """An encoder that can tell what it does not read."""
+
+    @property
+    def limit(self) -> int:
+        """The most tokens that it reads of a text, its own marks among them."""
+        ...
+
+    def lengths(self, texts: Sequence[str]) -> tuple[list[int], list[bool]]:
+        """Return each text's tokens, uncut, and whether it has unknown ones but none with a letter or digit."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """Texts that the encoder does not read as people do, in the order of the corpus.
+
+    `cut` are longer than `limit` tokens, `unknown` have no token with a letter or digit that the encoder knows, `same`
+    have the vector of an earlier text, in pairs with it.
+    """
+
+    limit: int
+    cut: Sequence[str]
+    unknown: Sequence[str]
+    same: Sequence[tuple[str, str]]
+
+    @property
+    def sentences(self) -> list[str]:
+        """One warning for each kind, with the number of texts and the first."""
+        told = []
+        if n := len(self.cut):
+            told.append(
+                said_n(
+                    "{n:,} caption or query is longer than the {limit} tokens that the encoder reads; the rest of it "
+                    "does not count: “{first}”",
+                    "{n:,} captions and queries are longer than the {limit} tokens that the encoder reads; the rest of "
+                    "them does not count. The first: “{first}”",
+                    n,
+                    limit=self.limit,
+                    first=_short(self.cut[0]),
+                )
+            )
+        if n := len(self.unknown):
+            told.append(
+                said_n(
+                    "{n:,} caption or query has only characters that the encoder does not know, such as another script "
+                    "or emoji: “{first}”",
+                    "{n:,} captions and queries have only characters that the encoder does not know, such as another "
+                    "script or emoji. The first: “{first}”",
+                    n,
+                    first=_short(self.unknown[0]),
+                )
+            )
+        if n := len(self.same):
+            one, other = _short_pair(*self.same[0])
+            told.append(
+                said_n(
+                    "{n:,} caption or query has the same vector as another text, so the encoder cannot tell them "
+                    "apart: “{one}” and “{other}”",
+                    "{n:,} captions and queries have the same vector as another text, so the encoder cannot tell them "
+                    "apart. The first: “{one}” and “{other}”",
+                    n,
+                    one=one,
+                    other=other,
+                )
+            )
+        return told
+
+
+def find_unread(
+    encoder: object, texts: Sequence[str], vectors: FloatArray, *, place: Callable[[str], int] | None = None
+) -> Unread:
+    """Return the texts that an encoder reads only in part. The texts must be distinct.
+
+    Args:
+        encoder: the encoder; one that cannot tell what it reads is asked for nothing.
+        texts: the texts.
+        vectors: theirs, shape (texts, dim).
+        place: where a text stands, to name those first that stand first; None for the order given.
+    """
+    place = place or {text: number for number, text in enumerate(texts)}.__getitem__
+    limit, cut, unknown = 0, [], []
+    if isinstance(encoder, CutsTexts):
+        limit = encoder.limit
+        doubtful = [text for text in texts if _may_be_cut(text, limit) or _may_be_unknown(text)]
+        for text, length, none in zip(doubtful, *encoder.lengths(doubtful), strict=True) if doubtful else ():
+            if none:
+                unknown.append(text)
+            elif length > limit:
+                cut.append(text)
+    pairs = [tuple(sorted((texts[one], texts[other]), key=place)) for one, other in _same(vectors, texts)]
+    same = sorted(((one, other) for one, other in pairs), key=lambda pair: (place(pair[1]), place(pair[0])))
+    return Unread(limit, sorted(cut, key=place), sorted(unknown, key=place), same)
+
+
+def _may_be_cut(text: str, limit: int) -> bool:
+    return len(text) * (1 if text.isascii() else _MOST_TOKENS) > limit - 2
+
+
+def _may_be_unknown(text: str) -> bool:
+    return not text.isascii() or len(text) > _LONGEST_WORD
+
+
+def _same(vectors: FloatArray, texts: Sequence[str]) -> list[tuple[int, int]]:
+    """Return pairs (first row, later row) of equal vectors. Texts that differ only in case are not reported."""
+    first: dict[int, int] = {}
+    for group in _near(vectors):
+        heads: list[int] = []
+        for row in group:
+            of = next((head for head in heads if float(vectors[head] @ vectors[row]) >= _ALIKE), None)
+            if of is None:
+                heads.append(row)
+            elif _plain(texts[of]) != _plain(texts[row]):
+                first.setdefault(row, of)
+    return [(first[row], row) for row in sorted(first)]
+
+
+def _near(vectors: FloatArray) -> Iterable[list[int]]:
+    """Yield groups of rows, in order, that may have equal vectors."""
+    for shift in (0.0, 0.5):
+        cells = np.floor(vectors[:, :_LOOKED_AT] * _GRID + shift).astype(np.int32)
+        order = np.lexsort(cells.T)
+        ordered = cells[order]
+        ends = [*(np.flatnonzero((ordered[1:] != ordered[:-1]).any(axis=1)) + 1).tolist(), len(order)]
+        for start, end in pairwise([0, *ends]):
+            if end - start > 1:
+                yield sorted(order[start:end].tolist())
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+def _short(text: str, begin: int = 0) -> str:
+    """Shorten a text for a message, from its start or from `begin`."""
+    text = f"…{text[begin:]}" if begin else text
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+
+
+def _short_pair(one: str, other: str) -> tuple[str, str]:
+    """Shorten two texts so that their first difference is visible."""
+    alike = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+    begin = max(0, alike - _SHOWN // 4) if max(len(one), len(other)) > _SHOWN else 0
+    return _short(one, begin), _short(other, begin)

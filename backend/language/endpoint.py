@@ -4,10 +4,14 @@ Several requests are under way at once, each with several captions. What fails f
 a time-out) is tried again by the openai package, which waits as the endpoint says. A request that fails for good ends
 the work after those under way: what was answered has been handed over by then, so the same call may be made again for
 the rest. A request that the endpoint answers without any use is taken apart, and asked caption by caption.
+
+Captions go out as numbered lines and come back under their numbers. An answer counts only as a whole: one that merges
+two lines or leaves one out may have moved all that follow it to the wrong caption.
 """
 
 import asyncio
 import os
+import re
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -17,10 +21,78 @@ from urllib.parse import urlsplit
 
 from backend.core.errors import EndpointUnavailable, ReelRankError
 from backend.core.messages import said
-from backend.language import prompt
 
 if TYPE_CHECKING:
     from openai import APIError, AsyncOpenAI
+
+PROMPT_VERSION = "prompt-1"
+"""Names the text below; whoever changes a word of it gives it another name."""
+
+INSTRUCTION = """\
+Each numbered line describes a short moment of a video. Rewrite every line so that somebody could have written it who \
+watched the moment without sound and knows nobody in it.
+1. A name of a person (first name, family name, nickname, with or without a title) becomes what can be seen: a man, a \
+woman, a boy, a girl, a child. Where neither the name nor the line tells which, write a person.
+2. Several people who do the same thing together become one group: two people, two men, three women, a group of people.
+3. Who is spoken of again in the same line is the man, the woman, the person, he, she or they.
+4. Everything else stays: what is done and in which order, things, colours, places, the tense.
+5. Add nothing that the line does not say, and leave nothing out. One line stays one line.
+6. A line that names nobody comes back word for word.
+Answer with the same numbers, one rewritten line after each, and with nothing else."""
+
+EXAMPLES = (
+    ("Marta hands Dr. Okafor a blue folder and leaves.", "A woman hands a person a blue folder and leaves."),
+    ("Tom and Ines are talking in the kitchen.", "Two people are talking in the kitchen."),
+    ("Luca's phone rings while Luca is asleep on the couch.", "A man's phone rings while he is asleep on the couch."),
+    ("A red car stops in front of the hospital.", "A red car stops in front of the hospital."),
+    ("Aunt Ruth, Paul, Gia and Ben raise their glasses.", "A group of people raise their glasses."),
+)
+
+_LINE = re.compile(r"(\d{1,9})\s*[.):]\s*(\S.*)")
+_QUOTES = {'"': '"', "“": "”", "'": "'"}
+
+
+def numbered(lines: Sequence[str]) -> str:
+    r"""Lines under their numbers, from 1; a line break inside a caption becomes a space.
+
+    >>> numbered(["A cat.", "A dog."])
+    '1. A cat.\n2. A dog.'
+    """
+    return "\n".join(f"{number}. {' '.join(line.split())}" for number, line in enumerate(lines, start=1))
+
+
+def conversation(captions: Sequence[str]) -> tuple[str, str, str, str]:
+    """What is said for some captions: the instruction, examples and their answer as if given before, the captions."""
+    asked, answered = zip(*EXAMPLES, strict=True)
+    return INSTRUCTION, numbered(asked), numbered(answered), numbered(captions)
+
+
+def read_answer(answer: str, captions: Sequence[str]) -> list[str]:
+    r"""The rewrites in an answer, one a caption; none at all if the answer is not one line under each number.
+
+    To a single caption a single line without its number is an answer too.
+
+    >>> read_answer("Here you are:\n1. A cat.\n\n2) A dog.", ["Tom.", "Rex."])
+    ['A cat.', 'A dog.']
+    >>> read_answer("1. A cat and a dog.", ["Tom.", "Rex."])
+    []
+    >>> read_answer('"A cat."', ["Tom."])
+    ['A cat.']
+    """
+    lines = [line.strip() for line in answer.splitlines() if line.strip()]
+    found = [match for line in lines if (match := _LINE.fullmatch(line))]
+    if [int(match[1]) for match in found] == list(range(1, len(captions) + 1)):
+        return [_unquoted(match[2], caption) for match, caption in zip(found, captions, strict=True)]
+    if len(captions) == len(lines) == 1 and not found:
+        return [_unquoted(lines[0], captions[0])]
+    return []
+
+
+def _unquoted(text: str, caption: str) -> str:
+    """Without quotation marks around all of it, unless the caption has them there as well."""
+    quoted = len(text) > 2 and _QUOTES.get(text[0]) == text[-1]
+    return text[1:-1].strip() if quoted and not caption.strip().startswith(text[0]) else text
+
 
 KEY = "OPENAI_API_KEY"
 """The environment variable with the endpoint's key; the only place that it is taken from."""
@@ -77,17 +149,17 @@ class Reply:
 def require(endpoint: Endpoint) -> None:
     """Raise `EndpointUnavailable` if something is missing here that no request can do without."""
     if find_spec("openai") is None:
-        raise EndpointUnavailable(said("the openai package is not installed: run `pip install 'reelrank[openai]'`"))
+        raise EndpointUnavailable.said("the openai package is not installed: run `pip install 'reelrank[openai]'`")
     parts = urlsplit(endpoint.base_url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise EndpointUnavailable(said("the base URL is no address such as https://host/v1: give one"))
+        raise EndpointUnavailable.said("the base URL is no address such as https://host/v1: give one")
     if parts.username or parts.password:
-        raise EndpointUnavailable(
-            said("the base URL holds a secret: put the key into {key} and take it out of the URL", key=KEY)
+        raise EndpointUnavailable.said(
+            "the base URL holds a secret: put the key into {key} and take it out of the URL", key=KEY
         )
     if endpoint.base_url == OPENAI and not os.environ.get(KEY):
-        raise EndpointUnavailable(
-            said("there is no key for {host}: put it into the environment variable {key}", host=endpoint.host, key=KEY)
+        raise EndpointUnavailable.said(
+            "there is no key for {host}: put it into the environment variable {key}", host=endpoint.host, key=KEY
         )
 
 
@@ -150,7 +222,7 @@ class _Work:
         """One request; what it brings is kept, and what it fails to bring is put back, caption by caption."""
         import openai
 
-        instruction, asked, answered, lines = prompt.conversation(captions)
+        instruction, asked, answered, lines = conversation(captions)
         try:
             completion = await client.chat.completions.create(
                 model=self.endpoint.model,
@@ -176,7 +248,7 @@ class _Work:
         cut_off = choices[0].finish_reason == "length"
         usage = getattr(completion, "usage", None)
         tokens = (usage.prompt_tokens, usage.completion_tokens) if usage else UNTOLD
-        rewrites = [] if cut_off else prompt.read(text, captions)
+        rewrites = [] if cut_off else read_answer(text, captions)
         self._take(captions, rewrites, tokens, said("an answer that cannot be read"))
 
     def _take(self, captions: list[str], rewrites: list[str], tokens: Tokens, fault: str) -> None:
@@ -198,14 +270,12 @@ class _Work:
         self.keep(Reply(answers, tokens))
 
     def _no_use(self) -> EndpointUnavailable:
-        return EndpointUnavailable(
-            said(
-                "{host} answered nothing of use; it gave {answer}. Is {model!r} a chat model, and does the base URL "
-                "end as its maker says (often in /v1)?",
-                host=self.endpoint.host,
-                answer=self.useless[-1][1],
-                model=self.endpoint.model,
-            )
+        return EndpointUnavailable.said(
+            "{host} answered nothing of use; it gave {answer}. Is {model!r} a chat model, and does the base URL "
+            "end as its maker says (often in /v1)?",
+            host=self.endpoint.host,
+            answer=self.useless[-1][1],
+            model=self.endpoint.model,
         )
 
     def _failed(self, error: "APIError") -> EndpointUnavailable:
@@ -224,7 +294,7 @@ class _Work:
             why = self._said(error)
         else:
             why = said("it cannot be reached, or hangs up: is the address right, and does the server run?")
-        return EndpointUnavailable(said("{host}: {why}", host=self.endpoint.host, why=why))
+        return EndpointUnavailable.said("{host}: {why}", host=self.endpoint.host, why=why)
 
     def _said(self, error: "APIError") -> str:
         """The endpoint's own words, which are somebody else's: short, in one line, and never with the key."""

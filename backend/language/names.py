@@ -70,11 +70,9 @@ class FlairTagger:
         return found
 
     def _unavailable(self, why: str) -> TaggerUnavailable:
-        return TaggerUnavailable(
-            said(
-                "the names that {identity} should find cannot be looked for ({why}): see docs/pipeline.md for how "
-                "to install flair, or empty the line `ner` in reelrank.toml",
-                identity=self.identity,
-                why=why,
-            )
+        return TaggerUnavailable.said(
+            "the names that {identity} should find cannot be looked for ({why}): see docs/pipeline.md for how "
+            "to install flair, or empty the line `ner` in reelrank.toml",
+            identity=self.identity,
+            why=why,
         )

@@ -13,10 +13,10 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from backend.core.errors import StorageUnavailable, VideoUnreadable
+from backend.core.file_system import make_private, make_private_folder
 from backend.core.messages import joined, kept, recalled, said
-from backend.core.private import make_private, make_private_folder
 from backend.media.jobs import MEDIA_TYPES, ClipCache, ClipJob, part_of
-from backend.media.storage import store_at, told
+from backend.media.remote import store_at, told
 
 if TYPE_CHECKING:
     from obstore.store import ObjectStore, S3Store

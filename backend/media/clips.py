@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from backend.core.errors import NoRoom
+from backend.core.file_system import make_private, make_private_folder
 from backend.core.locking import locked
-from backend.core.messages import said
-from backend.core.private import make_private, make_private_folder
 from backend.media import clip_bucket
 from backend.media.cut import cut
 from backend.media.gif import cut_gif
@@ -72,12 +71,10 @@ def with_room(cache: ClipCache, make: Callable[[], Made], now: Callable[[], floa
         except OSError as error:
             if error.errno not in _FULL:
                 raise
-    raise NoRoom(
-        said(
-            "The disk of {folder} is full, so no clip can be cut: make room there. Nothing is lost; clips are cut "
-            "again as soon as there is room.",
-            folder=cache.folder,
-        )
+    raise NoRoom.said(
+        "The disk of {folder} is full, so no clip can be cut: make room there. Nothing is lost; clips are cut "
+        "again as soon as there is room.",
+        folder=cache.folder,
     )
 
 

@@ -34,12 +34,8 @@ def sha256_of(source: Source) -> str:
     try:
         return _sha256_of(source, _stamp(_files(source)))
     except OSError as error:
-        raise VideoUnreadable(
-            said(
-                "{name}: {why}",
-                name=source.name,
-                why=said("no video file in {parent} ({strerror})", parent=source.parent, strerror=error.strerror),
-            )
+        raise VideoUnreadable.about(
+            source.name, said("no video file in {parent} ({strerror})", parent=source.parent, strerror=error.strerror)
         ) from None
 
 

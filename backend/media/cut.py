@@ -28,9 +28,8 @@ from backend.media.decode import (
     sound_stream,
     time_of,
 )
-from backend.media.encode import ClipWriter
+from backend.media.encode import ClipWriter, PictureConverter
 from backend.media.jobs import Profile, part_of
-from backend.media.picture import PictureConverter
 from backend.media.sound import sound_between
 from backend.media.sources import Source
 
@@ -195,9 +194,7 @@ class _Clip:
         """Put the finished clip in its place, and tell what is in it."""
         if self.writer is None or self.writer.written == 0:
             moment = said("the moment {start_s}-{end_s} s", start_s=self.wanted.start_s, end_s=self.wanted.end_s)
-            raise VideoUnreadable(
-                said("{name}: {why}", name=self._source.name, why=said("{moment} could not be encoded", moment=moment))
-            )
+            raise VideoUnreadable.about(self._source.name, said("{moment} could not be encoded", moment=moment))
         self._part.replace(self.wanted.out)
         return CutReport(self.writer.written, float(self.writer.ends_s), warnings(span, stream, self.wanted.end_s))
 

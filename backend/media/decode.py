@@ -76,27 +76,19 @@ def opened(source: Source) -> Iterator[Opened]:
         # As a file, whatever its name looks like. Titles are of no use here, and in old files often not UTF-8.
         container = av.open(f"file:{path}", "r", metadata_errors="replace", container_options=OPENED_AS)
     except (FileNotFoundError, NotADirectoryError):
-        raise VideoUnreadable(
-            said("{name}: {why}", name=path.name, why=said("no video file in {parent}", parent=path.parent))
-        ) from None
+        raise VideoUnreadable.about(path.name, said("no video file in {parent}", parent=path.parent)) from None
     except PermissionError:
-        raise VideoUnreadable(
-            said("{name} {why}", name=path.name, why=said("may not be read: change its permissions"))
-        ) from None
+        raise VideoUnreadable.named(path.name, said("may not be read: change its permissions")) from None
     except av.FFmpegError:
-        raise VideoUnreadable(said("{name} {why}", name=path.name, why=why_not_opened(path))) from None
+        raise VideoUnreadable.named(path.name, why_not_opened(path)) from None
     with container:
         try:
             yield container
         except av.FFmpegError as error:
             if error.errno in _OF_THE_DISK:
                 raise
-            raise VideoUnreadable(
-                said(
-                    "{name} {why}",
-                    name=path.name,
-                    why=said("is damaged: its pictures cannot be shown ({strerror})", strerror=error.strerror),
-                )
+            raise VideoUnreadable.named(
+                path.name, said("is damaged: its pictures cannot be shown ({strerror})", strerror=error.strerror)
             ) from error
 
 
@@ -117,12 +109,10 @@ def video_stream(container: InputContainer, source: Source) -> VideoStream:
         path = place_of_video(source)
         unknown = why_not_opened(path) if isinstance(path, Path) else NOT_OPENED
         why = said("holds sound but no picture") if container.streams.audio else unknown
-        raise VideoUnreadable(said("{name} {why}", name=source.name, why=why))
+        raise VideoUnreadable.named(source.name, why)
     streams = [stream for stream in streams if stream.codec_context is not None]
     if not streams:
-        raise VideoUnreadable(
-            said("{name} {why}", name=source.name, why=said("is in a format unknown here: convert it to H.264 first"))
-        )
+        raise VideoUnreadable.named(source.name, said("is in a format unknown here: convert it to H.264 first"))
     best = max(
         streams, key=lambda stream: (stream.width * stream.height, bool(stream.disposition & Disposition.default))
     )

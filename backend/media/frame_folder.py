@@ -45,30 +45,19 @@ class OpenFolder:
         try:
             self.files, link = frame_files(source.path), linked_frame(source.path)
         except (FileNotFoundError, NotADirectoryError):
-            raise VideoUnreadable(
-                said(
-                    "{name}: {why}", name=source.name, why=said("no folder of frames in {parent}", parent=source.parent)
-                )
+            raise VideoUnreadable.about(
+                source.name, said("no folder of frames in {parent}", parent=source.parent)
             ) from None
         except PermissionError:
-            raise VideoUnreadable(
-                said("{name} {why}", name=source.name, why=said("may not be read: change its permissions"))
-            ) from None
+            raise VideoUnreadable.named(source.name, said("may not be read: change its permissions")) from None
         if link is not None:
-            raise VideoUnreadable(
-                said(
-                    "{name} {why}",
-                    name=source.name,
-                    why=said("holds a link out of the folder, {link}: put the picture itself there", link=link.name),
-                )
+            raise VideoUnreadable.named(
+                source.name,
+                said("holds a link out of the folder, {link}: put the picture itself there", link=link.name),
             )
         if not self.files:
-            raise VideoUnreadable(
-                said(
-                    "{name} {why}",
-                    name=source.name,
-                    why=said("holds no frames: {pictures} files are wanted", pictures=", ".join(PICTURES)),
-                )
+            raise VideoUnreadable.named(
+                source.name, said("holds no frames: {pictures} files are wanted", pictures=", ".join(PICTURES))
             )
         self.name = source.name
         self.average_rate = self.guessed_rate = source.fps
@@ -102,9 +91,7 @@ class OpenFolder:
         for place in range(len(self.files)):
             if (picture := self.picture(place)) is not None:
                 return picture
-        raise VideoUnreadable(
-            said("{name} {why}", name=self.name, why=said("is damaged: none of its frames can be shown"))
-        )
+        raise VideoUnreadable.named(self.name, said("is damaged: none of its frames can be shown"))
 
     def from_place(self, place: int) -> Iterator[tuple[int, VideoFrame | None]]:
         """Every frame from the last that can be shown at or before a place; None where one cannot be shown."""

@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from backend.core.errors import VideoUnreadable
+from backend.core.file_system import make_private_folder
 from backend.core.messages import said
 from backend.core.parallel import run_units
-from backend.core.private import make_private_folder
 from backend.core.progress import Steps
 from backend.core.where import HERE, where_of
 from backend.media.content import sha256_of
 from backend.media.decode import FrameSpan, Opened, opened, packets, picture_stream, time_of, video_stream
+from backend.media.encode import PictureConverter
 from backend.media.frame_folder import OpenFolder
-from backend.media.picture import PictureConverter
 from backend.media.sources import Source, paths_of, place_of_video
 
 _NO_END_S = 1e9
@@ -39,9 +39,7 @@ def frame_times(source: Source) -> list[float]:
         first = next(iter(FrameSpan(container, stream, 0.0, _NO_END_S)), None)
         first_s = time_of(first.picture, stream) if first is not None else None
     if first is None or first_s is None:
-        raise VideoUnreadable(
-            said("{name} {why}", name=source.name, why=said("is damaged: none of its frames can be shown"))
-        )
+        raise VideoUnreadable.named(source.name, said("is damaged: none of its frames can be shown"))
     with opened(source) as container:
         later = sorted(time_s for time_s in _announced(container, source) if time_s > first_s)
     return [float(time_s) for time_s in (first.time_s, *later)]
@@ -90,9 +88,7 @@ def frames_at(source: Source, per_s: float) -> Iterator[NDArray[np.uint8]]:
                 shown = True
                 next_s += step_s
     if first is None:
-        raise VideoUnreadable(
-            said("{name} {why}", name=source.name, why=said("is damaged: none of its frames can be shown"))
-        )
+        raise VideoUnreadable.named(source.name, said("is damaged: none of its frames can be shown"))
     if not shown:
         yield first
 

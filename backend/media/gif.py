@@ -16,8 +16,8 @@ from backend.core.errors import VideoUnreadable
 from backend.core.messages import said
 from backend.media.cut import CutReport, require_span, warnings, why_empty
 from backend.media.decode import FrameSpan, opened, picture_stream
+from backend.media.encode import PictureConverter
 from backend.media.jobs import part_of
-from backend.media.picture import PictureConverter
 from backend.media.sources import Source
 
 HEIGHT_PX = 360
@@ -93,9 +93,7 @@ def _palette(chosen: _Chosen) -> tuple[VideoFrame, list[int], CutReport]:
         graph.vpush(picture)
         times.append(time_s)
     if graph is None:
-        raise VideoUnreadable(
-            said("{name}: {why}", name=chosen.source.name, why=said("no frame of the moment can be shown"))
-        )
+        raise VideoUnreadable.about(chosen.source.name, said("no frame of the moment can be shown"))
     graph.vpush(None)
     shown = [round((time_s - times[0]) / _TICK) for time_s in (*times, chosen.ends_s)]
     return graph.vpull(), shown, CutReport(len(times), float(chosen.ends_s - times[0]), chosen.told)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from backend.core.addresses import Address
 from backend.core.file_system import leads_out
-from backend.core.keyed import keyed_digest
+from backend.core.ids import keyed_digest
 from backend.media.sources import Source
 
 

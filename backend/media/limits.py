@@ -45,27 +45,20 @@ def within_bounds(source: Source, span_s: float = 0.0) -> Iterator[None]:
         with bounded(cpu_s(source, span_s)):
             yield
     except OutOfBounds as out:
-        raise VideoUnreadable(
-            said(
-                "{name} {why}",
-                name=source.name,
-                why=said("takes {out} to read: convert it to H.264, or leave it out", out=out),
-            )
+        raise VideoUnreadable.named(
+            source.name, said("takes {out} to read: convert it to H.264, or leave it out", out=out)
         ) from None
 
 
 def too_heavy(source: Source, died: str) -> VideoUnreadable:
     """What is told of a video that ends every process that reads it."""
-    return VideoUnreadable(
+    return VideoUnreadable.named(
+        source.name,
         said(
-            "{name} {why}",
-            name=source.name,
-            why=said(
-                "ends every process that reads it ({died}): it is damaged, or needs more memory than there is; "
-                "convert it to H.264, or leave it out",
-                died=died,
-            ),
-        )
+            "ends every process that reads it ({died}): it is damaged, or needs more memory than there is; "
+            "convert it to H.264, or leave it out",
+            died=died,
+        ),
     )
 
 
@@ -76,7 +69,7 @@ def require_file(path: Path) -> None:
         VideoUnreadable: it is one of these. What is not there at all passes.
     """
     if path.exists() and not path.is_file():
-        raise VideoUnreadable(said("{name} {why}", name=path.name, why=said("is not a video file")))
+        raise VideoUnreadable.named(path.name, said("is not a video file"))
 
 
 def require_pixels(source: Source, width: int, height: int) -> None:
@@ -86,18 +79,15 @@ def require_pixels(source: Source, width: int, height: int) -> None:
         VideoUnreadable: it has more.
     """
     if width * height > LARGEST_PIXELS:
-        raise VideoUnreadable(
+        raise VideoUnreadable.named(
+            source.name,
             said(
-                "{name} {why}",
-                name=source.name,
-                why=said(
-                    "has pictures of {width} x {height}, and {largest} million pixels are the most: make them "
-                    "smaller first",
-                    width=width,
-                    height=height,
-                    largest=LARGEST_PIXELS // 1_000_000,
-                ),
-            )
+                "has pictures of {width} x {height}, and {largest} million pixels are the most: make them "
+                "smaller first",
+                width=width,
+                height=height,
+                largest=LARGEST_PIXELS // 1_000_000,
+            ),
         )
 
 

@@ -122,9 +122,7 @@ def _of_file(container: InputContainer, source: Source) -> VideoFacts:
         if (end_s := end_of(packet, stream)) is not None:
             ends.append(end_s)
     if first is None:
-        raise VideoUnreadable(
-            said("{name} {why}", name=source.name, why=said("is damaged: none of its frames can be shown"))
-        )
+        raise VideoUnreadable.named(source.name, said("is damaged: none of its frames can be shown"))
     frames = stream.frames if counted else len(ends)
     width_px, height_px = shown_size(stream, first.rotation)
     pictures_end_s = max(ends, default=Fraction(0))
@@ -255,9 +253,7 @@ def _measured(shared: tuple[bool, Mapping[str, str]], video: Source) -> VideoFac
 def _facts(video: Source, decode: bool, known: Mapping[str, str]) -> VideoFacts:
     facts = probe(video)
     if facts.duration_s <= 0:
-        raise VideoUnreadable(
-            said("{name} {why}", name=video.name, why=said("holds a picture that is shown for no time"))
-        )
+        raise VideoUnreadable.named(video.name, said("holds a picture that is shown for no time"))
     # Decode damaged files again: a newer FFmpeg or ReelRank may read them whole.
     if facts.sha256 in known and not (decode and known[facts.sha256]):
         return replace(facts, decoded=True, damage=known[facts.sha256])

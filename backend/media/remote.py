@@ -1,22 +1,95 @@
-"""Videos in object storage and on web servers, read by ranges: a clip costs what it needs, not the whole file."""
+"""Videos in object storage and on web servers, read by ranges: a clip costs what it needs, not the whole file.
+
+obstore, which speaks to S3, Google's storage and web servers, is loaded when the first address is met, and only then;
+so is PyAV, when the first video is opened.
+"""
 
 import hashlib
 import io
 import os
-from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
-
-import av
-from av.container import InputContainer
+from datetime import timedelta
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any
 
 from backend.core.addresses import Address
 from backend.core.errors import StorageUnavailable, VideoUnreadable
 from backend.core.messages import said
 from backend.media.limits import OPENED_AS
 from backend.media.sources import NOT_OPENED
-from backend.media.storage import store_at, told
+
+if TYPE_CHECKING:
+    from av.container import InputContainer
+    from obstore.store import ObjectStore
+
+_READ = said("read")
+_PATIENT: dict[str, int] = {"tries": 3, "tried_s": 20, "connect_s": 10, "silent_s": 30}
+_HURRIED: dict[str, int] = {"tries": 1, "tried_s": 3, "connect_s": 2, "silent_s": 5}
+
+
+@contextmanager
+def told(address: Address, done: str = _READ) -> Iterator[None]:
+    """Say what is wrong with an address in words, where it is `done`.
+
+    Raises:
+        VideoUnreadable: nothing lies there.
+        StorageUnavailable: it may not be read, or cannot be reached just now; or the package for it is not installed.
+    """
+    try:
+        from obstore import exceptions
+    except ImportError:
+        raise StorageUnavailable.said(
+            "{root} is in object storage, which needs one more package: pip install 'reelrank[storage]'",
+            root=address.root,
+        ) from None
+    try:
+        yield
+    except (FileNotFoundError, exceptions.NotFoundError):
+        raise VideoUnreadable.about(address.name, said("nothing lies at {address}", address=address)) from None
+    except (PermissionError, exceptions.PermissionDeniedError, exceptions.UnauthenticatedError):
+        raise StorageUnavailable.said(
+            "{address} may not be {done} with the keys of this process: set the right ones in its environment, "
+            "or have it allowed there",
+            address=address,
+            done=done,
+        ) from None
+    except exceptions.NotSupportedError:
+        raise StorageUnavailable.said(
+            "{address} is on a server that does not send parts of files: copy the video to this machine, or to a "
+            "server that answers range requests",
+            address=address,
+        ) from None
+    except exceptions.BaseError:  # its own words may hold signed addresses
+        raise StorageUnavailable.said(
+            "{address} cannot be reached: look after the network, and after keys and region in the environment; "
+            "then try again",
+            address=address,
+        ) from None
+
+
+@cache
+def store_at(root: str, *, hurried: bool = False) -> "ObjectStore":
+    """A bucket or a server; `hurried` gives up within seconds, for what can be had in another way.
+
+    It is asked within `told`, which says what is wrong.
+    """
+    from obstore.store import from_url
+
+    endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL", "")
+    plain = root.startswith("http://") or (root.startswith("s3://") and endpoint.startswith("http://"))
+    limits = _HURRIED if hurried else _PATIENT
+    return from_url(
+        root,
+        client_options={
+            "allow_http": plain,
+            "connect_timeout": timedelta(seconds=limits["connect_s"]),
+            "read_timeout": timedelta(seconds=limits["silent_s"]),
+            "timeout": timedelta(minutes=10),  # of a whole answer, which may be an hour of video
+        },
+        retry_config={"max_retries": limits["tries"], "retry_timeout": timedelta(seconds=limits["tried_s"])},
+    )
+
 
 BLOCK_BYTES = 256 * 1024
 """Read at once; what decoders ask for next lies mostly in it."""
@@ -30,12 +103,12 @@ class RemoteFile(io.RawIOBase):
     def __init__(self, address: Address) -> None:
         super().__init__()
         self._address = address
-        told = _told_of(address)
-        self._size = int(told["size"])
-        self.name = _mark_of(told)
+        meta = _head(address)
+        self._size = int(meta["size"])
+        self.name = _mark_of(meta)
         """Names the content, for what is remembered of it."""
         self._at = 0
-        self._blocks: OrderedDict[int, bytes] = OrderedDict()
+        self._block = lru_cache(_BLOCKS)(self._fetch)
         self.fetched = 0
         self.failed: Exception | None = None
         """What ended the reading, which a decoder may take for the end of the file."""
@@ -48,73 +121,52 @@ class RemoteFile(io.RawIOBase):
         """It is."""
         return True
 
-    def tell(self) -> int:
-        """Bytes from the beginning."""
-        return self._at
-
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
         """Go there; nothing is read yet."""
         self._at = offset + {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: self._size}[whence]
         return self._at
 
-    def read(self, size: int = -1) -> bytes:
-        """So many bytes, fewer at the end."""
-        end = self._size if size is None or size < 0 else min(self._at + size, self._size)
-        parts = []
+    def readinto(self, buffer: Any) -> int:
+        """Fill the buffer; how much came, which is less at the end."""
+        begun, end = self._at, min(self._at + len(buffer), self._size)
         while self._at < end:
             block, within = divmod(self._at, BLOCK_BYTES)
             part = self._block(block)[within : within + end - self._at]
-            parts.append(part)
+            buffer[self._at - begun : self._at - begun + len(part)] = part
             self._at += len(part)
-        return b"".join(parts)
+        return self._at - begun
 
-    def readall(self) -> bytes:
-        """The rest."""
-        return self.read()
-
-    def readinto(self, buffer: Any) -> int:
-        """Fill the buffer; how much came."""
-        part = self.read(len(buffer))
-        buffer[: len(part)] = part
-        return len(part)
-
-    def _block(self, number: int) -> bytes:
-        if number in self._blocks:
-            self._blocks.move_to_end(number)
-            return self._blocks[number]
+    def _fetch(self, number: int) -> bytes:
         start = number * BLOCK_BYTES
         length = min(BLOCK_BYTES, self._size - start)
         try:
             with told(self._address):
                 data = bytes(store_at(self._address.root).get_range(self._address.key, start=start, length=length))
             if len(data) != length:
-                raise VideoUnreadable(
-                    said("{name} {why}", name=self._address.name, why=said("changed while it was read: try again"))
-                )
+                raise VideoUnreadable.named(self._address.name, said("changed while it was read: try again"))
         except (StorageUnavailable, VideoUnreadable) as error:
             self.failed = error
             raise
         self.fetched += length
-        self._blocks[number] = data
-        if len(self._blocks) > _BLOCKS:
-            self._blocks.popitem(last=False)
         return data
 
 
 @contextmanager
-def opened_at(address: Address) -> Iterator[InputContainer]:
+def opened_at(address: Address) -> "Iterator[InputContainer]":
     """A video as a PyAV container.
 
     Raises:
         VideoUnreadable: nothing lies there, or no video.
         StorageUnavailable: see `told`; also where the network goes while it is read.
     """
+    import av  # whoever only asks a bucket does without
+
     with RemoteFile(address) as file:
         try:
             with av.open(file, "r", metadata_errors="replace", container_options=OPENED_AS) as container:
                 yield container
         except av.FFmpegError:
-            raise file.failed or VideoUnreadable(said("{name} {why}", name=address.name, why=NOT_OPENED)) from None
+            raise file.failed or VideoUnreadable.named(address.name, NOT_OPENED) from None
         if file.failed is not None:  # decoders pass over what they cannot read
             raise file.failed
 
@@ -126,12 +178,12 @@ def content_of(address: Address) -> str:
         VideoUnreadable: nothing lies there, or the server marks no contents.
         StorageUnavailable: see `told`.
     """
-    return _mark_of(_told_of(address))
+    return _mark_of(_head(address))
 
 
 def size_at(address: Address) -> int:
     """Bytes of all of it; raises like `content_of`."""
-    return int(_told_of(address)["size"])
+    return int(_head(address)["size"])
 
 
 def listed(folder: Address) -> list[str]:
@@ -150,13 +202,11 @@ def listed(folder: Address) -> list[str]:
             with told(folder):
                 store_at(folder.root).head(folder.joined("nothing").key)
         except VideoUnreadable:
-            raise StorageUnavailable(
-                said(
-                    "{folder} cannot be listed: there is no bucket {root}, or the keys of this process do not "
-                    "suffice; look after its name, and after keys, region and endpoint in the environment",
-                    folder=folder,
-                    root=folder.root,
-                )
+            raise StorageUnavailable.said(
+                "{folder} cannot be listed: there is no bucket {root}, or the keys of this process do not "
+                "suffice; look after its name, and after keys, region and endpoint in the environment",
+                folder=folder,
+                root=folder.root,
             ) from None
         raise unlisted from None
 
@@ -172,6 +222,6 @@ def _mark_of(meta: Any) -> str:
     return hashlib.sha256(f"at an address\n{meta['size']}\n{mark}\n".encode()).hexdigest()
 
 
-def _told_of(address: Address) -> Any:
+def _head(address: Address) -> Any:
     with told(address):
         return store_at(address.root).head(address.key)

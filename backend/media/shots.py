@@ -73,9 +73,7 @@ def find_shots(
         if progress and len(times):
             progress(float(times[-1]))
     if not seen:
-        raise VideoUnreadable(
-            said("{name} {why}", name=source.name, why=said("is damaged: none of its frames can be shown"))
-        )
+        raise VideoUnreadable.named(source.name, said("is damaged: none of its frames can be shown"))
     begins = [0.0, *(time for time in measured.changes() if 0 < time < duration_s)]
     return list(zip(begins, [*begins[1:], duration_s], strict=True))
 
@@ -101,12 +99,8 @@ class _Measured:
     """A few numbers for every frame; of the pictures only those are held that the next block needs."""
 
     def __init__(self) -> None:
-        self._times: list[_Numbers] = []
-        self._steps: list[_Numbers] = []
-        self._stays: list[_Numbers] = []
-        self._flat: list[NDArray[np.bool_]] = []
-        self._ends: list[_Numbers] = []
-        self._blends: list[_Numbers] = []
+        self._found: list[tuple[_Numbers, _Numbers, _Numbers, NDArray[np.bool_], _Numbers, _Numbers]] = []
+        """Times, steps, stays, flat, ends, blends."""
         self._held = np.zeros(0), np.zeros((0, 3, _HEIGHT, _WIDTH), np.uint8)
         self._done = 0  # of those held, how many are measured
 
@@ -140,18 +134,12 @@ class _Measured:
         alike = (centred[first] * centred[end]).sum(axis=1) / norm
         flat = deviation < FLAT
         dissolves = (ends >= DISSOLVE) & (off <= BLEND * ends) & (alike <= ALIKE) & ~flat[first] & ~flat[end]
-        self._times.append(times[new])
-        self._steps.append(step)
-        self._stays.append(stays)
-        self._flat.append(flat[new])
-        self._ends.append(ends)
-        self._blends.append(np.where(dissolves, ends - 2 * off, 0.0))
+        self._found.append((times[new], step, stays, flat[new], ends, np.where(dissolves, ends - 2 * off, 0.0)))
 
     def changes(self) -> list[float]:
         """The times at which a shot ends and another begins, in order; a cut goes before what is seen beside it."""
-        times, flat = np.concatenate(self._times), np.concatenate(self._flat)
-        found = [float(times[n]) for n in _cuts(np.concatenate(self._steps), np.concatenate(self._stays))]
-        ends, blends = np.concatenate(self._ends), np.concatenate(self._blends)
+        times, steps, stays, flat, ends, blends = map(np.concatenate, zip(*self._found, strict=True))
+        found = [float(times[n]) for n in _cuts(steps, stays)]
         for first, end in _runs(flat):
             middle = (first + end) // 2
             if first == 0 or end == len(times):

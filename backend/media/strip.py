@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from backend.core.errors import InputError, VideoUnreadable
 from backend.core.messages import said
 from backend.media.decode import FrameSpan, Opened, PictureStream, opened, picture_stream
-from backend.media.picture import PictureConverter
+from backend.media.encode import PictureConverter
 from backend.media.sources import Source
 
 FRAMES = 6
@@ -56,22 +56,14 @@ def film_strip(
         times = _middles(start_s, end_s, frames)
         cells = list(_cells(container, stream, start_s, end_s, times, width_px))
     if not cells:
-        raise VideoUnreadable(
-            said(
-                "{name}: {why}",
-                name=source.name,
-                why=said("no frame of the moment {start_s}-{end_s} s can be shown", start_s=start_s, end_s=end_s),
-            )
+        raise VideoUnreadable.about(
+            source.name, said("no frame of the moment {start_s}-{end_s} s can be shown", start_s=start_s, end_s=end_s)
         )
     cells += cells[-1:] * (frames - len(cells))
     written, encoded = cv2.imencode(".webp", np.hstack(cells), [cv2.IMWRITE_WEBP_QUALITY, _QUALITY])
     if not written:
-        raise VideoUnreadable(
-            said(
-                "{name}: {why}",
-                name=source.name,
-                why=said("the moment {start_s}-{end_s} s could not be encoded", start_s=start_s, end_s=end_s),
-            )
+        raise VideoUnreadable.about(
+            source.name, said("the moment {start_s}-{end_s} s could not be encoded", start_s=start_s, end_s=end_s)
         )
     return bytes(encoded)
 

@@ -18,8 +18,8 @@ from pathlib import Path
 from backend.core.addresses import Address
 from backend.core.atomic_output import require_room
 from backend.core.errors import InputError, VideoUnreadable
+from backend.core.file_system import make_private, make_private_folder
 from backend.core.parallel import each_unit, run_units
-from backend.core.private import make_private, make_private_folder
 from backend.core.progress import Steps
 from backend.core.where import HERE, Where
 from backend.media import clip_bucket
@@ -233,7 +233,7 @@ def cut(source: Path, start_s: float, end_s: float, out: Path) -> CutReport:
     require_span(source, start_s, end_s)
     moment: Moment = (source, start_s, end_s)
     told: CutReport | VideoUnreadable
-    (told,) = run_units(_cut_apart, out, [moment], apart=True, lost=_lost_moment)
+    (told,) = run_units(_cut_apart, out, [moment], apart=True, lost=lambda moment, died: too_heavy(moment[0], died))
     if isinstance(told, VideoUnreadable):
         raise told
     return told
@@ -245,7 +245,3 @@ def _cut_apart(out: Path, moment: Moment) -> CutReport | VideoUnreadable:
         if (kind := out.suffix.lower().removeprefix(".")) == GIF:
             return cut_gif(source, start_s, end_s, out)
         return scissors.cut(source, start_s, end_s, out, Profile(ClipForm(kind)))
-
-
-def _lost_moment(moment: Moment, died: str) -> VideoUnreadable:
-    return too_heavy(moment[0], died)

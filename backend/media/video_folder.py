@@ -2,10 +2,11 @@
 
 import os
 from collections import defaultdict
-from pathlib import Path, PurePosixPath
+from collections.abc import Sequence
+from pathlib import Path, PurePath, PurePosixPath
 from urllib.parse import unquote
 
-from backend.core.addresses import Address, place_of
+from backend.core.addresses import Address, Place, place_of
 from backend.core.errors import InputError, VideoUnreadable
 from backend.core.file_system import leads_out
 from backend.core.messages import said
@@ -36,13 +37,13 @@ class VideoFolder:
         self._paths: dict[str, list[Path]] = defaultdict(list)
         files, folders, links = _videos_below(folder)
         for path in sorted(files, key=lambda path: (EXTENSIONS.index(path.suffix.lower()), path)):
-            for name in _names(path, folder):
+            for name in _names(path.relative_to(folder)):
                 self._paths[name].append(path)
         for path in sorted(folders):
             for name in {nfc(path.name), nfc(path.relative_to(folder).as_posix())}:
                 self._paths[name].append(path)
         self._videos = {*files, *folders}
-        self._links = {path: _names(path, folder) for path in sorted(links)}
+        self._links = {path: _names(path.relative_to(folder)) for path in sorted(links)}
 
     @property
     def links(self) -> tuple[Path, ...]:
@@ -79,30 +80,23 @@ class VideoFolder:
             VideoUnreadable: no such file, several of that name in different subfolders, two that are canonically equal
                 in one, or a link out of the folder.
         """
-        names = [nfc(name)]
-        if PurePosixPath(name).suffix.lower() in EXTENSIONS:
-            names.append(str(PurePosixPath(names[0]).with_suffix("")))
+        names = _candidates(name)
         for candidate in names:
             paths = self._paths.get(candidate, [])
             paths = [path for path in paths if path.parent == self._folder] or paths
             if len({path.parent for path in paths}) > 1:
                 places = ", ".join(path.relative_to(self._folder).as_posix() for path in paths)
-                raise VideoUnreadable(
-                    said(
-                        "{name}: {why}",
-                        name=name,
-                        why=said(
-                            "several video files of that name in {folder}: {places}", folder=self._folder, places=places
-                        ),
-                    )
+                raise VideoUnreadable.about(
+                    name,
+                    said("several video files of that name in {folder}: {places}", folder=self._folder, places=places),
                 )
             if _clash(paths):
-                raise VideoUnreadable(said("{name}: {why}", name=name, why=CLASH))
+                raise VideoUnreadable.about(name, CLASH)
             if paths:
                 return paths[0]
         linked = any(candidate in known for candidate in names for known in self._links.values())
         why = LINK_OUT if linked else said("no video file in {folder}", folder=self._folder)
-        raise VideoUnreadable(said("{name}: {why}", name=name, why=why))
+        raise VideoUnreadable.about(name, why)
 
 
 CLASH = said(
@@ -115,14 +109,19 @@ LINK_OUT = said(
 )
 
 
-def _names(path: Path, folder: Path) -> set[str]:
-    """What annotations may call a file in a folder."""
-    relative = path.relative_to(folder)
-    return set(map(nfc, (path.name, path.stem, relative.as_posix(), relative.with_suffix("").as_posix())))
+def _names(place: PurePath) -> set[str]:
+    """What annotations may call a file that lies there in its folder."""
+    return set(map(nfc, (place.name, place.stem, place.as_posix(), place.with_suffix("").as_posix())))
 
 
-def _clash(paths: list[Path]) -> bool:
-    """Whether the first of several paths is canonically equal to another: they differ only in Unicode form."""
+def _candidates(name: str) -> list[str]:
+    """What a video may be called where an annotation calls it so: the same, and without its extension."""
+    at = PurePosixPath(nfc(name))
+    return [nfc(name), *([at.with_suffix("").as_posix()] if at.suffix.lower() in EXTENSIONS else [])]
+
+
+def _clash(paths: Sequence[Place]) -> bool:
+    """Whether the first of several places is canonically equal to another: they differ only in Unicode form."""
     return any(nfc(str(path)) == nfc(str(paths[0])) for path in paths[1:])
 
 
@@ -167,9 +166,8 @@ class RemoteFolder:
         for place, address in sorted(found.items(), key=lambda one: _order(one[0])):
             at = PurePosixPath(place)
             self._places.setdefault(nfc(at.with_suffix("").as_posix()), address)
-            names = {at.name, at.stem, at.as_posix(), at.with_suffix("").as_posix()}
-            names |= set(map(unquote, names)) if address.in_web else set()
-            for name in set(map(nfc, names)):
+            names = _names(at)
+            for name in names | {nfc(unquote(name)) for name in names if address.in_web}:
                 self._named[name].append(address)
         self.videos = frozenset(found.values())
 
@@ -183,25 +181,19 @@ class RemoteFolder:
         Raises:
             VideoUnreadable: none, several in different places, or two that are canonically equal in one.
         """
-        wanted = nfc(name)
-        at = PurePosixPath(wanted)
-        for candidate in (wanted, at.with_suffix("").as_posix()) if at.suffix.lower() in EXTENSIONS else (wanted,):
+        for candidate in _candidates(name):
             found = self._named.get(candidate, [])
             found = [one for one in found if one.parent == self._folder] or found
             if len({one.parent for one in found}) > 1:
                 told = ", ".join(map(str, found))
-                raise VideoUnreadable(
-                    said(
-                        "{name}: {why}",
-                        name=name,
-                        why=said("several videos of that name in {folder}: {told}", folder=self._folder, told=told),
-                    )
+                raise VideoUnreadable.about(
+                    name, said("several videos of that name in {folder}: {told}", folder=self._folder, told=told)
                 )
-            if any(nfc(one.text) == nfc(found[0].text) for one in found[1:]):
-                raise VideoUnreadable(said("{name}: {why}", name=name, why=CLASH))
+            if _clash(found):
+                raise VideoUnreadable.about(name, CLASH)
             if found:
                 return found[0]
-        raise VideoUnreadable(said("{name}: {why}", name=name, why=said("no video in {folder}", folder=self._folder)))
+        raise VideoUnreadable.about(name, said("no video in {folder}", folder=self._folder))
 
 
 def _order(place: str) -> tuple[int, str]:

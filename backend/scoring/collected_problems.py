@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from backend.core.errors import InputError, Problem
-from backend.scoring.files.partial_reads import PartlyRead
+from backend.scoring.files.text import PartlyRead
 from backend.scoring.matching.columns import Run, Truth
 from backend.scoring.presets import Settings
 from backend.scoring.scores import prepare_run, prepare_truth

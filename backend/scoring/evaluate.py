@@ -6,15 +6,15 @@ Reads: the files whose paths are given. Writes: nothing.
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, SupportsIndex, TypeGuard, Unpack
+from typing import Any, SupportsIndex, TypeGuard, Unpack, cast
 
 from backend.core.errors import InputError, Problem
 from backend.scoring.benchmarks import benchmark_named
 from backend.scoring.benchmarks.scoring import require_only, score_benchmark, score_benchmark_in_pools
 from backend.scoring.collected_problems import by_row, further_problems, in_order, read_or_collect
 from backend.scoring.files.objects import AnyRun, AnyTruth, is_json_text, run_from, tasks_from, truth_from, videos_from
-from backend.scoring.files.partial_reads import PartlyRead
 from backend.scoring.files.release_folder import choose_truth
+from backend.scoring.files.text import PartlyRead
 from backend.scoring.plausibility import with_videos
 from backend.scoring.pools.files import read_pools
 from backend.scoring.pools.model import PoolConventions, Pools
@@ -138,33 +138,8 @@ def evaluate(
 
     The predictions take relevance 2, then 4: (2 + 4/log2(3)) / (4 + 2/log2(3)).
     """
+    asked = cast("Wanted", {name: value for name, value in locals().items() if name not in ("truth", "run")})
     name = Path(run).stem if isinstance(run, (str, os.PathLike)) and not is_json_text(run) else "run"
-    asked: Wanted = {
-        "preset": preset,
-        "k": k,
-        "mu": mu,
-        "theta": theta,
-        "min_relevance": min_relevance,
-        "measures": measures,
-        "benchmark": benchmark,
-        "videos": videos,
-        "pools": pools,
-        "pooling": pooling,
-        "first_step": first_step,
-        "order": order,
-        "missing": missing,
-        "gain": gain,
-        "iou_compare": iou_compare,
-        "arithmetic": arithmetic,
-        "zero_relevance": zero_relevance,
-        "unknown": unknown,
-        "no_relevant": no_relevant,
-        "duplicates": duplicates,
-        "dedupe_predictions": dedupe_predictions,
-        "invalid": invalid,
-        "nms": nms,
-        "abandonment": abandonment,
-    }
     return Evaluation(_scored(truth, {name: run}, asked))
 
 

@@ -8,15 +8,15 @@ queries that the run holds. An option given explicitly overrides its preset.
 import math
 import operator
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal, SupportsIndex, TypedDict
+from dataclasses import MISSING, asdict, dataclass, fields, replace
+from typing import Any, Literal, SupportsIndex, TypedDict, get_args
 
 from backend.core.errors import InputError, Problem
 from backend.scoring import measures as family
 from backend.scoring.matching.columns import HIGHEST_RELEVANCE
 from backend.scoring.matching.discount import ERR, Gain, read_abandonment
 from backend.scoring.matching.discount import NAMED as ABANDONMENTS
-from backend.scoring.matching.ious import Arithmetic
+from backend.scoring.matching.greedy import Arithmetic
 from backend.scoring.measure import Measure
 from backend.scoring.requested_values import HIGHEST_K, Asked, read_asked, split
 
@@ -80,47 +80,24 @@ class Options(TypedDict, total=False):
     abandonment: str | Sequence[float] | None
 
 
-PRESETS: Mapping[str, Conventions] = {
-    "paper": Conventions(
-        gain="linear",
-        iou_compare="ge",
-        arithmetic="exact",
-        zero_relevance="absorb",
-        missing="zero",
-        unknown="error",
-        no_relevant="zero",
-        order="file",
-        duplicates="keep",
-        dedupe_predictions=False,
-        invalid="error",
-    ),
-    "tvr-ranking": Conventions(
-        gain="exp2",
-        iou_compare="gt",
-        arithmetic="float64",
-        zero_relevance="absorb",
-        missing="published",
-        unknown="error",
-        no_relevant="zero",
-        order="file",
-        duplicates="keep",
-        dedupe_predictions=False,
-        invalid="zero",
-    ),
-}
+_PAPER = Conventions(
+    gain="linear",
+    iou_compare="ge",
+    arithmetic="exact",
+    zero_relevance="absorb",
+    missing="zero",
+    unknown="error",
+    no_relevant="zero",
+    order="file",
+    duplicates="keep",
+    dedupe_predictions=False,
+    invalid="error",
+)
+_PUBLISHED = replace(_PAPER, gain="exp2", iou_compare="gt", arithmetic="float64", missing="published", invalid="zero")
+PRESETS: Mapping[str, Conventions] = {"paper": _PAPER, "tvr-ranking": _PUBLISHED}
 
 OPTION_VALUES: Mapping[str, tuple[str | bool, ...]] = {
-    "gain": ("linear", "exp2"),
-    "iou_compare": ("ge", "gt"),
-    "arithmetic": ("exact", "float64", "float64_hull", "float32"),
-    "zero_relevance": ("absorb", "drop"),
-    "missing": ("zero", "skip", "error", "published"),
-    "unknown": ("error", "ignore"),
-    "no_relevant": ("zero", "skip"),
-    "order": ("file", "score"),
-    "duplicates": ("keep", "merge_max"),
-    "dedupe_predictions": (False, True),
-    "invalid": ("error", "skip", "zero"),
+    **{one.name: get_args(one.type) or (False, True) for one in fields(Conventions) if one.default is MISSING},
     "abandonment": ABANDONMENTS,
 }
 

@@ -15,9 +15,9 @@ from backend.core.parallel import run_units
 from backend.core.progress import Progress, named
 from backend.core.timespan import Floats
 from backend.core.where import HERE, Where
-from backend.scoring.analysis.breakdown import Breakdown, break_down, judged_key, punished
-from backend.scoring.analysis.cases import Case, build_case
-from backend.scoring.analysis.fates import FATES, NEVER_FOUND, FateCounts, Meeting, count_fates, meet
+from backend.scoring.breakdown import Breakdown, break_down, judged_key, punished
+from backend.scoring.cases import Case, build_case
+from backend.scoring.fates import FATES, NEVER_FOUND, FateCounts, Meeting, count_fates, meet
 from backend.scoring.matching.columns import Indices, QueryKey, Run, Truth
 from backend.scoring.measures import MEASURES
 from backend.scoring.presets import Settings

@@ -19,8 +19,8 @@ from backend.scoring.benchmarks.scoring import require_only, score_benchmark, sc
 from backend.scoring.collected_problems import by_row, further_problems, in_order, read_or_collect
 from backend.scoring.files.facts import Facts, Inputs, Source, read_facts
 from backend.scoring.files.formats import map_of, read_run, read_tasks, read_truth, read_videos
-from backend.scoring.files.partial_reads import PartlyRead
 from backend.scoring.files.release_folder import choose_truth, queries_of
+from backend.scoring.files.text import PartlyRead
 from backend.scoring.matching.columns import Run, Truth
 from backend.scoring.plausibility import with_videos
 from backend.scoring.pools.files import read_pools

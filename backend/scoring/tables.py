@@ -10,11 +10,10 @@ from typing import Any, Protocol
 from backend.core.text_files import csv_text
 from backend.scoring.latex import to_latex
 from backend.scoring.views.errors import outcomes, own_and_pool
-from backend.scoring.views.naming import legend, named
 from backend.scoring.views.paper import paper
 from backend.scoring.views.ranking import figures, narrow_means, options, ranking, sentence, word
 from backend.scoring.views.splits import groups, is_grouped, parts_of
-from backend.scoring.views.table import PLAIN, Shown, Table, counted
+from backend.scoring.views.table import PLAIN, Shown, Table, counted, legend, named
 
 _STATISTICS = ("low", "high")
 _COMPARISON = ("difference", "difference_low", "difference_high", "p", "p_holm", "p_t", "wins", "ties", "losses")

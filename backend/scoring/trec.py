@@ -19,7 +19,7 @@ from backend.core.errors import InputError, Problem
 from backend.core.messages import said
 from backend.core.reading import UNDECODABLE, unpacked
 from backend.core.text_files import read_csv
-from backend.scoring.analysis.fates import meet
+from backend.scoring.fates import meet
 from backend.scoring.files import text
 from backend.scoring.files.formats import read_run, read_videos, truth_file
 from backend.scoring.files.release_folder import choose_truth, queries_of

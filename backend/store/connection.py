@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Protocol
 
 from backend.core.errors import StoreUnavailable
-from backend.core.messages import said
-from backend.store import secret, sqlite
+from backend.store import sqlite
 from backend.store.engine import Database as Database
+from backend.store.files import ensure_secret, read_secret
 from backend.store.schema import migrations
 
 
@@ -94,11 +94,9 @@ def driver() -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        raise StoreUnavailable(
-            said(
-                "PostgreSQL needs the package {error}, which is not here: run `pip install 'reelrank[postgresql]'`",
-                error=error.name,
-            )
+        raise StoreUnavailable.said(
+            "PostgreSQL needs the package {error}, which is not here: run `pip install 'reelrank[postgresql]'`",
+            error=error.name,
         ) from error
 
 
@@ -134,7 +132,7 @@ def campaign_secret(store: Store) -> bytes:
     Raises:
         StoreUnavailable: there is none, and the database cannot be written.
     """
-    if found := secret.read(store.db):
+    if found := read_secret(store.db):
         return found
     with store.writing() as db:
-        return secret.ensure(db)
+        return ensure_secret(db)

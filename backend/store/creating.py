@@ -6,13 +6,12 @@ from contextlib import closing
 from psycopg import sql
 
 from backend.core.errors import ProjectError
-from backend.core.messages import said
 from backend.store import sqlite
 from backend.store.address import shown
 from backend.store.definitions import table_names, tables, the_rest
+from backend.store.dialect import Raw
 from backend.store.engine import SqliteDatabase
 from backend.store.postgresql import PostgresConnection, PostgresStore
-from backend.store.values import Raw
 
 
 def create(address: str) -> PostgresStore:
@@ -48,13 +47,11 @@ def create_from(
             )
         with store.writing(), store.one() as raw:
             if (encoding := raw.info.parameter_status("server_encoding")) != "UTF8":
-                raise ProjectError(
-                    said(
-                        "{address} keeps text as {encoding}, and captions are in any script: make the database by "
-                        "`createdb --encoding UTF8 --template template0`",
-                        address=shown(address),
-                        encoding=encoding,
-                    )
+                raise ProjectError.said(
+                    "{address} keeps text as {encoding}, and captions are in any script: make the database by "
+                    "`createdb --encoding UTF8 --template template0`",
+                    address=shown(address),
+                    encoding=encoding,
                 )
             for statement in tables(source):
                 raw.execute(statement.encode())

@@ -12,9 +12,8 @@ from psycopg import sql
 from sqlglot import exp, parse_one
 
 from backend.store import sqlite
-from backend.store.dialect import written
+from backend.store.dialect import Raw, written
 from backend.store.engine import SqliteDatabase
-from backend.store.values import Raw
 
 _TYPES = {
     "INT": "bigint",

@@ -14,7 +14,6 @@ from types import ModuleType
 from typing import Any, Protocol
 
 from backend.core.errors import TextRefused
-from backend.core.messages import said
 from backend.core.typed_text import is_storable
 
 
@@ -101,12 +100,10 @@ def checked(parameters: Parameters) -> Parameters:
     """
     for value in parameters.values() if isinstance(parameters, Mapping) else parameters:
         if isinstance(value, str) and not is_storable(value):
-            raise TextRefused(
-                said(
-                    "This text has a character that cannot be stored (NUL, or half of a surrogate pair): {text}. "
-                    "Remove it, then try again.",
-                    text=value[:_SHOWN].encode("ascii", "backslashreplace").decode().replace("\0", "\\0"),
-                )
+            raise TextRefused.said(
+                "This text has a character that cannot be stored (NUL, or half of a surrogate pair): {text}. "
+                "Remove it, then try again.",
+                text=value[:_SHOWN].encode("ascii", "backslashreplace").decode().replace("\0", "\\0"),
             )
     return parameters
 

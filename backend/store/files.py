@@ -1,6 +1,11 @@
-"""Database files: copies that arrive whole or not at all, and words for what keeps them from it."""
+"""Database files: copies that arrive whole or not at all, and words for what keeps them from it.
+
+No copy holds the campaign's secret, 32 random bytes in one row; no export does, either. A move to another engine keeps
+it. Opening a copy makes a new one, so a copy tells nothing about the project that it was made from.
+"""
 
 import os
+import secrets
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -8,8 +13,8 @@ from pathlib import Path
 
 from backend.core.atomic_output import own_folder
 from backend.core.errors import ProjectError, ReelRankError, StoreUnavailable
-from backend.core.messages import said
-from backend.core.private import make_private_file
+from backend.core.file_system import make_private_file
+from backend.store.engine import Database
 from backend.store.sqlite import READ_ERRORS, damage, damaged, is_damage
 
 COMPANIONS = ("-wal", "-shm", "-journal")
@@ -23,8 +28,8 @@ def arriving(target: Path) -> Iterator[Path]:
     It is its owner's alone, also outside of a project: all of these hold passwords, or what people wrote.
     """
     if not target.parent.is_dir():
-        raise ProjectError(
-            said("{target} cannot be written: {parent} is not a folder", target=target, parent=target.parent)
+        raise ProjectError.said(
+            "{target} cannot be written: {parent} is not a folder", target=target, parent=target.parent
         )
     with _told(target), own_folder(target) as own:
         part = own / target.name
@@ -61,20 +66,16 @@ def _told(target: Path) -> Iterator[None]:
     except READ_ERRORS as error:
         if is_damage(error):
             raise damaged(target, str(error)) from error
-        raise StoreUnavailable(
-            said(
-                "{target} cannot be written ({error}): make room or choose another place. Nothing was changed.",
-                target=target,
-                error=error,
-            )
+        raise StoreUnavailable.said(
+            "{target} cannot be written ({error}): make room or choose another place. Nothing was changed.",
+            target=target,
+            error=error,
         ) from error
     except OSError as error:
-        raise StoreUnavailable(
-            said(
-                "{target} cannot be written ({strerror}): make room or choose another place. Nothing was changed.",
-                target=target,
-                strerror=error.strerror,
-            )
+        raise StoreUnavailable.said(
+            "{target} cannot be written ({strerror}): make room or choose another place. Nothing was changed.",
+            target=target,
+            strerror=error.strerror,
         ) from error
 
 
@@ -117,3 +118,31 @@ def sync(path: Path) -> None:
 def _remove(part: Path) -> None:
     for end in ("", *COMPANIONS):
         part.with_name(part.name + end).unlink(missing_ok=True)
+
+
+SECRET_TABLE = "campaign_secret"
+
+
+def read_secret(db: Database) -> bytes | None:
+    """Return the campaign's secret; None where the database is a copy that was not opened yet."""
+    row = db.conn.execute(f"SELECT secret FROM {SECRET_TABLE}").fetchone()
+    return bytes.fromhex(row[0]) if row else None
+
+
+def ensure_secret(db: Database) -> bytes:
+    """Return the campaign's secret, and make it if there is none; inside a transaction that writes."""
+    made = secrets.token_bytes(32)
+    db.conn.execute(f"INSERT OR IGNORE INTO {SECRET_TABLE} (one, secret) VALUES (1, ?)", [made.hex()])
+    return read_secret(db) or made
+
+
+def remove_secret(file: Path) -> None:
+    """Take the secret out of a copy of a database, its bytes included; older schemas have none.
+
+    Raises:
+        sqlite3.Error: the copy cannot be read or written.
+    """
+    with closing(sqlite3.connect(file, isolation_level=None)) as connection:
+        if connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", [SECRET_TABLE]).fetchone():
+            connection.execute("PRAGMA secure_delete = ON")
+            connection.execute(f"DELETE FROM {SECRET_TABLE}")

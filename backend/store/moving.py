@@ -15,10 +15,10 @@ import msgspec
 
 from backend.core.errors import ProjectError, StoreUnavailable
 from backend.core.messages import said
-from backend.store import creating, postgresql, secret, upkeep
+from backend.store import creating, postgresql, upkeep
 from backend.store.definitions import table_names
 from backend.store.engine import Connection, SqliteDatabase
-from backend.store.files import arriving, beside, copy, damage_of, fold, free
+from backend.store.files import arriving, beside, copy, damage_of, fold, free, remove_secret
 from backend.store.foreign import require_known, texts_with_nul
 from backend.store.sqlite import damaged
 
@@ -56,21 +56,19 @@ def into_postgresql(path: Path, address: str, then: Callable[[], None], *, now: 
         with closing(SqliteDatabase(sqlite3.connect(part), execute_plugins=False)) as source:
             require_known(source.conn, path)
             if nul := list(texts_with_nul(source)):
-                raise ProjectError(
-                    said(
-                        "PostgreSQL does not keep the NUL character, which {n} texts have ({first}): {advice}. Nothing "
-                        "was changed.",
-                        n=len(nul),
-                        first="; ".join(nul[:_SHOWN]) + (" ..." if len(nul) > _SHOWN else ""),
-                        advice=WITHOUT_NUL,
-                    )
+                raise ProjectError.said(
+                    "PostgreSQL does not keep the NUL character, which {n} texts have ({first}): {advice}. Nothing "
+                    "was changed.",
+                    n=len(nul),
+                    first="; ".join(nul[:_SHOWN]) + (" ..." if len(nul) > _SHOWN else ""),
+                    advice=WITHOUT_NUL,
                 )
             there = digests(source.conn, source)
             store = creating.create_from(address, source, lambda moved: _compare(there, digests(moved, source)))
             store.close()
         then()
         path.replace(kept)
-    secret.remove(kept)
+    remove_secret(kept)
     return {name: rows for name, (rows, _) in there.items()}, kept
 
 

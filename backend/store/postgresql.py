@@ -21,13 +21,11 @@ from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 from backend.core.errors import InputError, ProjectError, SchemaOutOfDate, StoreUnavailable
 from backend.core.messages import said
 from backend.store import sqlite
-from backend.store.address import shown, without_password
+from backend.store.address import dump, shown, without_password
 from backend.store.definitions import dangling, differences, parts, table_names
-from backend.store.dialect import translated
-from backend.store.dumping import dump
+from backend.store.dialect import Raw, configure, cursor_for, named_rows, translated
 from backend.store.engine import Cursor, Database, Parameters, SqliteDatabase, checked
 from backend.store.schema import migrations
-from backend.store.values import Raw, configure, cursor_for, named_rows
 
 WRITER = 0x5265656C
 """The advisory lock that writers queue for."""
@@ -242,15 +240,13 @@ class PostgresStore:
             if self._password:
                 fault = fault.replace(self._password, "***")
             secret = said(", and that PGPASSWORD, ~/.pgpass or the address have the right password")
-            raise StoreUnavailable(
-                said(
-                    "The database {place} cannot be used ({fault}): see that its server runs and can be "
-                    "reached{secret}. Then try again; what was saved before is still there, what was to be saved now "
-                    "is not.",
-                    place=self.place,
-                    fault=fault,
-                    secret=secret if "password" in fault else "",
-                )
+            raise StoreUnavailable.said(
+                "The database {place} cannot be used ({fault}): see that its server runs and can be "
+                "reached{secret}. Then try again; what was saved before is still there, what was to be saved now "
+                "is not.",
+                place=self.place,
+                fault=fault,
+                secret=secret if "password" in fault else "",
             ) from error
 
     @contextmanager
@@ -332,36 +328,30 @@ def open_store(address: str, folder: Path) -> PostgresStore:
     store = PostgresStore(address)
     try:
         if not store.has_project:
-            raise ProjectError(
-                said(
-                    "{address} has no project: see that it is the address you mean. `reelrank init` begins a project "
-                    "there in a new folder, `reelrank move {folder} {url}` brings one there",
-                    address=shown(address),
-                    folder=folder,
-                    url=without_password(address),
-                )
+            raise ProjectError.said(
+                "{address} has no project: see that it is the address you mean. `reelrank init` begins a project "
+                "there in a new folder, `reelrank move {folder} {url}` brings one there",
+                address=shown(address),
+                folder=folder,
+                url=without_password(address),
             )
         applied = {str(row[0]) for row in store.conn.execute(LEVEL)}
         known = {migration.name for migration in migrations._migrations}
         if applied - known:
             newer = ", ".join(sorted(applied - known))
-            raise SchemaOutOfDate(
-                said(
-                    "{address} was written by a newer ReelRank (it has {newer}): update ReelRank to open it",
-                    address=shown(address),
-                    newer=newer,
-                )
+            raise SchemaOutOfDate.said(
+                "{address} was written by a newer ReelRank (it has {newer}): update ReelRank to open it",
+                address=shown(address),
+                newer=newer,
             )
         if known - applied:
             older = ", ".join(sorted(known - applied))
-            raise SchemaOutOfDate(
-                said(
-                    "{address} has an older schema ({older} missing): move it into a file with the ReelRank that "
-                    "wrote it, run `reelrank migrate {folder}` there, and move it back",
-                    address=shown(address),
-                    older=older,
-                    folder=folder,
-                )
+            raise SchemaOutOfDate.said(
+                "{address} has an older schema ({older} missing): move it into a file with the ReelRank that "
+                "wrote it, run `reelrank migrate {folder}` there, and move it back",
+                address=shown(address),
+                older=older,
+                folder=folder,
             )
     except BaseException:
         store.close()

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from backend.core.errors import ProjectError, SchemaOutOfDate, StoreUnavailable
+from backend.core.file_system import make_private_file
 from backend.core.messages import said
-from backend.core.private import make_private_file
 from backend.store.engine import Database, SqliteDatabase, checked
 from backend.store.foreign import Thing, require_known, texts_with_nul, things
 from backend.store.schema import migrations
@@ -123,12 +123,10 @@ class SqliteStore:
 
     def dump_to(self, part: Path) -> None:
         """Refused: its file is the form that it is kept in."""
-        raise ProjectError(
-            said(
-                "{name} would be a dump of PostgreSQL's, and {path} is a file: name a FILE.db",
-                name=part.name,
-                path=self.path,
-            )
+        raise ProjectError.said(
+            "{name} would be a dump of PostgreSQL's, and {path} is a file: name a FILE.db",
+            name=part.name,
+            path=self.path,
         )
 
     @contextmanager
@@ -178,9 +176,7 @@ def create(path: Path) -> SqliteStore:
         StoreUnavailable: it cannot be written; nothing is left behind.
     """
     if path.exists():
-        raise ProjectError(
-            said("{path} exists already: choose another folder, or use this project as it is", path=path)
-        )
+        raise ProjectError.said("{path} exists already: choose another folder, or use this project as it is", path=path)
     store = SqliteStore(path)
     try:
         with suppress(OSError):  # which SQLite meets, too, and says in its own way
@@ -220,12 +216,8 @@ def open_store(path: Path) -> SqliteStore:
         SchemaOutOfDate: it is older (`reelrank migrate`) or newer than this code.
     """
     if not path.is_file():
-        raise ProjectError(
-            said(
-                "{parent} is not a project (no {name}): run `reelrank init {parent}`",
-                parent=path.parent,
-                name=path.name,
-            )
+        raise ProjectError.said(
+            "{parent} is not a project (no {name}): run `reelrank init {parent}`", parent=path.parent, name=path.name
         )
     store = SqliteStore(path)
     try:
@@ -243,21 +235,17 @@ def _require_usable(store: SqliteStore) -> None:
         with _told(path):
             require_known(store.db.conn, path)
     if unknown:
-        raise SchemaOutOfDate(
-            said(
-                "{path} was written by a newer ReelRank (it has {unknown}): update ReelRank to open it",
-                path=path,
-                unknown=", ".join(unknown),
-            )
+        raise SchemaOutOfDate.said(
+            "{path} was written by a newer ReelRank (it has {unknown}): update ReelRank to open it",
+            path=path,
+            unknown=", ".join(unknown),
         )
     if pending:
-        raise SchemaOutOfDate(
-            said(
-                "{path} has an older schema ({pending} missing): run `reelrank migrate {parent}`",
-                path=path,
-                pending=", ".join(pending),
-                parent=path.parent,
-            )
+        raise SchemaOutOfDate.said(
+            "{path} has an older schema ({pending} missing): run `reelrank migrate {parent}`",
+            path=path,
+            pending=", ".join(pending),
+            parent=path.parent,
         )
     with _told(path):
         wrong = damage(store.db.conn)
@@ -327,14 +315,12 @@ def is_damage(error: BaseException | None) -> bool:
 
 def damaged(path: Path | str, what: str) -> StoreUnavailable:
     """What to tell a person about a damaged database."""
-    return StoreUnavailable(
-        said(
-            "{path} is damaged, or not a ReelRank database ({what}): stop the server, then put a backup in its place "
-            "with `reelrank restore {parent} BACKUP`. The damaged file is kept beside it.",
-            path=path,
-            what=what,
-            parent=Path(path).parent,
-        )
+    return StoreUnavailable.said(
+        "{path} is damaged, or not a ReelRank database ({what}): stop the server, then put a backup in its place "
+        "with `reelrank restore {parent} BACKUP`. The damaged file is kept beside it.",
+        path=path,
+        what=what,
+        parent=Path(path).parent,
     )
 
 
@@ -370,14 +356,12 @@ def _connect(path: Path) -> SqliteDatabase:
         connection.execute(f"PRAGMA {name} = {value}")
         actual = connection.execute(f"PRAGMA {name}").fetchone()[0]
         if actual != value:
-            raise ProjectError(
-                said(
-                    "{path}: SQLite refused {name} = {value} (it is {actual})",
-                    path=path,
-                    name=name,
-                    value=value,
-                    actual=actual,
-                )
+            raise ProjectError.said(
+                "{path}: SQLite refused {name} = {value} (it is {actual})",
+                path=path,
+                name=name,
+                value=value,
+                actual=actual,
             )
     # Plugins are for the command line of sqlite-utils; looking for them reads every installed package.
     return SqliteDatabase(connection, execute_plugins=False)

@@ -16,13 +16,13 @@ from pathlib import Path
 
 from backend.core.errors import ProjectError, SchemaOutOfDate, StoreUnavailable
 from backend.core.events import Event, EventGroup
+from backend.core.file_system import make_private
 from backend.core.messages import said
-from backend.core.private import make_private
-from backend.store import events, secret
+from backend.store import events
+from backend.store.address import DUMP_ENDING
 from backend.store.connection import Store
-from backend.store.dumping import ENDING
 from backend.store.engine import Database, SqliteDatabase
-from backend.store.files import COMPANIONS, arriving, beside, copy, damage_of, fold, free, sync
+from backend.store.files import COMPANIONS, arriving, beside, copy, damage_of, fold, free, remove_secret, sync
 from backend.store.foreign import require_known
 from backend.store.schema import migrations
 from backend.store.sqlite import READ_ERRORS, SqliteStore, damage, damaged, is_damage, open_store, schema_gap
@@ -66,15 +66,15 @@ def backup(store: Store, target: Path) -> None:
         StoreUnavailable: the database cannot be reached, or `pg_dump` is not here.
     """
     if target.exists():
-        raise ProjectError(said("{target} exists already: a backup never overwrites a file", target=target))
+        raise ProjectError.said("{target} exists already: a backup never overwrites a file", target=target)
     with arriving(target) as part:
-        if target.suffix == ENDING:
+        if target.suffix == DUMP_ENDING:
             return store.dump_to(part)
         store.copy_to(part)
         fold(part)
         if wrong := damage_of(part):
             raise damaged(store.place, wrong)
-        secret.remove(part)
+        remove_secret(part)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class Backup:
 def backups(folder: Path) -> list[Backup]:
     """Return the copies in a folder, the newest first; none where there is no such folder. Links are left out."""
     found = []
-    for file in (*folder.glob("*.db"), *folder.glob(f"*{ENDING}")):
+    for file in (*folder.glob("*.db"), *folder.glob(f"*{DUMP_ENDING}")):
         with suppress(FileNotFoundError):  # somebody may be clearing it up
             told = file.lstat()
             if stat.S_ISREG(told.st_mode):  # leads download what is listed: a link could be to any file
@@ -110,12 +110,12 @@ def restore(path: Path, file: Path, *, now: float) -> Restored:
         SchemaOutOfDate: `file` is newer than this code. Nothing changed.
     """
     if not path.parent.is_dir():
-        raise ProjectError(said("{parent} is not a folder: name the project's folder", parent=path.parent))
+        raise ProjectError.said("{parent} is not a folder: name the project's folder", parent=path.parent)
     if not file.is_file():
-        raise ProjectError(said("{file} is not a file: name a copy made by `reelrank backup`", file=file))
+        raise ProjectError.said("{file} is not a file: name a copy made by `reelrank backup`", file=file)
     if path.exists() and file.samefile(path):
-        raise ProjectError(
-            said("{file} is the project's database itself: name a copy made by `reelrank backup`", file=file)
+        raise ProjectError.said(
+            "{file} is the project's database itself: name a copy made by `reelrank backup`", file=file
         )
     moment = datetime.fromtimestamp(now, UTC).strftime("%Y%m%d-%H%M%S")
     kept = free(path.with_name(f"{path.stem}.before-restore-{moment}.db")) if path.exists() else None
@@ -125,7 +125,7 @@ def restore(path: Path, file: Path, *, now: float) -> Restored:
                 shutil.copyfile(source, part.with_name(part.name + companion))
                 make_private(part.with_name(part.name + companion))
         pending = _require_ours(part, file)
-        secret.remove(part)  # a file copied by hand has one, and whoever has the file knows it
+        remove_secret(part)  # a file copied by hand has one, and whoever has the file knows it
         with closing(sqlite3.connect(part, isolation_level=None)) as new:
             payload = {"file": file.name, "kept": kept.name if kept else None}
             events.record(SqliteDatabase(new), RESTORED, at=now, actor=None, subject="project", payload=payload)
@@ -158,12 +158,8 @@ def migrate(path: Path, *, derive: Callable[[Database], None]) -> tuple[list[str
         SchemaOutOfDate: it is newer than this code.
     """
     if not path.is_file():
-        raise ProjectError(
-            said(
-                "{parent} is not a project (no {name}): run `reelrank init {parent}`",
-                parent=path.parent,
-                name=path.name,
-            )
+        raise ProjectError.said(
+            "{parent} is not a project (no {name}): run `reelrank init {parent}`", parent=path.parent, name=path.name
         )
     store = SqliteStore(path)
     try:
@@ -206,7 +202,7 @@ def _keep(present: sqlite3.Connection, kept: Path) -> None:
     with arriving(kept) as part:
         copy(present, part)
         if not damage_of(part):
-            secret.remove(part)
+            remove_secret(part)
 
 
 def _put(part: Path, present: sqlite3.Connection) -> None:
@@ -241,8 +237,8 @@ def alone(path: Path) -> sqlite3.Connection | None:
             return None
         if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY:
             raise _in_use(path) from error
-        raise ProjectError(
-            said("{path} cannot be opened ({error}): look after the folder and the disk", path=path, error=error)
+        raise ProjectError.said(
+            "{path} cannot be opened ({error}): look after the folder and the disk", path=path, error=error
         ) from error
     return connection
 
@@ -277,12 +273,10 @@ def _in_use_by_lock(file: Path, start: int, length: int) -> bool:
 
 
 def _in_use(path: Path) -> ProjectError:
-    return StoreUnavailable(
-        said(
-            "The project {parent} is in use: stop its server and every other ReelRank command, then try again. "
-            "Nothing was changed.",
-            parent=path.parent,
-        )
+    return StoreUnavailable.said(
+        "The project {parent} is in use: stop its server and every other ReelRank command, then try again. "
+        "Nothing was changed.",
+        parent=path.parent,
     )
 
 
@@ -294,12 +288,10 @@ def _require_ours(part: Path, file: Path) -> list[str]:
         file: what the person named.
     """
     if wrong := damage_of(part):
-        raise ProjectError(
-            said(
-                "{file} is not an intact database ({wrong}): name another copy. Nothing was changed.",
-                file=file,
-                wrong=wrong,
-            )
+        raise ProjectError.said(
+            "{file} is not an intact database ({wrong}): name another copy. Nothing was changed.",
+            file=file,
+            wrong=wrong,
         )
     store = SqliteStore(part)
     try:
@@ -311,10 +303,10 @@ def _require_ours(part: Path, file: Path) -> list[str]:
         store.close()
     fold(part)
     if not applied:
-        raise ProjectError(said("{file} is not a ReelRank database: name a copy made by `reelrank backup`", file=file))
+        raise ProjectError.said("{file} is not a ReelRank database: name a copy made by `reelrank backup`", file=file)
     if unknown:
-        raise SchemaOutOfDate(
-            said("{file} was written by a newer ReelRank: update ReelRank first. Nothing was changed.", file=file)
+        raise SchemaOutOfDate.said(
+            "{file} was written by a newer ReelRank: update ReelRank first. Nothing was changed.", file=file
         )
     return pending
 

@@ -128,33 +128,14 @@ def _open_npz(path: Path) -> Iterator[Opened]:
         file = zipfile.ZipFile(path)
     with file:
         with _damage_told(path):
-            arrays = _Packed(file)
-            rate, encoder = arrays.take(RATE), arrays.take(ENCODER)
-        yield arrays, rate, None if encoder is None else str(encoder)
-
-
-class _Packed(Mapping[str, "_Member"]):
-    """The arrays of an npz file, each unpacked when it is read."""
-
-    def __init__(self, archive: zipfile.ZipFile) -> None:
-        self._members = {
-            name.removesuffix(".npy"): _Member(archive, name) for name in archive.namelist() if name.endswith(".npy")
-        }
-
-    def __getitem__(self, name: str) -> "_Member":
-        return self._members[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._members)
-
-    def __len__(self) -> int:
-        return len(self._members)
-
-    def take(self, name: str) -> object:
-        """Take an array without a dimension out of the others, and return its value; None if there is none."""
-        if name not in self._members or self._members[name].shape:
-            return None
-        return self._members.pop(name).value()
+            names = [name.removesuffix(".npy") for name in file.namelist() if name.endswith(".npy")]
+            arrays = {name: _Member(file, f"{name}.npy") for name in names}
+            # One of these names that has dimensions is a video's.
+            alone = {
+                name: arrays.pop(name).value() for name in (RATE, ENCODER) if name in arrays and not arrays[name].shape
+            }
+        encoder = alone.get(ENCODER)
+        yield arrays, alone.get(RATE), None if encoder is None else str(encoder)
 
 
 class _Member:

@@ -14,7 +14,7 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 import small_project
-from backend.campaign.nouns import Person
+from backend.campaign.nouns import Person, Role
 from backend.campaign.release.export import card, freezing
 from backend.campaign.setup.project.folder import Project
 from backend.core import processes
@@ -116,6 +116,15 @@ def real_project(
 
 
 @pytest.fixture
+def without_work(real_project: SmallProject, corpus_project: Project) -> SmallProject:
+    """A project that has handed out nothing, with a lead alone."""
+    real_project.project.store.close()
+    real_project.project = corpus_project
+    real_project.join("Lea", Role.LEAD)
+    return real_project
+
+
+@pytest.fixture
 def browser_of(monkeypatch: pytest.MonkeyPatch, real_project: SmallProject) -> Callable[[str], None]:
     """Lets script runs over the real project have the session cookie of somebody; "nobody" has none."""
     from annotate_app.session import auth
@@ -175,14 +184,13 @@ def open_judging(
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """What would run in a process of its own is done before the page goes on."""
 
-    def alone(work: Callable[..., None], *arguments: object) -> Future[None]:
+    def alone(work: Callable[..., None], *arguments: object, niceness: int) -> Future[None]:
         future: Future[None] = Future()
         work(*arguments)
         future.set_result(None)
         return future
 
     monkeypatch.setattr(processes, "alone", alone)
-    monkeypatch.setattr("os.nice", lambda by: 0)
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """What a person reads on a page that Streamlit drew for a test. That a browser shows it so, browser tests say."""
 
+import json
 import re
 
 from streamlit.testing.v1 import AppTest
@@ -15,6 +16,12 @@ def read(markdown: str) -> str:
 def html(app: AppTest) -> str:
     """Return the HTML of a page, as it was written."""
     return "\n".join(element.proto.body for element in app.get("html"))
+
+
+def mounted(app: AppTest, what: str = "") -> str:
+    """Return the HTML that a component of ours was given, the first one with this in it; empty where there is none."""
+    given = (json.loads(one.proto.json).get("html", "") for one in app.get("bidi_component") if one.proto.json)
+    return next((text for text in given if what in text), "")
 
 
 def words(app: AppTest) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
+from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.testclient import TestClient
@@ -55,10 +56,10 @@ def held(real_project: SmallProject) -> list[PairKey]:
     return [item.pair for item in desk(real_project.project, real_project.person("Ana"), now=NOW - 60).items]
 
 
-@pytest.fixture
-def client(real_project: SmallProject) -> Iterator[Browser]:
-    """A browser in front of the guard, the app's own routes, and stand-ins for Streamlit's."""
-    project = real_project.project
+def small_app(
+    project: Project, page: Callable[[Request], str], greeting: Callable[[WebSocket], str], *more: BaseRoute
+) -> Starlette:
+    """The guard, the app's own routes and more, and stand-ins for Streamlit's: what a page and a websocket say."""
     clips: ClipWorker[ClipJob] = ClipWorker(quick_cutter.cut)
 
     @asynccontextmanager
@@ -66,23 +67,30 @@ def client(real_project: SmallProject) -> Iterator[Browser]:
         yield
         clips.stop()
 
-    async def anything(request: Any) -> PlainTextResponse:
-        return PlainTextResponse("streamlit")
+    async def anything(request: Request) -> PlainTextResponse:
+        return PlainTextResponse(page(request))
 
     async def stream(socket: WebSocket) -> None:
         await socket.accept()
-        await socket.send_text("hello")
+        await socket.send_text(greeting(socket))
         await socket.close()
 
-    app = Starlette(
+    return Starlette(
         routes=[
             *own_routes(lambda: project, clips, lambda project, lead: {"at": 5.0, "counts": {"/progress": "7 stuck"}}),
+            *more,
             WebSocketRoute("/_stcore/stream", stream),
             Route("/{path:path}", anything),
         ],
         middleware=[Middleware(Guard, project=lambda: project)],
         lifespan=lifespan,
     )
+
+
+@pytest.fixture
+def client(real_project: SmallProject) -> Iterator[Browser]:
+    """A browser in front of the small app."""
+    app = small_app(real_project.project, lambda request: "streamlit", lambda socket: "hello")
     with Browser(app, real_project.tokens) as found:
         yield found
 

@@ -9,7 +9,7 @@ import pytest
 
 from backend.campaign.desk.exchange import record_grades, record_skips
 from backend.campaign.judging.model import GradeEvent, SkipEvent, SkipKind
-from backend.campaign.judging.skips import block_clip
+from backend.campaign.judging.queue import block_clip
 from backend.campaign.judging.staffing import suspend
 from backend.campaign.nouns import OPERATOR, Person, Role
 from backend.campaign.review.model import PairReview
@@ -18,7 +18,7 @@ from backend.campaign.review.status import pair_review
 from backend.campaign.selection.candidates.choosing import choose_candidates
 from backend.campaign.selection.queries.drawing import draw_queries
 from backend.campaign.setup.people.accounts import add_person_with_password
-from backend.campaign.setup.people.sessions import person_for, sign_in
+from backend.campaign.setup.people.permissions import person_for, sign_in
 from backend.campaign.setup.project.folder import open_project
 from backend.core.ids import PairKey, QueryId
 from backend.encoders import sentence

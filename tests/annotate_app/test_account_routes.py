@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from backend.campaign.setup.people.sessions import sign_in
+from backend.campaign.setup.people.permissions import sign_in
 from served import FULL_DISK, browsing, fill_disk
 from small_project import PASSWORD, SmallProject
 from support import NOW

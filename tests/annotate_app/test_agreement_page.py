@@ -2,20 +2,31 @@
 
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import Any
+from typing import NamedTuple
 
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from backend.campaign.monitoring.quality.agreement_board import agreement_board, other_relevances
+from annotate_app.server import jobs
+from backend.campaign.monitoring.quality.agreement_board import agreement_board
 from backend.campaign.monitoring.quality.model import BoardPart
-from backend.campaign.nouns import OPERATOR
+from backend.campaign.nouns import OPERATOR, Person, Role
+from backend.campaign.setup.people import accounts
+from backend.core import processes
 from reading import words
 from support import NOW, Judging
 
 Open = Callable[..., AppTest]
 HOSTILE = "<img src=x onerror=alert(1)>"
+
+
+class Begun(NamedTuple):
+    """A process that was begun."""
+
+    future: Future[None]
+    work: Callable[[], None]
+    niceness: int
 
 
 @pytest.fixture
@@ -25,28 +36,34 @@ def now() -> list[float]:
 
 
 @pytest.fixture
-def worker(monkeypatch: pytest.MonkeyPatch) -> list[Future[Any]]:
-    """What was given to the worker; a test says when it is done."""
-    from annotate_app.server import agreement_worker
+def worker(monkeypatch: pytest.MonkeyPatch) -> list[Begun]:
+    """The processes that were begun: their futures, and what they would do. A test says when one is done."""
+    begun: list[Begun] = []
 
-    begun: list[Future[Any]] = []
+    def alone(work: Callable[..., None], *arguments: object, niceness: int) -> Future[None]:
+        future: Future[None] = Future()
+        begun.append(Begun(future, lambda: work(*arguments), niceness))
+        return future
 
-    def start(*_: object) -> Future[Any]:
-        begun.append(Future())
-        return begun[-1]
-
-    monkeypatch.setattr(agreement_worker, "start_board", start)
+    monkeypatch.setattr(processes, "alone", alone)
     return begun
 
 
 @pytest.fixture
 def open_page(
-    open_judging: Callable[..., AppTest], worker: list[Future[Any]], now: list[float], monkeypatch: pytest.MonkeyPatch
+    open_judging: Callable[..., AppTest], worker: list[Begun], now: list[float], monkeypatch: pytest.MonkeyPatch
 ) -> Open:
-    """Opens the page as the lead."""
+    """Opens the page as the lead, or another one."""
     st.cache_resource.clear()
     monkeypatch.setattr("time.time", lambda: now[0])
-    return lambda: open_judging("agreement")
+
+    return lambda lead=None: open_judging("agreement", lead)
+
+
+@pytest.fixture
+def leo(judging: Judging) -> Person:
+    """A second lead."""
+    return accounts.add(judging.project.store, OPERATOR, "Leo", Role.LEAD, now=NOW)
 
 
 @pytest.fixture
@@ -64,14 +81,12 @@ def part(app: AppTest, name: str) -> AppTest:
     return app
 
 
-def test_an_empty_project_says_what_will_be_here(open_page: Open, worker: list[Future[Any]]) -> None:
+def test_an_empty_project_says_what_will_be_here(open_page: Open, worker: list[Begun]) -> None:
     app = open_page()
     assert "Nobody has graded anything yet" in words(app)
 
 
-def test_figures_stand_there_before_their_intervals(
-    open_page: Open, graded: Judging, worker: list[Future[Any]]
-) -> None:
+def test_figures_stand_there_before_their_intervals(open_page: Open, graded: Judging, worker: list[Begun]) -> None:
     app = open_page()
     board = agreement_board(graded.project, OPERATOR)
     alpha = board.figures["alpha_ordinal"]
@@ -82,11 +97,50 @@ def test_figures_stand_there_before_their_intervals(
     assert f"{alpha.low:.3f} to" not in said
     assert "Intervals are being computed" in said
     assert "118 grades that count, by 2 people, of 59 pairs" in said
-    worker[0].set_result(board)
+    assert worker[0].niceness == 19
+    worker[0].work()
     said = words(app.run())
     assert f"{alpha.low:.3f} to {alpha.high:.3f}" in said
     assert "Intervals are being computed" not in said
-    assert len(worker) == 1, "who looks at the same grades shares the work"
+
+
+def test_every_lead_sees_one_job_for_the_same_grades(
+    open_page: Open, graded: Judging, worker: list[Begun], leo: Person
+) -> None:
+    for lead in (None, leo, leo):  # and after a reload
+        st.cache_resource.clear()  # at another front end
+        assert "Intervals are being computed" in words(open_page(lead))
+        assert jobs.in_menu(graded.project, leo) == {"Agreement": "working"}
+    assert len(worker) == 1
+    worker[0].work()
+    alpha = agreement_board(graded.project, OPERATOR).figures["alpha_ordinal"]
+    for lead in (None, leo):
+        st.cache_resource.clear()
+        assert f"{alpha.low:.3f} to {alpha.high:.3f}" in words(open_page(lead))
+    assert jobs.in_menu(graded.project, leo) == {}
+    assert len(worker) == 1, "the result is kept for whoever comes later"
+    for file in (graded.project.folder / "cache").glob("job-*.json"):
+        file.unlink()
+    st.cache_resource.clear()
+    assert "Intervals are being computed" in words(open_page())
+    assert len(worker) == 2
+
+
+def test_intervals_whose_server_stopped_are_interrupted_and_can_be_started_again(
+    open_page: Open, graded: Judging, worker: list[Begun], leo: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    open_page()
+    monkeypatch.setattr(processes, "is_ending", lambda: True)
+    worker[0].future.set_exception(KeyboardInterrupt())
+    st.cache_resource.clear()
+    app = open_page(leo)
+    assert "**Computing the intervals** was interrupted, because the server stopped." in words(app)
+    assert jobs.in_menu(graded.project, leo) == {"Agreement": "interrupted"}
+    app.button(key="intervals_again").click().run()
+    assert "Intervals are being computed" in words(app)
+    assert jobs.in_menu(graded.project, leo) == {"Agreement": "working"}
+    worker[1].work()
+    assert "Intervals are being computed" not in words(app.run())
 
 
 def test_every_part_shows_what_it_is_of(open_page: Open, graded: Judging) -> None:
@@ -103,7 +157,7 @@ def test_every_part_shows_what_it_is_of(open_page: Open, graded: Judging) -> Non
     assert queries["pairs"].sum() == 59
 
 
-def test_everything_can_be_of_a_part_of_the_pairs(open_page: Open, graded: Judging, worker: list[Future[Any]]) -> None:
+def test_everything_can_be_of_a_part_of_the_pairs(open_page: Open, graded: Judging, worker: list[Begun]) -> None:
     app = open_page()
     app.selectbox(key="address-split").set_value("test").run()
     of_test = agreement_board(graded.project, OPERATOR, BoardPart(split="test"), resamples=0)
@@ -134,7 +188,7 @@ def test_a_name_that_is_markup_is_text(open_page: Open, graded: Judging) -> None
 
 
 def test_while_people_grade_the_board_holds_for_a_minute(
-    open_page: Open, graded: Judging, worker: list[Future[Any]], now: list[float]
+    open_page: Open, graded: Judging, worker: list[Begun], now: list[float]
 ) -> None:
     app, last = open_page(), graded.pairs()[-1].pair
     graded.grade(2, last, 1)
@@ -147,26 +201,39 @@ def test_while_people_grade_the_board_holds_for_a_minute(
     assert "120 grades" in words(app.run())
 
 
-def test_a_worker_that_fails_takes_nothing_away(open_page: Open, graded: Judging, worker: list[Future[Any]]) -> None:
+def test_a_worker_that_fails_takes_nothing_away(open_page: Open, graded: Judging, worker: list[Begun]) -> None:
     app = open_page()
-    worker[0].set_exception(RuntimeError("out of memory"))
+    worker[0].future.set_exception(RuntimeError("out of memory"))
     said = words(app.run())
     assert "The intervals could not be computed" in said
     assert "Alpha, ordinal, all rounds" in said
 
 
 def test_other_rules_are_compared_when_asked_for(
-    open_page: Open, graded: Judging, worker: list[Future[Any]], monkeypatch: pytest.MonkeyPatch
+    open_page: Open, graded: Judging, worker: list[Begun], leo: Person
 ) -> None:
-    from annotate_app.server import agreement_worker
-
-    asked: Future[Any] = Future()
-    monkeypatch.setattr(agreement_worker, "start_others", lambda *_: asked)
-    app = part(open_page(), "Other rules")
+    app, of_leo = part(open_page(), "Other rules"), part(open_page(leo), "Other rules")
     assert "Nothing becomes of it" in words(app)
     app.button(key="compare_others").click().run()
+    of_leo.button(key="compare_others").click().run()
+    for page in (app, of_leo):
+        assert "Being compared" in words(page)
+        assert page.button(key="compare_others").disabled
+    assert len(worker) == 2, "a second lead joins the first"
+    worker[1].work()
+    for page in (app.run(), part(open_page(leo), "Other rules")):
+        said = words(page)
+        assert "Dawid-Skene, posterior median" in said
+        assert "asked for by Leo." in said
+        assert "Being compared" not in said
+
+
+def test_a_comparison_that_fails_says_so_and_can_be_made_again(
+    open_page: Open, graded: Judging, worker: list[Begun]
+) -> None:
+    app = part(open_page(), "Other rules")
+    app.button(key="compare_others").click().run()
+    worker[1].future.set_exception(RuntimeError("out of memory"))
+    assert "The comparison could not be made" in words(app.run())
+    app.button(key="compare_others").click().run()
     assert "Being compared" in words(app)
-    asked.set_result(other_relevances(graded.project, OPERATOR))
-    said = words(app.run())
-    assert "Dawid-Skene, posterior median" in said
-    assert "Being compared" not in said

@@ -1,8 +1,6 @@
 """Routes and guard below a path of the host, for proxies that keep the path and proxies that strip it."""
 
 import re
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from http.cookiejar import DefaultCookiePolicy
 from http.cookies import SimpleCookie
 from pathlib import Path
@@ -10,16 +8,10 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from starlette.applications import Starlette
-from starlette.middleware import Middleware
-from starlette.requests import Request
-from starlette.responses import PlainTextResponse
-from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient
-from starlette.websockets import WebSocket
 
-import quick_cutter
-from backend.media.jobs import ClipJob
+from annotate_app.server.monitoring import Health
+from served import small_app
 from small_project import PASSWORD, SmallProject
 
 BASE = "/annotate"
@@ -30,35 +22,12 @@ ADDRESS = re.compile(r"""(?:href|src|action)=["'](/[^"']*)""")
 @pytest.fixture
 def app(real_project: SmallProject) -> Any:
     """What answers behind `BasePath`."""
-    from annotate_app.server.clip_worker import ClipWorker
-    from annotate_app.server.monitoring import Health
-    from annotate_app.server.routes import own_routes
-    from annotate_app.session.guard import Guard
-
-    clips: ClipWorker[ClipJob] = ClipWorker(quick_cutter.cut)
-
-    @asynccontextmanager
-    async def lifespan(_app: Any) -> AsyncIterator[None]:
-        yield
-        clips.stop()
-
-    async def anything(request: Request) -> PlainTextResponse:
-        return PlainTextResponse(f"{request.url.path} {request.headers.get('x-forwarded-prefix', '')}")
-
-    async def stream(socket: WebSocket) -> None:
-        await socket.accept()
-        await socket.send_text(socket.headers.get("x-forwarded-prefix", ""))
-        await socket.close()
-
-    return Starlette(
-        routes=[
-            *own_routes(lambda: real_project.project, clips, lambda project, lead: {"at": 5.0, "counts": {}}),
-            *Health(lambda: real_project.project).routes(),
-            WebSocketRoute("/_stcore/stream", stream),
-            Route("/{path:path}", anything),
-        ],
-        middleware=[Middleware(Guard, project=lambda: real_project.project)],
-        lifespan=lifespan,
+    prefix = "x-forwarded-prefix"
+    return small_app(
+        real_project.project,
+        lambda request: f"{request.url.path} {request.headers.get(prefix, '')}",
+        lambda socket: socket.headers.get(prefix, ""),
+        *Health(lambda: real_project.project).routes(),
     )
 
 
@@ -192,7 +161,7 @@ def test_no_page_or_script_names_an_address_without_the_base_path() -> None:
     folder = Path(annotate_app.__file__).parent
     named = re.compile(r"""(?:href|src|action)=\\?["']/|fetch\(["'`]/|\]\(/""")
     files = [path for kind in ("py", "js", "html") for path in folder.rglob(f"*.{kind}")]
-    assert len(files) > 150
+    assert len(files) > 100
     found = [
         f"{path.name}: {line.strip()}"
         for path in files

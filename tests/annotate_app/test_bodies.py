@@ -15,17 +15,15 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.testclient import TestClient
 
-from annotate_app.server import turns
+from annotate_app.server import answers
+from annotate_app.server.answers import Turns
 from annotate_app.server.clip_worker import ClipWorker
 from annotate_app.server.routes import own_routes
-from annotate_app.server.turns import Turns
-from annotate_app.session import bodies
-from annotate_app.session import rate_limit as patience
-from annotate_app.session.bodies import BodyRefused, TooMuch, parsed
-from annotate_app.session.rate_limit import RequestLimits
+from annotate_app.session import request_limits
+from annotate_app.session.request_limits import BodyRefused, RequestLimits, TooMuch, parsed
 from backend.campaign.nouns import OPERATOR, Role
 from backend.campaign.setup.people.accounts import add_person_with_password
-from backend.campaign.setup.people.sessions import sign_in
+from backend.campaign.setup.people.permissions import sign_in
 from backend.core.ids import AnnotatorId
 from backend.media.clips import ensure as cut_clip
 from served import browsing
@@ -90,17 +88,17 @@ async def slowly(pieces: int, each_s: float) -> AsyncIterator[bytes]:
 
 
 def test_a_body_that_comes_byte_by_byte_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bodies, "BODY_S", 0.05)
+    monkeypatch.setattr(request_limits, "BODY_S", 0.05)
     with pytest.raises(HTTPException) as refused:
-        asyncio.run(bodies.body(request_of(slowly(1000, 0.01)), 10_000))
+        asyncio.run(request_limits.body(request_of(slowly(1000, 0.01)), 10_000))
     assert refused.value.status_code == 408
 
 
 def test_a_file_may_take_long_but_not_stand_still(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bodies, "SILENT_S", 0.2)
+    monkeypatch.setattr(request_limits, "SILENT_S", 0.2)
 
     async def received(pieces: int, each_s: float) -> bytes:
-        return b"".join([piece async for piece in bodies.chunks(request_of(slowly(pieces, each_s)))])
+        return b"".join([piece async for piece in request_limits.chunks(request_of(slowly(pieces, each_s)))])
 
     assert asyncio.run(received(30, 0.01)) == b"x" * 30
     with pytest.raises(HTTPException) as refused:
@@ -135,7 +133,7 @@ def test_a_persons_requests_wait_for_each_other_and_for_nobody_elses() -> None:
 def test_a_person_has_so_many_requests_under_way() -> None:
     mine, me, other = RequestLimits(), AnnotatorId(1), AnnotatorId(2)
     with ExitStack() as stack:
-        for _ in range(patience.MOST_AT_ONCE):
+        for _ in range(request_limits.MOST_AT_ONCE):
             stack.enter_context(mine.under_way(me))
         with pytest.raises(TooMuch), mine.under_way(me):
             pass
@@ -147,8 +145,8 @@ def test_a_person_has_so_many_requests_under_way() -> None:
 
 def test_a_storm_of_refusals_is_told_slowly_and_a_pause_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
-    monkeypatch.setattr(patience, "TOLD_AT_ONCE", 5)
-    monkeypatch.setattr(patience, "TOLD_A_SECOND", 50.0)
+    monkeypatch.setattr(request_limits, "TOLD_AT_ONCE", 5)
+    monkeypatch.setattr(request_limits, "TOLD_A_SECOND", 50.0)
 
     async def refusals(mine: RequestLimits, people: list[int]) -> float:
         """In how many seconds all of these are told that come at once."""
@@ -188,8 +186,8 @@ def wraps(held: list[float]) -> Callable[..., object]:
 
 
 def test_who_was_refused_least_is_told_first_and_the_most_refused_makes_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patience, "TOLD_AT_ONCE", 0)
-    monkeypatch.setattr(patience, "TOLD_A_SECOND", 100.0)
+    monkeypatch.setattr(request_limits, "TOLD_AT_ONCE", 0)
+    monkeypatch.setattr(request_limits, "TOLD_A_SECOND", 100.0)
     told: list[str] = []
 
     async def one(mine: RequestLimits, who: int, name: str) -> None:
@@ -202,8 +200,8 @@ def test_who_was_refused_least_is_told_first_and_the_most_refused_makes_room(mon
 
     asyncio.run(in_order())
     assert told == ["a0", "b0", "a1", "b1", "a2", "a3"]
-    monkeypatch.setattr(patience, "TOLD_A_SECOND", 1e-6)
-    monkeypatch.setattr(patience, "MOST_HELD", 3)
+    monkeypatch.setattr(request_limits, "TOLD_A_SECOND", 1e-6)
+    monkeypatch.setattr(request_limits, "MOST_HELD", 3)
     told.clear()
 
     async def full() -> None:
@@ -226,9 +224,9 @@ def test_many_events_wait_for_many_events_and_for_nothing_else() -> None:
 
     async def one(mine: Turns, who: int, events: int) -> None:
         nonlocal most
-        many = events > turns.FEW_EVENTS
+        many = events > answers.FEW_EVENTS
         async with mine.of(AnnotatorId(who), events, now=0.0):
-            for some in turns.parts(range(events)):
+            for some in answers.parts(range(events)):
                 async with mine.part(AnnotatorId(who), len(some), of_many=many):
                     begun.add(who)
                     most = max(most, len(begun - done))
@@ -296,9 +294,9 @@ def test_who_hands_in_many_comes_to_an_end_however_busy_others_are() -> None:
         others = [asyncio.create_task(busy(mine, who)) for who in range(10)]
         await anyio.sleep(0)
         async with mine.of(AnnotatorId(99), 50, now=0.0):
-            for _ in turns.parts(range(50)):
+            for _ in answers.parts(range(50)):
                 before = begun
-                async with mine.part(AnnotatorId(99), turns.PART_EVENTS, of_many=True):
+                async with mine.part(AnnotatorId(99), answers.PART_EVENTS, of_many=True):
                     between.append(begun - before)
                 await anyio.sleep(0.001)  # the rest
         for task in others:
@@ -306,18 +304,18 @@ def test_who_hands_in_many_comes_to_an_end_however_busy_others_are() -> None:
 
     asyncio.run(asyncio.wait_for(beside(), 60))
     assert len(between) == 25
-    assert max(between) <= turns.MANY_AFTER + turns.AT_WORK
+    assert max(between) <= answers.MANY_AFTER + answers.AT_WORK
 
 
 def test_fifty_people_who_hand_in_at_once_are_all_served_as_they_came(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every tenth comes back after an outage, with fifty grades; the others wait for none of these."""
-    monkeypatch.setattr(turns, "RESTS", 0.0)
+    monkeypatch.setattr(answers, "RESTS", 0.0)
     done = list[int]()
 
     async def one(mine: Turns, who: int) -> None:
         events = 1 + 49 * (who % 10 == 0)
         async with mine.of(AnnotatorId(who), events, now=0.0):
-            for some in turns.parts(range(events)):
+            for some in answers.parts(range(events)):
                 async with mine.part(AnnotatorId(who), len(some), of_many=events > 1):
                     await anyio.sleep(0)
             done.append(who)
@@ -340,13 +338,13 @@ def test_everybody_has_their_turn_and_never_too_many_do(asked: list[tuple[int, i
     async def one(mine: Turns, number: int, who: int, events: int, comes: int, takes: int) -> None:
         for _ in range(comes):
             await anyio.sleep(0)
-        many = events > turns.FEW_EVENTS
+        many = events > answers.FEW_EVENTS
         async with mine.of(AnnotatorId(who), events, now=0.0):
-            for some in turns.parts(range(events)):
+            for some in answers.parts(range(events)):
                 async with mine.part(AnnotatorId(who), len(some), of_many=many):
                     assert not (many and at_work), "many wait until nobody is at work"
                     at_work.append((who, many))
-                    assert len(at_work) <= turns.AT_WORK
+                    assert len(at_work) <= answers.AT_WORK
                     assert len({person for person, _ in at_work}) == len(at_work)
                     try:
                         for _ in range(takes):
@@ -382,7 +380,7 @@ def test_nobody_hands_in_more_in_an_hour_than_people_can_do() -> None:
 
     async def an_hour() -> None:
         mine = Turns()
-        taken = [await hand_in(mine, float(n), turns.MOST_EVENTS) for n in range(turns.MOST_AN_HOUR // 100)]
+        taken = [await hand_in(mine, float(n), answers.MOST_EVENTS) for n in range(answers.MOST_AN_HOUR // 100)]
         assert set(taken) == {0}
         assert await hand_in(mine, 100.0, 1) == 3501
         assert await hand_in(mine, 100.0, 0) == 0, "the desk is still told"
@@ -399,7 +397,7 @@ def test_nobody_hands_in_more_in_an_hour_than_people_can_do() -> None:
 def ana(judging: Judging, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
     monkeypatch.setattr("annotate_app.server.routes.report_clip", lambda *_, **__: None)  # no video here has a file
     monkeypatch.setattr("time.time", lambda: NOW)
-    monkeypatch.setattr(patience, "TOLD_AT_ONCE", 1_000_000)  # these tests are the storm
+    monkeypatch.setattr(request_limits, "TOLD_AT_ONCE", 1_000_000)  # these tests are the storm
     add_person_with_password(judging.project, OPERATOR, "Ada", Role.ANNOTATOR, PASSWORD, now=NOW)
     have_read(judging.project)
     routes = own_routes(lambda: judging.project, ClipWorker(cut_clip), lambda project, lead: {})
@@ -442,7 +440,7 @@ def test_a_body_of_too_many_events_is_refused_and_none_of_it_kept(ana: TestClien
 
     pair = judging.pairs()[0].pair
     before = kept()
-    grades = [{"pair": pair, "grade": 9, "key": f"k{n}"} for n in range(turns.MOST_EVENTS + 1)]
+    grades = [{"pair": pair, "grade": 9, "key": f"k{n}"} for n in range(answers.MOST_EVENTS + 1)]
     assert ana.post("/desk/exchange", json={"grades": grades}, headers=OURS).status_code == 400
     assert kept() == before
     answer = ana.post("/desk/exchange", json={"grades": grades[:3]}, headers=OURS)
@@ -468,7 +466,7 @@ def test_many_events_have_all_their_receipts_in_the_order_of_giving(ana: TestCli
 
 
 def test_who_sends_too_much_is_told_to_wait(ana: TestClient, judging: Judging, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turns, "MOST_AN_HOUR", 2)
+    monkeypatch.setattr(answers, "MOST_AN_HOUR", 2)
     grades = [{"pair": "gone", "grade": 1, "key": f"k{n}"} for n in range(3)]
     answer = ana.post("/desk/exchange", json={"grades": grades}, headers=OURS)
     assert (answer.status_code, answer.headers["retry-after"]) == (429, "3600")
@@ -487,7 +485,7 @@ def test_no_time_that_a_browser_counts_makes_sums_overflow(ana: TestClient, judg
 
 
 def test_only_what_changes_something_is_told_late(ana: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patience, "TOLD_AT_ONCE", 2)
+    monkeypatch.setattr(request_limits, "TOLD_AT_ONCE", 2)
     later: list[AnnotatorId] = []
     refused = RequestLimits.refused
 
@@ -503,4 +501,4 @@ def test_only_what_changes_something_is_told_late(ana: TestClient, monkeypatch: 
     for _ in range(4):
         assert ana.post("/desk/exchange", content=b"no json", headers=OURS).status_code == 400
     assert len(later) == 4
-    assert time.monotonic() - began >= 2 / patience.TOLD_A_SECOND
+    assert time.monotonic() - began >= 2 / request_limits.TOLD_A_SECOND

@@ -20,12 +20,12 @@ from annotate_app.server.routes import Desks
 from annotate_app.session.guard import Guard
 from backend.campaign.doctor.examination import doctor
 from backend.campaign.monitoring.progress.progress import bucket_troubles, cut_queued_clips
-from backend.campaign.monitoring.videos.adding import import_corpus
+from backend.campaign.monitoring.videos.check import import_corpus
 from backend.campaign.nouns import OPERATOR, Role
 from backend.campaign.selection.candidates.choosing import choose_candidates
 from backend.campaign.selection.queries.drawing import draw_queries
 from backend.campaign.setup.people.accounts import add_person_with_password
-from backend.campaign.setup.people.sessions import sign_in
+from backend.campaign.setup.people.permissions import sign_in
 from backend.campaign.setup.project import rows as facts
 from backend.campaign.setup.project.folder import open_project
 from backend.campaign.setup.project.sentence_encoder import init_project

@@ -14,8 +14,7 @@ from starlette.requests import ClientDisconnect, Request
 import quick_cutter
 from annotate_app.server.answers import cut_clip
 from annotate_app.server.clip_worker import ClipQueue, ClipWorker, Priority
-from annotate_app.session.bodies import TooMuch
-from annotate_app.session.rate_limit import MOST_CLIPS_AT_ONCE, RequestLimits
+from annotate_app.session.request_limits import MOST_CLIPS_AT_ONCE, RequestLimits, TooMuch
 from backend.campaign.nouns import Person, Role
 from backend.core.ids import AnnotatorId, PairKey
 from backend.media.jobs import ClipCache, ClipJob

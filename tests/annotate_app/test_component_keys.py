@@ -17,7 +17,7 @@ def test_a_key_has_signs_of_ours_and_tells_texts_apart(one: str, other: str) -> 
 
 def test_pairs_and_runs_of_any_name_are_shown() -> None:
     def script() -> None:
-        from annotate_app.screens.leaderboard.case_view import case_view
+        from annotate_app.screens.leaderboard.board import case_view
         from annotate_app.shared.review_clip import clip_at
 
         for odd in ("a__b", "a_", "__", "$$ID-x", "<b>&", "a\nb", " ", "ä \u202e", "x" * 5000, "../..", "\ud800"):

@@ -18,7 +18,7 @@ from annotate_app.server.routes import own_routes
 from backend.campaign.corpus.describing.opening import close_describing
 from backend.campaign.nouns import OPERATOR, Person
 from backend.campaign.setup.people.accounts import add_person_with_password
-from backend.campaign.setup.people.sessions import sign_in
+from backend.campaign.setup.people.permissions import sign_in
 from backend.media.clips import ensure as cut_clip
 from backend.media.jobs import ClipJob
 from backend.media.probe import probe

@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from backend.campaign.desk.exchange import record_grades
 from backend.campaign.judging.model import ActKind, GradeEvent
-from backend.campaign.judging.skips import block_clip
+from backend.campaign.judging.queue import block_clip
 from backend.campaign.nouns import OPERATOR, Person, Role, Verdict
 from backend.campaign.review.adjudicating import adjudicate, re_open
 from backend.campaign.review.model import ReviewList

@@ -1,6 +1,5 @@
 """The exam on the pages of leads (Exam, People) and annotators (My work), over a real project."""
 
-import json
 import re
 from collections.abc import Callable, Mapping
 
@@ -12,7 +11,7 @@ from annotate_app.shared import wording
 from backend.campaign.desk import exchange
 from backend.campaign.desk.clips import clip_for
 from backend.campaign.judging.model import GradeEvent
-from backend.campaign.judging.skips import block_clip
+from backend.campaign.judging.queue import block_clip
 from backend.campaign.judging.staffing import suspend
 from backend.campaign.nouns import OPERATOR, Role
 from backend.campaign.qualification.exam.answer_key import exam_items, explain_exam_item
@@ -22,9 +21,9 @@ from backend.campaign.qualification.exam.rules.marking import mark
 from backend.campaign.qualification.exam.setting import end_exam, exam_held, set_exam
 from backend.campaign.qualification.exam.taking import Act as ExamAct
 from backend.campaign.setup.people.accounts import add_person, add_person_with_password
-from backend.campaign.setup.people.sessions import sign_in
+from backend.campaign.setup.people.permissions import sign_in
 from backend.core.ids import PairKey
-from reading import words
+from reading import mounted, words
 from served import clip_of
 from small_project import PASSWORD, TEXTS, SmallProject
 from support import NOW, have_read, person_of
@@ -165,7 +164,6 @@ def test_without_an_exam_the_lead_looks_at_one_and_holds_it(open_page_of: Open, 
     assert len(app.get("bidi_component")) == 10, "the pairs of one query as clips"
     app = press(app, "Hold this exam")
     held = exam(settled)
-    assert held is not None
     assert (held.items, held.most_missed, held.set_by) == (20, 12.5, "Lea")
     assert "The exam has 20 pairs of 2 queries. 4 people exempted." in words(app)
     assert "at most 12.5 % of the grades may differ by more than 1" in words(app)
@@ -215,11 +213,9 @@ def test_a_round_is_told_of_closed_and_its_answers_used(open_page_of: Open, unta
     assert "The key comes later" in words(app)
     assert len(app.get("bidi_component")) == 6, "its pairs as clips, and the tab Items: its list, and one of them"
     before = exam(untaken)
-    assert before is not None
     assert before.key_from is ExamKey.SETTLED, "not held yet"
     app = press(app, "Hold this exam")
     begun = exam(untaken)
-    assert begun is not None
     assert begun.key_from is ExamKey.MEDIAN
     suspend(untaken.project, untaken.lead, untaken.person("Cem").annotator_id, False, now=NOW)
     assert "It can be closed as soon as two people have handed in." in words(app)
@@ -233,7 +229,6 @@ def test_a_round_is_told_of_closed_and_its_answers_used(open_page_of: Open, unta
     app.button(key="exam-close").click().run()
     assert "always 0 misses 0 of 4 and would pass" in words(app)
     begun = exam(untaken)
-    assert begun is not None
     assert begun.closed_at is None
     app.text_input(key="exam_close_although").set_value("a first trial")
     app.button(key="exam-close").click().run()
@@ -282,8 +277,7 @@ def test_an_exemption_without_a_reason_is_refused_in_words(open_page_of: Open, u
 
 def listed(app: AppTest) -> list[str]:
     """What the rows of the list of items say."""
-    found = [json.loads(one.proto.json).get("html", "") for one in app.get("bidi_component") if one.proto.json]
-    table = next((text for text in found if "aria-label='Items'" in text), "")
+    table = mounted(app, "aria-label='Items'")
     return [" ".join(re.sub(r"<[^>]+>", " ", row).split()) for row in re.findall(r"<tr data-opens.*?</tr>", table)]
 
 

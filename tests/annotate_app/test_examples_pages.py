@@ -7,10 +7,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from annotate_app.shared.player import guideline
-from backend.campaign.judging.skips import block_clip
+from backend.campaign.judging.queue import block_clip
 from backend.campaign.nouns import OPERATOR
-from backend.campaign.qualification.guideline.examples import choose_example, examples_chosen
 from backend.campaign.qualification.guideline.rules import Example
+from backend.campaign.qualification.guideline.versions import choose_example, examples_chosen
 from backend.campaign.review.adjudicating import adjudicate
 from backend.core.ids import PairKey
 from quick_cutter import CONTENT, UNREADABLE

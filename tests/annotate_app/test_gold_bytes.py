@@ -27,14 +27,14 @@ from backend.campaign.desk import exchange
 from backend.campaign.judging.model import GradeEvent
 from backend.campaign.judging.staffing import sign_out
 from backend.campaign.monitoring.quality.flags import my_work
-from backend.campaign.monitoring.videos.adding import import_corpus
+from backend.campaign.monitoring.videos.check import import_corpus
 from backend.campaign.nouns import OPERATOR, Person, Role
 from backend.campaign.qualification.gold.questions import GoldOptions, set_gold
 from backend.campaign.review.queries import list_queries, query_pairs
 from backend.campaign.selection.candidates.choosing import choose_candidates
 from backend.campaign.selection.queries.drawing import draw_queries
 from backend.campaign.setup.people.accounts import add_person_with_password
-from backend.campaign.setup.people.sessions import sign_in
+from backend.campaign.setup.people.permissions import sign_in
 from backend.campaign.setup.project.folder import Project, open_project
 from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.core.ids import PairKey

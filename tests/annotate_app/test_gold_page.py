@@ -1,6 +1,5 @@
 """The lead's page Gold: settings, how people stand, the answers behind a pause, letting go on."""
 
-import json
 import re
 from collections.abc import Callable
 from functools import partial
@@ -11,11 +10,12 @@ from streamlit.testing.v1 import AppTest
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.qualification.gold.questions import GoldOptions, gold_results, set_gold
 from backend.campaign.setup.people.accounts import list_people
-from reading import words
+from reading import mounted, words
 from small_project import SmallProject
 from support import NOW
 
 Open = Callable[..., AppTest]
+ANSWERS = "aria-label='Answers'"
 WHY = "Gold: 9 of 20 answers agree with the known grade, fewer than 50 %. The page Gold shows them."
 
 
@@ -71,12 +71,6 @@ def open_page(open_page_of: Open) -> Open:
     return partial(open_page_of, "gold")
 
 
-def mounted(app: AppTest) -> str:
-    """The list of answers."""
-    found = [json.loads(one.proto.json).get("html", "") for one in app.get("bidi_component") if one.proto.json]
-    return next(text for text in found if "aria-label='Answers'" in text)
-
-
 def test_without_gold_the_page_says_what_it_is_and_offers_it(open_page: Open, real_project: SmallProject) -> None:
     app = open_page()
     assert "Gold is pairs whose grade is known, among everybody's work" in words(app)
@@ -104,7 +98,7 @@ def test_who_is_paused_stands_with_the_reason_and_goes_on_by_a_press(open_page: 
     ]
     # What led to it comes first, the worst answer before the others.
     assert app.selectbox(key="address-who").value == str(who)
-    assert re.findall(r">(\d)</span> known [^>]*>(\d)</span> (far off|agrees)", mounted(app)) == [
+    assert re.findall(r">(\d)</span> known [^>]*>(\d)</span> (far off|agrees)", mounted(app, ANSWERS)) == [
         ("0", "4", "far off"),
         ("3", "4", "agrees"),
     ]
@@ -112,7 +106,7 @@ def test_who_is_paused_stands_with_the_reason_and_goes_on_by_a_press(open_page: 
     assert "Note: “is this a *cup*?”" in words(app)
     chosen = open_page(answer="1")
     assert "Note:" not in words(chosen), "the address says which answer is on show"
-    assert re.findall(r"data-opens='(\d+)' aria-current", mounted(chosen)) == ["1"]
+    assert re.findall(r"data-opens='(\d+)' aria-current", mounted(chosen, ANSWERS)) == ["1"]
     app.button(key=f"gold-go-on-{who}").click().run()
     assert not app.exception
     assert not any(one.pause for one in list_people(at_work.project, OPERATOR))

@@ -7,9 +7,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from backend.campaign.nouns import OPERATOR
-from backend.campaign.qualification.guideline.practice_pairs import choose_practice, practice_figures
-from backend.campaign.qualification.guideline.practising import (
+from backend.campaign.qualification.guideline.practice_pairs import (
     answer_practice,
+    choose_practice,
+    practice_figures,
     practice_items,
     practice_offers,
     practice_texts,

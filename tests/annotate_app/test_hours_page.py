@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from annotate_app.screens.hours import ahead, bounds
-from backend.campaign.monitoring.hours.model import Outlook
+from backend.campaign.monitoring.hours.rules import Outlook
 from reading import html, read
 from small_project import OPEN, SmallProject
 

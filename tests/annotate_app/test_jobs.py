@@ -1,5 +1,8 @@
-"""Long work: one act at a time, told to everybody while it lasts and afterwards, whatever becomes of its process."""
+"""Background jobs: shown to everybody while they last and afterwards, whatever becomes of their process."""
 
+import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -11,16 +14,21 @@ from streamlit.testing.v1 import AppTest
 
 from annotate_app.server import job_functions, jobs
 from annotate_app.server.job_functions import HowToMeasure
+from backend.campaign.monitoring.progress.progress import cut_clips_as_job
+from backend.campaign.monitoring.quality.agreement_board import agreement_board
+from backend.campaign.monitoring.quality.model import WHOLE, AgreementBoard
 from backend.campaign.nouns import OPERATOR, Person, Role
 from backend.campaign.release.export.kept_releases import list_releases
 from backend.campaign.setup.people import accounts as people
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.sentence_encoder import init_project
-from backend.campaign.setup.serving.jobs import look_at_work
-from backend.campaign.setup.serving.model import LongWork, WorkOutcome, WorkState
+from backend.campaign.setup.serving import jobs as serving_jobs
+from backend.campaign.setup.serving.jobs import begin_job, job_result, list_jobs
+from backend.campaign.setup.serving.model import Job, JobKind, JobOutcome, JobState
 from backend.core import processes
 from backend.core.errors import NotAllowed, ProjectError
 from backend.core.ids import AnnotatorId
+from backend.core.messages import said
 from backend.core.progress import Progress
 from backend.store.connection import writing
 from reading import words
@@ -44,106 +52,105 @@ def futures(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Future[None], Callabl
     """The processes that were begun: their futures, and what they would do."""
     begun: list[tuple[Future[None], Callable[[], None]]] = []
 
-    def alone(work: Callable[..., None], *arguments: object) -> Future[None]:
+    def alone(work: Callable[..., None], *arguments: object, niceness: int) -> Future[None]:
         future: Future[None] = Future()
         begun.append((future, lambda: work(*arguments)))
         return future
 
     monkeypatch.setattr(processes, "alone", alone)
-    monkeypatch.setattr("os.nice", lambda by: 0)
     return begun
 
 
-def found(project: Project, lead: Person) -> LongWork:
-    work = look_at_work(project, lead, now=time.time())
-    assert work is not None
-    return work
+def found(project: Project, lead: Person) -> Job:
+    return list_jobs(project, lead, now=time.time())[0]
 
 
-def three_steps(project: Project, lead: Person, told: list[LongWork], *, progress: Progress) -> WorkOutcome:
+def three_steps(project: Project, lead: Person, told: list[Job], *, progress: Progress) -> JobOutcome:
     for done in range(4):
         progress("counting", done, 3)
-        while (work := found(project, lead)).done != done or not work.total:
+        while (job := found(project, lead)).done != done or not job.total:
             time.sleep(0.01)  # it is told by a thread beside
-        told.append(work)
+        told.append(job)
         assert jobs.in_menu(project, lead) == {"Set up": ("0 %", "33 %", "66 %", "100 %")[done]}
-    return WorkOutcome(["Three were counted."])
+    return JobOutcome(["Three were counted."])
 
 
-def refuses(project: Project, lead: Person, *, progress: Progress) -> WorkOutcome:
+def refuses(project: Project, lead: Person, *, progress: Progress) -> JobOutcome:
     raise ProjectError("this cannot be done: do that first")
 
 
-def in_one_transaction(project: Project, lead: Person, *, progress: Progress) -> WorkOutcome:
+def in_one_transaction(project: Project, lead: Person, *, progress: Progress) -> JobOutcome:
     with writing(project.store):
         progress("writing", 1, 2)
         time.sleep(0.1)  # long enough for the thread beside to try
         progress("writing", 2, 2)
-    return WorkOutcome(["Written."])
+    return JobOutcome(["Written."])
 
 
-def test_everybody_sees_how_far_it_is_and_what_came_of_it(
+def test_everybody_sees_how_far_a_job_is_and_what_came_of_it(
     project: Project,
     lead: Person,
     futures: list[tuple[Future[None], Callable[[], None]]],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(jobs, "_EVERY_S", 0.01)
-    now, told = time.time(), list[LongWork]()
-    jobs.begin(project, lead, "a step", "Counting", three_steps, told, asked={"file": "a.csv"}, now=now)
-    assert found(project, lead) == LongWork("a step", "Counting", "Lea", now, asked={"file": "a.csv"})
+    monkeypatch.setattr(serving_jobs, "REPORT_EVERY_S", 0.01)
+    now, told = time.time(), list[Job]()
+    jobs.begin(project, lead, JobKind.SET_UP, "a step", "Counting", three_steps, told, asked={"file": "a.csv"}, now=now)
+    key = found(project, lead).key
+    begun = Job(key, JobKind.SET_UP, "a step", "Counting", "Lea", now, asked={"file": "a.csv"})
+    assert found(project, lead) == begun
     with pytest.raises(ProjectError, match="Counting is under way, begun by Lea: wait until it is done"):
-        jobs.begin(project, lead, "another", "More", refuses, now=now)
+        jobs.begin(project, lead, JobKind.RELEASE, "", "More", refuses, now=now)
     assert jobs.in_menu(project, lead) == {"Set up": "working"}
     ((future, do),) = futures
     do()
-    assert {(one.state, one.what, one.total) for one in told} == {(WorkState.UNDER_WAY, "counting", 3)}
+    assert {(one.state, one.what, one.total) for one in told} == {(JobState.UNDER_WAY, "counting", 3)}
     future.set_result(None)
     assert jobs.in_menu(project, lead) == {}
     ended = found(project, lead)
     assert (ended.state, ended.outcome.sentences, ended.asked) == (
-        WorkState.DONE,
+        JobState.DONE,
         ["Three were counted."],
         {"file": "a.csv"},
     )
 
 
-def test_an_act_may_tell_how_far_it_is_in_the_middle_of_its_transaction(
+def test_a_job_may_report_in_the_middle_of_its_transaction(
     project: Project,
     lead: Person,
     futures: list[tuple[Future[None], Callable[[], None]]],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(jobs, "_EVERY_S", 0.01)
-    jobs.begin(project, lead, "a step", "Writing", in_one_transaction, now=time.time())
+    monkeypatch.setattr(serving_jobs, "REPORT_EVERY_S", 0.01)
+    jobs.begin(project, lead, JobKind.SET_UP, "a step", "Writing", in_one_transaction, now=time.time())
     futures[0][1]()
-    assert (found(project, lead).state, found(project, lead).outcome.sentences) == (WorkState.DONE, ["Written."])
+    assert (found(project, lead).state, found(project, lead).outcome.sentences) == (JobState.DONE, ["Written."])
 
 
-def test_what_is_silent_for_long_says_that_it_is_there(
+def test_a_job_that_is_silent_for_long_says_that_it_is_there(
     project: Project, lead: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jobs, "_EVERY_S", 0.01)
-    monkeypatch.setattr(jobs, "_HERE_S", 0.02)
+    monkeypatch.setattr(serving_jobs, "REPORT_EVERY_S", 0.01)
+    monkeypatch.setattr(serving_jobs, "ALIVE_EVERY_S", 0.02)
     heard: list[tuple[str, int, int]] = []
-    monkeypatch.setattr(jobs, "tell_work", lambda p, key, *told, now: heard.append(told))
-    with jobs._Telling(project, "a key"):
+    monkeypatch.setattr(serving_jobs, "report_progress", lambda p, key, *told, now: heard.append(told))
+    with serving_jobs.reporting(project, "a key"):
         while len(heard) < 3:
             time.sleep(0.01)
     assert heard[:3] == [("", 0, 0)] * 3
 
 
-def test_a_refusal_is_told_and_the_next_act_may_begin(
+def test_a_refusal_is_shown_and_the_next_job_may_begin(
     project: Project, lead: Person, futures: list[tuple[Future[None], Callable[[], None]]]
 ) -> None:
-    jobs.begin(project, lead, "a step", "Counting", refuses, now=time.time())
+    jobs.begin(project, lead, JobKind.SET_UP, "a step", "Counting", refuses, now=time.time())
     futures[0][1]()
     futures[0][0].set_result(None)
     told = found(project, lead)
-    assert (told.state, told.refusal) == (WorkState.REFUSED, "this cannot be done: do that first")
+    assert (told.state, told.refusal) == (JobState.REFUSED, "this cannot be done: do that first")
     assert jobs.in_menu(project, lead) == {"Set up": "refused"}
-    jobs.begin(project, lead, "a step", "Counting", refuses, now=time.time())
-    assert found(project, lead).state is WorkState.UNDER_WAY
+    jobs.begin(project, lead, JobKind.SET_UP, "a step", "Counting", refuses, now=time.time())
+    assert found(project, lead).state is JobState.UNDER_WAY
 
 
 def test_a_process_that_dies_is_told(
@@ -152,13 +159,13 @@ def test_a_process_that_dies_is_told(
     futures: list[tuple[Future[None], Callable[[], None]]],
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    jobs.begin(project, lead, "a step", "Counting", refuses, now=time.time())
+    jobs.begin(project, lead, JobKind.SET_UP, "a step", "Counting", refuses, now=time.time())
     futures[0][0].set_exception(MemoryError("killed"))
-    assert found(project, lead).state is WorkState.FAILED
+    assert found(project, lead).state is JobState.FAILED
     assert "Counting failed" in caplog.text
 
 
-def test_the_act_asks_the_gate(project: Project, tmp_path: Path) -> None:
+def test_the_function_of_a_job_checks_who_asks(project: Project, tmp_path: Path) -> None:
     nobody = Person(AnnotatorId(99), "Nobody", Role.LEAD)
     with pytest.raises(NotAllowed):
         job_functions.take_videos(project, nobody, tmp_path, USUAL, progress=lambda what, done, total: None)
@@ -168,23 +175,78 @@ def test_in_a_process_of_its_own_it_goes_on_without_anybody(project: Project, le
     folder = tmp_path / "no videos"
     folder.mkdir()
     begun = time.time()
-    jobs.begin(project, lead, "videos", "Measuring", job_functions.take_videos, folder, USUAL, now=begun).result(60)
+    measured = jobs.begin(
+        *(project, lead, JobKind.SET_UP, "videos", "Measuring"),
+        *(job_functions.take_videos, folder, USUAL),
+        now=begun,
+    )
+    assert measured is not None
+    measured.result(60)
     told = found(project, lead)
-    assert (told.state, told.refusal) == (WorkState.REFUSED, f"{folder}: no video file is in it")
+    assert (told.state, told.refusal) == (JobState.REFUSED, f"{folder}: no video file is in it")
 
 
-def test_an_act_whose_server_is_asked_to_stop_is_cut_short_and_no_failure(
+def test_a_job_whose_server_is_asked_to_stop_is_interrupted_and_no_failure(
     project: Project,
     lead: Person,
     futures: list[tuple[Future[None], Callable[[], None]]],
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    jobs.begin(project, lead, "a step", "Counting", three_steps, [], now=time.time() - 120)
+    jobs.begin(project, lead, JobKind.SET_UP, "a step", "Counting", three_steps, [], now=time.time())
     monkeypatch.setattr(processes, "is_ending", lambda: True)
     futures[0][0].set_exception(KeyboardInterrupt())
-    assert found(project, lead).state is WorkState.CUT_SHORT
+    assert found(project, lead).state is JobState.INTERRUPTED
     assert [record.levelname for record in caplog.records] == ["WARNING"]
+
+
+def test_intervals_of_a_server_that_was_killed_are_interrupted_within_ten_seconds_and_can_be_started_again(
+    judging: Judging, tmp_path: Path
+) -> None:
+    project, lead = judging.project, judging.lead
+    judging.grade(0, judging.pairs()[0].pair, 3)
+    (tmp_path / "slow.py").write_text(
+        "import time\n\n\ndef intervals(project, lead, *, progress):\n"
+        "    progress('resampling', 1, 2)\n    time.sleep(600)\n"
+    )
+    code = f"""
+import sys, time
+from pathlib import Path
+import slow
+from annotate_app.server import jobs
+from backend.campaign.nouns import OPERATOR, Role
+from backend.campaign.setup.people.accounts import list_people
+from backend.campaign.setup.project.folder import open_project
+from backend.campaign.setup.serving.model import JobKind
+project = open_project(Path({str(project.folder)!r}))
+lead = next(row.person for row in list_people(project, OPERATOR) if row.person.role is Role.LEAD)
+jobs.begin(project, lead, JobKind.INTERVALS, "all", "Computing", slow.intervals, now=time.time())
+sys.stdin.read()
+"""
+    paths = os.pathsep.join((str(tmp_path), *sys.path))
+    server = subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, env={**os.environ, "PYTHONPATH": paths}
+    )
+    until = time.monotonic() + 60
+    while not ((all_jobs := list_jobs(project, lead, now=time.time())) and all_jobs[0].done):
+        assert time.monotonic() < until
+        time.sleep(0.1)
+    server.kill()
+    server.communicate()
+    until = time.monotonic() + 10
+    while found(project, lead).state is not JobState.INTERRUPTED:
+        assert time.monotonic() < until
+        time.sleep(0.1)
+    assert jobs.in_menu(project, lead) == {"Agreement": "interrupted"}
+    again = jobs.begin(
+        *(project, lead, JobKind.INTERVALS, "all", "Computing"),
+        *(job_functions.agreement_intervals, WHOLE),
+        now=time.time(),
+    )
+    assert again is not None
+    again.result(60)
+    board = job_result(project, lead, found(project, lead).key, AgreementBoard)
+    assert board == agreement_board(project, lead)
 
 
 def test_a_release_is_a_job_that_every_lead_sees_and_can_start_again(
@@ -216,3 +278,39 @@ def test_a_release_is_a_job_that_every_lead_sees_and_can_start_again(
     assert "The release v2 is ready; it stands below." in words(page)
     (kept,) = list_releases(project, leo)
     assert (kept.name, kept.settings) == ("v2", ("with unfinished queries",))
+
+
+def test_clips_that_a_command_cut_are_a_job_that_leads_see_and_start_again(
+    judging: Judging,
+    futures: list[tuple[Future[None], Callable[[], None]]],
+    open_judging: Callable[..., AppTest],
+) -> None:
+    project, lead = judging.project, judging.lead
+    report = cut_clips_as_job(project, OPERATOR, next_batches=True, now=NOW)
+    assert report.without_file, "no video of this project has a file"
+    page = open_judging("progress")
+    assert "**Cutting clips** is done." in words(page)
+    assert "0 clips: 0 were there, 0 were cut, 0 failed." in words(page)
+    page.button(key="put_away").click().run()
+    assert list_jobs(project, lead, now=NOW) == []
+
+    begun = begin_job(
+        project,
+        OPERATOR,
+        JobKind.CLIPS,
+        "",
+        said("Cutting clips"),
+        {"next_batches": "yes", "everything": ""},
+        now=NOW - 100,
+    )
+    assert begun
+    page = open_judging("progress")
+    assert "**Cutting clips** was interrupted, because the server stopped." in words(page)
+    assert jobs.in_menu(project, lead) == {"Progress": "interrupted"}
+    page.button(key="clips_again").click().run()
+    assert "Begun by Lea" in words(open_judging("progress"))
+    with pytest.raises(ProjectError, match="clips are being cut already"):
+        cut_clips_as_job(project, OPERATOR, now=NOW)
+    futures[0][1]()
+    futures[0][0].set_result(None)
+    assert "**Cutting clips** is done." in words(open_judging("progress"))

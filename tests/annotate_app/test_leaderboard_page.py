@@ -108,7 +108,6 @@ def test_the_ranking_stands_under_its_preset_and_options(open_page: Open, board:
     assert list(ranked["Place"]) == [1, 2]
     assert ranked["Mean ndcg@20,0.5"][0] == 1, "the run is the truth by falling relevance"
     scores = score_kept_runs(board.project, OPERATOR, "settled val").scores
-    assert scores is not None
     assert ranked["Mean ndcg@20,0.5"][1] == scores.runs[1].means["ndcg@20,0.5"]
     assert list(ranked["Win / tie / loss"]) == ["baseline", "0 / 0 / 2"]
     assert ranked["Difference"].isna().tolist() == [True, False]
@@ -219,7 +218,6 @@ def test_a_case_counts_what_is_there_and_says_what_is_shown(board: Judging) -> N
     from annotate_app.screens.leaderboard.board import case_data
 
     found = score_kept_runs(board.project, OPERATOR, "settled val")
-    assert found.scores is not None
     (case,) = found.scores.cases([0], 20, 0.7)
     view = score_case(found.scores, case, ["good"], found.inputs.facts)
     part = replace(view, moments=tuple(replace(card, color=None) for card in view.moments))

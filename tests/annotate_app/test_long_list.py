@@ -1,12 +1,13 @@
 """A long list: it asks for the rows of one page alone, and every row is a link that keeps search, filters and page."""
 
-import json
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from urllib.parse import parse_qs
 
 import pytest
 from streamlit.testing.v1 import AppTest
+
+from reading import mounted
 
 COUNT = 60
 
@@ -46,8 +47,7 @@ def opened() -> Callable[..., AppTest]:
 
 
 def _table(app: AppTest) -> ET.Element:
-    (mounted,) = app.get("bidi_component")
-    return ET.fromstring(json.loads(mounted.proto.json)["html"])
+    return ET.fromstring(mounted(app))
 
 
 def test_only_the_rows_of_the_page_are_asked_for(opened: Callable[..., AppTest]) -> None:

@@ -28,40 +28,22 @@ def settled(judging: Judging) -> Judging:
 
 
 @pytest.fixture
-def open_widget(monkeypatch: pytest.MonkeyPatch, judging: Judging) -> Open:
-    """Shows a widget to the lead; the clock stands."""
-    from annotate_app.session import auth
-
-    monkeypatch.setenv(auth.PROJECT_VARIABLE, str(judging.project.folder))
-    monkeypatch.setattr(auth, "current", lambda: judging.lead)
-    monkeypatch.setattr("time.time", lambda: NOW)
-
-    def opened(name: str, *arguments: int) -> AppTest:
-        def script(name: str, arguments: tuple[int, ...]) -> None:
-            from importlib import import_module
-
-            from annotate_app.session import auth
-
-            widget = getattr(import_module(f"annotate_app.screens.queries.{name}"), name)
-            widget(auth.project(), auth.current(), *arguments)
-
-        app = AppTest.from_function(script, args=(name, arguments), default_timeout=60).run()
-        assert not app.exception
-        return app
-
-    return opened
+def open_all(open_judging: Open) -> AppTest:
+    """The page with all queries."""
+    return open_judging("queries")
 
 
 @pytest.fixture
-def one(open_widget: Open, judging: Judging) -> Open:
-    """Shows the widget of the query with this place."""
+def one(open_judging: Open, judging: Judging) -> Open:
+    """Opens the page of the query with this place."""
     queries = [query.query_id for query in list_queries(judging.project, OPERATOR)]
-    return lambda place: open_widget("next_batch", queries[place])
+    return lambda place: open_judging("queries", query=str(queries[place]))
 
 
 def buttons(app: AppTest) -> dict[str, bool]:
-    """Every button by its label, and whether it can be pressed."""
-    return {button.label: not button.disabled for button in app.button}
+    """Every button about a batch by its label, and whether it can be pressed."""
+    ours = [button for button in app.button if "batch" in button.label or button.label == "Take that back"]
+    return {button.label: not button.disabled for button in ours}
 
 
 def reason(app: AppTest, text: str, label: str) -> AppTest:
@@ -130,8 +112,8 @@ def test_the_second_lead_is_told_who_was_first(one: Open, settled: Judging) -> N
     assert "Max opened batch 2 of this query 3 minutes ago" in app.error[0].value.replace("\\", "")
 
 
-def test_all_suggestions_are_shown_then_accepted_in_one_act(open_widget: Open, settled: Judging) -> None:
-    app = open_widget("next_batches")
+def test_all_suggestions_are_shown_then_accepted_in_one_act(settled: Judging, open_all: AppTest) -> None:
+    app = open_all
     assert "val: 2 with one batch (of 2) · test: 1 with one batch (of 1)" in words(app)
     assert buttons(app) == {"Next batches": True}
     app.button(key="next_batches_look").click().run()
@@ -151,8 +133,8 @@ def test_all_suggestions_are_shown_then_accepted_in_one_act(open_widget: Open, s
     assert "There is nothing to open" in words(app)
 
 
-def test_only_what_was_looked_at_is_accepted(open_widget: Open, settled: Judging) -> None:
-    app = open_widget("next_batches")
+def test_only_what_was_looked_at_is_accepted(settled: Judging, open_all: AppTest) -> None:
+    app = open_all
     app.button(key="next_batches_look").click().run()
     max_ = people.add(settled.project.store, OPERATOR, "Max", Role.LEAD, now=NOW)
     set_batch_rule(settled.project, max_, BatchRule(5, 4.0, None, 3), "fewer", now=NOW)
@@ -162,8 +144,8 @@ def test_only_what_was_looked_at_is_accepted(open_widget: Open, settled: Judging
     assert app.button(key="next_batches_accept").disabled
 
 
-def test_the_rule_is_changed_with_a_reason_and_suggests_anew(open_widget: Open, settled: Judging) -> None:
-    app = open_widget("next_batches")
+def test_the_rule_is_changed_with_a_reason_and_suggests_anew(settled: Judging, open_all: AppTest) -> None:
+    app = open_all
     app.button(key="next_batches_look").click().run()
     app.number_input(key="batch_rule_mean").set_value(0.8)
     press(app, "Change the rule")

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from backend.campaign.review.notes import my_replies, read_replies, reply_to_note
+from backend.campaign.review.adjudicating import my_replies, read_replies, reply_to_note
 from reading import read
 from small_project import ESCALATED, SmallProject
 from support import NOW

@@ -1,7 +1,6 @@
 """The lead's pages as a person reads them, and the rules behind their sentences."""
 
 import itertools
-import json
 import os
 import re
 from collections.abc import Callable
@@ -18,14 +17,15 @@ from annotate_app.plain import plain
 from backend.campaign.corpus.captions.rows import BY_HAND
 from backend.campaign.desk.exchange import exchange
 from backend.campaign.judging.model import CLIP_REPORTED, SkipKind
+from backend.campaign.judging.queue import offer_again, restore_clip
 from backend.campaign.judging.rules import decide
-from backend.campaign.judging.skips import offer_again, restore_clip
 from backend.campaign.judging.staffing import pause_person, suspend
+from backend.campaign.monitoring.explore.tables import source_standings
 from backend.campaign.monitoring.progress import progress as progress_progress
 from backend.campaign.monitoring.progress.model import Ahead, Barred, DayCount, Forecast, Stuck, Wait, WaitKind
 from backend.campaign.monitoring.quality.model import FLAG_MEANINGS, FlagKind
-from backend.campaign.nouns import OPERATOR, Role, Verdict
-from backend.campaign.qualification.exam.calibration import start_trial
+from backend.campaign.nouns import OPERATOR, Pause, PersonReview, Role, Verdict
+from backend.campaign.qualification.exam.setting import start_trial
 from backend.campaign.release.export.freezing import export_release
 from backend.campaign.release.export.kept_releases import list_releases, release_file
 from backend.campaign.release.export.model import ReleaseOptions
@@ -34,11 +34,10 @@ from backend.campaign.review.model import GivenGrade, PairReview
 from backend.campaign.review.queries import query_pairs
 from backend.campaign.selection.batches.next_batch import decline_batch
 from backend.campaign.setup.people.accounts import invited, list_people
-from backend.campaign.setup.people.model import Pause, PersonReview
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import StoreUnavailable
 from backend.core.ids import QueryId
-from reading import KINDS, html, read
+from reading import KINDS, html, mounted, read
 from served import FULL_DISK, fill_disk
 from small_project import AGREED, BLOCKED, DISCARDED, ESCALATED, OPEN, SKIPPED, SmallProject
 from support import NOW, new_campaign
@@ -46,23 +45,8 @@ from support import NOW, new_campaign
 Open = Callable[..., AppTest]
 
 
-@pytest.fixture
-def without_work(real_project: SmallProject, corpus_project: Project) -> SmallProject:
-    """A project that has handed out nothing, with a lead alone."""
-    real_project.project.store.close()
-    real_project.project = corpus_project
-    real_project.join("Lea", Role.LEAD)
-    return real_project
-
-
 def sentences(app: AppTest) -> list[str]:
     return [read(element.value) for kind in KINDS for element in app.get(kind)]
-
-
-def mounted(app: AppTest, what: str) -> str:
-    """The HTML that a component of ours was given, the one that has this in it."""
-    found = [json.loads(one.proto.json).get("html", "") for one in app.get("bidi_component") if one.proto.json]
-    return next(text for text in found if what in text)
 
 
 PAGES = ("queries", "progress", "disagreements", "people", "release")
@@ -495,7 +479,7 @@ def test_progress_of_a_project_without_work_says_what_to_do(open_page_of: Open, 
     assert open_page_of("progress").info[1].value == "Nobody has judged anything in the last 7 days."
 
 
-def test_bars_of_simulated_judgements_are_told_apart(real_project: SmallProject) -> None:
+def test_bars_of_simulated_judgements_are_told_apart(open_page_of: Open, real_project: SmallProject) -> None:
     from annotate_app.screens.progress import left_out
 
     progress = progress_progress.progress(real_project.project, OPERATOR, now=NOW)
@@ -506,6 +490,10 @@ def test_bars_of_simulated_judgements_are_told_apart(real_project: SmallProject)
     assert told(3, 0) == []
     assert told(3, 40) == ["Without 40 simulated ones."]
     assert told(0, 40) == ["All 40 of them are simulated; people have judged nothing in these 30 days."]
+    real_project.unlock("judgement")
+    real_project.sql("UPDATE judgement SET simulated = 1")
+    alts = [chart.proto.alt for chart in open_page_of("progress").get("vega_lite_chart")]
+    assert alts == ["Bars: 112 simulated on each of the last 30 days"]
 
 
 def test_a_backup_is_made_and_offered_with_size_and_time(open_page_of: Open, real_project: SmallProject) -> None:
@@ -588,6 +576,28 @@ def test_a_candidate_tells_its_grades_the_rule_and_its_frames(open_page_of: Open
     times = [float(at) for at in re.findall(r"<figcaption>([\d.]+) s</figcaption>", second)]
     # The middles of eighths of two and a half seconds.
     assert times == pytest.approx([pair.start_s + 2.5 * (eighth + 0.5) / 8 for eighth in range(8)], abs=0.051)
+
+
+def test_what_found_a_candidate_is_told_with_its_ranks(open_page_of: Open, real_project: SmallProject) -> None:
+    from annotate_app.screens.explore.lists import source_row
+
+    # A pooled run found rank 2 of a query, and a moment that captions had not found.
+    run = "INSERT INTO source (source_id, kind, name, sha256, depth, part) VALUES (9, 'run', 'our-system', 'ab', 20, 2)"
+    real_project.sql(run)
+    for rank in (2, 20):
+        real_project.sql(
+            "INSERT INTO candidate_source (query_id, moment_id, source_id, rank, score, start_s, end_s)"
+            " SELECT query_id, moment_id, 9, rank / 2, 1, 0, 1 FROM pair WHERE query_id = 1 AND rank = ?",
+            rank,
+        )
+    real_project.sql("DELETE FROM candidate_source WHERE query_id = 1 AND source_id <> 9 AND rank = 20")
+    real_project.sql("UPDATE pair SET similarity = NULL, encoder = NULL WHERE query_id = 1 AND rank = 20")
+    shown = mounted(open_page_of("queries", query="1"), "rr-board").split("<article")
+    assert "found by our-system (rank 1), captions (rank 2)" in shown[2]
+    assert "found by our-system (rank 10)" in shown[20]
+    assert "similarity" not in shown[20].partition("rr-steps")[0]
+    later = next(one for one in source_standings(real_project.project, OPERATOR) if one.source.name == "our-system")
+    assert source_row(later)[0] == "our-system<br><small>pooled run, 20 deep, added later</small>"
 
 
 def test_probe_pairs_are_told_of_and_in_no_list(open_page_of: Open, real_project: SmallProject) -> None:
@@ -842,7 +852,6 @@ def test_pausing_with_a_reason_and_going_on(open_page_of: Open, real_project: Sm
     app.button(key="FormSubmitter:pause-2-Pause").click().run()
     assert not app.error
     pause = people(real_project)["Ana"].pause
-    assert pause is not None
     assert pause.reason == "only 4s since <b>noon</b>"
     badge = next(text for text in (markdown.value for markdown in app.markdown) if "paused" in text)
     assert badge == ":orange-badge[paused]"

@@ -11,10 +11,9 @@ from annotate_app.screens.grade import lesson
 from annotate_app.server.clip_worker import ClipWorker
 from annotate_app.server.routes import own_routes
 from backend.campaign.nouns import OPERATOR, Person, Role
-from backend.campaign.qualification.guideline.practice_pairs import choose_practice
-from backend.campaign.qualification.guideline.practising import practice_items
+from backend.campaign.qualification.guideline.practice_pairs import choose_practice, practice_items
 from backend.campaign.setup.people.accounts import add_person_with_password
-from backend.campaign.setup.people.sessions import sign_in
+from backend.campaign.setup.people.permissions import sign_in
 from backend.core.ids import MomentId
 from backend.media.clips import ensure as cut_clip
 from served import browsing

@@ -24,13 +24,12 @@ COMMANDS_ONLY = {
         "campaign/release/statistics",
     ),
     *(
-        "campaign/selection/pool_check/making.py",
+        "campaign/selection/pools/checking.py",
         "campaign/release/export/importing.py",
-        "campaign/release/export/source_release.py",
         "campaign/release/export/validating.py",
     ),
-    *("campaign/release/export/exporting.py", "campaign/release/export/form_files.py"),
-    *("campaign/release/export/rules", "campaign/review/probes.py"),
+    "campaign/release/export/exporting.py",
+    *("campaign/release/export/rules", "campaign/review/queries.py"),
     *("campaign/release/board/baselines.py", "core/cluster.py", "media/together.py"),
     *("store/creating.py", "store/moving.py", "store/schema"),
 }

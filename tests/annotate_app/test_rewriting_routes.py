@@ -10,10 +10,10 @@ from starlette.testclient import TestClient
 from annotate_app.server.lead_routes import Rewriting
 from backend.campaign.corpus.captions.decisions import waiting_rewrites
 from backend.campaign.corpus.captions.rewriting import rewrite_captions
-from backend.campaign.monitoring.videos.adding import import_corpus
+from backend.campaign.monitoring.videos.check import import_corpus
 from backend.campaign.nouns import OPERATOR, Role
 from backend.campaign.setup.people.accounts import add_person_with_password
-from backend.campaign.setup.people.sessions import sign_in
+from backend.campaign.setup.people.permissions import sign_in
 from backend.campaign.setup.project.folder import Project, open_project
 from served import browsing
 from support import NOW

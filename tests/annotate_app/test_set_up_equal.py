@@ -68,7 +68,7 @@ def rows(project: Project) -> dict[str, list[dict[str, object]]]:
         ]
         for name in tables
         # What a server has under way is of the page alone, and each project has a secret of its own.
-        if name not in ("long_work", "campaign_secret")
+        if name not in ("job", "campaign_secret")
     }
 
 

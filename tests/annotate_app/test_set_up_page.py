@@ -19,14 +19,19 @@ from backend.campaign.corpus.moments.editing import moments_of_video
 from backend.campaign.corpus.moments.model import Origin
 from backend.campaign.monitoring.activity.log import find_activity
 from backend.campaign.monitoring.activity.model import ActivityFilter
-from backend.campaign.monitoring.videos.adding import register_videos
+from backend.campaign.monitoring.videos.check import register_videos
 from backend.campaign.nouns import OPERATOR, Person, Role
 from backend.campaign.review.status import status_counts
 from backend.campaign.setup.people import accounts as people
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.sentence_encoder import init_project
-from backend.campaign.setup.serving.jobs import begin_work, end_work, look_at_work, tell_work
-from backend.campaign.setup.serving.model import OutcomeTable, WorkOutcome, WorkState
+from backend.campaign.setup.serving.jobs import (
+    begin_job,
+    end_job,
+    list_jobs,
+    report_progress,
+)
+from backend.campaign.setup.serving.model import JobKind, JobOutcome, JobState, OutcomeTable
 from backend.core.events import EventGroup
 from reading import read, words
 from support import NOW, Judging
@@ -213,7 +218,7 @@ def test_what_the_form_lacks_is_said_before_any_work(open_page: Open, project: P
         app.text_input(key="set_up_columns").set_value(columns)
         app.button(key="look_at_file").click().run()
         assert told in words(app)
-        assert look_at_work(project, lead, now=NOW) is None
+        assert list_jobs(project, lead, now=NOW) == []
     app.text_input(key="set_up_columns").set_value("")
     app.text_input(key="set_up_file_fps").set_value("0")
     app.button(key="look_at_file").click().run()
@@ -223,24 +228,24 @@ def test_what_the_form_lacks_is_said_before_any_work(open_page: Open, project: P
 @pytest.mark.parametrize(
     ("state", "told"),
     [
-        (WorkState.CUT_SHORT, "was interrupted, because the server stopped. Nothing was changed: start it again."),
-        (WorkState.FAILED, "failed. The server's log says why; nothing was changed."),
+        (JobState.INTERRUPTED, "was interrupted, because the server stopped. Nothing was changed: start it again."),
+        (JobState.FAILED, "failed. The server's log says why; nothing was changed."),
     ],
 )
 def test_whatever_became_of_the_work_is_told(
-    open_page: Open, project: Project, lead: Person, state: WorkState, told: str
+    open_page: Open, project: Project, lead: Person, state: JobState, told: str
 ) -> None:
     silent_since = time.time() - 61  # nobody says that a process was killed with its server
-    key = begin_work(project, lead, "videos", "Measuring *all*", {}, now=silent_since)
-    if state is not WorkState.CUT_SHORT:
-        end_work(project, key, state, WorkOutcome(), now=silent_since)
+    key = begin_job(project, lead, JobKind.SET_UP, "videos", "Measuring *all*", {}, now=silent_since)
+    if state is not JobState.INTERRUPTED:
+        end_job(project, key, state, JobOutcome(), now=silent_since)
     assert f"Measuring *all* {told}" in words(open_page()).replace("**Measuring *all***", "Measuring *all*")
 
 
 def test_work_under_way_is_shown_to_every_lead(open_page: Open, project: Project) -> None:
     other = people.add(project.store, OPERATOR, "Max", Role.LEAD, now=NOW)
-    key = begin_work(project, other, "videos", "Measuring", {}, now=time.time())
-    tell_work(project, key, "measuring videos", 3, 9, now=time.time())
+    key = begin_job(project, other, JobKind.SET_UP, "videos", "Measuring", {}, now=time.time())
+    report_progress(project, key, "measuring videos", 3, 9, now=time.time())
     app = open_page()
     assert "Begun by Max" in words(app)
     assert [(one.proto.value, read(one.proto.text)) for one in app.get("progress")] == [
@@ -249,9 +254,9 @@ def test_work_under_way_is_shown_to_every_lead(open_page: Open, project: Project
 
 
 def test_the_cells_of_an_outcome_are_shown_as_they_are(open_page: Open, project: Project, lead: Person) -> None:
-    outcome = WorkOutcome(["<b>1</b> *new*"], [OutcomeTable(["Video"], [["a_b_c :smile:"]])])
-    key = begin_work(project, lead, "videos", "Measuring", {}, now=NOW)
-    end_work(project, key, WorkState.DONE, outcome, now=NOW)
+    outcome = JobOutcome(["<b>1</b> *new*"], [OutcomeTable(["Video"], [["a_b_c :smile:"]])])
+    key = begin_job(project, lead, JobKind.SET_UP, "videos", "Measuring", {}, now=NOW)
+    end_job(project, key, JobState.DONE, outcome, now=NOW)
     app = open_page()
     assert "<b>1</b> *new*" in words(app)
     assert read(app.table[0].value["Video"][0]) == "a_b_c :smile:"

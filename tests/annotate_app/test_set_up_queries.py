@@ -8,8 +8,7 @@ from streamlit.testing.v1 import AppTest
 from annotate_app.session import auth
 from backend.campaign.nouns import OPERATOR, Person, Role, Split
 from backend.campaign.selection.candidates.choosing import choose_candidates
-from backend.campaign.selection.queries.drawing import draw_queries
-from backend.campaign.selection.queries.editing import drawn_queries
+from backend.campaign.selection.queries.drawing import draw_queries, drawn_queries
 from backend.campaign.selection.queries.model import OwnFile
 from backend.campaign.setup.people import accounts as people
 from backend.campaign.setup.people.accounts import list_people

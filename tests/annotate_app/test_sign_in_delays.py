@@ -9,13 +9,12 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from annotate_app.session import rate_limit
-from annotate_app.session.bodies import TooMuch
-from annotate_app.session.rate_limit import MOST_CHECKS, MOST_WAITING, FairChecks
+from annotate_app.session import request_limits
+from annotate_app.session.request_limits import MOST_CHECKS, MOST_WAITING, FairChecks, TooMuch
 from annotate_app.session.routes import Sessions
 from backend.campaign.nouns import OPERATOR, Role
 from backend.campaign.setup.people.accounts import add_person_with_password
-from backend.campaign.setup.people.sessions import knows_browser, person_for
+from backend.campaign.setup.people.permissions import knows_browser, person_for
 from backend.campaign.setup.project.folder import Project
 from support import NOW, Judging
 
@@ -150,7 +149,7 @@ async def test_checks_are_few_at_a_time_and_fair_by_address(monkeypatch: pytest.
         began.append(check())
         await gates[len(began) - 1].wait()
 
-    monkeypatch.setattr(rate_limit.anyio.to_thread, "run_sync", run_sync)
+    monkeypatch.setattr(request_limits.anyio.to_thread, "run_sync", run_sync)
     checks = FairChecks()
     async with anyio.create_task_group() as group:
         for n in range(8):

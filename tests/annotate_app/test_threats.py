@@ -29,14 +29,14 @@ from streamlit.runtime.media_file_storage import MediaFileKind
 from streamlit.runtime.metrics_util import Installation
 from streamlit.web.server.starlette.starlette_server import _get_uvicorn_config_kwargs
 
-from annotate_app.session import auth, downloads, guard, websocket, websocket_limits
+from annotate_app.session import auth, guard, websocket
 from annotate_app.session.addresses import HEALTH_PATH, READY_PATH
 from annotate_app.session.routes import Sessions
 from backend.campaign.judging.staffing import sign_out
 from backend.campaign.nouns import OPERATOR, Role
 from backend.campaign.review.queries import list_queries
 from backend.campaign.setup.people.accounts import add_person_with_password
-from backend.campaign.setup.people.sessions import sign_in
+from backend.campaign.setup.people.permissions import sign_in
 from backend.campaign.setup.project.folder import Project, open_project
 from backend.campaign.setup.serving.model import Delay
 from backend.core.errors import NotAllowed
@@ -86,7 +86,7 @@ def whole(judging_made: Judging, tmp_path_factory: pytest.TempPathFactory) -> It
         # sign-in by that clock ends all sessions that are over by then, those of this fixture with them.
         patch.setattr(Sessions.__init__, "__defaults__", (lambda: NOW, anyio.sleep))
         # These tests ask as fast as they can; those of the limits are elsewhere.
-        patch.setattr(websocket_limits, "LIMITS", dict.fromkeys(Role, websocket_limits.LIMITS[Role.LEAD]))
+        patch.setattr(websocket, "LIMITS", dict.fromkeys(Role, websocket.LIMITS[Role.LEAD]))
         patch.setattr("backend.core.processes.end_all", lambda: None)  # this process goes on after the app
         tokens = [sign_in(project, name, PASSWORD, now=NOW) for name in ("Lou", "Ada")]
         from annotate_app.shared import waiting
@@ -265,7 +265,7 @@ def test_a_button_of_a_page_that_is_gone_makes_no_error_of_the_server(
 
     assert asked_for("no-such-file") == "Failed to generate file for download"
     assert asked_for(files.add_deferred(refused, "text/csv", "1.1.1", "a.csv")) != ""
-    told = [record for record in caplog.records if record.name == downloads.__name__]
+    told = [record for record in caplog.records if record.name == guard.__name__]
     assert [record.levelname for record in told] == ["WARNING", "WARNING"]
     assert [record for record in caplog.records if record.levelno >= logging.ERROR] == []
     assert asked_for(files.add_deferred(broken, "text/csv", "1.1.1", "a.csv")) != ""
@@ -447,8 +447,8 @@ def test_a_page_cannot_ask_streamlit_for_what_is_not_of_this_app(
 
 @pytest.mark.long
 def test_few_sessions_of_closed_pages_are_kept_of_each_user(whole: Whole, monkeypatch: pytest.MonkeyPatch) -> None:
-    few = replace(websocket_limits.LIMITS[Role.ANNOTATOR], kept_sessions=2)
-    monkeypatch.setattr(websocket_limits, "LIMITS", dict.fromkeys(Role, few))
+    few = replace(websocket.LIMITS[Role.ANNOTATOR], kept_sessions=2)
+    monkeypatch.setattr(websocket, "LIMITS", dict.fromkeys(Role, few))
     sessions = Runtime.instance()._session_mgr
     token = sign_in(whole.project, "Ada", PASSWORD, now=NOW)
     opened = []

@@ -9,8 +9,8 @@ from backend.campaign.desk.clips import clip_for
 from backend.campaign.desk.exchange import exam_act, record_grades
 from backend.campaign.judging.model import GradeEvent
 from backend.campaign.judging.staffing import suspend
-from backend.campaign.qualification.exam.calibration import start_trial, trial_round
 from backend.campaign.qualification.exam.model import CalibrationRound
+from backend.campaign.qualification.exam.setting import start_trial, trial_round
 from backend.campaign.qualification.exam.taking import Act as ExamAct
 from backend.core.ids import PairKey, QueryId
 from reading import html, read
@@ -129,7 +129,6 @@ def test_a_round_is_ended_and_stays_to_be_read(open_page: Open, begun: SmallProj
     app = open_page()
     app.button(key="trial-end").click().run()
     found = trial(begun)
-    assert found is not None
     assert found.ended_at is not None
     assert "trial-end" not in [button.key for button in app.button]
     assert app.button(key=BEGIN)

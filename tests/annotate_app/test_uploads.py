@@ -9,19 +9,18 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from starlette.applications import Starlette
-from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.testclient import TestClient
 
-from annotate_app.server import uploads
-from annotate_app.server.uploads import UploadKind, Uploads, sent_files
-from annotate_app.session.guard import _SCOPE_KEY, Guard
+from annotate_app.server import lead_routes
+from annotate_app.server.lead_routes import UploadKind, Uploads, sent_files
+from annotate_app.session.guard import _SCOPE_KEY
 from backend.campaign.nouns import OPERATOR, Role
 from backend.campaign.setup.people.accounts import add_person_with_password
-from backend.campaign.setup.people.sessions import sign_in
+from backend.campaign.setup.people.permissions import sign_in
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.sentence_encoder import init_project
+from served import browsing
 from support import NOW, person_of
 
 HEADERS = {"X-ReelRank": "1"}
@@ -42,9 +41,8 @@ def project(tmp_path: Path) -> Project:
 
 @pytest.fixture
 def client(project: Project) -> Iterator[TestClient]:
-    app = Starlette(routes=Uploads(lambda: project).routes(), middleware=[Middleware(Guard, project=lambda: project)])
-    with TestClient(app) as found:
-        found.cookies.set("reelrank_session", sign_in(project, "Lea", PASSWORD, now=time.time()))
+    token = sign_in(project, "Lea", PASSWORD, now=time.time())
+    with browsing(project, Uploads(lambda: project).routes(), token) as found:
         yield found
 
 
@@ -137,13 +135,13 @@ def test_an_empty_file_is_none(client: TestClient, project: Project) -> None:
 def test_what_is_too_large_is_refused_before_and_while_it_comes(
     client: TestClient, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(uploads.KINDS, "videos", UploadKind("videos", "a video", (".mp4",), uploads.GIB))
+    monkeypatch.setitem(lead_routes.KINDS, "videos", UploadKind("videos", "a video", (".mp4",), lead_routes.GIB))
     told = "a.mp4 is larger than 1 GiB, the most that is taken here: copy it to the server."
-    asked = client.get(f"/lead/uploads/videos/a.mp4?size={uploads.GIB + 1}", headers=HEADERS)
+    asked = client.get(f"/lead/uploads/videos/a.mp4?size={lead_routes.GIB + 1}", headers=HEADERS)
     assert (asked.status_code, asked.json()["message"]) == (413, told)
-    assert client.get(f"/lead/uploads/videos/a.mp4?size={uploads.GIB}", headers=HEADERS).status_code == 204
+    assert client.get(f"/lead/uploads/videos/a.mp4?size={lead_routes.GIB}", headers=HEADERS).status_code == 204
     # A body that does not say how long it is.
-    monkeypatch.setitem(uploads.KINDS, "videos", UploadKind("videos", "a video", (".mp4",), 3_000_000))
+    monkeypatch.setitem(lead_routes.KINDS, "videos", UploadKind("videos", "a video", (".mp4",), 3_000_000))
     assert send_in_parts(project, "a.mp4", [b"x" * 2_000_000] * 2)[0] == 413
     assert not lies_there(project)
 
@@ -152,11 +150,11 @@ def test_a_full_disk_is_told_and_nothing_half_written_stays(
     client: TestClient, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told = "There is no room for a.mp4 on the server's disk. Nothing of it was kept: make room, then send it again."
-    left = iter([Usage(10 * uploads.GIB), Usage(10 * uploads.GIB), Usage(uploads.KEPT_FREE_BYTES)])
-    monkeypatch.setattr(uploads.shutil, "disk_usage", lambda path: next(left))
+    left = iter([Usage(10 * lead_routes.GIB), Usage(10 * lead_routes.GIB), Usage(lead_routes.KEPT_FREE_BYTES)])
+    monkeypatch.setattr(lead_routes.shutil, "disk_usage", lambda path: next(left))
     assert send_in_parts(project, "a.mp4", [b"x" * 1_500_000] * 2) == (507, told)
     assert not lies_there(project)
-    monkeypatch.setattr(uploads.shutil, "disk_usage", lambda path: Usage(uploads.KEPT_FREE_BYTES + 4))
+    monkeypatch.setattr(lead_routes.shutil, "disk_usage", lambda path: Usage(lead_routes.KEPT_FREE_BYTES + 4))
     assert send(client, "a.mp4", b"bytes") == (507, told)
     assert not lies_there(project)
 
@@ -165,7 +163,7 @@ def test_a_disk_that_fails_is_told(client: TestClient, project: Project, monkeyp
     def fails(*_: object) -> None:
         raise OSError(errno.EIO, "Input/output error")
 
-    monkeypatch.setattr(uploads, "_write", fails)
+    monkeypatch.setattr(lead_routes, "_write", fails)
     assert send(client, "a.mp4") == (500, "a.mp4 cannot be written (Input/output error). Nothing of it was kept.")
     assert not lies_there(project)
 
@@ -179,7 +177,9 @@ def test_who_goes_away_in_the_middle_leaves_nothing(project: Project) -> None:
 def test_only_leads_and_only_pages_of_this_server_send_files(client: TestClient, project: Project) -> None:
     assert client.put("/lead/uploads/videos/a.mp4", content=b"x").status_code == 403
     assert send(client, "a.mp4", **{"Sec-Fetch-Site": "cross-site"})[0] == 403
-    client.cookies.set("reelrank_session", sign_in(project, "Uma", PASSWORD, now=time.time()))
+    client.cookies.set(
+        "reelrank_session", sign_in(project, "Uma", PASSWORD, now=time.time()), domain="testserver.local"
+    )
     status, message = send(client, "a.mp4")
     assert (status, "only leads may do this" in message) == (403, True)
     client.cookies.clear()

@@ -17,9 +17,9 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
 
-from annotate_app.session import websocket, websocket_limits
+from annotate_app.session import websocket
 from annotate_app.session.guard import Guard
-from annotate_app.session.websocket_limits import LIMITS, ScriptTurns
+from annotate_app.session.websocket import LIMITS, ScriptTurns
 from backend.campaign.nouns import Role
 from backend.core.ids import AnnotatorId
 from small_project import SmallProject
@@ -125,14 +125,14 @@ def test_runs_beyond_the_budget_come_later_whichever_page_asks_for_them(
 ) -> None:
     waits: list[float] = []
     tight = replace(LIMITS[Role.ANNOTATOR], burst=4, runs_per_s=2)
-    monkeypatch.setattr(websocket_limits, "LIMITS", {Role.ANNOTATOR: tight, Role.LEAD: tight})
+    monkeypatch.setattr(websocket, "LIMITS", {Role.ANNOTATOR: tight, Role.LEAD: tight})
     asleep = asyncio.sleep
 
     async def sleep(seconds: float) -> None:
         waits.append(seconds)
         await asleep(0)
 
-    monkeypatch.setattr(websocket_limits.asyncio, "sleep", sleep)
+    monkeypatch.setattr(websocket.asyncio, "sleep", sleep)
     budget = websocket.RunBudget(lambda: 100.0)
     monkeypatch.setattr(websocket, "RunBudget", lambda: budget)
     server.client.app.middleware_stack = None  # type: ignore[attr-defined]  # a guard with that budget
@@ -175,7 +175,7 @@ def test_scripts_of_annotators_run_in_turn_first_of_whoever_ran_least() -> None:
 
 
 def test_a_script_that_hangs_stops_the_others_for_a_while_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(websocket_limits, "LONGEST_WAIT_S", 0.01)
+    monkeypatch.setattr(websocket, "LONGEST_WAIT_S", 0.01)
     turns, hangs = ScriptTurns(at_once=1), threading.Event()
 
     def hang() -> None:

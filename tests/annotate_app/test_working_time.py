@@ -17,7 +17,7 @@ from annotate_app.server.routes import Desks
 from annotate_app.session.guard import Guard
 from backend.campaign.monitoring.hours.report import hours
 from backend.campaign.nouns import OPERATOR
-from backend.campaign.setup.people import sessions
+from backend.campaign.setup.people import permissions
 from backend.media.clips import ensure as cut_clip
 from backend.media.jobs import ClipJob
 from backend.store.connection import writing
@@ -64,7 +64,7 @@ def served(judging: Judging) -> Iterator[Page]:
         middleware=[Middleware(Guard, project=lambda: project)],
     )
     with writing(project.store) as db:
-        token = sessions.new_session(db, judging.annotators[0], now=time.time())
+        token = permissions.new_session(db, judging.annotators[0], now=time.time())
     with TestClient(app, base_url="http://testserver") as client:
         client.cookies.set("reelrank_session", token)
         yield Page(judging, client, clock)

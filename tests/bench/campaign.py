@@ -10,12 +10,12 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from backend.campaign.judging import consensus
+from backend.campaign.judging.grades import rebuild_verdicts
 from backend.campaign.nouns import OPERATOR, Person, Role
 from backend.campaign.release.earlier.importing import import_judgements
 from backend.campaign.release.earlier.model import JudgementsReport
 from backend.campaign.release.earlier.rules.raw_annotation import read_raw
-from backend.campaign.selection.candidates.rows import agenda
+from backend.campaign.selection.candidates import rows as candidates_rows
 from backend.campaign.setup.people import accounts as people
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.sentence_encoder import init_project
@@ -42,7 +42,7 @@ def open_project(folder: Path, pairs: int, moments: int = MOMENTS) -> Project:
         _corpus(db, moments)
         _hand_out(db, range(1, pairs + 1), [BATCH] * (pairs // BATCH))
         _seats(db, {})
-        agenda.rebuild(db)
+        candidates_rows.rebuild_agenda(db)
     return project
 
 
@@ -59,9 +59,9 @@ def full_project(folder: Path, rows: Rows) -> Project:
         fresh = range(known[-1] + 1, known[-1] + 1 + FRESH_QUERIES * BATCH)
         _hand_out(db, [*known, *fresh], [*_two_batches_where_needed(len(known)), *[BATCH] * FRESH_QUERIES])
         _judge(db, [(pair, workers[worker], grade) for pair, worker, grade in rows])
-    consensus.rebuild(project.store)
+    rebuild_verdicts(project.store)
     with writing(project.store) as db:
-        agenda.rebuild(db)
+        candidates_rows.rebuild_agenda(db)
     have_read(project)
     return project
 
@@ -81,9 +81,9 @@ def settled_project(folder: Path, times: int = 1) -> Project:
         ]
         _hand_out(db, range(1, (settled + fresh) * BATCH + 1), [BATCH] * (settled + fresh))
         _judge(db, [(pair, person, 3) for pair in range(1, settled * BATCH + 1) for person in two])
-    consensus.rebuild(project.store)
+    rebuild_verdicts(project.store)
     with writing(project.store) as db:
-        agenda.rebuild(db)
+        candidates_rows.rebuild_agenda(db)
     have_read(project)
     return project
 
@@ -115,7 +115,7 @@ def lone_worker_project(folder: Path, done: int, left: int) -> tuple[Project, Pe
         person = people.add(project.store, OPERATOR, "the tireless", Role.ANNOTATOR, now=STARTED)
         _hand_out(db, range(1, (done + left) * BATCH + 1), [BATCH] * (done + left))
         _judge(db, [(pair, person.annotator_id, 3) for pair in range(1, done * BATCH + 1)])
-        agenda.rebuild(db)
+        candidates_rows.rebuild_agenda(db)
     have_read(project)
     return project, person
 

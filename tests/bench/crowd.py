@@ -2,7 +2,6 @@
 
 import dataclasses
 import random
-import re
 import threading
 import time
 from collections.abc import Callable
@@ -13,6 +12,7 @@ from backend.campaign.judging.model import Desk, DeskState, GradeEvent, ReceiptS
 from backend.campaign.nouns import Person
 from backend.campaign.setup.project.folder import Project, open_project
 from bench import campaign
+from bench.tables import peak_memory_mb
 
 
 @dataclasses.dataclass
@@ -27,11 +27,6 @@ class Load:
     peak_mb: float
     over_assigned: int
     ran_dry: int
-
-
-def peak_memory_mb() -> float:
-    """Of this process alone (`ru_maxrss` would bring along what its parent had)."""
-    return int(re.findall(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())[0]) / 1024
 
 
 def grade_and_next(project: Project, person: Person, event: GradeEvent, now: float) -> tuple[bool, Desk]:

@@ -9,6 +9,7 @@ sizes, times and repetitions of docs/performance.md.
 import json
 import os
 import platform
+import re
 import statistics
 import time
 from collections import Counter
@@ -28,6 +29,11 @@ _Size = TypeVar("_Size")
 def sized(usual: _Size, full: _Size) -> _Size:
     """How large, how long or how often: for every day, or as docs/performance.md has it."""
     return full if FULL else usual
+
+
+def peak_memory_mb() -> float:
+    """Return the peak memory of this process alone; `ru_maxrss` would include what its parent had."""
+    return int(re.findall(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())[0]) / 1024
 
 
 def timed(work: Callable[[], object], runs: int = 5, clock: Callable[[], float] = time.perf_counter) -> float:

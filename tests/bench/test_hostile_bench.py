@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from annotate_app.server.turns import MOST_EVENTS
+from annotate_app.server.answers import MOST_EVENTS
 from backend.campaign import demo
 from backend.campaign.nouns import OPERATOR, Role
 from backend.campaign.setup.people.accounts import add_person_with_password
-from backend.campaign.setup.people.sessions import sign_in
+from backend.campaign.setup.people.permissions import sign_in
 from backend.campaign.setup.project.folder import Project
 from backend.media.jobs import clip_job
 from backend.media.sources import source_at

@@ -15,20 +15,27 @@ from pathlib import Path
 
 import pytest
 
-from annotate_app.server import agreement_worker
+from annotate_app.server import job_functions, jobs
 from backend.campaign.desk import exchange
 from backend.campaign.doctor.database import backup
 from backend.campaign.doctor.examination import doctor
-from backend.campaign.judging import consensus, queue
+from backend.campaign.judging import grades, queue
 from backend.campaign.judging.model import GradeEvent
 from backend.campaign.monitoring.progress.progress import progress, stuck, waits, work_version
 from backend.campaign.monitoring.quality.agreement_board import agreement_board, agreement_version, other_relevances
 from backend.campaign.monitoring.quality.model import WHOLE
-from backend.campaign.nouns import OPERATOR, Person
+from backend.campaign.nouns import OPERATOR, Person, Role
 from backend.campaign.review.model import ReviewList
 from backend.campaign.review.queries import list_queries
-from backend.campaign.review.status import pair_review, review_counts, review_page, status_counts
+from backend.campaign.review.status import (
+    pair_review,
+    review_counts,
+    review_page,
+    status_counts,
+)
+from backend.campaign.setup.people import accounts
 from backend.campaign.setup.project.folder import Project, open_project
+from backend.campaign.setup.serving.model import JobKind
 from bench import campaign
 from bench.crowd import Load, grade_and_next, simulate
 from bench.tables import sized, table
@@ -214,7 +221,7 @@ def test_whole_project(copied: Path, rows: campaign.Rows, tmp_path: Path) -> Non
         ["whether anything has changed", timed(lambda: work_version(project, OPERATOR))],
         ["the lead's queries", timed(lambda: list_queries(project, OPERATOR))],
         ["the lead's disagreements", timed(lambda: disagreements(project))],
-        ["consensus made anew", timed(lambda: consensus.rebuild(project.store))],
+        ["consensus made anew", timed(lambda: grades.rebuild_verdicts(project.store))],
         ["backup", timed(lambda: backup(project, tmp_path / "backup.db"))],
         ["doctor", timed(lambda: doctor(project, now=NOW))],
     ]
@@ -230,9 +237,13 @@ def test_whole_project(copied: Path, rows: campaign.Rows, tmp_path: Path) -> Non
 
 def boards_without_end(project: Project, over: threading.Event) -> None:
     """A lead who opens the agreement board again as soon as it is there, intervals and all."""
+    lead = accounts.add(project.store, OPERATOR, "A lead who looks", Role.LEAD, now=NOW)
+    compute = job_functions.agreement_intervals
     while not over.is_set():
         agreement_board(project, OPERATOR, resamples=0)
-        agreement_worker.start_board(project.folder, OPERATOR, WHOLE).result()
+        computed = jobs.begin(project, lead, JobKind.INTERVALS, "", "Intervals", compute, WHOLE, now=time.time())
+        if computed is not None:
+            computed.result()
 
 
 def test_the_agreement_board(full: Path, tmp_path: Path) -> None:

@@ -35,14 +35,15 @@ PACKAGES = ("msgspec", "numpy")
 OFFICIAL, LARGE = 2_781, sized(15_000, 100_000)
 DEEP, TIMES = sized(250, 1_000), sized(3, 9)
 PEAK = """
-import resource, sys, time
+import re, sys, time
 from pathlib import Path
 from backend.scoring.files.formats import read_run, read_truth
 from backend.scoring.scored_files import evaluate_files
 truth, run = Path(sys.argv[1]), Path(sys.argv[2])
 start = time.perf_counter()
 {work}
-print(time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6)
+seconds = time.perf_counter() - start
+print(seconds, int(re.findall(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[0]) / 1e6)
 """
 
 

@@ -1,7 +1,4 @@
-"""What larger campaigns are reckoned with: bytes of moments and judgements, approximate search beside the exact one.
-
-faiss is in no extra, because the figures do not ask for it; `pip install faiss-cpu` to have its part measured.
-"""
+"""What larger campaigns are reckoned with: bytes of moments and judgements, and what everything costs at their size."""
 
 import shutil
 import statistics
@@ -10,40 +7,26 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from backend.campaign.corpus.captions.rows import searchable_captions
 from backend.campaign.doctor.database import backup
 from backend.campaign.doctor.examination import doctor
-from backend.campaign.judging import consensus
+from backend.campaign.judging import grades
 from backend.campaign.monitoring.progress.progress import progress, stuck, waits
 from backend.campaign.monitoring.quality.agreement_board import agreement_board
-from backend.campaign.monitoring.videos.adding import import_corpus
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.release.export.freezing import export_release
 from backend.campaign.review.model import QueryFilter
 from backend.campaign.review.queries import find_queries
 from backend.campaign.review.status import review_counts, status_counts
 from backend.campaign.setup.project.folder import Project, open_project
-from backend.campaign.setup.project.sentence_encoder import init_project
-from backend.encoders import sentence
-from backend.encoders.cache import encode_cached
-from backend.encoders.search import top_moments
-from backend.encoders.sentence import FloatArray
 from bench import campaign
 from bench.tables import sized, table
-from bench.test_encoding_bench import made_up_around
 from bench.test_load import looked_for
 
 pytestmark = pytest.mark.bench
 
-K, FETCHED = 40, 160
-"""Candidates of a query, and how many an index is asked for, to be put in order by their exact similarity."""
-ASKED = 500
 TIMES = sized(2, 10)
-LISTS = (32, 128, 256)
-"""Lists of an index that a query looks into."""
 NOW = 1_790_000_000.0
 
 
@@ -98,7 +81,7 @@ def test_a_campaign_several_times_as_large(tmp_path: Path, settled_folder: Path)
         ("a page of the lead's queries", lambda project: find_queries(project, OPERATOR, QueryFilter())),
         ("what leads decide", lambda project: review_counts(project, OPERATOR)),
         ("agreement board, figures alone", lambda project: agreement_board(project, OPERATOR, resamples=0)),
-        ("consensus made anew", lambda project: consensus.rebuild(project.store)),
+        ("consensus made anew", lambda project: grades.rebuild_verdicts(project.store)),
         ("backup", lambda project: backup(project, project.folder / "backup.db")),
         ("doctor", lambda project: doctor(project, now=NOW)),
         ("release", lambda project: export_release(project, OPERATOR, project.folder / "out", now=NOW)),
@@ -129,53 +112,3 @@ def test_a_campaign_several_times_as_large(tmp_path: Path, settled_folder: Path)
         ("sqlite-utils",),
         f"what|{judged:,} pairs, {2 * judged:,} grades|{TIMES} times as many",
     )
-
-
-def test_approximate_search_beside_the_exact_one(shared: Path, tmp_path: Path) -> None:
-    faiss = pytest.importorskip("faiss")
-    faiss.omp_set_num_threads(1)
-    project = init_project(tmp_path / "project", encoder="minilm")
-    for file in ("tvr/tvr_val_release.jsonl", "activitynet/train.json", "charades_sta/charades_train.json"):
-        import_corpus(project, OPERATOR, shared / "data" / file, now=NOW)
-    texts = sorted({caption.text.strip() for caption in searchable_captions(project.store.db)})
-    real = encode_cached(sentence.load(sentence.resolve("minilm")), texts, project.embeddings)
-    asked = real[np.random.default_rng(1).choice(len(real), ASKED, replace=False)]
-    near = made_up_around(real, 1_000_000)
-    rows = []
-    for name, captions, lists in ((f"{len(real):,} real captions", real, 1024), ("1,000,000 made up", near, 2048)):
-        rows += _beside(faiss, name, captions, asked, lists)
-    table(
-        f"Top {K} of {ASKED} queries, one thread; an index gives {FETCHED}, put in order exactly",
-        rows,
-        ("faiss-cpu", "numpy"),
-        "what|CPU a query|share of the exact list|CPU to build",
-    )
-
-
-def _beside(faiss: object, name: str, captions: FloatArray, asked: FloatArray, lists: int) -> list[tuple[str, ...]]:
-    alone = [[number] for number in range(len(captions))]
-    exact: list[FloatArray] = []
-    took = cpu_of(lambda: exact.append(top_moments(asked, captions, alone, K).moment_ids.reshape(ASKED, K)))
-    rows = [(f"{name}: exact", f"{1000 * took / ASKED:.2f} ms", "1", "")]
-    index = faiss.index_factory(captions.shape[1], f"IVF{lists},SQ8", faiss.METRIC_INNER_PRODUCT)  # type: ignore[attr-defined]
-
-    def build() -> None:
-        index.train(captions[:: max(1, len(captions) // (lists * 40))])
-        index.add(captions)
-
-    built = cpu_of(build)
-    for looked in LISTS:
-        index.nprobe = looked
-        found: list[FloatArray] = []
-
-        def search(found: list[FloatArray] = found) -> None:
-            _, some = index.search(asked, FETCHED)
-            for query, row in zip(asked, some, strict=True):
-                there = row[row >= 0]
-                found.append(there[np.argsort(-(captions[there] @ query), kind="stable")[:K]])
-
-        took = cpu_of(search)
-        shares = [len(np.intersect1d(*both)) / K for both in zip(exact[0], found, strict=True)]
-        label = f"{name}: {looked} of {lists} lists"
-        rows.append((label, f"{1000 * took / ASKED:.2f} ms", f"{np.mean(shares):.3f}", f"{built:.0f} s"))
-    return rows

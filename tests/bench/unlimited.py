@@ -7,14 +7,12 @@ import os
 import sys
 
 import annotate_app.__main__
-from annotate_app.session import websocket_limits
+from annotate_app.session import websocket
 from backend import cli
 from backend.campaign.nouns import Role
 
 _MANY = 10**9
-_NONE = websocket_limits.Limits(
-    pages=_MANY, burst=_MANY, runs_per_s=_MANY, message_bytes=200_000_000, kept_sessions=_MANY
-)
+_NONE = websocket.Limits(pages=_MANY, burst=_MANY, runs_per_s=_MANY, message_bytes=200_000_000, kept_sessions=_MANY)
 
 
 def _hand_over(_program: str, command: list[str], environment: dict[str, str]) -> None:
@@ -25,9 +23,9 @@ def _hand_over(_program: str, command: list[str], environment: dict[str, str]) -
 
 
 if __name__ == "__main__":
-    websocket_limits.LIMITS.update(dict.fromkeys(Role, _NONE))
-    websocket_limits.LARGEST_MESSAGE_BYTES = _NONE.message_bytes
-    websocket_limits.SCRIPTS_AT_ONCE = _MANY
+    websocket.LIMITS.update(dict.fromkeys(Role, _NONE))
+    websocket.LARGEST_MESSAGE_BYTES = _NONE.message_bytes
+    websocket.SCRIPTS_AT_ONCE = _MANY
     sys.setswitchinterval = lambda _seconds: None
     os.execve = _hand_over  # type: ignore[assignment]
     cli.main()

@@ -3,7 +3,6 @@
 What a test wants to disturb (outage, refusal, a video that is not ready) is an attribute of `FakeDescribing`.
 """
 
-import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,11 +15,11 @@ import av
 import numpy as np
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import FileResponse, HTMLResponse, JSONResponse, PlainTextResponse, Response
+from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from annotate_app.screens import describe as component
-from player_harness import DARK, LIGHT, PAGE, serving_app
+from player_harness import mounting, serving_app
 
 PERSON = 5
 BITS = 8
@@ -204,15 +203,7 @@ class FakeDescribing:
 
     async def page(self, request: Request) -> Response:
         """The page; `?theme=dark`."""
-        theme = DARK if request.query_params.get("theme") == "dark" else LIGHT
-        boot = {"html": component.markup(), "css": component.style(), "data": {"person": PERSON}}
-        fill = {
-            "style": ";".join(f"--st-{name}:{value}" for name, value in theme.items()),
-            "input": "",
-            "pad": "60px 16px 0",
-            "boot": json.dumps(boot).replace("</", "<\\/"),
-        }
-        return HTMLResponse(PAGE % fill)
+        return mounting(request, component, {"person": PERSON}, "", "60px 16px 0")
 
     async def script(self, request: Request) -> Response:
         """The component's module, its pure parts exported too."""

@@ -25,7 +25,7 @@ import annotate_app.__main__
 from backend import cli
 
 NEEDED = (
-    *("annotate_app.navigation", "annotate_app.screens.signed_out", "annotate_app.server.routes", "loky", "psutil"),
+    *("annotate_app.navigation", "annotate_app.server.routes", "loky", "psutil"),
     *("uvicorn.lifespan.on", "uvicorn.loops.auto", "uvicorn.protocols.http.auto", "uvicorn.protocols.websockets.auto"),
     *("starlette.applications", "starlette.middleware.sessions", "starlette.staticfiles"),
     *("streamlit.web.server.app_discovery", "streamlit.web.server.starlette.starlette_server"),

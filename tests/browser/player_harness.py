@@ -23,7 +23,9 @@ from starlette.routing import Route
 
 from annotate_app.shared import player as component
 from annotate_app.shared.player import guideline
+from backend.campaign.qualification.guideline.rules import Example
 from backend.campaign.setup.project.model import Campaign
+from backend.core.ids import PairKey
 from support import new_campaign
 
 SEATS = 7
@@ -32,6 +34,7 @@ QUERIES = (
     "A woman pours coffee into a red cup and hands it to a man at the door.",
     "Someone closes a laptop, stands up and leaves the room.",
 )
+EXAMPLE_QUERY, EXAMPLE_NOTE = "A <b>woman</b> sits down.", "She sits, but half of it is hidden."
 LIGHT = {
     "background-color": "#ffffff",
     "text-color": "#1b1d25",
@@ -57,6 +60,19 @@ root.append(wrap);
 window.mount = (more = {}) => mount({parentElement: root, data: {...data, ...more}});
 window.cleanUp = window.mount();
 </script></body></html>"""
+
+
+def mounting(request: Request, component: Any, data: dict[str, Any], field: str, pad: str) -> HTMLResponse:
+    """The page that mounts a component, in the theme that the address says."""
+    theme = DARK if request.query_params.get("theme") == "dark" else LIGHT
+    boot = {"html": component.markup(), "css": component.style(), "data": data}
+    fill = {
+        "style": ";".join(f"--st-{name}:{value}" for name, value in theme.items()),
+        "input": field,
+        "pad": pad,
+        "boot": json.dumps(boot).replace("</", "<\\/"),
+    }
+    return HTMLResponse(PAGE % fill)
 
 
 @dataclass
@@ -94,11 +110,15 @@ class FakeDesk:
     paused: bool = False
     full_disk: bool = False  # clips still come
     renew_s: float = 240.0  # how often the player tells that its person is at work
+    examples: tuple[int, ...] = ()  # grades for which the project has one
+    missing_examples: set[int] = field(default_factory=set)  # those whose clip is gone
+    examples_asked: list[str] = field(default_factory=list)
     campaign: Campaign = field(default_factory=new_campaign)
 
     def guideline(self) -> dict[str, Any]:
-        """The words of the campaign."""
-        return guideline(self.campaign)
+        """The words of the campaign, and its examples."""
+        shown = [Example(n + 10, n, PairKey("p"), EXAMPLE_QUERY, EXAMPLE_NOTE, True) for n in self.examples]
+        return guideline(self.campaign, shown)
 
     def pairs(self) -> list[str]:
         """All pairs of the desk; the ids are opaque to the player."""
@@ -222,6 +242,13 @@ class FakeDesk:
         kind = f"video/{path.suffix[1:]}"
         return FileResponse(path, media_type=kind, headers={"Cache-Control": "private, no-cache"})
 
+    async def example(self, request: Request) -> Response:
+        """The clip of an example."""
+        self.examples_asked.append(str(request.url).removeprefix(str(request.base_url)))
+        if request.path_params["grade"] in self.missing_examples:
+            return JSONResponse({"message": "there is no such example"}, 404)
+        return FileResponse(self.clips[0], media_type="video/mp4", headers={"Cache-Control": "private, no-cache"})
+
     async def board(self, request: Request) -> Response:
         """A storyboard, where the test gave one."""
         found = self.boards.get(request.path_params["pair"])
@@ -238,25 +265,11 @@ class FakeDesk:
 
     async def page(self, request: Request) -> Response:
         """The page; `?theme=dark`, `?bare` (no text field, no padding)."""
-        theme = DARK if request.query_params.get("theme") == "dark" else LIGHT
         bare = "bare" in request.query_params
-        boot = {
-            "html": component.markup(),
-            "css": component.style(),
-            "data": {
-                "desk": self.desk(),
-                "person": PERSON,
-                "guideline": self.guideline(),
-                "renew_s": self.renew_s,
-            },
-        }
-        fill = {
-            "style": ";".join(f"--st-{name}:{value}" for name, value in theme.items()),
-            "input": "" if bare else '<input aria-label="Elsewhere">',
-            "pad": "56px 16px 0" if bare else "16px",
-            "boot": json.dumps(boot).replace("</", "<\\/"),
-        }
-        return HTMLResponse(PAGE % fill)
+        given, renew_s = self.guideline(), self.renew_s
+        data = {"desk": self.desk(), "person": PERSON, "guideline": given, "renew_s": renew_s}
+        field = "" if bare else '<input aria-label="Elsewhere">'
+        return mounting(request, component, data, field, "56px 16px 0" if bare else "16px")
 
     async def script(self, request: Request) -> Response:
         """The component's module."""
@@ -277,6 +290,7 @@ class FakeDesk:
                 Route("/desk/exchange", self.exchange, methods=["POST"]),
                 Route("/desk/shown", self.came_on_screen, methods=["POST"]),
                 Route("/desk/broken", self.broken, methods=["POST"]),
+                Route("/examples/{grade:int}.mp4", self.example),
                 Route("/clips/{pair}.mp4", self.clip),
                 Route("/clips/{pair}.webp", self.board),
             ]

@@ -26,15 +26,14 @@ from app_server import AppServer, sign_in
 from backend.campaign.desk import exchange
 from backend.campaign.desk.clips import report_clip
 from backend.campaign.judging.model import GradeEvent, SkipEvent, SkipKind
-from backend.campaign.monitoring.videos.adding import import_corpus
+from backend.campaign.monitoring.videos.check import import_corpus
 from backend.campaign.nouns import OPERATOR, Person, Role
-from backend.campaign.review.adjudicating import adjudicate
+from backend.campaign.review.adjudicating import adjudicate, reply_to_note
 from backend.campaign.review.model import ReviewList
-from backend.campaign.review.notes import reply_to_note
 from backend.campaign.review.queries import list_queries, query_pairs
 from backend.campaign.selection.candidates.choosing import choose_candidates
 from backend.campaign.selection.queries.drawing import draw_queries
-from backend.campaign.setup.people import sessions
+from backend.campaign.setup.people import permissions
 from backend.campaign.setup.people.accounts import add_person_with_password
 from backend.campaign.setup.project.folder import Project, open_project
 from backend.campaign.setup.project.sentence_encoder import init_project
@@ -262,7 +261,7 @@ def call(url: str, path: str, cookie: str = "", method: str = "GET", **headers: 
 
 def cookie_of(marked: Marked, name: str) -> str:
     """A session of one person."""
-    return f"reelrank_session={sessions.sign_in(marked.project, name, PASSWORD, now=time.time())}"
+    return f"reelrank_session={permissions.sign_in(marked.project, name, PASSWORD, now=time.time())}"
 
 
 def a_clip(marked: Marked, more: str = "") -> tuple[str, bytes, bytes]:

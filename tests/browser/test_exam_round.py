@@ -23,41 +23,24 @@ from backend.campaign.setup.project.folder import Project, open_project
 from backend.core.ids import PairKey
 from hands import page_is_done, pair_on_show, press, press_until, saved
 from recorder import Recorder
-from support import person_of
+from support import have_read, person_of
 
 pytestmark = [pytest.mark.long, pytest.mark.browser]
 LEAD, ANNOTATORS, PASSWORD = demo_people()
 NEW = "Nova"
-PRACTICE = 4
-"""Pairs that the demo's tutorial comes with."""
 ITEMS = 6
 WHY = "qqwhy the grade is right"
 Enter = Callable[..., Page]
 
 
 def prepare(project: Project) -> None:
-    """The app over a demo that nobody has judged, and somebody who has never been there."""
+    """The app over a demo that nobody has judged, and somebody who has only read the guideline."""
     add_person_with_password(project, OPERATOR, NEW, Role.ANNOTATOR, PASSWORD, now=time.time())
+    have_read(project)
 
 
 def person(server: AppServer, name: str) -> int:
     return int(server.rows("SELECT annotator_id FROM annotator WHERE name = ?", name)[0][0])
-
-
-def learns(page: Page) -> None:
-    """The tutorial from its first page to its last, by keyboard."""
-    step = page.get_by_test_id("lesson-step")
-    for nth in range(1, 9):
-        expect(step).to_have_text(f"Tutorial, {nth} of {9 + PRACTICE}")
-        page.keyboard.press("Enter")
-    for nth in range(1, PRACTICE + 1):
-        expect(page.get_by_test_id("progress")).to_have_text(f"Practice, {nth} of {PRACTICE}")
-        pair_on_show(page)
-        page.keyboard.press("2")
-        expect(page.locator(".missed").get_by_role("button", name="Next")).to_be_visible()
-        page.keyboard.press("Enter")
-    expect(step).to_have_text(f"Tutorial, {9 + PRACTICE} of {9 + PRACTICE}")
-    page.keyboard.press("Enter")
 
 
 def begin(page: Page) -> None:
@@ -121,7 +104,6 @@ def test_newcomers_take_the_round_and_one_fails_learns_retakes_and_goes_to_work(
     # Three newcomers take it; this one is as wrong as can be about half of it.
     recorder = Recorder(server.port)
     page = enter(name, own=True, url=recorder.url)
-    learns(page)
     begin(page)
     for nth in range(ITEMS):
         expect(page.get_by_test_id("progress")).to_have_text(f"Exam, {nth + 1} of {ITEMS}")

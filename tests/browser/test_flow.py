@@ -1,10 +1,8 @@
 """The whole product in a real browser: two annotators, a disagreement, two more, the lead, a release, a score."""
 
 import json
-import sqlite3
 import zipfile
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +10,6 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from app_server import AppServer
-from axe import passes_axe
 from backend.campaign.demo import demo_people
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.review.status import status_counts
@@ -21,8 +18,6 @@ from commands import reelrank
 from hands import next_clip_is_here, pair_on_show, press, saved, until
 
 pytestmark = pytest.mark.browser
-MAIN = "[data-testid='stMainBlockContainer']"
-"""What we drew: Streamlit's own frame around it is not ours to judge."""
 LEAD, ANNOTATORS, _ = demo_people()
 BATCH = 20
 Enter = Callable[..., Page]
@@ -146,75 +141,3 @@ def test_from_the_first_grade_to_a_score(enter: Enter, server: AppServer, tmp_pa
     measures = json.loads(scored)["runs"][0]["measures"]
     assert measures.keys() >= {"ndcg@10,0.3", "ndcg@40,0.7"}
     assert {value for key, value in measures.items() if key.startswith("ndcg")} == {1.0}
-
-
-def sql(server: AppServer, query: str) -> Any:
-    """One number straight from the project's database."""
-    return server.rows(query)[0][0]
-
-
-def test_a_skip_reaches_the_lead_who_offers_the_pair_again_backs_up_and_signs_out(
-    enter: Enter, server: AppServer, tmp_path: Path
-) -> None:
-    cleo = enter(ANNOTATORS[2])
-    judgements = counts(server)["judgements"]
-    pair = pair_on_show(cleo)
-    cleo.keyboard.press("s")
-    dialog = cleo.get_by_role("dialog", name="Skip this clip")
-    dialog.get_by_text("It cannot be judged").click()
-    dialog.get_by_label("Reason").fill("<i>2 people</i>, and both from behind")
-    cleo.keyboard.press("Enter")
-    expect(cleo.get_by_test_id("player")).not_to_have_attribute("data-pair", pair)
-    saved(cleo)
-    assert (counts(server)["skipped"], counts(server)["judgements"]) == (1, judgements)
-
-    lead = enter(LEAD, url=f"{server.url}/disagreements")
-    lead.get_by_role("radio", name="Skipped 1").click()
-    expect(lead.get_by_role("cell", name="<i>2 people</i>, and both from behind")).to_be_visible()
-    expect(lead.get_by_role("cell", name=ANNOTATORS[2])).to_be_visible()
-    passes_axe(lead, MAIN)
-    lead.get_by_role("checkbox", name="Hide names").check(force=True)
-    expect(lead.get_by_role("cell", name=ANNOTATORS[2])).to_have_count(0)
-    lead.get_by_role("button", name="Offer again").click()
-    expect(lead.get_by_text("Nothing was skipped, or all of it was offered again.")).to_be_visible()
-    assert counts(server)["skipped"] == 0
-    assert sql(server, "SELECT count(*) FROM skip WHERE lifted_at IS NOT NULL") == 1
-
-    # There is no way back to a skipped pair but the lead's: its clip does not open, and the next grade is another's.
-    pair = pair_on_show(cleo)
-    assert cleo.request.get(f"{server.url}/clips/{pair}.mp4").ok
-    cleo.keyboard.press("s")
-    expect(dialog).to_be_visible()
-    cleo.keyboard.press("1")
-    expect(cleo.get_by_test_id("player")).not_to_have_attribute("data-pair", pair)
-    saved(cleo)
-    assert cleo.request.get(f"{server.url}/clips/{pair}.mp4").status == 403
-    cleo.keyboard.press("u")
-    press(cleo, 3)
-    saved(cleo)
-    assert (counts(server)["skipped"], counts(server)["judgements"]) == (1, judgements + 1)
-    assert sql(server, f"SELECT count(*) FROM judgement JOIN pair USING (pair_id) WHERE pair_key = '{pair}'") == 0
-    elapsed = "SELECT count(*) FROM judgement WHERE elapsed_ms IS NULL OR elapsed_ms < 250 OR active_ms < 250"
-    assert sql(server, elapsed) == 0
-    leave(cleo, server)
-
-    lead.get_by_role("link", name="Progress").click()
-    expect(lead.get_by_role("heading", name="Progress", exact=True)).to_be_visible()
-    judged = sql(server, "SELECT count(*) FROM judgement WHERE revision = 1")
-    expect(lead.get_by_test_id("stMetric").filter(has_text="Judgements a day")).to_contain_text(str(judged))
-    passes_axe(lead, MAIN)
-
-    lead.get_by_role("button", name="Back up now").click()
-    with lead.expect_download() as download:
-        lead.get_by_role("button", name="Download", exact=True).click()
-    download.value.save_as(tmp_path / "copy.db")
-    with closing(sqlite3.connect(tmp_path / "copy.db")) as copy:
-        assert copy.execute("SELECT count(*) FROM judgement WHERE revision = 1").fetchone()[0] == judged
-    lead.get_by_role("link", name="People").click()
-    expect(lead.get_by_role("heading", name="People", exact=True)).to_be_visible()
-    passes_axe(lead, MAIN)
-
-    lead.get_by_role("button", name="Sign out").click()
-    expect(lead.get_by_role("button", name="Sign in")).to_be_visible()
-    lead.goto(f"{server.url}/release")
-    expect(lead.get_by_role("button", name="Sign in")).to_be_visible()

@@ -22,8 +22,8 @@ from backend.campaign.judging.model import DeskState
 from backend.campaign.nouns import OPERATOR, Role
 from backend.campaign.setup.people.accounts import add_person_with_password, list_people
 from backend.campaign.setup.project.folder import Project, open_project
-from backend.campaign.setup.serving.jobs import begin_work, end_work, tell_work
-from backend.campaign.setup.serving.model import WorkOutcome, WorkState
+from backend.campaign.setup.serving.jobs import begin_job, end_job, report_progress
+from backend.campaign.setup.serving.model import JobKind, JobOutcome, JobState
 from backend.campaign.setup.serving.shared_state import begin_attempt
 from nginx import running
 from postgres import ENGINES, Cluster
@@ -109,18 +109,19 @@ def test_one_window_has_the_desk_whichever_front_end_it_talks_to(one: str, other
     assert at_work.exchange(other, window="work")["desk"]["elsewhere"]
 
 
-def test_long_work_of_one_is_shown_by_all_and_found_dead_by_all(project: Project, one: str, other: str) -> None:
+def test_a_job_of_one_is_shown_by_all_and_found_dead_by_all(project: Project, one: str, other: str) -> None:
     lea, now = Visitor(), time.time()
     assert lea.sign_in(one, "Lea") == 303
     lead = next(one.person for one in list_people(project, OPERATOR) if one.person.name == "Lea")
     # This process is a third front end.
-    key = begin_work(project, lead, "videos", "Measuring", {}, now=now)
+    key = begin_job(project, lead, JobKind.SET_UP, "videos", "Measuring", {}, now=now)
+    assert key
     assert [lea.menu(at)["/set-up"] for at in (one, other)] == ["working"] * 2
-    tell_work(project, key, "measuring", 1, 4, now=now)
+    report_progress(project, key, "measuring", 1, 4, now=now)
     assert [lea.menu(at)["/set-up"] for at in (one, other)] == ["25 %"] * 2
-    tell_work(project, key, "measuring", 2, 4, now=now - 61)  # as if nothing had come since
+    report_progress(project, key, "measuring", 2, 4, now=now - 61)  # as if nothing had come since
     assert [lea.menu(at)["/set-up"] for at in (one, other)] == ["interrupted"] * 2
-    end_work(project, key, WorkState.DONE, WorkOutcome(), now=now)
+    end_job(project, key, JobState.DONE, JobOutcome(), now=now)
     assert [lea.menu(at).get("/set-up") for at in (one, other)] == [None] * 2
 
 

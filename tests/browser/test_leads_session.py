@@ -7,7 +7,6 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from app_server import AppServer, sign_in
-from axe import no_serious_finding
 from backend.campaign.demo import demo_people
 from hands import page_is_done
 
@@ -95,22 +94,3 @@ def test_what_was_typed_is_shown_to_nobody_else_at_the_same_computer(enter: Ente
     expect(page.get_by_label("Name")).to_have_value("Somebody who is not announced yet")
     page.reload()
     expect(page.get_by_label("Name")).to_have_value("")
-
-
-@pytest.mark.long
-def test_a_lead_looks_behind_a_figure_of_somebody_by_keyboard(enter: Enter, server: AppServer) -> None:
-    page = enter(LEAD, url=f"{server.url}/people")
-    page.get_by_role("button", name="Simulated annotator 1").press("Enter")
-    expect(page.get_by_role("heading", name="Simulated annotator 1")).to_be_visible()
-    bias = page.locator(".st-key-figure-bias")
-    expect(bias).to_contain_text("than the others on the same pairs, over")
-    bias.get_by_role("button", name="Look at it").press("Enter")
-    expect(page.get_by_role("heading", name="Bias", exact=True)).to_be_visible()
-    expect(page).to_have_url(re.compile(r"/people\?who=\d+&flag=bias$"))
-    page_is_done(page)
-    clip = page.locator("[class*='st-key-card-'] video").first
-    clip.scroll_into_view_if_needed()
-    expect(clip).to_have_js_property("paused", False)
-    no_serious_finding(page)
-    page.get_by_role("button", name="All people").press("Enter")
-    expect(page.get_by_role("heading", name="Add a person")).to_be_visible()

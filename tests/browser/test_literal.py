@@ -19,13 +19,11 @@ from backend.campaign.nouns import OPERATOR, Person, Scale
 from backend.campaign.qualification.exam.answer_key import exam_items, explain_exam_item
 from backend.campaign.qualification.exam.results import exempt_from_exam
 from backend.campaign.qualification.exam.setting import set_exam
-from backend.campaign.qualification.guideline.examples import choose_example
 from backend.campaign.qualification.guideline.practice_pairs import choose_practice
-from backend.campaign.qualification.guideline.versions import reword_guideline
+from backend.campaign.qualification.guideline.versions import choose_example, reword_guideline
 from backend.campaign.release.board.kept_runs import add_run, add_truth
-from backend.campaign.review.adjudicating import adjudicate
+from backend.campaign.review.adjudicating import adjudicate, reply_to_note
 from backend.campaign.review.model import ReviewList
-from backend.campaign.review.notes import reply_to_note
 from backend.campaign.review.queries import list_queries, query_pairs
 from backend.campaign.setup.people.accounts import list_people
 from backend.campaign.setup.project.folder import Project, open_project

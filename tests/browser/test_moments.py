@@ -15,7 +15,7 @@ from backend.campaign.corpus.moments.editing import moments_of_video
 from backend.campaign.corpus.moments.model import ByWindows
 from backend.campaign.corpus.moments.proposing import propose_moments
 from backend.campaign.demo import demo_people
-from backend.campaign.monitoring.videos.adding import import_corpus, register_videos
+from backend.campaign.monitoring.videos.check import import_corpus, register_videos
 from backend.campaign.nouns import OPERATOR, Role
 from backend.campaign.setup.people.accounts import add_person_with_password
 from backend.campaign.setup.project.folder import open_project

@@ -12,7 +12,7 @@ from app_server import AppServer
 from axe import passes_axe
 from backend.campaign.demo import demo_people
 from backend.campaign.release.board.leaderboard import truth_names
-from backend.campaign.release.export.contents import release_preview
+from backend.campaign.release.export.freezing import release_preview
 from backend.campaign.release.export.kept_releases import list_releases
 from backend.campaign.review.adjudicating import adjudicate
 from backend.campaign.review.queries import query_pairs

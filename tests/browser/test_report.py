@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from axe import no_serious_finding
 from backend.campaign.nouns import OPERATOR
-from backend.campaign.release.board.case_frames import report_frames
+from backend.campaign.release.board.leaderboard import report_frames
 from backend.scoring.report.page import report_page
 from backend.scoring.scored_files import file_inputs, score_files
 from scored import video_project, write_files

@@ -14,7 +14,7 @@ from playwright.sync_api import Locator, Page, expect
 from app_server import AppServer
 from axe import no_serious_finding, passes_axe
 from backend.campaign.corpus.captions.rewriting import rewrite_captions
-from backend.campaign.monitoring.videos.adding import import_corpus
+from backend.campaign.monitoring.videos.check import import_corpus
 from backend.campaign.nouns import OPERATOR, Role
 from backend.campaign.selection.queries.drawing import draw_queries
 from backend.campaign.setup.people.accounts import add_person_with_password

@@ -1,10 +1,8 @@
 """What is stuck stands on Progress and in the menu, and goes by itself; a quota that a lead gives reaches the desk."""
 
 import re
-import secrets
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -12,15 +10,12 @@ from playwright.sync_api import Page, expect
 from app_server import AppServer
 from axe import passes_axe
 from backend.campaign.demo import demo_people
-from backend.campaign.desk.exchange import record_grades
-from backend.campaign.judging.model import GradeEvent
 from backend.campaign.judging.staffing import suspend
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.review.queries import list_queries, query_pairs
-from backend.campaign.setup.people.accounts import list_people
-from backend.campaign.setup.project.folder import open_project
+from backend.campaign.setup.project.folder import Project, open_project
 from hands import press, saved
-from support import have_read, sit
+from support import grade_all, have_read, person_of
 
 pytestmark = pytest.mark.long
 
@@ -29,38 +24,27 @@ MAIN = "[data-testid=stMain]"
 STUCK = "7 pairs wait for a third and fourth person: two more annotators are needed."
 
 
-@pytest.fixture(scope="module")
-def server(
-    tmp_path_factory: pytest.TempPathFactory, demo: Callable[..., Path], serve: Callable[[Path], AppServer]
-) -> AppServer:
+def prepare(project: Project) -> None:
     """The app over the demo: Ana and Ben disagree about seven pairs, and the others are suspended."""
-    project = open_project(demo(tmp_path_factory.mktemp("steering") / "project"))
     have_read(project)
-    people = {one.person.name: one.person for one in list_people(project, OPERATOR)}
     now = time.time()
     query = list_queries(project, OPERATOR)[0].query_id
     for pair in query_pairs(project, OPERATOR, query)[:7]:
         for name, grade in ((ANA, 0), (BEN, 4)):
-            sit(project, people[name], [pair.pair], now=now)
-            record_grades(project, people[name], [GradeEvent(pair.pair, grade, secrets.token_hex(8))], now=now)
-    project.store.close()
-    server = serve(project.folder)
-    suspend_others(server, True)
-    return server
+            grade_all(project, name, {pair.pair: grade}, now=now)
+    suspend_others(project, True)
 
 
-def suspend_others(server: AppServer, suspended: bool) -> None:
+def suspend_others(project: Project, suspended: bool) -> None:
     """Nobody is left to grade what Ana and Ben disagree about, or the others are back."""
-    project = open_project(server.project)
-    people = {one.person.name: one.person for one in list_people(project, OPERATOR)}
     for name in OTHERS:
-        suspend(project, people[LEAD], people[name].annotator_id, suspended, now=time.time())
-    project.store.close()
+        suspend(project, person_of(project, LEAD), person_of(project, name).annotator_id, suspended, now=time.time())
 
 
 def test_what_is_stuck_is_told_until_somebody_can_grade_it_and_a_quota_ends_the_day(
     enter: Callable[..., Page], server: AppServer
 ) -> None:
+    project = open_project(server.project)
     lead = enter(LEAD, own=True, url=f"{server.url}/people")
     lead.get_by_text("Assign work").click()
     expect(lead.get_by_role("button", name="Assign", exact=True)).to_be_visible()
@@ -88,12 +72,12 @@ def test_what_is_stuck_is_told_until_somebody_can_grade_it_and_a_quota_ends_the_
     lead.get_by_role("button", name="Pause", exact=True).first.click()
     reason = lead.get_by_label("Why is")
     reason.fill("on holi")
-    suspend_others(server, False)
+    suspend_others(project, False)
     lead.clock.fast_forward(20_000)
     expect(lead.get_by_role("link", name="Progress", exact=True)).to_be_visible()
     expect(reason).to_have_value("on holi")
     expect(reason).to_be_focused()
-    suspend_others(server, True)
+    suspend_others(project, True)
     lead.evaluate("document.dispatchEvent(new Event('visibilitychange'))")  # the tab is looked at again
     lead.get_by_role("link", name="Progress (7 stuck)").click()
     expect(lead.get_by_text(STUCK)).to_be_visible()
@@ -101,7 +85,7 @@ def test_what_is_stuck_is_told_until_somebody_can_grade_it_and_a_quota_ends_the_
     expect(lead.get_by_test_id("stMetric").filter(has_text="Forecast")).to_contain_text("cannot finish")
     passes_axe(lead, MAIN)
 
-    suspend_others(server, False)
+    suspend_others(project, False)
     lead.clock.fast_forward(20_000)
     expect(lead.get_by_text("can come only from people who gave none in the last seven days.")).to_be_visible()
     expect(lead.get_by_text(STUCK)).to_have_count(0)

@@ -12,9 +12,9 @@ from backend.campaign.corpus.captions.rewriting import rewrite_captions
 from backend.campaign.corpus.importing.importing import ImportReport
 from backend.campaign.desk.exchange import desk
 from backend.campaign.judging.staffing import sign_out, suspend
-from backend.campaign.monitoring.videos.adding import import_corpus
+from backend.campaign.monitoring.videos.check import import_corpus
 from backend.campaign.nouns import OPERATOR, Role, Split
-from backend.campaign.release.earlier.raw_summary import summarise_raw
+from backend.campaign.release.earlier.raw_agreement import summarise_raw
 from backend.campaign.release.export.freezing import export_release
 from backend.campaign.review.adjudicating import adjudicate
 from backend.campaign.review.queries import list_queries, query_pairs
@@ -23,7 +23,7 @@ from backend.campaign.selection.batches.next_batch import open_batch
 from backend.campaign.selection.candidates.choosing import choose_candidates
 from backend.campaign.selection.queries.drawing import draw_queries
 from backend.campaign.setup.people.accounts import accept_invitation, add_person
-from backend.campaign.setup.people.sessions import person_for, sign_in
+from backend.campaign.setup.people.permissions import person_for, sign_in
 from backend.campaign.setup.project.folder import Project, open_project
 from backend.core.errors import InputError, NotAllowed, ProjectError
 from backend.scoring.scored_files import evaluate_files

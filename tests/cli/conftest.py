@@ -2,29 +2,42 @@
 
 import io
 import sys
-from collections.abc import Callable
 
 import pytest
 
 from backend import cli
 
-Run = Callable[..., tuple[int, str, str]]
 
+class Run:
+    """Runs a command as the console script does: (exit code, standard output, standard error)."""
 
-@pytest.fixture
-def reelrank(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run a command as the console script does: (exit code, standard output, standard error)."""
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+        self._monkeypatch, self._capsys = monkeypatch, capsys
 
-    def run(*arguments: object, stdin: str = "") -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["reelrank", *map(str, arguments)])
-        monkeypatch.setattr(sys, "stdin", io.StringIO(stdin))
+    def __call__(self, *arguments: object, stdin: str = "") -> tuple[int, str, str]:
+        self._monkeypatch.setattr(sys, "argv", ["reelrank", *map(str, arguments)])
+        self._monkeypatch.setattr(sys, "stdin", io.StringIO(stdin))
         try:
             cli.main()
         except SystemExit as leaving:
             code = leaving.code if isinstance(leaving.code, int) else 0 if leaving.code is None else 1
         else:
             code = 0
-        out, err = capsys.readouterr()
-        return code, out, err
+        return code, *self._capsys.readouterr()
 
-    return run
+    def out(self, *arguments: object, stdin: str = "") -> str:
+        """What a command prints that ends well, and has nothing to say on standard error."""
+        code, out, err = self(*arguments, stdin=stdin)
+        assert (code, err) == (0, "")
+        return out
+
+    def refusal(self, *arguments: object, stdin: str = "") -> str:
+        """Why a command is refused, which has nothing to say on standard output."""
+        code, out, err = self(*arguments, stdin=stdin)
+        assert (code, out) == (1, "")
+        return err
+
+
+@pytest.fixture
+def reelrank(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    return Run(monkeypatch, capsys)

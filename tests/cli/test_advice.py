@@ -16,7 +16,7 @@ from backend.campaign.judging.model import DeskState
 from backend.campaign.nouns import OPERATOR, Role
 from backend.campaign.review.status import next_step
 from backend.campaign.setup.people.accounts import add_person_with_password
-from backend.campaign.setup.people.sessions import sign_in
+from backend.campaign.setup.people.permissions import sign_in
 from backend.campaign.setup.project.folder import open_project
 from backend.encoders import sentence
 from cli.conftest import Run
@@ -54,8 +54,7 @@ def follow(folder: Path, tmp_path: Path, reelrank: Run) -> Follow:
     def followed(advice: str) -> None:
         program, *words = shlex.split(advice)
         assert program == "reelrank"
-        code, _, refused = reelrank(*(mine.get(word, word) for word in words))
-        assert code == 0, f"{advice}: {refused}"
+        reelrank.out(*(mine.get(word, word) for word in words))
 
     return followed
 
@@ -133,8 +132,7 @@ def test_training_queries_that_can_not_come_are_not_asked_for(
     follow(f"reelrank import '{folder}' FILE --videos FOLDER")
     drawn = len({moment.caption for moment in MOMENTS})
     assert reelrank("queries", folder, "--val", drawn, "--test", 0)[0] == 0
-    code, _, refusal = reelrank("pseudo-train", folder, tmp_path / "train")
-    assert code == 1
+    refusal = reelrank.refusal("pseudo-train", folder, tmp_path / "train")
     assert "every caption was drawn for validation or test" in refusal
     assert "run" not in refusal
 

@@ -42,6 +42,10 @@ def test_the_published_grades_give_the_published_figures(reelrank: Run, shared: 
     # What `consensus` has too, it has by the same keys.
     consensus = json.loads(reelrank("consensus", raw, "--json")[1])
     assert {key: found[key] for key in consensus} == consensus
+    assert (consensus["rows"], consensus["annotators"], consensus["pairs"]) == (227_808, 21, 96_483)
+    assert list(consensus["relevance"].values()) == [5929, 19245, 30056, 24439, 14773]
+    assert (consensus["consensus"], consensus["discarded"]) == (94_442, 2_041)
+    assert consensus["alpha_ordinal"] == pytest.approx(0.6149846647249602, abs=1e-9)
 
 
 @pytest.fixture
@@ -76,9 +80,7 @@ def test_a_project_may_be_asked_for_a_part(reelrank: Run, graded: Judging, tmp_p
         (("--split", "tset"), "there is no split tset: there are val, test"),
         (("--query", "nobody"), "no query that is judged reads 'nobody'"),
     ):
-        code, _, err = reelrank("agreement", folder, *wrong)
-        assert code == 1
-        assert said in err
+        assert said in reelrank.refusal("agreement", folder, *wrong)
     (tmp_path / "raw.csv").write_text("pair_id,worker,relevance\na,1,2\n")
     for usage in (
         (tmp_path / "raw.csv", "--split", "val"),
@@ -90,8 +92,7 @@ def test_a_project_may_be_asked_for_a_part(reelrank: Run, graded: Judging, tmp_p
 
 def test_the_words_hold_every_figure_and_why_one_is_undefined(reelrank: Run, tmp_path: Path) -> None:
     (tmp_path / "raw.csv").write_text("pair_id,worker,relevance\na,1,2\na,2,3\nb,1,0\nb,2,0\n")
-    code, out, _ = reelrank("agreement", tmp_path / "raw.csv")
-    assert code == 0
+    out = reelrank.out("agreement", tmp_path / "raw.csv")
     assert "4 grades by 2 annotators over 2 pairs" in out
     assert "no two annotators share 50 pairs" in " ".join(out.split())
     assert "Pairs settled by two" in out
@@ -105,8 +106,7 @@ def test_a_scale_is_refused_for_a_project(reelrank: Run, judging: Judging) -> No
 
 
 def test_a_project_without_grades_says_so(reelrank: Run, judging: Judging) -> None:
-    code, out, _ = reelrank("agreement", judging.project.folder)
-    assert code == 0
+    out = reelrank.out("agreement", judging.project.folder)
     assert "0 grades by 0 annotators over 0 pairs" in out
     assert "no pair has two grades" in " ".join(out.split())
 
@@ -118,9 +118,9 @@ def test_other_ways_are_compared_and_change_nothing(reelrank: Run, graded: Judgi
         graded.grade(who, pair, grade)
     adjudicate(graded.project, graded.lead, pair, 1, "the clip begins later", now=NOW)
     before = [(one.pair, one.relevance) for one in graded.pairs()]
-    code, out, _ = reelrank("agreement", graded.project.folder, "--others", tmp_path / "others.csv")
-    assert code == 0
-    assert "The rule stays what it is" in out
+    assert "The rule stays what it is" in reelrank.out(
+        "agreement", graded.project.folder, "--others", tmp_path / "others.csv"
+    )
     rows = list(csv.DictReader((tmp_path / "others.csv").read_text(encoding="utf-8").splitlines()))
     (decided,) = [row for row in rows if row["by_lead"] == "1"]
     assert (decided["grades"], decided["final"], decided["mean"], decided["median"]) == ("0 0 4 4", "1", "2", "2")

@@ -13,8 +13,7 @@ from golden_benchmarks import read_golden
 def test_one_command_prints_the_published_figures(reelrank: Run, tmp_path: Path) -> None:
     golden = read_golden("charades_sta", tmp_path)
     asked = ("evaluate", "--benchmark", "charades-sta", "--truth", golden.truth, "--run", golden.run)
-    code, out, err = reelrank(*asked, "--json", tmp_path / "scores.json")
-    assert (code, err) == (0, "")
+    out = reelrank.out(*asked, "--json", tmp_path / "scores.json")
     assert "Charades-STA, in percent" in out
     assert "Evaluator: TALL" in out
     for figure, value in golden.printed["TALL"].items():
@@ -27,12 +26,10 @@ def test_one_command_prints_the_published_figures(reelrank: Run, tmp_path: Path)
 
 
 def test_every_benchmark_is_listed_and_described(reelrank: Run) -> None:
-    code, out, _ = reelrank("measures", "benchmarks")
-    assert code == 0
+    out = reelrank.out("measures", "benchmarks")
     assert [line.split()[0] for line in out.splitlines()[1:]] == list(BENCHMARKS)
     for one in BENCHMARKS.values():
-        code, out, _ = reelrank("measures", "benchmarks", one.name)
-        assert code == 0
+        out = reelrank.out("measures", "benchmarks", one.name)
         assert one.evaluator in out
         assert all(figure.name in out and (figure.key or figure.about) in out for figure in one.figures)
 

@@ -15,11 +15,9 @@ from support import NOW, Judging
 
 def test_describing_is_opened_for_people_told_of_and_closed(reelrank: Run, judging: Judging) -> None:
     folder = opened(judging).project.folder
-    code, out, err = reelrank(
+    assert "open for Anna, Boris, in 1 of the videos; 2.5 descriptions a minute of video are wanted" in reelrank.out(
         "describe", "open", folder, "--who", "anna", "--who", "Boris", "--video", "v2", "--per-minute", 2.5
     )
-    assert (code, err) == (0, "")
-    assert "open for Anna, Boris, in 1 of the videos; 2.5 descriptions a minute of video are wanted" in out
     assert [may_describe(judging.project, one) for one in judging.annotators] == [True, True, False, False]
     assert json.loads(reelrank("describe", folder, "--json")[1])["choice"]["videos"] == ["v2"]
     assert "Describing is closed." in reelrank("describe", "close", folder)[1]
@@ -32,8 +30,7 @@ def test_what_cannot_be_chosen_is_named_all_at_once(reelrank: Run, judging: Judg
     code, _, err = reelrank("describe", "open", folder, "--who", "Zoe", "--who", "Yan")
     names = [row.person.name for row in list_people(judging.project, OPERATOR)]
     assert (code, f"nobody is called Zoe, Yan; the users are {', '.join(names)}" in err) == (1, True)
-    code, _, err = reelrank("describe", "open", folder, "--who", "Lea", "--video", "v99", "--per-video", 1)
-    assert code == 1
+    err = reelrank.refusal("describe", "open", folder, "--who", "Lea", "--video", "v99", "--per-video", 1)
     assert "Lea is a lead" in err
     assert "no video v99" in err
     assert describing_choice(judging.project, OPERATOR).people is None
@@ -48,8 +45,7 @@ def test_descriptions_are_listed_and_exported(reelrank: Run, judging: Judging, t
     assert out.splitlines()[1].split() == ["v0", "2.00", "5.00", "Anna", "waiting", *["A", "woman", "pours", "tea."]]
     found = json.loads(reelrank("describe", "list", folder, "--show", "all", "--search", "dog", "--json")[1])
     assert [(one["description"], one["status"]) for one in found] == [("d2", "accepted")]
-    code, _, err = reelrank("describe", "export", folder, tmp_path / "out.csv")
-    assert (code, err) == (0, "")
+    reelrank.out("describe", "export", folder, tmp_path / "out.csv")
     with (tmp_path / "out.csv").open(newline="") as file:
         assert [row["caption"] for row in csv.DictReader(file)] == ["", "A dog runs."]
     assert "Anna" in reelrank("describe", folder)[1]
@@ -59,10 +55,10 @@ def test_describers_are_told_what_a_file_says(reelrank: Run, judging: Judging, t
     folder = judging.project.folder
     assert "Use no names." in reelrank("describe", "guideline", folder)[1]
     (tmp_path / "rules.txt").write_text("Mark one thing.\n\nNo names.\n")
-    code, _, err = reelrank("describe", "guideline", folder, tmp_path / "rules.txt")
-    assert (code, "needs a reason" in err) == (1, True)
+    assert "needs a reason" in reelrank.refusal("describe", "guideline", folder, tmp_path / "rules.txt")
     _, out, _ = reelrank("describe", "guideline", folder, tmp_path / "rules.txt", "--reason", "shorter")
     assert out == "Version 2: shorter\nMark one thing.\nNo names.\n"
     (tmp_path / "rules.txt").write_bytes(b"\xff\xfe\x00\xd8")
-    code, _, err = reelrank("describe", "guideline", folder, tmp_path / "rules.txt", "--reason", "x")
-    assert (code, "is damaged UTF-16 text" in err) == (1, True)
+    assert "is damaged UTF-16 text" in reelrank.refusal(
+        "describe", "guideline", folder, tmp_path / "rules.txt", "--reason", "x"
+    )

@@ -53,8 +53,7 @@ def rows(text: str) -> list[dict[str, str]]:
 def test_csv_holds_every_mean_with_its_run_preset_and_options(
     reelrank: Run, arguments: list[object], expected: dict[str, dict[str, float]]
 ) -> None:
-    code, out, err = reelrank(*arguments, "--format", "csv")
-    assert (code, err) == (0, "")
+    out = reelrank.out(*arguments, "--format", "csv")
     found = rows(out)
     assert {
         row["run"]: {r["measure"]: float(r["value"]) for r in found if r["run"] == row["run"]} for row in found
@@ -76,8 +75,7 @@ def test_json_to_a_file_holds_what_json_to_the_screen_holds(
     assert {run["name"]: run["measures"] for run in result["runs"]} == expected
     assert result["options"] == {"missing": "skip", "min_relevance": 2}
     assert result["runs"][2]["missing"] == ["q0", "q1"]
-    code, table, _ = reelrank(*arguments, "--json", tmp_path / "scores.json")
-    assert code == 0
+    table = reelrank.out(*arguments, "--json", tmp_path / "scores.json")
     assert json.loads((tmp_path / "scores.json").read_text()) == result
     assert "preset paper, missing=skip, min_relevance=2; 12 queries, 72 moments" in table
     assert json.loads(reelrank(*arguments, "--format", "json")[1]) == result
@@ -173,8 +171,7 @@ def test_by_default_doubts_come_first_and_then_one_small_table(
 ) -> None:
     """Of each query's seven predictions in `good` one lies in a video without a truth, and shows nothing judged."""
     truth, (good, poor, third) = files
-    code, out, err = reelrank("evaluate", "--truth", truth, "--run", good, poor, f"third={third}")
-    assert (code, err) == (0, "")
+    out = reelrank.out("evaluate", "--truth", truth, "--run", good, poor, f"third={third}")
     lines = out.splitlines()
     blank = lines.index("")
     assert lines[0] == "third has no predictions for 2 of 12 queries, which count 0: q0, q1"
@@ -284,16 +281,15 @@ def test_what_cannot_be_done_is_refused_in_words(
 def test_a_place_for_nothing_is_refused_before_anything_is_read(reelrank: Run, option: str, place: str) -> None:
     """Scoring may take minutes; what is wrong with the truth would be told next."""
     more = ["--format", "csv"] if option == "--out" else []
-    code, out, err = reelrank("evaluate", "--truth", "gone.json", "--run", "gone.json", option, place, *more)
-    assert (code, out) == (1, "")
+    err = reelrank.refusal("evaluate", "--truth", "gone.json", "--run", "gone.json", option, place, *more)
     assert f"{place} cannot be written" in err
     assert "gone.json" not in err
 
 
 def test_one_run_given_twice_is_refused(reelrank: Run, files: tuple[Path, list[Path]]) -> None:
-    code, _, err = reelrank("evaluate", "--truth", files[0], "--run", files[1][0], "--run", files[1][0])
-    assert code == 1
-    assert "is given twice" in err
+    assert "is given twice" in reelrank.refusal(
+        "evaluate", "--truth", files[0], "--run", files[1][0], "--run", files[1][0]
+    )
 
 
 def test_charts_of_papers_are_drawn_by_name(reelrank: Run, arguments: list[object], tmp_path: Path) -> None:
@@ -332,9 +328,10 @@ def test_a_measure_without_a_cut_off_is_no_line_by_cut_off(
     reelrank: Run, files: tuple[Path, list[Path]], tmp_path: Path
 ) -> None:
     asked = ("evaluate", "--truth", files[0], "--run", files[1][0], "--measure", "map,axiou@1,axiou@5")
-    code, _, err = reelrank(*asked, "--chart", f"by-k={tmp_path / 'x.svg'}")
-    assert code == 1
-    assert "map@0.3 has no cut-off: put a measure that has some first, such as --measure recall --k 1,5,10" in err
+    assert (
+        "map@0.3 has no cut-off: put a measure that has some first, such as --measure recall --k 1,5,10"
+        in reelrank.refusal(*asked, "--chart", f"by-k={tmp_path / 'x.svg'}")
+    )
 
 
 def test_scores_and_refusals_do_not_depend_on_where_runs_are_read(

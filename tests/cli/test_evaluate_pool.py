@@ -24,8 +24,7 @@ def strayed(tmp_path: Path) -> Path:
 
 
 def result(reelrank: Run, *arguments: object) -> dict[str, object]:
-    code, out, err = reelrank(*arguments, "--json", "-")
-    assert (code, err) == (0, "")
+    out = reelrank.out(*arguments, "--json", "-")
     found: dict[str, object] = json.loads(out)
     return found
 
@@ -49,16 +48,14 @@ def test_the_measures_are_those_of_mvmr_unless_others_are_asked_for(reelrank: Ru
 
 
 def test_predictions_outside_are_refused_with_file_query_and_video_and_counted(reelrank: Run, strayed: Path) -> None:
-    code, out, err = reelrank("evaluate", "--pool", POOLS, "--run", strayed)
-    assert (code, out) == (1, "")
+    err = reelrank.refusal("evaluate", "--pool", POOLS, "--run", strayed)
     assert f"{strayed}: 2 predictions of 1 queries are of videos outside their query's pool in {POOLS}" in err
     assert f"{strayed}, row 1: query kitchen#0, moment 2: video garage is not in the query's pool" in err
 
 
 def test_a_refusal_names_the_first_and_counts_all(reelrank: Run, tmp_path: Path) -> None:
     (tmp_path / "far.json").write_text(json.dumps({"kitchen#0": [["garage", n, n + 1, -n] for n in range(5000)]}))
-    code, _, err = reelrank("evaluate", "--pool", POOLS, "--run", tmp_path / "far.json")
-    assert code == 1
+    err = reelrank.refusal("evaluate", "--pool", POOLS, "--run", tmp_path / "far.json")
     assert "5,000 predictions of 1 queries" in err
     assert err.count("is not in the query's pool") == 9
 
@@ -70,8 +67,7 @@ def test_predictions_outside_are_left_out_and_counted_where_that_is_asked_for(re
     (run,) = found["runs"]  # type: ignore[misc]
     assert run["outside_pool"] == 2
     assert run["measures"] == means(reelrank, *ASKED)
-    code, out, _ = reelrank(*asked)
-    assert code == 0
+    out = reelrank.out(*asked)
     assert "pools of 3 of 4 videos; predictions outside them, left out: strayed 2" in out
     assert "they were left out" in out
 
@@ -100,8 +96,7 @@ def test_the_first_step_decides_which_videos_count(reelrank: Run, tmp_path: Path
 
 def test_own_video_and_pool_stand_side_by_side_in_table_json_csv_and_chart(reelrank: Run, tmp_path: Path) -> None:
     chart = tmp_path / "figure.svg"
-    code, out, _ = reelrank(*ASKED, "--own-video", "--chart", chart, "--json", tmp_path / "scores.json")
-    assert code == 0
+    out = reelrank.out(*ASKED, "--own-video", "--chart", chart, "--json", tmp_path / "scores.json")
     (run,) = json.loads((tmp_path / "scores.json").read_text())["runs"]
     assert (run["measures"]["recall@1,0.5"], run["own_video"]["measures"]["recall@1,0.5"]) == (
         0.0,

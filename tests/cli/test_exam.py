@@ -31,8 +31,7 @@ def settled(judging: Judging) -> Judging:
 
 def test_an_exam_is_set_told_of_and_ended(reelrank: Run, settled: Judging) -> None:
     folder = settled.project.folder
-    code, out, err = reelrank("exam", "set", folder, "--queries", 1, "--pairs", 6, "--seed", 4, "--most-missed", 12.5)
-    assert (code, err) == (0, "")
+    out = reelrank.out("exam", "set", folder, "--queries", 1, "--pairs", 6, "--seed", 4, "--most-missed", 12.5)
     assert "Exam of 5 pairs of 1 queries from settled pairs, seed 4; 12.5 % may miss." in out
     assert "Right grades: 0: 1, 1: 1, 2: 1, 3: 1, 4: 1" in out
     assert "Note: Asked for 1 query with 6 pairs each; there were only 5 pairs of 1 query to be had." in out
@@ -50,8 +49,7 @@ def test_an_exam_is_set_told_of_and_ended(reelrank: Run, settled: Judging) -> No
     assert (code, err, told["exam"]["items"]) == (0, "", 5)
     assert [(one["person"]["name"], one["phase"]) for one in told["people"]][3] == (me.name, "result")
 
-    code, out, err = reelrank("exam", "results", folder, "--csv", folder / "exam.csv")
-    assert (code, err) == (0, "")
+    out = reelrank.out("exam", "results", folder, "--csv", folder / "exam.csv")
     # 2 of 5 miss; Wilson: (.4 + .384146 +- 1.959964 sqrt(.048 + .036880)) / 1.768292.
     first, after, kappa, _ = (line.split() for line in out.splitlines()[1:5])
     assert first == [me.name, "missed", "first,", "%", "5", "40.0", "11.8", "76.9"]
@@ -75,8 +73,7 @@ def test_an_exam_that_guessing_passes_is_seen_before_and_held_for_a_reason_only(
     reelrank: Run, settled: Judging
 ) -> None:
     folder, drawn = settled.project.folder, ("--pairs", 5, "--queries", 1, "--most-missed", 40)
-    code, out, err = reelrank("exam", "preview", folder, *drawn)
-    assert (code, err) == (0, "")
+    out = reelrank.out("exam", "preview", folder, *drawn)
     table = [line.split() for line in out.splitlines()]
     # The key is 0, 1, 2, 3, 4. By chance an answer misses with .6, .4, .4, .4, .6: 2.4 of 5.
     assert ["always", "0", "3", "5", "60.0", "fails"] in table
@@ -86,9 +83,7 @@ def test_an_exam_that_guessing_passes_is_seen_before_and_held_for_a_reason_only(
     assert "To hold it all the same, say why: --although REASON" in out
     assert exam_held(settled.project, OPERATOR) is None
 
-    code, out, err = reelrank("exam", "set", folder, *drawn)
-    assert (code, out) == (1, "")
-    assert "always 2 misses 2 of 5 and would pass" in err
+    assert "always 2 misses 2 of 5 and would pass" in reelrank.refusal("exam", "set", folder, *drawn)
     assert exam_held(settled.project, OPERATOR) is None
     assert reelrank("exam", "set", folder, *drawn, "--although", " two people  try it ")[0] == 0
     assert "Held all the same: two people try it\n" in reelrank("exam", "status", folder)[1]
@@ -140,20 +135,19 @@ def test_people_are_let_try_again_or_exempted(reelrank: Run, settled: Judging) -
     ]
     assert reelrank("exam", "retake", folder, name) == (0, f"{name} may take the exam once more.\n", "")
     assert exam_results(settled.project, OPERATOR)[3].phase == "first"
-    code, _, err = reelrank("exam", "retake", folder, "Zed")
-    assert (code, "there is nobody named Zed" in err) == (1, True)
+    assert "there is nobody named Zed" in reelrank.refusal("exam", "retake", folder, "Zed")
 
 
 def test_a_key_is_read_from_a_file_or_refused_with_its_rows(reelrank: Run, settled: Judging, tmp_path: Path) -> None:
     folder, pair = settled.project.folder, settled.pairs()[0].pair_id
     key = tmp_path / "key.csv"
     key.write_text(f"pair_id,grade\n{pair},7\n")
-    code, _, err = reelrank("exam", "set", folder, "--from", key)
-    assert (code, "key.csv, row 2: grade is '7'" in err) == (1, True)
+    assert "key.csv, row 2: grade is '7'" in reelrank.refusal("exam", "set", folder, "--from", key)
     assert exam_held(settled.project, OPERATOR) is None
     key.write_text(f"pair_id,grade\n{pair},4\n")
-    code, out, _ = reelrank("exam", "set", folder, "--from", key, "--although", "a trial")
-    assert (code, "Exam of 1 pairs of 1 queries from the key of key.csv; 20 % may miss." in out) == (0, True)
+    assert "Exam of 1 pairs of 1 queries from the key of key.csv; 20 % may miss." in reelrank.out(
+        "exam", "set", folder, "--from", key, "--although", "a trial"
+    )
     assert (
         "none.csv: cannot be read: No such file" in reelrank("exam", "set", folder, "--from", tmp_path / "none.csv")[2]
     )
@@ -168,31 +162,29 @@ def test_an_exam_of_open_pairs_goes_through_its_stages(reelrank: Run, judging: J
     fresh = Round(judging.give_videos_files())
     fresh.rows("UPDATE annotator SET password_hash = 'x'")
     folder = judging.project.folder
-    code, out, err = reelrank("exam", "set", folder, "--queries", 5, "--pairs", 3, "--key", "median")
-    assert (code, err) == (0, "")
+    out = reelrank.out("exam", "set", folder, "--queries", 5, "--pairs", 3, "--key", "median")
     assert "Exam of 9 pairs of 3 queries from open pairs, seed 1; 20 % may miss." in out
     assert "Note: Asked for 5 queries with 3 pairs each; there were only 9 pairs of 3 queries to be had." in out
     assert "Right grades" not in out
     assert "set_aside" in reelrank("status", folder)[1]
     fresh.finish(0, 0)
-    code, out, err = reelrank("exam", "close", folder)
-    assert (code, "1 of at least 2 people have finished the exam" in err) == (1, True)
+    assert "1 of at least 2 people have finished the exam" in reelrank.refusal("exam", "close", folder)
     assert reelrank("exam", "use", folder)[0] == 1
     fresh.finish(1, 1)
     _, out, _ = reelrank("exam", "status", folder)
     assert "Round open (key: median); its pairs are set aside from work until it ends." in out
     assert "Handed in: Anna, Boris." in out
     assert "always 1 misses 0 of 9 and would pass" in reelrank("exam", "close", folder)[2]
-    code, out, err = reelrank("exam", "close", folder, "--although", "a trial")
-    assert (code, err) == (0, "")
+    out = reelrank.out("exam", "close", folder, "--although", "a trial")
     assert "The key is there, for 9 pairs; 2 people have finished." in out
     assert "Right grades: 0: 0, 1: 9, 2: 0, 3: 0, 4: 0" in out
     _, out, _ = reelrank("exam", "status", folder, "--json")
     told = json.loads(out)
     assert (told["stage"], told["finished"], told["exam"]["key_from"]) == ("key fixed", ["Anna", "Boris"], "median")
-    code, out, err = reelrank("exam", "use", folder)
-    assert (code, err) == (0, "")
-    assert out == "18 answers about 9 pairs count as judgements now.\nOf each of 2 people 9 to 9 count.\n"
+    assert (
+        reelrank.out("exam", "use", folder)
+        == "18 answers about 9 pairs count as judgements now.\nOf each of 2 people 9 to 9 count.\n"
+    )
     assert reelrank("exam", "use", folder)[0] == 1
 
 

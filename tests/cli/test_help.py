@@ -9,6 +9,7 @@ from typer.core import TyperGroup
 
 from backend import cli
 from backend.campaign.setup.project.folder import Project
+from backend.cli import commands
 from cli.conftest import Run
 
 
@@ -26,9 +27,7 @@ GROUPS = [path for path, command in TREE.items() if isinstance(command, TyperGro
 
 @pytest.mark.parametrize("path", TREE, ids=" ".join)
 def test_every_command_and_group_has_help_with_an_example_of_itself(reelrank: Run, path: tuple[str, ...]) -> None:
-    code, out, _ = reelrank(*path, "--help")
-    assert code == 0
-    assert f"Example: reelrank {' '.join(path)} " in " ".join(out.split()) + " "
+    assert f"Example: reelrank {' '.join(path)} " in " ".join(reelrank.out(*path, "--help").split()) + " "
 
 
 def test_the_help_fits_on_a_page_and_lists_every_command_once_under_a_heading(reelrank: Run) -> None:
@@ -36,7 +35,7 @@ def test_the_help_fits_on_a_page_and_lists_every_command_once_under_a_heading(re
     lines = out.splitlines()[1:]  # below the usage, which names the program
     assert len(lines) < 60
     assert max(map(len, lines)) <= 80
-    assert [line for line in lines if line.endswith(":")] == [f"{section}:" for section in cli.SECTIONS]
+    assert [line for line in lines if line.endswith(":")] == [f"{section}:" for section in commands.SECTIONS]
     listed = re.findall(r"^  ([a-z-]+)  +\S", out, re.MULTILINE)
     assert Counter(listed) == Counter(path[0] for path in TREE if len(path) == 1)
 
@@ -56,7 +55,7 @@ def test_no_description_is_cut_off(reelrank: Run, path: tuple[str, ...]) -> None
 
 def test_a_former_name_is_the_same_command_and_is_listed_nowhere(reelrank: Run) -> None:
     context = cli.command().make_context("reelrank", [], resilient_parsing=True)
-    for former, name in cli.FORMER_NAMES.items():
+    for former, name in commands.FORMER_NAMES.items():
         assert cli.command().get_command(context, former) is TREE[tuple(name.split())]
         assert (former,) not in TREE
         assert re.match(rf"Usage: \S.* {former} \[OPTIONS\]", reelrank(former, "--help")[1])

@@ -30,8 +30,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_report_names_what_was_taken_and_every_oddity(reelrank: Run, project: Path) -> None:
-    code, out, err = reelrank("import-judgements", project, "raw.csv", "--pairs", "pairs.csv")
-    assert (code, err) == (0, "")
+    out = reelrank.out("import-judgements", project, "raw.csv", "--pairs", "pairs.csv")
     first, *others = out.splitlines()
     assert first.startswith("raw.csv: 6 rows by 3 workers over 3 pairs (")
     assert others == [
@@ -57,14 +56,14 @@ def test_json_is_json_alone(reelrank: Run, project: Path) -> None:
 def test_files_that_are_wrong_are_refused_with_all_their_rows(reelrank: Run, project: Path) -> None:
     Path("raw.csv").write_text(RAW + "1,2,7\n")
     Path("pairs.csv").write_text(PAIRS + "9,a,v1,now,60,0.2,,\n")
-    code, out, err = reelrank("import-judgements", project, "raw.csv", "--pairs", "pairs.csv")
-    assert (code, out) == (1, "")
-    assert err.splitlines() == [
+    assert reelrank.refusal("import-judgements", project, "raw.csv", "--pairs", "pairs.csv").splitlines() == [
         "reelrank: raw.csv, row 8: relevance is '7', not one of 0, 1, 2, 3, 4",
         "pairs.csv, row 5: timestamp is 'now', not [start, end] in seconds",
     ]
-    code, _, err = reelrank("import-judgements", project, "none.csv")
-    assert (code, err) == (1, "reelrank: none.csv: cannot be read: No such file or directory\n")
+    assert (
+        reelrank.refusal("import-judgements", project, "none.csv")
+        == "reelrank: none.csv: cannot be read: No such file or directory\n"
+    )
 
 
 @pytest.mark.long

@@ -1,10 +1,11 @@
-"""Pools of massive-video retrieval on the command line."""
+"""Pools of massive-video retrieval on the command line, and their check by people."""
 
 import json
 from pathlib import Path
 
 import pytest
 
+import demo_pools
 from cli.conftest import Run
 
 
@@ -29,8 +30,7 @@ def pools(tmp_path: Path) -> Path:
 
 
 def test_the_row_of_a_file_and_which_queries_are_odd(reelrank: Run, pools: Path) -> None:
-    code, out, err = reelrank("mvmr", "stats", pools)
-    assert (code, err) == (0, "")
+    out = reelrank.out("mvmr", "stats", pools)
     rows = {" ".join(row.split()[:-1]): row.split()[-1] for row in out.split("\n\n")[0].splitlines()}
     assert (rows["queries"], rows["videos"], rows["videos per pool"]) == ("7", "2", "2")
     assert rows["positive videos per query, mean, own included"] == "1.857"  # 13 of 7
@@ -42,8 +42,7 @@ def test_the_row_of_a_file_and_which_queries_are_odd(reelrank: Run, pools: Path)
 
 
 def test_json_is_json_alone_and_names_every_query(reelrank: Run, pools: Path) -> None:
-    code, out, err = reelrank("mvmr", "stats", pools, "--json")
-    assert (code, err) == (0, "")
+    out = reelrank.out("mvmr", "stats", pools, "--json")
     found = json.loads(out)
     assert found["without_distractor"] == [f"a#{number}" for number in range(6)]
     assert (found["queries"], found["short"]) == (7, ["a#7"])
@@ -53,9 +52,7 @@ def test_a_file_with_a_fault_is_refused_by_query_and_video(reelrank: Run, pools:
     found = json.loads(pools.read_text("utf-8"))
     found["a"]["retrieval_pool"][3] = ["b", "x"]
     pools.write_text(json.dumps(found), encoding="utf-8")
-    code, out, err = reelrank("mvmr", "stats", pools)
-    assert (code, out) == (1, "")
-    assert err.splitlines() == [
+    assert reelrank.refusal("mvmr", "stats", pools).splitlines() == [
         f"reelrank: {pools}, row 1: query a#3: its own video a is not in its pool",
         f"{pools}, row 1: query a#3: video x of its pool is not in the file",
     ]
@@ -66,11 +63,10 @@ def test_figures_tell_the_query_what_is_missing_and_where_they_are(
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     (tmp_path / "videos").mkdir()
-    code, out, err = reelrank(
+    out = reelrank.out(
         *("mvmr", "figures", pools, tmp_path / "figures", "--query", "a#6", "--encoder", "minilm"),
         *("--videos", tmp_path / "videos"),
     )
-    assert (code, err) == (0, "")
     lines = out.splitlines()
     assert lines[0] == "Query a#6: Sentence 6."
     # Nothing is said of video b, so nothing is as similar to it as that.
@@ -78,3 +74,28 @@ def test_figures_tell_the_query_what_is_missing_and_where_they_are(
     assert lines[2] == "Note: no picture of a, b: no video file there shows it"
     assert lines[3:] == [str(path) for path in sorted((tmp_path / "figures").iterdir())]
     assert list((tmp_path / "cache/reelrank/embeddings").rglob("*.npy"))
+
+
+def test_a_check_is_made_and_reported(reelrank: Run, tmp_path: Path) -> None:
+    pools = demo_pools.write(tmp_path / "pools.json")
+    folder = tmp_path / "check"
+    options = ("--videos", demo_pools.CLIPS, "--queries", 2, "--negatives", 1, "--seed", 5)
+    out = reelrank.out("mvmr", "check", pools, folder, *options)
+    assert "2 of 3 queries, 2 positives and 2 negatives among 4 videos" in out
+    assert "users add" in out
+    out = reelrank.out("mvmr", "check-report", folder)
+    assert out.splitlines()[0] == "pools.json: 2 of 3 queries, seed 5"
+    assert [line.split()[:3] for line in out.splitlines()[3:]] == [
+        *(["positives", "0", "0"], ["negatives", "0", "0"], ["together", "0", "0"])
+    ]
+    _, out, _ = reelrank("mvmr", "check-report", folder, "--json")
+    found = json.loads(out)
+    assert (found["facts"]["seed"], found["together"]["waiting"], found["together"]["share"]) == (5, 4, None)
+    assert "is a project already" in reelrank.refusal("mvmr", "check", pools, folder, *options)
+
+
+def test_a_project_that_checks_nothing_says_what_would(reelrank: Run, tmp_path: Path) -> None:
+    reelrank("init", tmp_path / "p", "--encoder", "minilm")
+    assert "checks no pools: `reelrank mvmr check` makes a project that does" in reelrank.refusal(
+        "mvmr", "check-report", tmp_path / "p"
+    )

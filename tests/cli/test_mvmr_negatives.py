@@ -21,8 +21,7 @@ def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_it_says_what_it_wrote(reelrank: Run, corpus: Path, tmp_path: Path) -> None:
-    code, out, err = reelrank("mvmr", "negatives", corpus, tmp_path / "out", "--t-tr", "0.85", "--temperature", "0.2")
-    assert (code, err) == (0, "")
+    out = reelrank.out("mvmr", "negatives", corpus, tmp_path / "out", "--t-tr", "0.85", "--temperature", "0.2")
     assert out.startswith("4 queries and 3 videos (")
     assert "words-64" in out
     # a and c share a sentence: b is all that the two queries with it may have; of b's and of c's last, two each.
@@ -41,8 +40,7 @@ def test_vectors_are_kept_where_it_is_told(reelrank: Run, corpus: Path, tmp_path
 
 def test_who_has_no_negative_is_told_of(reelrank: Run, corpus: Path, tmp_path: Path) -> None:
     corpus.write_text("video,start,end,caption\na,0,2,A dog runs.\nb,0,2,A dog runs.\n")
-    code, out, _ = reelrank("mvmr", "negatives", corpus, tmp_path / "out")
-    assert code == 0
+    out = reelrank.out("mvmr", "negatives", corpus, tmp_path / "out")
     assert "Note: 2 queries have no potential negative" in out
     assert "Note: 2 videos have no potential negative" in out
 
@@ -56,24 +54,19 @@ def test_who_has_no_negative_is_told_of(reelrank: Run, corpus: Path, tmp_path: P
     ],
 )
 def test_refusals_leave_nothing(reelrank: Run, corpus: Path, tmp_path: Path, options: list[str], message: str) -> None:
-    code, out, err = reelrank("mvmr", "negatives", corpus, tmp_path / "out", *options)
-    assert (code, out) == (1, "")
-    assert message in err
+    assert message in reelrank.refusal("mvmr", "negatives", corpus, tmp_path / "out", *options)
     assert not (tmp_path / "out").exists()
 
 
 def test_a_folder_that_is_there_is_left_alone(reelrank: Run, corpus: Path, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out/mine.txt").write_text("mine")
-    code, _, err = reelrank("mvmr", "negatives", corpus, tmp_path / "out")
-    assert code == 1
-    assert "exists already and is not empty" in err
+    assert "exists already and is not empty" in reelrank.refusal("mvmr", "negatives", corpus, tmp_path / "out")
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["mine.txt"]
 
 
 def test_what_is_no_query_is_told_of(reelrank: Run, corpus: Path, tmp_path: Path) -> None:
     corpus.write_text(LINES + "a,0,2,A dog runs.\n")
-    code, out, _ = reelrank("mvmr", "negatives", corpus, tmp_path / "out")
-    assert code == 0
+    out = reelrank.out("mvmr", "negatives", corpus, tmp_path / "out")
     assert out.startswith("4 queries and 3 videos (")
     assert "Note: 1 left out: it repeats an earlier one's video, span and caption" in out

@@ -27,8 +27,7 @@ def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_an_annotation_file_becomes_pools(reelrank: Run, corpus: Path, tmp_path: Path) -> None:
     out = tmp_path / "pools"
-    code, said, err = reelrank("mvmr", "build", corpus, out, "--pool", 6, "--encoder", "minilm", "--seed", 3)
-    assert (code, err) == (0, "")
+    said = reelrank.out("mvmr", "build", corpus, out, "--pool", 6, "--encoder", "minilm", "--seed", 3)
     rows = {" ".join(row.split()[:-1]): row.split()[-1] for row in said.split("\n\n")[0].splitlines()}
     assert rows["queries with a pool of 6"] == "12"
     assert rows["positive videos per query, mean, own included"] == "3.000"  # six have 5, six have 1
@@ -37,9 +36,7 @@ def test_an_annotation_file_becomes_pools(reelrank: Run, corpus: Path, tmp_path:
     assert "thresholds 0.9 and 0.5 are the paper's, for sup-simcse-roberta-large" in said
     assert sorted(path.name for path in out.iterdir()) == ["manifest.json", "pairs.csv", "pools.json"]
     assert list((tmp_path / "cache/reelrank/embeddings").rglob("*.npy"))
-    code, said, _ = reelrank("mvmr", "stats", out / "pools.json", "--json")
-    assert code == 0
-    assert json.loads(said)["positives"] == 3
+    assert json.loads(reelrank.out("mvmr", "stats", out / "pools.json", "--json"))["positives"] == 3
 
 
 def test_a_project_has_its_own_encoder_and_captions(reelrank: Run, corpus_project: Project, tmp_path: Path) -> None:
@@ -48,8 +45,7 @@ def test_a_project_has_its_own_encoder_and_captions(reelrank: Run, corpus_projec
     code, _, err = reelrank(*call, "--encoder", "minilm", "--format", "csv")
     assert code == 2
     assert "leave out --encoder, --format" in " ".join(err.replace("│", " ").split())
-    code, said, err = reelrank(*call, "--t-pos", "0.99", "--as-published")
-    assert (code, err) == (0, "")
+    said = reelrank.out(*call, "--t-pos", "0.99", "--as-published")
     assert "Encoder: words-64" in said
     assert "the paper's" not in said
     assert json.loads((out / "manifest.json").read_bytes())["as_published"]
@@ -62,22 +58,20 @@ def test_imprecise_captions_are_taken_where_there_are_some(
     with (corpus_project.folder / "reelrank.toml").open("a") as settings:
         settings.write('Anna = "a woman"\nBoris = "a man"\nCarla = "a woman"\nDev = "a man"\n')
     assert reelrank("rewrite", corpus_project.folder)[0] == 0
-    code, said, _ = reelrank(
+    assert "Captions: 48 imprecise, 0 as published." in reelrank.out(
         "mvmr", "build", corpus_project.folder, tmp_path / "pools", "--pool", 3, "--t-neg", 0.9, "--t-pos", 0.99
     )
-    assert code == 0
-    assert "Captions: 48 imprecise, 0 as published." in said
     assert "Anna" not in (tmp_path / "pools/pools.json").read_text()
 
 
 def test_short_and_undistracted_queries_are_named(reelrank: Run, corpus: Path, tmp_path: Path) -> None:
-    code, said, _ = reelrank("mvmr", "build", corpus, tmp_path / "pools", "--pool", 8, "--positives", 1)
-    assert code == 0
+    said = reelrank.out("mvmr", "build", corpus, tmp_path / "pools", "--pool", 8, "--positives", 1)
     # Six other videos distract from "He sits.", eleven from each of the others.
     assert "Short, and dropped: v0#0, v1#0, v2#0, v3#0, v4#0 and 1 more." in said
-    code, said, _ = reelrank("mvmr", "build", corpus, tmp_path / "small", "--pool", 5)
-    assert code == 0
-    assert "Without a distractor: every video of the pool is positive: v0#0, v1#0, v2#0, v3#0, v4#0 and 1 more." in said
+    assert (
+        "Without a distractor: every video of the pool is positive: v0#0, v1#0, v2#0, v3#0, v4#0 and 1 more."
+        in reelrank.out("mvmr", "build", corpus, tmp_path / "small", "--pool", 5)
+    )
 
 
 def test_what_is_wrong_is_said_before_anything_is_written(reelrank: Run, corpus: Path, tmp_path: Path) -> None:
@@ -90,11 +84,11 @@ def test_what_is_wrong_is_said_before_anything_is_written(reelrank: Run, corpus:
     )
     code, _, err = reelrank("mvmr", "build", corpus, out, "--t-pos", 0.4, "--thresholds", corpus)
     assert code == 2
-    code, _, err = reelrank("mvmr", "build", corpus, out, "--thresholds", corpus)
-    assert code == 1
-    assert "is no file of thresholds" in err
-    code, _, err = reelrank("mvmr", "build", corpus, out)
-    assert (code, err) == (1, "reelrank: moments.jsonl has 12 videos: take a --pool of no more\n")
+    assert "is no file of thresholds" in reelrank.refusal("mvmr", "build", corpus, out, "--thresholds", corpus)
+    assert (
+        reelrank.refusal("mvmr", "build", corpus, out)
+        == "reelrank: moments.jsonl has 12 videos: take a --pool of no more\n"
+    )
     assert not out.exists()
 
 
@@ -103,8 +97,7 @@ def test_thresholds_are_found_and_taken_and_belong_to_their_encoder(
 ) -> None:
     pairs = tmp_path / "pairs.tsv"
     pairs.write_text("a dog runs\ta dog runs\t5\na dog runs\ta dog runs fast\t4\na dog runs\tblue sky above\t0\n")
-    code, said, err = reelrank("mvmr", "calibrate", pairs, tmp_path / "found", "--encoder", "minilm")
-    assert (code, err) == (0, "")
+    said = reelrank.out("mvmr", "calibrate", pairs, tmp_path / "found", "--encoder", "minilm")
     stored = json.loads((tmp_path / "found/thresholds.json").read_bytes())
     assert f"t_pos {stored['t_pos']:g}, t_neg {stored['t_neg']:g}: " in said
     assert stored["t_neg"] < stored["t_pos"]
@@ -118,8 +111,7 @@ def test_thresholds_are_found_and_taken_and_belong_to_their_encoder(
         "--thresholds",
         tmp_path / "found/thresholds.json",
     )
-    code, _, err = reelrank(*call)
-    assert (code, err) == (0, "")
+    reelrank.out(*call)
     told = json.loads((tmp_path / "pools/manifest.json").read_bytes())
     assert (told["t_pos"], told["t_neg"]) == (stored["t_pos"], stored["t_neg"])
     assert told["thresholds"].startswith("pairs.tsv: ")
@@ -128,22 +120,16 @@ def test_thresholds_are_found_and_taken_and_belong_to_their_encoder(
         identity = "other"
 
     monkeypatch.setattr(sentence, "load", lambda spec: Other())
-    code, _, err = reelrank(*call[:3], tmp_path / "more", *call[4:])
-    assert code == 1
-    assert "has thresholds of words-64, but the encoder here is other" in err
+    assert "has thresholds of words-64, but the encoder here is other" in reelrank.refusal(
+        *call[:3], tmp_path / "more", *call[4:]
+    )
 
 
 def test_looking_needs_videos_and_a_model(reelrank: Run, corpus: Path, corpus_project: Project, tmp_path: Path) -> None:
     call = ("mvmr", "build", corpus, tmp_path / "pools", "--pool", 6, "--visual", "emscore")
-    code, _, err = reelrank(*call)
-    assert code == 1
-    assert "name their folder with --videos" in err
-    code, _, err = reelrank(*call, "--videos", tmp_path)
-    assert code == 1
-    assert "no video file in" in err
-    code, _, err = reelrank(
+    assert "name their folder with --videos" in reelrank.refusal(*call)
+    assert "no video file in" in reelrank.refusal(*call, "--videos", tmp_path)
+    assert "the files of 6 videos are not known, such as v0" in reelrank.refusal(
         "mvmr", "build", corpus_project.folder, tmp_path / "pools", "--pool", 3, "--visual", "emscore"
     )
-    assert code == 1
-    assert "the files of 6 videos are not known, such as v0" in err
     assert not (tmp_path / "pools").exists()

@@ -24,7 +24,7 @@ from backend.campaign.nouns import OPERATOR, Role
 from backend.campaign.release.export import card, freezing
 from backend.campaign.review.adjudicating import adjudicate
 from backend.campaign.setup.people.accounts import add_person_with_password
-from backend.campaign.setup.people.sessions import sign_in
+from backend.campaign.setup.people.permissions import sign_in
 from backend.campaign.setup.project.folder import Project, open_project
 from backend.core.ids import PairKey
 from backend.encoders import sentence
@@ -105,8 +105,7 @@ def test_from_a_bucket_to_a_release(s3: S3, reelrank: Run, tmp_path: Path, monke
     folder = tmp_path / "project"
 
     def run(*arguments: object) -> str:
-        code, out, err = reelrank(*arguments)
-        assert code == 0, f"{arguments}: {out}{err}"
+        out = reelrank.out(*arguments)
         return out
 
     run("init", folder, "--encoder", "minilm")

@@ -73,11 +73,9 @@ def test_prometheus_needs_an_address_that_is_free_and_its_package(
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         address = f"127.0.0.1:{taken.getsockname()[1]}"
-        code, _, err = reelrank("serve", project, "--metrics", address)
-        assert (code, "choose another --metrics" in err) == (1, True)
+        assert "choose another --metrics" in reelrank.refusal("serve", project, "--metrics", address)
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    code, _, err = reelrank("serve", project, "--metrics", address)
-    assert (code, "pip install 'reelrank[metrics]'" in err) == (1, True)
+    assert "pip install 'reelrank[metrics]'" in reelrank.refusal("serve", project, "--metrics", address)
 
 
 def test_the_server_is_told_by_options_or_the_environment_and_else_counts_nothing(
@@ -174,8 +172,7 @@ def test_a_demo_that_is_served_is_not_served_twice(
     url = f"http://127.0.0.1:{taken}"
     held = note_address(open_project(demo), url)  # as its server does
     assert served_at(demo) == url
-    code, out, _ = reelrank("demo", demo, "--port", taken)
-    assert code == 0
+    out = reelrank.out("demo", demo, "--port", taken)
     assert "This demo is running already, so no second server was started." in out
     assert f"Open      {url}\nAnnotate  as Ana or Ben" in out
     code, _, err = reelrank("serve", demo, "--port", taken)

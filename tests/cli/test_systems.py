@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from backend.campaign.monitoring.videos.adding import register_videos
+from backend.campaign.monitoring.videos.check import register_videos
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.selection.queries.drawing import draw_queries
 from backend.campaign.setup.project.folder import Project
@@ -33,14 +33,14 @@ def videos(tmp_path: Path) -> dict[str, float]:
 
 def test_a_truth_is_enough_for_a_run_that_is_scored(reelrank: Run, tmp_path: Path, videos: dict[str, float]) -> None:
     arguments = ("baseline", "random", EXAMPLE / "val.json")
-    code, out, _ = reelrank(*arguments, tmp_path / "a.json", "--seed", 3, "--videos", tmp_path / "map.json")
-    assert code == 0
+    out = reelrank.out(*arguments, tmp_path / "a.json", "--seed", 3, "--videos", tmp_path / "map.json")
     assert "random: 100 predictions for 1 queries" in out
     assert "It has seen how long videos last." in out
     run = json.loads((tmp_path / "a.json").read_text())
     assert {row[0] for rows in run.values() for row in rows} == set(videos)
-    code, out, err = reelrank("evaluate", "--truth", EXAMPLE / "val.json", "--run", tmp_path / "a.json")
-    assert (code, "NDCG@K, IoU>=mu: " in out) == (0, True), err
+    assert "NDCG@K, IoU>=mu: " in reelrank.out(
+        "evaluate", "--truth", EXAMPLE / "val.json", "--run", tmp_path / "a.json"
+    )
     reelrank(*arguments, tmp_path / "b.json", "--seed", 3, "--videos", tmp_path / "map.json")
     assert (tmp_path / "b.json").read_bytes() == (tmp_path / "a.json").read_bytes()
     reelrank(*arguments, tmp_path / "c.json", "--seed", 4, "--videos", tmp_path / "map.json")
@@ -52,19 +52,16 @@ def test_two_runs_become_a_two_step(reelrank: Run, tmp_path: Path) -> None:
         (tmp_path / f"{name}.json").write_text(json.dumps({"1": rows}))
     truth = json.loads((EXAMPLE / "val.json").read_text())
     (tmp_path / "val.json").write_text(json.dumps([*truth, {**truth[0], "query_id": 2}]))
-    code, out, _ = reelrank(
+    assert "Without an answer, because one of the runs lacks them: 1 of the queries" in reelrank.out(
         *("baseline", "prmr", tmp_path / "val.json", tmp_path / "two.json"),
         *("--first", tmp_path / "x.json", "--second", tmp_path / "y.json"),
     )
-    assert code == 0
-    assert "Without an answer, because one of the runs lacks them: 1 of the queries" in out
     assert json.loads((tmp_path / "two.json").read_text()) == {"1": [["v2", 3, 8, 0.5]]}
 
 
 def test_captions_are_told_to_be_an_upper_bound(reelrank: Run, corpus_project: Project, tmp_path: Path) -> None:
     draw_queries(corpus_project, OPERATOR, val=2, test=1, seed=5, now=NOW)
-    code, out, _ = reelrank("baseline", "caption", corpus_project.folder, tmp_path / "c.json", "--split", "val")
-    assert code == 0
+    out = reelrank.out("baseline", "caption", corpus_project.folder, tmp_path / "c.json", "--split", "val")
     assert "caption: 96 predictions for 2 queries" in out
     assert "It is an UPPER BOUND that has seen the captions" in out
     queries = dict(corpus_project.store.db.conn.execute("SELECT query_id, text FROM query WHERE split = 'val'"))
@@ -156,6 +153,5 @@ def test_features_are_refused_before_a_model_is_looked_for(reelrank: Run, seen: 
         (("f.h5", "--rate", "0"), "number above 0"),
         (("f.h5", "--encoder", "/no/such"), "no such folder; name the folder of one with --encoder"),
     ):
-        code, _, err = reelrank("features", seen.folder, tmp_path / arguments[0], *arguments[1:])
-        assert (code, told in err) == (1, True), err
+        assert told in reelrank.refusal("features", seen.folder, tmp_path / arguments[0], *arguments[1:])
     assert not list(tmp_path.glob("f.*"))

@@ -107,15 +107,14 @@ def test_a_backup_while_four_people_write_is_whole_and_has_all_that_was_saved_be
 def test_backup_never_overwrites_and_names_a_folder_that_is_not_there(
     reelrank: Run, judging: Judging, tmp_path: Path
 ) -> None:
-    code, out, _ = reelrank("backup", judging.project.folder, tmp_path / "copy.db")
-    assert (code, out.startswith(f"{tmp_path / 'copy.db'}: ")) == (0, True)
+    assert reelrank.out("backup", judging.project.folder, tmp_path / "copy.db").startswith(f"{tmp_path / 'copy.db'}: ")
     before = (tmp_path / "copy.db").read_bytes()
     code, _, err = reelrank("backup", judging.project.folder, tmp_path / "copy.db")
     assert (code, (tmp_path / "copy.db").read_bytes()) == (1, before)
     assert "a backup never overwrites" in err
-    code, _, err = reelrank("backup", judging.project.folder, tmp_path / "no" / "copy.db")
-    assert code == 1
-    assert f"{tmp_path / 'no'} is not a folder" in err
+    assert f"{tmp_path / 'no'} is not a folder" in reelrank.refusal(
+        "backup", judging.project.folder, tmp_path / "no" / "copy.db"
+    )
 
 
 def test_a_file_that_only_looks_like_a_leftover_of_ours_is_left_alone(judging: Judging, tmp_path: Path) -> None:
@@ -148,8 +147,7 @@ def test_restore_puts_the_copy_in_place_keeps_the_state_before_and_tells_of_it(
     reelrank: Run, judging: Judging, saved: Path
 ) -> None:
     folder = judging.project.folder
-    code, out, err = reelrank("restore", folder, saved)
-    assert (code, err) == (0, "")
+    out = reelrank.out("restore", folder, saved)
     assert ["judgement", "3", "1"] in [line.split() for line in out.splitlines()]
     kept = next(folder.glob("reelrank.before-restore-*.db"))
     assert str(kept) in out
@@ -210,9 +208,7 @@ def test_an_older_copy_is_restored_and_asks_for_migrate(reelrank: Run, judging: 
     with closing(sqlite3.connect(tmp_path / "old.db")) as db:
         db.executescript(M001.read_text())
     folder = judging.project.folder
-    code, out, _ = reelrank("restore", folder, tmp_path / "old.db")
-    assert code == 0
-    assert f"reelrank migrate {folder}" in out
+    assert f"reelrank migrate {folder}" in reelrank.out("restore", folder, tmp_path / "old.db")
     assert reelrank("migrate", folder)[0] == 0
     assert status_counts(open_project(folder), OPERATOR)["judgements"] == 30
 
@@ -369,9 +365,7 @@ def test_a_restore_killed_at_any_moment_leaves_the_old_database_or_the_new_one(j
 
 
 def test_doctor_is_silent_about_nothing_and_leaves_with_0(reelrank: Run, judging: Judging) -> None:
-    code, out, err = reelrank("doctor", judging.project.folder)
-    assert (code, err) == (0, "")
-    assert "checks, nothing found" in out
+    assert "checks, nothing found" in reelrank.out("doctor", judging.project.folder)
 
 
 def test_doctor_says_what_it_found_and_leaves_with_1_until_it_is_repaired(reelrank: Run, judging: Judging) -> None:
@@ -386,9 +380,7 @@ def test_doctor_says_what_it_found_and_leaves_with_1_until_it_is_repaired(reelra
     assert [(f["check"], f["count"], f["examples"], f["repaired"]) for f in found["findings"]] == [
         ("agenda", 1, ["batch 2"], False)
     ]
-    code, out, _ = reelrank("doctor", judging.project.folder, "--repair")
-    assert code == 0
-    assert "Repaired." in out
+    assert "Repaired." in reelrank.out("doctor", judging.project.folder, "--repair")
     assert reelrank("doctor", judging.project.folder, "--json", "--repair")[0] == 0
 
 
@@ -397,8 +389,7 @@ def test_a_damaged_database_is_one_message_of_every_command(reelrank: Run, judgi
     judging.project.store.close()
     os.truncate(folder / "reelrank.db", 20_000)
     for command in (["status", folder], ["doctor", folder], ["backup", folder, tmp_path / "b.db"], ["serve", folder]):
-        code, out, err = reelrank(*command)
-        assert (code, out) == (1, "")
+        err = reelrank.refusal(*command)
         assert err.startswith(f"reelrank: {folder / 'reelrank.db'} is damaged")
         assert f"`reelrank restore {folder} BACKUP`" in err
         assert "Traceback" not in err

@@ -22,15 +22,6 @@ from support import free_port
 pytest.importorskip("distributed")
 
 
-def test_units_come_back_in_order(on_cluster: Where) -> None:
-    told: list[tuple[int, int]] = []
-    found = parallel.run_units(
-        operator.truediv, 4, [4, 2, 1], on_cluster, progress=lambda done, total: told.append((done, total))
-    )
-    assert found == [1, 2, 4]
-    assert told == [(1, 3), (2, 3), (3, 3)]
-
-
 def test_what_a_unit_refuses_is_refused_here(on_cluster: Where) -> None:
     with pytest.raises(ZeroDivisionError):
         parallel.run_units(operator.truediv, 1, [1, 0, 2], on_cluster)

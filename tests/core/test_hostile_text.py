@@ -12,12 +12,12 @@ from backend.campaign.release.statistics import from_files
 from backend.campaign.selection.pools.files import read_labelled, read_thresholds
 from backend.campaign.setup.project import scale_file
 from backend.campaign.setup.project.places import SETTINGS_FILE
-from backend.campaign.setup.project.registry import template
+from backend.campaign.setup.project.settings import template
 from backend.campaign.setup.project.settings_file import read_settings
 from backend.core.errors import ReelRankError
+from backend.scoring.benchmarks.qvhighlights import read_predicted_saliency, read_saliency
 from backend.scoring.files.facts import read_facts
 from backend.scoring.files.formats import read_run, read_tasks, read_truth, read_videos
-from backend.scoring.highlights import read_predicted_saliency, read_saliency
 from backend.scoring.pools.files import read_pools
 from backend.scoring.run_files import read_run_list
 from backend.scoring.trec import pair_ids

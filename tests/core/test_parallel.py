@@ -21,15 +21,6 @@ def test_a_failing_unit_fails_the_whole() -> None:
         parallel.run_units(operator.truediv, 1, [1, 0, 2], Where(2))
 
 
-def test_units_come_back_in_order_and_progress_is_told() -> None:
-    told: list[tuple[int, int]] = []
-    found = parallel.run_units(
-        operator.truediv, 4, [4, 2, 1], Where(2), progress=lambda done, total: told.append((done, total))
-    )
-    assert found == [1, 2, 4]
-    assert told == [(1, 3), (2, 3), (3, 3)]
-
-
 def test_results_come_in_the_order_of_the_units_whichever_ends_first(tmp_path: Path) -> None:
     assert parallel.run_units(units.later_ones_first, tmp_path, range(3), Where(3)) == [0, 10, 20]
 

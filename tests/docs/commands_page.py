@@ -9,6 +9,7 @@ from pathlib import Path
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
 from backend import cli
+from backend.cli import commands
 
 PAGE = Path(__file__).parents[2] / "docs" / "commands.md"
 HEAD = """# Commands
@@ -22,10 +23,10 @@ explains the stages. `make docs` writes this page from `backend/cli/`; do not ed
 def page() -> str:
     """The page as it should be."""
     root = cli.command()
-    former = ", ".join(f"`{old}` (now `{new}`)" for old, new in cli.FORMER_NAMES.items())
+    former = ", ".join(f"`{old}` (now `{new}`)" for old, new in commands.FORMER_NAMES.items())
     former = textwrap.fill(f"Former names still work: {former}.", 120) + "\n"
     contents, parts = [], []
-    for section, names in cli.SECTIONS.items():
+    for section, names in commands.SECTIONS.items():
         contents.append(f"- [{section}](#{section.lower().replace(' ', '-')})")
         parts.append(f"## {section}\n")
         for name in names:

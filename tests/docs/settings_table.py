@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from backend.campaign.monitoring.activity.setting_lines import LINES
-from backend.campaign.setup.project.registry import SETTINGS
 from backend.campaign.setup.project.setting_entries import Home, SettingEntry
+from backend.campaign.setup.project.settings import SETTINGS
 
 PAGE = Path(__file__).parents[2] / "docs" / "operations.md"
 BEGIN, END = "<!-- settings: `make docs` writes these tables, do not edit them -->", "<!-- end of settings -->"

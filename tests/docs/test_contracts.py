@@ -21,7 +21,7 @@ CROSSED = {
     ),
     "Scoring knows no campaign, no database, no video, no model": ("backend/scoring/evaluate.py", "import pandas"),
     "Rules are pure": ("backend/campaign/judging/rules.py", "import datetime"),
-    "SQL in rows and in the store": ("backend/campaign/judging/consensus.py", "import sqlite3"),
+    "SQL in rows and in the store": ("backend/campaign/judging/grades.py", "import sqlite3"),
     "sqlite-utils is taken from the store's engine": ("backend/campaign/setup/people/rows.py", "import sqlite_utils"),
     "Pages and commands use verbs, models and rules": (
         "backend/cli/exam.py",
@@ -30,7 +30,7 @@ CROSSED = {
     "The back end does not know its front end": ("backend/cli/output.py", "import streamlit"),
     "Training is for training loops: nothing else here loads it": (
         "backend/campaign/selection/pools/negatives.py",
-        "import backend.training.crocs",
+        "import backend.training",
     ),
     "Systems are asked for by releases and commands": (
         "backend/campaign/review/status.py",

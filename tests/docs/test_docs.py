@@ -15,7 +15,7 @@ import schema_page
 import settings_table
 from annotate_app.server.monitoring import Counts
 from backend import __version__, cli
-from backend.cli.options import CommandGroup
+from backend.cli.commands import FORMER_NAMES, CommandGroup
 from backend.scoring.measures import MEASURES
 from backend.scoring.presets import OPTION_VALUES
 
@@ -72,7 +72,7 @@ def test_documents_and_messages_name_only_commands_that_exist() -> None:
     sources = [path for package in ("backend", "annotate_app", "assets") for path in (ROOT / package).rglob("*.py")]
     unknown = {}
     for path in [*DOCUMENTS, *sources]:
-        former = cli.FORMER_NAMES if path.name == "CHANGELOG.md" else ()
+        former = FORMER_NAMES if path.name == "CHANGELOG.md" else ()
         unknown[str(path.relative_to(ROOT))] = unknown_commands(path.read_text(encoding="utf-8"), former)
     assert {path: names for path, names in unknown.items() if names} == {}
 

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 
@@ -12,14 +13,14 @@ from typer.testing import CliRunner
 
 from backend.campaign.corpus.moments.model import ByWindows
 from backend.campaign.corpus.moments.proposing import propose_moments
-from backend.campaign.monitoring.videos.adding import register_videos
+from backend.campaign.monitoring.videos.check import register_videos
 from backend.campaign.nouns import OPERATOR, Split
 from backend.campaign.selection.queries.drawing import draw_queries
 from backend.campaign.selection.queries.model import OwnFile
 from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.cli import app
 from backend.core.errors import EncoderUnavailable
-from backend.encoders.clip import Clip, load_clip
+from backend.encoders.clip import Clip, load_clip, of_span
 from backend.media.frames import frames_at
 from numbered_videos import write_source
 from support import NOW
@@ -191,3 +192,18 @@ def test_candidates_are_those_that_sentence_transformers_would_find(folder: Path
     for text in ("he runs", "a man sits"):
         ours = [score for own, *_, score, _ in sorted(found, key=lambda row: row[5]) if own == text]
         assert ours == sorted(ours, reverse=True)
+
+
+def mean_by_hand(frames: np.ndarray, instants: Sequence[float], start_s: float, end_s: float) -> np.ndarray:
+    mean = np.mean([frame for frame, at in zip(frames, instants, strict=True) if start_s <= at < end_s], axis=0)
+    return mean / np.linalg.norm(mean)
+
+
+@pytest.mark.parametrize(("start_s", "end_s"), [(0, 5), (0.25, 0.75), (0.26, 1.3), (1.2, 4.9), (4.5, 9.0)])
+def test_a_span_is_the_mean_of_the_frames_that_it_shows(start_s: float, end_s: float) -> None:
+    frames = np.random.default_rng(3).normal(size=(10, 8)).astype(np.float32)
+    frames /= np.linalg.norm(frames, axis=1, keepdims=True)
+    instants = [0.25 + 0.5 * number for number in range(10)]
+    np.testing.assert_allclose(
+        of_span(frames, start_s, end_s, 2.0), mean_by_hand(frames, instants, start_s, end_s), atol=1e-6
+    )

@@ -106,10 +106,10 @@ def test_a_checkpoint_saved_with_its_modules_is_the_same_function(
     import torch
     from sentence_transformers import SentenceTransformer
 
-    from backend.encoders import simcse
+    from backend.encoders import models
 
     folder = make(tmp_path / "model")
-    simcse._simcse(folder, kind, 128, "cpu", torch.float32).save(str(tmp_path / "saved"))
+    models._simcse(folder, kind, 128, "cpu", torch.float32).save(str(tmp_path / "saved"))
     expected = official(folder, kind)
     np.testing.assert_allclose(SentenceTransformer(str(tmp_path / "saved")).encode(TEXTS), expected, atol=1e-5)
     np.testing.assert_allclose(load(resolve(str(tmp_path / "saved"), kind)).encode(TEXTS), expected, atol=1e-5)

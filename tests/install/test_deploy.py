@@ -22,7 +22,7 @@ import yaml
 
 from annotate_app.session.addresses import HEALTH_PATH
 from backend import cli
-from backend.campaign.setup.project.database_place import ADDRESS_VARIABLE
+from backend.campaign.setup.project.settings_file import ADDRESS_VARIABLE
 from backend.core.server_options import LOG_VARIABLE, METRICS_VARIABLE, LogForm, place_of
 from backend.store.address import shown
 

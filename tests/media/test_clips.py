@@ -78,6 +78,8 @@ def test_constant_rate_is_cut_exactly_at_written_times_and_at_frame_times(tmp_pa
     source = write_source(tmp_path / "a.mp4", range(75), 1 / fps)
     # The last two begin at the double nearest to a frame's time, which may lie to either side of it.
     spans = [(1.0, 1.4), (float(11 / fps), float(23 / fps)), (float(13 / fps), float(14 / fps))]
+    if fps == 25:  # the double 2.2 is a little more than 11/5: a comparison with it would lose frame 55
+        spans.append((2.2, 2.4))
     if fps > 20:  # where frames last long, the one before is on screen at 0.2 s
         spans.append((0.2, 2.2))
     for start_s, end_s in spans:
@@ -86,13 +88,6 @@ def test_constant_rate_is_cut_exactly_at_written_times_and_at_frame_times(tmp_pa
         times, pictures = contents(tmp_path / "clip.mp4")
         assert [number_of(picture) for picture in pictures] == wanted
         assert times == [(n - wanted[0]) / fps for n in wanted]
-
-
-def test_a_decimal_time_means_the_decimal_number(tmp_path: Path) -> None:
-    source = write_source(tmp_path / "a.mp4", range(75), Fraction(1, 25))
-    assert Fraction(2.2) > Fraction(11, 5)  # a comparison with the double itself would lose frame 55
-    cut(source, 2.2, 2.4, tmp_path / "clip.mp4")
-    assert [number_of(picture) for picture in contents(tmp_path / "clip.mp4")[1]] == [55, 56, 57, 58, 59]
 
 
 def test_the_last_frame_is_shown_to_the_end_of_the_moment(tmp_path: Path) -> None:
@@ -176,20 +171,6 @@ def test_odd_sizes_lose_a_line_and_no_sharpness(tmp_path: Path) -> None:
     pictures = contents(tmp_path / "clip.mp4")[1]
     assert pictures[0].shape == (48, 128)
     assert [number_of(picture) for picture in pictures] == list(range(10))
-
-
-def test_large_pictures_shrink_to_720_lines(tmp_path: Path) -> None:
-    source = write_source(
-        tmp_path / "a.mp4",
-        range(3),
-        Fraction(1, 25),
-        lambda n: numbered(n, 1920, 1080),
-        options={"preset": "ultrafast"},
-    )
-    cut(source, 0.0, 0.12, tmp_path / "clip.mp4")
-    pictures = contents(tmp_path / "clip.mp4")[1]
-    assert pictures[0].shape == (720, 1280)
-    assert [number_of(picture, 720 / 1080) for picture in pictures] == [0, 1, 2]
 
 
 def test_pictures_have_at_most_the_lines_that_the_profile_says(tmp_path: Path) -> None:

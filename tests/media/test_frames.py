@@ -1,13 +1,15 @@
 """Pictures at even distances, against the frames that PyAV decodes and their times."""
 
+from fractions import Fraction
 from pathlib import Path
 
 import av
 import numpy as np
 import pytest
 
-from backend.core.errors import VideoUnreadable
-from backend.media.frames import frames_at
+from backend.media.frames import frame_times, frames_at
+from backend.media.sources import FrameFolder
+from tests.media.test_frame_folders import frames
 
 COLOURS = [16 + 8 * n for n in range(24)]
 
@@ -53,14 +55,33 @@ def test_the_picture_in_the_middle_of_every_step(video: Path, per_s: float, expe
     assert shown(video, per_s) == expected
 
 
-def test_what_is_no_video_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(VideoUnreadable, match="no video file"):
-        list(frames_at(tmp_path / "none.mp4", 1))
-
-
 @pytest.mark.long
 def test_real_files_are_looked_at_whole(shared: Path) -> None:
     for path in sorted((shared / "data/videos").glob("*.mp4"))[:3]:
         with av.open(str(path)) as container:
             duration_s = float(container.duration / av.time_base)
         assert len(list(frames_at(path, 0.5))) == pytest.approx(duration_s * 0.5, abs=1)
+
+
+def decoded_times(video: Path) -> list[float]:
+    """The times of all pictures."""
+    with av.open(str(video)) as container:
+        stream = container.streams.video[0]
+        return [
+            float(picture.pts * (stream.time_base or 0))
+            for picture in container.decode(stream)
+            if picture.pts is not None
+        ]
+
+
+@pytest.mark.parametrize("name", ["edge/timecode_25fps.mp4", "edge/rotated90.mov", "edge/av1.mkv", "edge/hevc.mp4"])
+def test_times_of_packets_are_those_of_pictures(shared: Path, name: str) -> None:
+    video = shared / "data/videos" / name
+    found = frame_times(video)
+    assert found == decoded_times(video)
+    assert found == sorted(set(found))
+
+
+def test_a_folder_has_the_times_of_the_frames_that_are_there(tmp_path: Path) -> None:
+    folder = frames(tmp_path / "f", [1, 2, 3, 4, 5, 7, 8])
+    assert frame_times(FrameFolder(folder, Fraction(3))) == [0, 1 / 3, 2 / 3, 1, 4 / 3, 2, 7 / 3]

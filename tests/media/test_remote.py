@@ -14,9 +14,10 @@ from backend.core.errors import InputError, StorageUnavailable, VideoUnreadable
 from backend.media import remote, video_folder
 from backend.media.cut import cut
 from backend.media.probe import probe
-from backend.media.video_folder import RemoteFolder
+from backend.media.remote import listed
+from backend.media.video_folder import RemoteFolder, VideoFolder
 from range_server import Ranges, serving
-from s3_server import serving_s3
+from s3_server import S3, serving_s3
 
 DEMO = Path(__file__).parents[2] / "assets" / "demo"
 SECONDS = 180
@@ -66,18 +67,15 @@ def test_measuring_and_cutting_read_a_small_part(web: Ranges, folder: Path, tmp_
     assert (tmp_path / "there.mp4").read_bytes() == (tmp_path / "here.mp4").read_bytes()
 
 
-def test_of_a_bucket_a_small_part_is_read_too(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_a_bucket_a_small_part_is_read_too(s3: S3, folder: Path, tmp_path: Path) -> None:
     content = (folder / "long.mp4").read_bytes()
-    with serving_s3() as s3:
-        for name, value in s3.environ.items():
-            monkeypatch.setenv(name, value)
-        s3.fill(bucket := s3.bucket("long"), {"long.mp4": content})
-        address = Address(f"{bucket}/long.mp4")
-        probe(address)
-        assert 0 < s3.sent < len(content) / 5
-        s3.sent = 0
-        cut(address, 30.0, 31.0, tmp_path / "clip.mp4")
-        assert 0 < s3.sent < len(content) / 5
+    s3.fill(bucket := s3.bucket("long"), {"long.mp4": content})
+    address = Address(f"{bucket}/long.mp4")
+    probe(address)
+    assert 0 < s3.sent < len(content) / 5
+    s3.sent = 0
+    cut(address, 30.0, 31.0, tmp_path / "clip.mp4")
+    assert 0 < s3.sent < len(content) / 5
 
 
 def test_what_is_not_there_and_what_is_no_video_is_told(web: Ranges) -> None:
@@ -97,14 +95,14 @@ def test_a_network_that_goes_in_the_middle_leaves_no_clip(
     web: Ranges, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
 
-    real = remote.RemoteFile._block
+    real = remote.RemoteFile._fetch
 
     def failing(self: remote.RemoteFile, number: int) -> bytes:
         if self.fetched:
             web.refuse = 403
         return real(self, number)
 
-    monkeypatch.setattr(remote.RemoteFile, "_block", failing)
+    monkeypatch.setattr(remote.RemoteFile, "_fetch", failing)
     with pytest.raises(StorageUnavailable):
         cut(Address(f"{web.address}/long.mp4"), 30.0, 31.0, tmp_path / "clip.mp4")
     assert list(tmp_path.iterdir()) == []
@@ -136,3 +134,55 @@ def test_names_at_addresses_are_compared_in_their_composed_form(monkeypatch: pyt
     listed = RemoteFolder(Address("https://lab.example/list.txt"))
     assert listed.find("cafe\u0301") == Address("https://lab.example/caf%C3%A9.mp4")
     assert listed.find("\u00c4rger.mp4") == Address("https://lab.example/A%CC%88rger.mp4")
+
+
+FILES = ("party/dog_dinner.mp4", "old/dog_dinner.mp4", "moving_boxes.mp4", ".hidden.mp4", "read me.txt")
+
+
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    at = tmp_path_factory.mktemp("videos")
+    for name in FILES:
+        (at / name).parent.mkdir(exist_ok=True)
+        shutil.copy(DEMO / "dog_dinner.mp4", at / name)
+    return at
+
+
+@pytest.fixture
+def s3(monkeypatch: pytest.MonkeyPatch) -> Iterator[S3]:
+    with serving_s3() as served:
+        for name, value in served.environ.items():
+            monkeypatch.setenv(name, value)
+        yield served
+
+
+def test_a_prefix_of_a_bucket_is_a_folder(s3: S3, shelf: Path, tmp_path: Path) -> None:
+    bucket = s3.bucket("lab")
+    s3.fill(bucket, {f"some videos/{name}": (shelf / name).read_bytes() for name in FILES})
+    s3.fill(bucket, {"some videos of others/cat.mp4": b""})
+    address = Address(f"{bucket}/some videos")
+    assert listed(address) == sorted(FILES)
+    there, here = RemoteFolder(address), VideoFolder(shelf)
+    assert {name: str(at)[len(str(address)) + 1 :] for name, at in there.named().items()} == {
+        name: path.relative_to(shelf).as_posix() for name, path in here.named().items()
+    }
+    for finding in (there, here):
+        with pytest.raises(VideoUnreadable, match=r"several video(s| files) of that name"):
+            finding.find("dog_dinner")
+    boxes = there.find("moving_boxes.mp4")
+    same = ("fps", "duration_s", "width_px", "height_px", "has_audio", "codec", "frames", "damage", "size_bytes")
+    measured = [probe(one) for one in (boxes, shelf / "moving_boxes.mp4")]
+    assert [getattr(measured[0], one) for one in same] == [getattr(measured[1], one) for one in same]
+    cut(boxes, 1.0, 2.0, tmp_path / "there.mp4")
+    cut(shelf / "moving_boxes.mp4", 1.0, 2.0, tmp_path / "here.mp4")
+    assert (tmp_path / "there.mp4").read_bytes() == (tmp_path / "here.mp4").read_bytes()
+
+
+def test_a_bucket_that_is_none_and_keys_that_do_not_suffice_are_told_apart(s3: S3) -> None:
+    none = f"s3://none-of-these-{s3.port}"
+    with pytest.raises(StorageUnavailable, match=f"^{none}/season cannot be listed: there is no bucket {none}, or"):
+        listed(Address(f"{none}/season"))
+    bucket = s3.bucket("lab")
+    s3.refuse = 403
+    with pytest.raises(StorageUnavailable, match=f"^{bucket} may not be read with the keys"):
+        listed(Address(bucket))

@@ -10,7 +10,6 @@ import pytest
 from numpy.typing import NDArray
 
 from backend.campaign import demo
-from backend.core.errors import VideoUnreadable
 from backend.media.shots import find_shots
 from backend.media.sources import FrameFolder
 
@@ -113,12 +112,6 @@ def test_long_videos_are_looked_at_in_parts_as_if_they_were_whole(
     for at_once in (7, 50):
         monkeypatch.setattr("backend.media.shots._AT_ONCE", at_once)
         assert cuts(tmp_path, frames) == whole
-
-
-def test_what_is_no_video_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "a.mp4").write_text("no video")
-    with pytest.raises(VideoUnreadable, match="is not a video file"):
-        find_shots(tmp_path / "a.mp4", 1.0)
 
 
 # By eye, from frames side by side: a dissolve from 5.005 to 6.006 s and a cut whose first frame is that of 8.008 s.

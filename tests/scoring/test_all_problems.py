@@ -12,8 +12,7 @@ from backend.campaign.setup.project.folder import Project
 from backend.core.errors import InputError
 from backend.scoring.evaluate import evaluate
 from backend.scoring.scored_files import score_files
-from backend.scoring.studies.inputs import StudyInputs
-from backend.scoring.studies.running import ties_study
+from backend.scoring.studies.running import StudyInputs, ties_study
 
 TRUTH = [{"query_id": n, "video": "v", "start": 0, "end": 10, "relevance": 4} for n in range(1, 7)]
 RUN = [{"query_id": n, "video": "v", "start": 0, "end": 9, "score": 1.5} for n in range(1, 7)]

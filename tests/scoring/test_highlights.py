@@ -9,7 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backend.core.errors import InputError
-from backend.scoring.highlights import average_precisions, read_predicted_saliency, read_saliency, score_highlights
+from backend.scoring.benchmarks.qvhighlights import (
+    average_precisions,
+    read_predicted_saliency,
+    read_saliency,
+    score_highlights,
+)
 
 ENTRY = {"qid": 7, "vid": "v", "duration": 20, "relevant_windows": [[0, 4]]}
 

@@ -58,7 +58,8 @@ connection.writing = _watched_writing  # before anything else takes it from ther
 
 from backend.campaign.desk import exchange
 from backend.campaign.doctor.database import backup
-from backend.campaign.judging import consensus, queue
+from backend.campaign.judging import queue
+from backend.campaign.judging.grades import rebuild_verdicts
 from backend.campaign.judging.model import GradeEvent, SkipEvent, SkipKind
 from backend.campaign.nouns import (
     OPERATOR,
@@ -171,7 +172,7 @@ class Life:
         queue.sign_off(self.project.store, self.people[who], now=self.now)
 
     def rebuild(self, who: str) -> None:
-        consensus.rebuild(self.project.store)
+        rebuild_verdicts(self.project.store)
 
     def submit(self, **event: object) -> None:
         key = self.note_attempt(**event)

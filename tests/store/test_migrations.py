@@ -13,9 +13,9 @@ from backend.campaign.doctor.examination import doctor
 from backend.campaign.monitoring.videos.check import video_states
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.release.export.kept_releases import list_releases
-from backend.campaign.selection.candidates.rows import agenda
+from backend.campaign.selection.candidates import rows as candidates_rows
 from backend.campaign.setup.project.folder import open_project
-from backend.campaign.setup.project.registry import template
+from backend.campaign.setup.project.settings import template
 from backend.core.errors import InputError, SchemaOutOfDate, StoreUnavailable
 from backend.store import connection, sqlite, upkeep
 from backend.store.engine import SqliteDatabase as Database
@@ -177,7 +177,7 @@ def test_a_migration_that_fails_half_way_leaves_the_old_database_and_can_be_run_
         raise Cut
 
     with monkeypatch.context() as patch:
-        patch.setattr(agenda, "rebuild", cut)
+        patch.setattr(candidates_rows, "rebuild_agenda", cut)
         with pytest.raises(Cut):
             migrate(old)
     with pytest.raises(SchemaOutOfDate):

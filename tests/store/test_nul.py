@@ -12,17 +12,17 @@ import pytest
 from backend.campaign.desk.clips import report_clip
 from backend.campaign.doctor.database import move
 from backend.campaign.doctor.examination import doctor
-from backend.campaign.monitoring.videos.adding import import_corpus
-from backend.campaign.nouns import OPERATOR, Role, Split
+from backend.campaign.monitoring.videos.check import import_corpus
+from backend.campaign.nouns import INVITED, OPERATOR, Role, Split
 from backend.campaign.qualification.guideline.versions import guideline_versions, reword_guideline
-from backend.campaign.release.export import keeping, terms
+from backend.campaign.release.export import kept_releases as keeping
+from backend.campaign.release.export import terms
 from backend.campaign.review.adjudicating import adjudicate
-from backend.campaign.selection.queries.editing import change_query
+from backend.campaign.selection.queries.drawing import change_query
 from backend.campaign.selection.queries.rows import query_rows
 from backend.campaign.selection.queries.rules import parse_own
 from backend.campaign.setup.people.accounts import add_person
-from backend.campaign.setup.people.model import INVITED
-from backend.campaign.setup.people.sessions import sign_in
+from backend.campaign.setup.people.permissions import sign_in
 from backend.campaign.setup.project.folder import open_project
 from backend.core import typed_text
 from backend.core.errors import InputError, ProjectError, ReelRankError, SignInRefused, TextRefused

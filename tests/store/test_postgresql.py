@@ -35,7 +35,7 @@ from backend.core.errors import InputError, ProjectError, ReelRankError, StoreUn
 from backend.encoders import sentence
 from backend.store import creating, postgresql
 from backend.store.connection import writing
-from backend.store.values import Raw
+from backend.store.dialect import Raw
 from bench import campaign
 from postgres import Cluster, binary
 from support import NOW, Judging, WordEncoder
@@ -464,7 +464,7 @@ def test_a_thread_that_is_done_leaves_the_others_at_work(judging: Judging, clust
 
 def test_without_the_extra_it_is_said_what_lacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REELRANK_DATABASE", "postgresql://there/campaign")
-    for name in ("creating", "postgresql", "values"):
+    for name in ("creating", "postgresql", "dialect"):
         monkeypatch.delitem(sys.modules, f"backend.store.{name}", raising=False)
         monkeypatch.delattr(store, name, raising=False)
     monkeypatch.setitem(sys.modules, "psycopg", None)

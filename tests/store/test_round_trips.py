@@ -14,8 +14,8 @@ from psycopg.pq import Trace
 from backend.campaign.desk import exchange
 from backend.campaign.judging.model import GradeEvent
 from backend.store import postgresql
+from backend.store.dialect import Raw
 from backend.store.postgresql import PostgresStore
-from backend.store.values import Raw
 from support import NOW, Judging
 
 MOST, MOST_UNDER_LOCK = 47, 35

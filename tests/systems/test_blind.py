@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from backend.core.errors import InputError
-from backend.systems import prior
+from backend.systems import baselines
 from backend.systems.baselines import random_answers
 from backend.systems.model import Answers, KnownMoment, SearchTask, in_ms
 
@@ -40,7 +40,7 @@ def test_random_times_are_two_uniform_ones_in_order() -> None:
     assert stats.kstest(ends, lambda x: x**2).pvalue > 0.01
 
 
-@pytest.mark.parametrize("system", [random_answers, prior.answer])
+@pytest.mark.parametrize("system", [random_answers, baselines.prior_answers])
 def test_a_seed_says_all_and_an_answer_does_not_depend_on_the_other_queries(system: Callable[..., Answers]) -> None:
     whole = system(BLIND, 3)
     assert system(BLIND, 3) == whole
@@ -51,7 +51,7 @@ def test_a_seed_says_all_and_an_answer_does_not_depend_on_the_other_queries(syst
     assert whole["q1"] != whole["q2"]
 
 
-@pytest.mark.parametrize("system", [random_answers, prior.answer])
+@pytest.mark.parametrize("system", [random_answers, baselines.prior_answers])
 @given(seed=st.integers(0, 2**31), duration=st.floats(0.01, 1e4))
 def test_every_answer_lies_in_its_video_and_is_no_better_than_the_one_before(
     system: Callable[..., Answers], seed: int, duration: float
@@ -88,7 +88,7 @@ def test_the_density_is_that_of_counting_every_bin(sixty_fourths: list[tuple[int
     """Shares are 64ths and bins quarters: binary fractions, so that nothing lies at a border by rounding."""
     spans = [(start, min(start + length, 64)) for start, length in sixty_fourths]
     moments = [KnownMoment("v", float(start), float(end)) for start, end in spans]
-    found = prior.density(moments, {"v": 64.0}, bins=4)
+    found = baselines.density(moments, {"v": 64.0}, bins=4)
     expected = brute_force([(start / 64, (end - start) / 64) for start, end in spans], 4)
     np.testing.assert_allclose(np.array(found), np.array(expected), atol=1e-12)
 
@@ -98,7 +98,7 @@ def test_prior_gives_each_video_the_likeliest_span_then_the_next_one() -> None:
 
     Of these the one from 60 % on comes first, being earlier.
     """
-    found = prior.answer(BLIND, 0, top=7)["q0"]
+    found = baselines.prior_answers(BLIND, 0, top=7)["q0"]
     assert {one[0] for one in found[:4]} == set(VIDEOS)
     for video, start, end, score in found[:4]:
         assert (start, score) == (0, 0.5)
@@ -111,7 +111,7 @@ def test_prior_gives_each_video_the_likeliest_span_then_the_next_one() -> None:
 
 def test_parts_of_moments_outside_their_video_do_not_count() -> None:
     learnt = [KnownMoment("v", 8, 14), KnownMoment("v", 11, 12)]
-    assert prior.density(learnt, {"v": 10.0}) == [prior.LikelySpan(0.8, pytest.approx(0.2), 1.0)]
+    assert baselines.density(learnt, {"v": 10.0}) == [baselines.LikelySpan(0.8, pytest.approx(0.2), 1.0)]
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_parts_of_moments_outside_their_video_do_not_count() -> None:
         (SearchTask("f.json", QUERIES, {"v": float("nan")}), "f.json: video v: its duration is nan s"),
     ],
 )
-@pytest.mark.parametrize("system", [random_answers, prior.answer])
+@pytest.mark.parametrize("system", [random_answers, baselines.prior_answers])
 def test_a_task_that_nobody_can_answer_is_refused(system: Callable[..., Answers], task: SearchTask, told: str) -> None:
     with pytest.raises(InputError, match=told):
         system(task)
@@ -131,11 +131,11 @@ def test_a_task_that_nobody_can_answer_is_refused(system: Callable[..., Answers]
 
 def test_prior_needs_training_moments_of_known_videos() -> None:
     with pytest.raises(InputError, match="made: has no training moments"):
-        prior.answer(TASK)
+        baselines.prior_answers(TASK)
     with pytest.raises(InputError, match="made: video x: training moments lie in it"):
-        prior.answer(SearchTask("made", QUERIES, VIDEOS, training=LEARNT))
+        baselines.prior_answers(SearchTask("made", QUERIES, VIDEOS, training=LEARNT))
     with pytest.raises(InputError, match="made: video x: training moments lie in it, and its duration is -5 s"):
-        prior.answer(SearchTask("made", QUERIES, VIDEOS, training=LEARNT, training_durations={"x": -5.0}))
+        baselines.prior_answers(SearchTask("made", QUERIES, VIDEOS, training=LEARNT, training_durations={"x": -5.0}))
 
 
 def test_times_are_whole_milliseconds_and_at_least_one_apart() -> None:

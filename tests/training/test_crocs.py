@@ -8,7 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.training.crocs import CroCsLoss
+from backend.training import CroCsLoss
 
 Vector = Sequence[float]
 

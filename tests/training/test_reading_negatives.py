@@ -8,10 +8,10 @@ import pytest
 import torch
 from pyarrow import parquet
 
+from backend import training as reading
 from backend.campaign.selection.pools import negatives as writing
 from backend.core.errors import InputError
-from backend.training import negatives as reading
-from backend.training.negatives import Distribution, read_negatives
+from backend.training import Distribution, read_negatives
 from support import WordEncoder
 
 ROOT = Path(__file__).parents[2]

@@ -9,8 +9,7 @@ import pytest
 import torch
 
 from backend.campaign.selection.pools.similarity import distribution, query_video
-from backend.training.crocs import CroCsLoss
-from backend.training.negatives import Distribution
+from backend.training import CroCsLoss, Distribution
 
 pytestmark = pytest.mark.long
 

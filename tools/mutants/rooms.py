@@ -32,8 +32,10 @@ class Room:
 
 ROOMS = (
     Room("scoring/measures", ("scoring/measures",)),
-    Room("scoring/matching/greedy.py", ("scoring/matching/test_greedy.py", "scoring/measures/test_ndcg.py")),
-    Room("scoring/matching/ious.py", ("scoring/matching/test_ious.py",)),
+    Room(
+        "scoring/matching/greedy.py",
+        ("scoring/matching/test_greedy.py", "scoring/matching/test_ious.py", "scoring/measures/test_ndcg.py"),
+    ),
     Room("scoring/matching/found.py", ("scoring/matching/test_found.py",)),
     Room("scoring/matching/columns.py", ("scoring/matching/test_columns.py",)),
     Room("scoring/matching/suppression.py", ("scoring/matching/test_suppression.py",)),
@@ -46,7 +48,7 @@ ROOMS = (
             "campaign/judging/test_pace.py",
         ),
     ),
-    Room("campaign/selection/batches/rules.py", ("campaign/selection/batches/test_rules.py",)),
+    Room("campaign/selection/batches/model.py", ("campaign/selection/batches/test_rules.py",)),
     Room(
         "campaign/qualification/answers/rules.py",
         ("campaign/qualification/exam/test_outcomes.py", "campaign/qualification/gold/test_rules.py"),
@@ -62,7 +64,7 @@ ROOMS = (
         ),
     ),
     Room(
-        "campaign/selection/candidates/rules.py",
+        "campaign/selection/candidates/model.py",
         ("campaign/selection/candidates/test_pooling_rules.py", "campaign/selection/candidates/test_probe_rules.py"),
     ),
     Room("campaign/monitoring/activity/rules.py", ("campaign/monitoring/activity/test_activity_rules.py",)),
@@ -105,16 +107,15 @@ ROOMS = (
         ("campaign/monitoring/quality/test_origins.py", "campaign/monitoring/quality/test_board.py"),
     ),
     Room("campaign/monitoring/quality/rules/board_tables.py", ("campaign/monitoring/quality/test_board_tables.py",)),
-    Room("campaign/selection/pool_check/rules.py", ("campaign/selection/pool_check/test_rules.py",)),
-    Room("campaign/corpus/moments/rules.py", ("campaign/corpus/moments/test_rules.py",)),
+    Room("campaign/selection/pools/model.py", ("campaign/selection/pools/test_sampling.py",)),
+    Room("campaign/corpus/moments/model.py", ("campaign/corpus/moments/test_rules.py",)),
     Room("campaign/monitoring/hours/rules.py", ("campaign/monitoring/hours/test_hours_rules.py",)),
     Room("campaign/monitoring/progress/rules.py", ("campaign/monitoring/progress/test_progress_rules.py",)),
     Room("campaign/release/statistics/rules.py", ("campaign/release/statistics/test_rules.py",)),
     Room("campaign/corpus/describing/rules.py", ("campaign/corpus/describing/test_rules.py",)),
-    Room("campaign/corpus/captions/rules/differences.py", ("campaign/corpus/captions/test_differences.py",)),
+    Room("campaign/corpus/captions/model.py", ("campaign/corpus/captions/test_differences.py",)),
     Room("campaign/corpus/captions/rules/proposing.py", ("campaign/corpus/captions/test_proposing.py",)),
     Room("campaign/corpus/captions/rules/slips.py", ("campaign/corpus/captions/test_spelling.py",)),
-    Room("campaign/corpus/captions/rules/spelling.py", ("campaign/corpus/captions/test_spelling.py",)),
     *(
         Room(
             f"campaign/corpus/captions/rules/{name}.py",
@@ -125,7 +126,7 @@ ROOMS = (
                 "campaign/corpus/captions/test_word_rules.py",
             ),
         )
-        for name in ("replacing", "names", "text")
+        for name in ("replacing", "names", "spelling")
     ),
     Room("campaign/release/export/rules/checks.py", ("campaign/release/export/test_checks.py",)),
     Room("campaign/release/export/rules/diffing.py", ("campaign/release/export/test_diffing_rules.py",)),
@@ -150,5 +151,5 @@ ROOMS = (
     Room("campaign/release/earlier/rules/raw_annotation.py", ("campaign/release/earlier/test_raw_annotation.py",)),
     Room("campaign/monitoring/explore/rules.py", ("campaign/monitoring/explore/test_rules.py",)),
     Room("campaign/qualification/guideline/rules.py", ("campaign/qualification/guideline/test_rules.py",)),
-    Room("campaign/setup/project/rules.py", ("campaign/setup/project/test_rules.py",)),
+    Room("campaign/setup/project/model.py", ("campaign/setup/project/test_rules.py",)),
 )

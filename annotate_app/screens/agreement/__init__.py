@@ -1,8 +1,6 @@
 """The lead's page "Agreement": how far people agree, by person, by time and by query, with what it rests on."""
 
-import logging
 import time
-from concurrent.futures import Future
 from dataclasses import astuple, dataclass
 
 import streamlit as st
@@ -10,16 +8,20 @@ import streamlit as st
 from annotate_app.language import marked, retold, tr
 from annotate_app.plain import plain
 from annotate_app.screens.agreement import view as agreement_view
-from annotate_app.server import agreement_worker
+from annotate_app.server import job_functions, jobs
 from annotate_app.session import auth
 from annotate_app.shared import address_state, look, wording
-from backend.campaign.monitoring.quality.agreement_board import agreement_board, agreement_version
+from annotate_app.shared.job_view import job_outcome
+from backend.campaign.monitoring.quality.agreement_board import agreement_board, agreement_version, other_relevances
 from backend.campaign.monitoring.quality.model import WHOLE, AggregatorReport, AgreementBoard, BoardPart
 from backend.campaign.nouns import Person
 from backend.campaign.setup.project.folder import Project
-from backend.core.errors import ReelRankError
+from backend.campaign.setup.serving.jobs import job_result, list_jobs
+from backend.campaign.setup.serving.model import Job, JobKind, JobState
+from backend.core.messages import said
 
-_LOG = logging.getLogger(__name__)
+_EVERY_S = 1.0
+"""How often a page looks whether what is being computed is there."""
 _HELD_S = 60.0
 """While people grade, the board would be another one at every click: so long it stays as it is."""
 _PARTS = {
@@ -39,7 +41,7 @@ class _Taken:
     board: AgreementBoard
     version: str
     at: float
-    surer: "Future[AgreementBoard]"
+    with_intervals: AgreementBoard | None = None
 
 
 def page() -> None:
@@ -55,20 +57,24 @@ def page() -> None:
     if not taken.board.summary["rows"]:
         st.info(tr("None of the graded pairs is of this part: choose other pairs."), icon=":material/filter_alt:")
         return
-    found = _surest(taken)
+    job = _intervals_job(project, lead, taken)
+    found = taken.with_intervals or taken.board
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(_over(found, taken), width="stretch")
         if agreement_version(project, lead) != taken.version:
             st.button(
                 tr("Bring up to date"), key="agreement_anew", on_click=bring_up_to_date, icon=":material/refresh:"
             )
+    if job is not None and not job.is_running:
+        _without_intervals(taken, job)
     names = {name: tr(name) for name in (*_PARTS, _OTHERS)}
     part = address_state.choice(tr("Part"), "part", names, label_visibility="collapsed")
     if part == _OTHERS:
-        _others()
+        _others(project, lead)
     else:
-        _PARTS[part](found, agreement_worker.draw)
-    auth.fragment(_wait_for, run_every=None if taken.surer.done() else 0.5)(taken)
+        _PARTS[part](found)
+    if job is not None and job.is_running:
+        auth.fragment(_wait_for_intervals, run_every=_EVERY_S)(project, lead, job.subject)
 
 
 def bring_up_to_date() -> None:
@@ -76,43 +82,48 @@ def bring_up_to_date() -> None:
     st.session_state.pop("agreement", None)
 
 
-def compare() -> None:
-    """Callback of the button: starts the worker unless it is at it already."""
-    running: Future[AggregatorReport] | None = st.session_state.get("others")
-    if running is not None and not running.done():
-        return
-
-    def begin(project: Project, lead: Person) -> None:
-        st.session_state["others"] = agreement_worker.start_others(project.folder, lead)
-
-    st.session_state["others_problem"] = look.as_lead(begin)
+@look.lead_callback("others_problem")
+def compare(project: Project, lead: Person) -> None:
+    """Callback of the button: begins the comparison unless it is under way already."""
+    title = said("Comparing the rule with others")
+    jobs.begin(project, lead, JobKind.COMPARISON, "", title, other_relevances, now=time.time())
 
 
-def _others() -> None:
+def _others(project: Project, lead: Person) -> None:
     """What other ways than the rule would make of the grades, when somebody asks for it."""
     agreement_view.what_others_are()
     look.refusal("others_problem")
-    future: Future[AggregatorReport] | None = st.session_state.get("others")
-    busy = future is not None and not future.done()
+    job = _newest_job(project, lead, JobKind.COMPARISON)
+    busy = job is not None and job.is_running
     st.button(tr("Compare"), key="compare_others", on_click=compare, disabled=busy, type="primary")
-    if future is not None:
-        auth.fragment(_compared, run_every=1.0 if busy else None)(future, busy)
+    if job is not None:
+        auth.fragment(_compared, run_every=_EVERY_S if busy else None)(project, lead, job)
 
 
-def _compared(future: "Future[AggregatorReport]", was_busy: bool) -> None:
-    if not future.done():
+def _compared(project: Project, lead: Person, shown: Job) -> None:
+    job = _newest_job(project, lead, JobKind.COMPARISON)
+    if job is not None and job.is_running:
         st.info(tr("Being compared: seconds for a quarter of a million grades. You can go on working."))
         return
-    if was_busy:
+    if shown.is_running or job is None:
         st.rerun()
-    error = future.exception()
-    if error is None:
-        agreement_view.others(future.result())
-    elif isinstance(error, ReelRankError):
-        st.error(plain(retold(error)))
-    else:
-        _LOG.error("Comparing the rule with others failed", exc_info=error)
+    elif job.state is JobState.FAILED:
         st.error(tr("The comparison could not be made. The server's log says why; nothing was changed."))
+    elif job.state is not JobState.DONE:
+        job_outcome(job)
+    elif (report := _report(project, lead, job.key)) is not None:
+        st.caption(plain(tr("As of {when}, asked for by {by}.", when=_when(job.began_at), by=retold(job.by))))
+        agreement_view.others(report)
+
+
+@st.cache_resource(max_entries=2, show_spinner=False)
+def _report(_project: Project, _lead: Person, key: str) -> AggregatorReport | None:
+    return job_result(_project, _lead, key, AggregatorReport)
+
+
+def _newest_job(project: Project, lead: Person, kind: JobKind, subject: str = "") -> Job | None:
+    jobs_now = list_jobs(project, lead, now=time.time())
+    return next((job for job in jobs_now if job.kind is kind and job.subject == subject), None)
 
 
 def _chosen(whole: AgreementBoard) -> BoardPart:
@@ -145,32 +156,63 @@ def _board(
     _project: Project, _lead: Person, _part: BoardPart, folder: str, version: str, part: tuple[str, ...]
 ) -> _Taken:
     """Everybody who looks at the same grades shares it. Figures take a moment; their intervals come later."""
-    found = agreement_board(_project, _lead, _part, resamples=0)
-    return _Taken(found, version, time.time(), agreement_worker.start_board(_project.folder, _lead, _part))
+    return _Taken(agreement_board(_project, _lead, _part, resamples=0), version, time.time())
 
 
-def _surest(taken: _Taken) -> AgreementBoard:
-    """With intervals once they are there; what was graded in the seconds between counts in it too."""
-    if not taken.surer.done() or taken.surer.exception() is not None:
-        return taken.board
-    return taken.surer.result()
+def _intervals_job(project: Project, lead: Person, taken: _Taken) -> Job | None:
+    """Return the job that computes the intervals of a board, begun if it never was; None once they are there.
+
+    What was graded in the seconds between counts in them too.
+    """
+    if taken.with_intervals is not None:
+        return None
+    job = _newest_job(project, lead, JobKind.INTERVALS, _subject(taken))
+    if job is not None and job.state is JobState.DONE:
+        taken.with_intervals = job_result(project, lead, job.key, AgreementBoard)
+        if taken.with_intervals is not None:
+            return None
+    elif job is not None:
+        return job
+    _begin_intervals(project, lead, taken)
+    return _newest_job(project, lead, JobKind.INTERVALS, _subject(taken))
 
 
-def _wait_for(taken: _Taken) -> None:
-    """Looks every now and then whether the intervals are there; then the page is drawn with them."""
-    if not taken.surer.done():
-        st.caption(tr("Intervals are being computed; they appear here."))
-        return
-    error = taken.surer.exception()
-    if isinstance(error, ReelRankError):
-        st.error(plain(retold(error)))
-    elif error is not None:
-        # The worker is another process: without this its failure would appear nowhere.
-        _LOG.error("Computing the intervals failed", exc_info=error)
+def _subject(taken: _Taken) -> str:
+    """Of the job: which grades, and which pairs."""
+    return " ".join((taken.version, *map(repr, astuple(taken.board.part))))
+
+
+def _begin_intervals(project: Project, lead: Person, taken: _Taken) -> None:
+    title, compute, part = said("Computing the intervals"), job_functions.agreement_intervals, taken.board.part
+    jobs.begin(project, lead, JobKind.INTERVALS, _subject(taken), title, compute, part, now=time.time())
+
+
+@look.lead_callback("agreement_problem")
+def _compute_again(project: Project, lead: Person, taken: _Taken) -> None:
+    """Callback of the button."""
+    _begin_intervals(project, lead, taken)
+
+
+def _without_intervals(taken: _Taken, job: Job) -> None:
+    """Say why there are no intervals, and offer to start again."""
+    if job.state is JobState.FAILED:
         st.error(tr("The intervals could not be computed. The server's log says why; the figures are right without."))
-    elif st.session_state.get("agreement_surer") is not taken.surer:
-        st.session_state["agreement_surer"] = taken.surer
+    else:
+        job_outcome(job)
+    look.refusal("agreement_problem")
+    st.button(tr("Start again"), key="intervals_again", on_click=_compute_again, args=(taken,))
+
+
+def _wait_for_intervals(project: Project, lead: Person, subject: str) -> None:
+    """Looks every now and then whether the intervals are there; then the page is drawn with them."""
+    job = _newest_job(project, lead, JobKind.INTERVALS, subject)
+    if job is None or not job.is_running:
         st.rerun()
+    st.caption(tr("Intervals are being computed; they appear here."))
+
+
+def _when(at: float) -> str:
+    return wording.when(at, st.context.timezone)
 
 
 def _over(found: AgreementBoard, taken: _Taken) -> str:
@@ -182,7 +224,7 @@ def _over(found: AgreementBoard, taken: _Taken) -> str:
         grades=grades,
         people=people,
         pairs=pairs,
-        when=wording.when(taken.at, st.context.timezone),
+        when=_when(taken.at),
     )
     if found.imported:
         said += tr(

@@ -13,7 +13,12 @@ import streamlit as st
 from annotate_app.language import marked, retold, tr
 from annotate_app.plain import plain
 from annotate_app.shared import address_state, look, wording
-from backend.campaign.monitoring.quality.agreement_files import agreement_csv, agreement_picture, other_relevances_csv
+from backend.campaign.monitoring.quality.agreement_board import (
+    agreement_csv,
+    agreement_picture,
+    agreement_picture_file,
+    other_relevances_csv,
+)
 from backend.campaign.monitoring.quality.model import (
     AGGREGATOR_WORDS,
     FIGURE_WORDS,
@@ -24,9 +29,7 @@ from backend.campaign.monitoring.quality.model import (
     Verdicts,
 )
 from backend.campaign.monitoring.quality.rules.board_tables import table as agreement_table
-
-Draw = Callable[[AgreementBoard, str, str], bytes]
-"""Makes a file of a picture: the board, the name of the picture, `png` or `svg`."""
+from backend.core import processes
 
 _HEADLINE = {
     "alpha_ordinal": (marked("Alpha, ordinal"), marked("Krippendorff's, over all grades: 1 is perfect, 0 is chance.")),
@@ -50,12 +53,19 @@ _MEANINGS = marked(
     "relevances that the rounding decides.\n**Intervals** (95 %) are of 1,000 resamples of the "
     "pairs: how much a figure owes to which pairs were judged. The people\nstay who they are.\n"
 )
+_NICENESS = 5
+"""Of drawing a file, for which a lead waits: what nobody else wants may be nothing for a minute."""
 _PAIRS = 1_000
 """So many are listed; more would only make the page slow."""
 _MARKS = ("by_two", "by_four", "by_six", "adjudicated", "discarded", "waiting")
 
 
-def figures(found: AgreementBoard, draw: Draw) -> None:
+def draw(found: AgreementBoard, name: str, kind: str) -> bytes:
+    """Return a picture as a file; drawing it keeps all threads of its process waiting, so it has its own."""
+    return processes.alone(agreement_picture_file, found, name, kind, niceness=_NICENESS).result()
+
+
+def figures(found: AgreementBoard) -> None:
     """The headline, every figure with its base and interval, what became of the pairs."""
     tiles = {tr(title): (found.figures[key], tr(meaning)) for key, (title, meaning) in _HEADLINE.items()}
     look.metrics({title: (value(one), f"{meaning} {_base(one)}") for title, (one, meaning) in tiles.items()})
@@ -68,18 +78,18 @@ def figures(found: AgreementBoard, draw: Draw) -> None:
     _take_along(found, "pairs")
 
 
-def grades(found: AgreementBoard, draw: Draw) -> None:
+def grades(found: AgreementBoard) -> None:
     """How far the grades of a pair lie apart, and how grades and relevances spread."""
-    _pictures(found, draw, "lowest-highest", "grades")
+    _pictures(found, "lowest-highest", "grades")
 
 
-def people(found: AgreementBoard, draw: Draw) -> None:
+def people(found: AgreementBoard) -> None:
     """Everybody's bias and spread, and who agrees with whom."""
     st.html(people_table(found))
-    _pictures(found, draw, "people", "spread", "couples")
+    _pictures(found, "people", "spread", "couples")
 
 
-def over_time(found: AgreementBoard, draw: Draw) -> None:
+def over_time(found: AgreementBoard) -> None:
     """Agreement by day or week, everybody's bias by week."""
     if not found.days:
         st.info(
@@ -89,10 +99,10 @@ def over_time(found: AgreementBoard, draw: Draw) -> None:
         return
     usual = "weeks" if len(found.weeks) > 2 else "days"
     by = address_state.choice(tr("By"), "by", {"days": tr("Days"), "weeks": tr("Weeks")}, default=usual)
-    _pictures(found, draw, by, "person-weeks")
+    _pictures(found, by, "person-weeks")
 
 
-def queries(found: AgreementBoard, draw: Draw) -> None:
+def queries(found: AgreementBoard) -> None:
     """Every query, those that people agree on least first."""
     if not found.queries:
         st.info(tr("None of the graded pairs has a query here."), icon=":material/format_list_numbered:")
@@ -293,7 +303,7 @@ def _signed(number: float | None) -> str:
     return "" if number is None else f"{number:+.2f}".replace("-", "\u2212")
 
 
-def _pictures(found: AgreementBoard, draw: Draw, *names: str) -> None:
+def _pictures(found: AgreementBoard, *names: str) -> None:
     with st.container(key="agreement-charts"):
         for name in names:
             picture = agreement_picture(found, name)
@@ -301,15 +311,15 @@ def _pictures(found: AgreementBoard, draw: Draw, *names: str) -> None:
             # A chart keeps the width it was drawn with; on a narrow page it scrolls by itself, see look.css.
             st.altair_chart(cast(alt.Chart, picture.chart), width="content", alt=retold(picture.told))
             st.caption(plain(retold(picture.caption)))
-            _take_along(found, name, draw)
+            _take_along(found, name, picture=True)
 
 
-def _take_along(found: AgreementBoard, name: str, draw: Draw | None = None) -> None:
+def _take_along(found: AgreementBoard, name: str, *, picture: bool = False) -> None:
     """Downloads; each is made when asked for."""
     files: dict[str, tuple[str, Callable[[], str | bytes]]] = {
         "CSV": ("text/csv", lambda: agreement_csv(found, name)),
     }
-    if draw is not None:
+    if picture:
         files["PNG"] = ("image/png", lambda: draw(found, name, "png"))
         files["SVG"] = ("image/svg+xml", lambda: draw(found, name, "svg"))
     with st.container(horizontal=True, vertical_alignment="center"):

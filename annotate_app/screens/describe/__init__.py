@@ -9,7 +9,7 @@ import streamlit as st
 
 from annotate_app.language import browser_texts
 from annotate_app.session import auth
-from annotate_app.shared.desk import DESK_SCRIPTS, joined
+from annotate_app.shared import DESK_SCRIPTS, joined
 from backend.campaign.nouns import Person, Role
 
 FOLDER = Path(__file__).parent

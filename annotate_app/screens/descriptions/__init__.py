@@ -6,7 +6,6 @@ address.
 
 from collections.abc import Sequence
 from html import escape
-from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -14,10 +13,10 @@ from annotate_app.language import marked, retold, tr
 from annotate_app.plain import plain
 from annotate_app.screens.descriptions import acts
 from annotate_app.screens.descriptions import choice as describing_choice
-from annotate_app.shared import address_state, look
-from annotate_app.shared.case_keys import keys_of, legend_of
+from annotate_app.shared import address_state, look, wording
+from annotate_app.shared.case_keys import keys_of, legend_of, neighbours
 from annotate_app.shared.long_list import ListColumn, ListRow, long_list
-from annotate_app.shared.review_clip import clip_at
+from annotate_app.shared.review_clip import moment_clip, moment_path
 from backend.campaign.corpus.describing import opening
 from backend.campaign.corpus.describing.model import (
     LONGEST_SENTENCE,
@@ -84,14 +83,7 @@ def _review(project: Project, lead: Person) -> None:
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         clears = ("page", acts.ON_SHOW)
         address_state.choice(tr("Show"), "show", labels, clears=clears, label_visibility="collapsed")
-        address_state.text(
-            tr("Search"),
-            "q",
-            clears=clears,
-            placeholder=tr("Words, video or author"),
-            label_visibility="collapsed",
-            width=210,
-        )
+        address_state.search(tr("Words, video or author"), clears=clears, width=210)
         orders = {value: tr(told) for value, (told, _, _) in acts.ORDERS.items()}
         address_state.choice(
             tr("Order"), "order", orders, clears=clears, box=True, label_visibility="collapsed", width=180
@@ -117,7 +109,7 @@ def _review(project: Project, lead: Person) -> None:
         reason=f".st-key-{acts.words_key(found.description)}",
         edit=f".st-key-{acts.sentence_key(found.description, found.revision)}",
         acts=acts.KEYS,
-        following=_clip(then) if then else None,
+        following=moment_path(then) if then else None,
     )
 
 
@@ -147,21 +139,7 @@ def _on_show(project: Project, lead: Person, keys: Sequence[str]) -> Description
 def _bar(key: str, keys: Sequence[str]) -> None:
     place = keys.index(key) + 1 if key in keys else None
     with st.container(horizontal=True, vertical_alignment="center", key="case-bar"):
-        at = tr("{place:,} of {count:,}", place=place, count=len(keys)) if place else tr("Not in this list (any more)")
-        st.markdown(f"**{at}**", width="content")
-        for label, by, shortcut, icon in (
-            (tr("Previous"), -1, "p", "chevron_left"),
-            (tr("Next"), 1, "n", "chevron_right"),
-        ):
-            st.button(
-                label,
-                key=f"description-{label.lower()}",
-                icon=f":material/{icon}:",
-                shortcut=shortcut,
-                disabled=place == (1 if by < 0 else len(keys)),
-                on_click=acts.step,
-                args=(by,),
-            )
+        neighbours("description", place, len(keys), acts.step)
         acts.undo_button()
         legend_of(_KEYS)
 
@@ -171,11 +149,8 @@ def _case(found: DescriptionReview) -> None:
     with st.container(border=True, key=f"card-{key}"):
         picture, words = st.columns([11, 9], gap="medium")
         with picture:
-            label = tr(
-                "{video}, {start_s:.2f} to {end_s:.2f} s", video=found.video, start_s=found.start_s, end_s=found.end_s
-            )
-            clip_at(_clip(found), tr("Clip of {label}", label=label), f"described-{key}-{found.start_s}-{found.end_s}")
-            st.caption(f"{plain(label)} ({found.end_s - found.start_s:.1f} s)")
+            moment_clip(found, f"described-{key}-{found.start_s}-{found.end_s}")
+            st.caption(f"{plain(wording.moment(found))} ({found.end_s - found.start_s:.1f} s)")
         with words:
             status = tr(acts.LABELS.get(found.status.value, marked("Withdrawn"))).lower()
             badge = f":{_COLOURS[found.status]}-badge[{status}]"
@@ -273,10 +248,6 @@ def _moments(beside: Sequence[BesideIt]) -> dict[MomentId, str]:
         if one.moment_id is not None:
             found.setdefault(one.moment_id, one.sentence or f"{one.start_s:.2f}–{one.end_s:.2f} s")
     return found
-
-
-def _clip(found: DescriptionReview) -> str:
-    return "/moments.mp4?" + urlencode({"video": found.video, "start": found.start_s, "end": found.end_s})
 
 
 def _short(text: str) -> str:

@@ -49,10 +49,7 @@ def accept(key: str, seen: int, into: MomentId | None = None) -> None:
     """Callback: the description becomes a caption, in the words of the field."""
     typed = str(st.session_state[sentence_key(key, seen)])
     done = tr("Accepted: it is a caption now.") if into is None else tr("Accepted as another caption of that moment.")
-
-    def act(project: Project, lead: Person) -> None:
-        accept_description(project, lead, key, sentence=typed, into=into, seen=seen, now=time.time())
-
+    act = partial(accept_description, key=key, sentence=typed, into=into, seen=seen, now=time.time())
     _do(key, act, done, "check")
 
 
@@ -62,17 +59,13 @@ def give_back(key: str, seen: int) -> None:
     if not words:
         _refused(key, tr("Please say what its author should change (key W): they read it on their page."))
         return
-
-    def act(project: Project, lead: Person) -> None:
-        return_description(project, lead, key, words, seen=seen, now=time.time())
-
+    act = partial(return_description, key=key, words=words, seen=seen, now=time.time())
     _do(key, act, tr("Sent back: its author sees your words."), "undo")
 
 
 def take_back(key: str) -> None:
     """Callback: it waits again. The description stays on show."""
-    problem = look.as_lead(lambda project, lead: take_back_description(project, lead, key, now=time.time()))
-    if problem:
+    if problem := look.as_lead(partial(take_back_description, key=key, now=time.time())):
         _refused(key, problem)
         return
     if st.session_state.get(_UNDO) == key:
@@ -124,7 +117,7 @@ def _show(keys: Sequence[str], place: int) -> None:
     address_state.go(**{ON_SHOW: keys[place], "page": None if number == 1 else number})
 
 
-def _do(key: str, act: Callable[[Project, Person], None], done: str, icon: str) -> None:
+def _do(key: str, act: Callable[[Project, Person], object], done: str, icon: str) -> None:
     """Does it and goes on to the description that takes its place in the list, or stays with this one."""
     if problem := look.as_lead(act):
         _refused(key, problem)

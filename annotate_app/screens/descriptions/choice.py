@@ -1,12 +1,12 @@
 """Who may describe which videos, how many descriptions are wanted, how far it is; and the guideline for it."""
 
 import time
+from functools import partial
 from html import escape
 
 import streamlit as st
 
 from annotate_app.language import marked, tr
-from annotate_app.plain import plain
 from annotate_app.shared import look, wording
 from backend.campaign.corpus.describing.model import DescribingChoice, DescribingFigures
 from backend.campaign.corpus.describing.opening import (
@@ -18,7 +18,7 @@ from backend.campaign.corpus.describing.opening import (
 )
 from backend.campaign.corpus.describing.reviewing import describing_figures, descriptions_csv
 from backend.campaign.nouns import Person, Role
-from backend.campaign.release.board.case_frames import videos_with_file
+from backend.campaign.release.board.leaderboard import videos_with_file
 from backend.campaign.setup.people.accounts import list_people
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import ProjectError
@@ -32,9 +32,7 @@ _VIDEO, _MINUTE = marked("a video"), marked("a minute of video")
 def who(project: Project, lead: Person) -> None:
     """The form that opens and closes describing, and what people have written so far."""
     with st.container():
-        look.refusal(_PROBLEM)
-        if done := st.session_state.pop(_DONE, ""):
-            st.success(plain(done))
+        look.outcome("describing")
     chosen, figures = describing_choice(project, lead), describing_figures(project, lead)
     people = {
         one.person.annotator_id: one.person.name
@@ -127,9 +125,7 @@ def close(project: Project, lead: Person) -> None:
 def how(project: Project, lead: Person) -> None:
     """The guideline for describers, as the lead may change it."""
     with st.container():
-        look.refusal("describing_words_problem")
-        if done := st.session_state.pop("describing_words_done", ""):
-            st.success(plain(done))
+        look.outcome("describing_words")
     found = describing_guideline(project, lead)
     key = f"describing-words-{found.version}"
     st.caption(tr("Shown before somebody's first description, and again when it changes. A line is a rule."))
@@ -172,14 +168,8 @@ def _figures(project: Project, lead: Person, figures: DescribingFigures) -> None
     )
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.markdown(told, width="content")
-        st.download_button(
-            tr("Descriptions as CSV"),
-            data=lambda: descriptions_csv(project, lead),
-            file_name="descriptions.csv",
-            mime="text/csv",
-            key="descriptions-csv",
-            on_click="ignore",
-        )
+        make = partial(descriptions_csv, project, lead)
+        look.csv_download(tr("Descriptions as CSV"), make, "descriptions.csv", "descriptions-csv")
     rows = [
         (
             escape(one.name),

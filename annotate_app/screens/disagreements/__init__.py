@@ -5,6 +5,7 @@ One case is on show, the list that it is from beside it. List, search, page and 
 
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from html import escape
 
 import streamlit as st
@@ -14,15 +15,15 @@ from annotate_app.screens.disagreements import adjudicating as deciding
 from annotate_app.screens.disagreements.adjudicating import CASE, ON_SHOW
 from annotate_app.session import auth
 from annotate_app.shared import address_state, look, pair_view, wording
-from annotate_app.shared.case_keys import case_keys, legend
+from annotate_app.shared.case_keys import case_keys, legend, neighbours
 from annotate_app.shared.long_list import ListColumn, ListRow, long_list
 from annotate_app.shared.ways import WayThere
-from backend.campaign.judging.skips import restore_clip
+from backend.campaign.judging.queue import restore_clip
 from backend.campaign.nouns import Person
-from backend.campaign.qualification.guideline.examples import examples_chosen
+from backend.campaign.qualification.guideline.versions import examples_chosen
 from backend.campaign.review import status
+from backend.campaign.review.adjudicating import notes_csv
 from backend.campaign.review.model import PairReview, ReviewList, ReviewPage, ReviewRow
-from backend.campaign.review.notes import notes_csv
 from backend.campaign.setup.project.folder import Project
 from backend.core.ids import PairKey
 
@@ -106,14 +107,7 @@ def _filters(counts: dict[ReviewList, int]) -> ReviewList:
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         labels = {which.value: f"{tr(label)}  {counts[which]}" for which, label in _LABELS.items()}
         address_state.choice(tr("Show"), "show", labels, clears=("page", CASE), label_visibility="collapsed")
-        address_state.text(
-            tr("Search"),
-            "q",
-            clears=("page", CASE),
-            placeholder=tr("Query or video"),
-            label_visibility="collapsed",
-            width=160,
-        )
+        address_state.search(tr("Query or video"), clears=("page", CASE), width=160)
     return _which()
 
 
@@ -175,24 +169,7 @@ def _bar(pair: PairReview, found: ReviewPage) -> bool:
     """Where the case stands in its list, the ways to its neighbours, and back; whether names are to be hidden."""
     place = next((nth for nth, row in enumerate(found.rows, found.start + 1) if row.pair == pair.pair), None)
     with st.container(horizontal=True, vertical_alignment="center", key="case-bar"):
-        at = (
-            tr("{place:,} of {count:,}", place=place, count=found.count) if place else tr("Not in this list (any more)")
-        )
-        st.markdown(f"**{at}**", width="content")
-        for label, by, key, icon in (
-            (tr("Previous"), -1, "p", "chevron_left"),
-            (tr("Next"), 1, "n", "chevron_right"),
-        ):
-            ends = place == (1 if by < 0 else found.count)
-            st.button(
-                label,
-                key=f"case-{label.lower()}",
-                icon=f":material/{icon}:",
-                shortcut=key,
-                disabled=ends,
-                on_click=step,
-                args=(by,),
-            )
+        neighbours("case", place, found.count, step)
         deciding.undo_button()
         legend(auth.project().campaign.scale)
         return st.checkbox(tr("Hide names"), key="dis_hide")
@@ -252,14 +229,7 @@ def _about_notes(project: Project, lead: Person, waiting: int) -> None:
             else tr("Every note has a reply")
         )
         st.caption(tr("{to_do}; pairs with answered notes come last.", to_do=to_do), width="content")
-        st.download_button(
-            tr("Notes as CSV"),
-            data=lambda: notes_csv(project, lead),
-            file_name="notes.csv",
-            mime="text/csv",
-            key="notes-csv",
-            on_click="ignore",
-        )
+        look.csv_download(tr("Notes as CSV"), partial(notes_csv, project, lead), "notes.csv", "notes-csv")
 
 
 def _blocked(project: Project, lead: Person) -> None:

@@ -10,9 +10,9 @@ from annotate_app.language import marked, tr
 from annotate_app.plain import plain
 from annotate_app.session import auth
 from annotate_app.shared import address_state, look, wording
-from backend.campaign.judging import skips
+from backend.campaign.judging import queue
 from backend.campaign.judging.model import ActKind
-from backend.campaign.judging.skips import restore_clip
+from backend.campaign.judging.queue import restore_clip
 from backend.campaign.nouns import Person, Scale, Verdict
 from backend.campaign.review import adjudicating
 from backend.campaign.review.model import PairReview
@@ -78,17 +78,13 @@ def decide(pair: PairKey, seen: int, leave: Leave) -> None:
     elif not reason:
         _refused(pair, tr("Please give a reason: it is kept with the decision."))
     else:
-        act = partial(_adjudicate, pair, relevance, reason, seen)
+        act = partial(adjudicating.adjudicate, key=pair, relevance=relevance, reason=reason, seen=seen, now=time.time())
         _do(pair, act, tr("Decided: relevance {relevance}.", relevance=relevance), (ActKind.DECIDED, seen), leave)
 
 
 def confirm(pair: PairKey, seen: int, leave: Leave) -> None:
     """Callback: the discard is right."""
-    reason = _reason(pair)
-
-    def act(project: Project, lead: Person) -> None:
-        adjudicating.confirm_discard(project, lead, pair, reason, seen=seen, now=time.time())
-
+    act = partial(adjudicating.confirm_discard, key=pair, reason=_reason(pair), seen=seen, now=time.time())
     _do(pair, act, tr("Confirmed: the pair stays discarded."), (ActKind.DISCARD_CONFIRMED, seen), leave)
 
 
@@ -98,10 +94,7 @@ def re_open(pair: PairKey, seen: int, leave: Leave) -> None:
     if not reason:
         _refused(pair, tr("Please give a reason (key W): two more people will work on this pair."))
         return
-
-    def act(project: Project, lead: Person) -> None:
-        adjudicating.re_open(project, lead, pair, reason, seen=seen, now=time.time())
-
+    act = partial(adjudicating.re_open, key=pair, reason=reason, seen=seen, now=time.time())
     _do(pair, act, tr("Re-opened: two more people are asked."), (ActKind.RE_OPENED, seen), leave)
 
 
@@ -150,7 +143,7 @@ def offer_again(pair: PairKey, blocked: bool) -> None:
 
     def act(project: Project, lead: Person) -> None:
         nonlocal people
-        people = skips.offer_again(project, lead, pair, now=time.time())
+        people = queue.offer_again(project, lead, pair, now=time.time())
         if blocked:
             restore_clip(project, lead, pair, now=time.time())
 
@@ -186,10 +179,6 @@ def _again(pair: PairKey, reasons: list[str]) -> None:
     st.pills(tr("Given lately"), reasons, format_func=plain, key=f"again-{pair}", on_change=fill)
 
 
-def _adjudicate(pair: PairKey, relevance: int, reason: str, seen: int, project: Project, lead: Person) -> None:
-    adjudicating.adjudicate(project, lead, pair, relevance, reason, seen=seen, now=time.time())
-
-
 def _do(
     pair: PairKey, act: Callable[[Project, Person], None], done: str, undone_by: tuple[ActKind, int], leave: Leave
 ) -> None:
@@ -212,10 +201,8 @@ def _do(
 
 
 def _take_back(pair: PairKey, reason: str, seen: int, done: str) -> None:
-    problem = look.as_lead(
-        lambda project, lead: adjudicating.take_back(project, lead, pair, reason, seen=seen, now=time.time())
-    )
-    if problem:
+    act = partial(adjudicating.take_back, key=pair, reason=reason, seen=seen, now=time.time())
+    if problem := look.as_lead(act):
         _refused(pair, problem)
         return
     if (last := st.session_state.get(_UNDO)) and last[0] == pair:

@@ -10,9 +10,8 @@ from annotate_app.plain import plain
 from annotate_app.screens.exam import calibration_round as trial_round
 from annotate_app.screens.exam import figures, holding
 from annotate_app.shared import address_state, exam_results, look, wording
-from annotate_app.shared.long_list import ListColumn, ListRow, long_list
+from annotate_app.shared.long_list import ListColumn, ListRow, long_list, matching, rows_of, searched
 from annotate_app.shared.review_clip import review_clip
-from annotate_app.shared.search import matching, searched
 from backend.campaign.nouns import Person
 from backend.campaign.qualification.exam import results as qualification_exam_results
 from backend.campaign.qualification.exam.answer_key import exam_items, exam_to_use, explain_exam_item, preview_exam_key
@@ -46,9 +45,7 @@ def _exam(project: Project, lead: Person) -> bool:
     Returns:
         Whether the lead is giving the key, and needs the page for it alone.
     """
-    look.refusal("exam_problem")
-    if done := st.session_state.pop("exam_done", ""):
-        st.success(done)
+    look.outcome("exam")
     held, campaign = exam_held(project, lead), project.campaign
     if holding.key_desk(project, lead, held):
         return True
@@ -234,14 +231,11 @@ def _items(project: Project, lead: Person, people: list[qualification_exam_resul
 
 
 def _item_list(items: list[ExamItem], missed: dict[int, int], chosen: int | None) -> None:
-    def rows(first: int, most: int) -> list[ListRow]:
-        return [ListRow(item.item_id, (_row(item, missed[item.item_id]),)) for item in items[first : first + most]]
-
     long_list(
         tr("Items"),
         (ListColumn(tr("Pairs, what is missed most first")),),
         len(items),
-        rows,
+        rows_of(items, lambda item: ListRow(item.item_id, (_row(item, missed[item.item_id]),))),
         opens=_ITEM,
         noun="item",
         nothing=tr("No item has these words."),

@@ -1,6 +1,7 @@
 """The trial round on the lead's page Exam: beginning and ending it, and what people answered and wrote."""
 
 import time
+from functools import partial
 from html import escape
 
 import streamlit as st
@@ -8,11 +9,11 @@ import streamlit as st
 from annotate_app.language import tr
 from annotate_app.plain import plain
 from annotate_app.shared import address_state, look, wording
-from annotate_app.shared import search as shared_search
+from annotate_app.shared.long_list import choose_queries, chosen_queries, clear_queries
 from annotate_app.shared.review_clip import review_clip
 from backend.campaign.nouns import Person
-from backend.campaign.qualification.exam.calibration import end_trial, start_trial, trial_csv, trial_round
 from backend.campaign.qualification.exam.model import CalibrationPair, CalibrationRound
+from backend.campaign.qualification.exam.setting import end_trial, start_trial, trial_csv, trial_round
 from backend.campaign.setup.project.folder import Project
 from backend.core.ids import PairKey
 
@@ -24,9 +25,7 @@ def section(project: Project, lead: Person) -> None:
     """The round that is open, or the last one with the form for another."""
     st.divider()
     st.subheader(tr("Trial round"), anchor=False)
-    look.refusal("trial_problem")
-    if done := st.session_state.pop("trial_done", ""):
-        st.success(done)
+    look.outcome("trial")
     found = trial_round(project, lead)
     if found is None or found.ended_at is not None:
         st.markdown(
@@ -52,14 +51,14 @@ def start(project: Project, lead: Person) -> None:
         queries=int(state["trial_count"]),
         pairs=int(state["trial_pairs"]),
         seed=int(state["trial_seed"]),
-        chosen=shared_search.chosen_queries(_NAME),
+        chosen=chosen_queries(_NAME),
         now=time.time(),
     )
     pairs, queries = wording.count_of(report.items, "pair"), wording.count_of(report.queries, "query")
     state["trial_done"] = tr(
         "The trial round asks {pairs} of {queries}. {short}", pairs=pairs, queries=queries, short=report.short
     ).strip()
-    shared_search.clear_queries(_NAME)
+    clear_queries(_NAME)
 
 
 @look.lead_callback("trial_problem")
@@ -75,7 +74,7 @@ def _form(project: Project, lead: Person) -> None:
     columns[2].number_input(tr("Seed of the draw"), 0, 2**31, 1, key="trial_seed")
     search, chosen = st.columns(2)
     labels = (tr("Find queries to choose by name"), tr("These queries instead of a draw"))
-    shared_search.choose_queries(project, lead, _NAME, labels, (search, chosen), none=tr("None: they are drawn"))
+    choose_queries(project, lead, _NAME, labels, (search, chosen), none=tr("None: they are drawn"))
     st.button(tr("Begin the trial round"), key="trial-begin", on_click=start)
     st.caption(
         tr(
@@ -111,14 +110,8 @@ def _round(project: Project, lead: Person, found: CalibrationRound) -> None:
         if is_open:
             st.button(tr("End the trial round"), key="trial-end", on_click=end)
         hidden = st.checkbox(tr("Hide names"), key="trial_hide")
-        st.download_button(
-            tr("Answers as CSV"),
-            data=lambda: trial_csv(project, lead, names=not hidden),
-            file_name="trial.csv",
-            mime="text/csv",
-            key="trial-csv",
-            on_click="ignore",
-        )
+        make = partial(trial_csv, project, lead, names=not hidden)
+        look.csv_download(tr("Answers as CSV"), make, "trial.csv", "trial-csv")
     called = found.called(names=not hidden)
     st.html(_people(found, [called[one.annotator_id] for one in found.people]))
     st.html(_overview(found))
@@ -130,20 +123,7 @@ def _round(project: Project, lead: Person, found: CalibrationRound) -> None:
     picture, words = st.columns([2, 3], gap="medium")
     with picture:
         review_clip(pair)
-        st.caption(
-            tr(
-                "{tr} · rank {rank}",
-                tr=plain(
-                    tr(
-                        "{video}, {start_s:.2f} to {end_s:.2f} s",
-                        video=pair.video,
-                        start_s=pair.start_s,
-                        end_s=pair.end_s,
-                    )
-                ),
-                rank=pair.rank,
-            )
-        )
+        st.caption(tr("{tr} · rank {rank}", tr=plain(wording.moment(pair)), rank=pair.rank))
     with words:
         st.markdown(f"#### {plain(pair.query)}")
         rows = [

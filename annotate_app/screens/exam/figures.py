@@ -15,11 +15,11 @@ from annotate_app.shared import look, wording
 from annotate_app.shared.review_clip import review_clip
 from backend.campaign.nouns import Person, Scale
 from backend.campaign.qualification.exam.results import ExamOutcomes, exam_outcomes_csv
+from backend.campaign.qualification.exam.rules.marking import PAPER_KAPPA, PAPER_MISSED
 from backend.campaign.qualification.exam.rules.marking import Constant as ExamConstant
+from backend.campaign.qualification.exam.rules.marking import Estimate as ExamEstimate
 from backend.campaign.qualification.exam.rules.marking import Guesses as ExamGuesses
-from backend.campaign.qualification.exam.rules.outcomes import PAPER_KAPPA, PAPER_MISSED
-from backend.campaign.qualification.exam.rules.outcomes import Estimate as ExamEstimate
-from backend.campaign.qualification.exam.rules.outcomes import Outcome as ExamOutcome
+from backend.campaign.qualification.exam.rules.marking import Outcome as ExamOutcome
 from backend.campaign.qualification.exam.setting import ExamPreview
 from backend.campaign.qualification.exam.setting import PreviewItem as ExamPreviewItem
 from backend.campaign.review.queries import query_pairs

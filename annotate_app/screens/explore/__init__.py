@@ -1,6 +1,7 @@
 """The lead's page "Explore": what the judged pairs show, a part at a time, and the pairs behind every figure."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from html import escape
 from typing import Any, TypeVar
 
@@ -11,7 +12,7 @@ from annotate_app.plain import plain
 from annotate_app.screens.explore import charts as explore_charts
 from annotate_app.screens.explore import lists as explore_lists
 from annotate_app.shared import address_state, look, wording
-from annotate_app.shared.long_list import long_list, sorted_by
+from annotate_app.shared.long_list import long_list, rows_of, sorted_by
 from backend.campaign.monitoring.explore.model import (
     AgreedQuery,
     Along,
@@ -58,21 +59,7 @@ def page() -> None:
         st.info(tr("No pair has been handed out yet. Next: {next_step}", next_step=plain(next_step(project, lead))))
         return
     part = address_state.choice(tr("Part"), "part", translated(_PARTS), clears=_OF_A_PART, label_visibility="collapsed")
-    match part:
-        case "rank":
-            _along(project, lead, Along.RANK)
-        case "same":
-            _same_words(project, lead)
-        case "sources":
-            _sources(project, lead)
-        case "coverage":
-            _coverage(project, lead)
-        case "durations":
-            _durations(project, lead)
-        case "agreement":
-            _agreement(project, lead)
-        case _:
-            _along(project, lead, Along.SIMILARITY)
+    _SHOWN[part](project, lead)
 
 
 def _along(project: Project, lead: Person, along: Along) -> None:
@@ -92,7 +79,7 @@ def _along(project: Project, lead: Person, along: Along) -> None:
         explore_charts.counts(bins, along)
     _take(f"relevance-by-{of}", lambda: explored_csv(bins))
     words = explore_charts.WORDS[along].bin
-    options = {"": tr("All pairs"), **{str(one.place): _upper(words(one)) for one in bins}}
+    options = {"": tr("All pairs"), **{str(one.place): wording.first_large(words(one)) for one in bins}}
     st.subheader(tr("The pairs behind it"), anchor=False)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         chosen = address_state.choice(tr("Which pairs"), "bin", options, clears=("page",), box=True, width=300)
@@ -206,13 +193,8 @@ def _coverage(project: Project, lead: Person) -> None:
     )
     if len(shows) > 1:
         st.subheader(tr("Shows"), anchor=False)
-        st.html(
-            look.table(
-                explore_lists.show_heads(),
-                [explore_lists.show_row(show) for show in shows],
-                "rr-figures rr-shows",
-            )
-        )
+        rows = [explore_lists.show_row(show) for show in shows]
+        st.html(look.table(explore_lists.show_heads(), rows, "rr-figures rr-shows"))
     st.subheader(tr("Videos"), anchor=False)
     listed, chosen = videos, ""
     if len(shows) > 1:
@@ -228,7 +210,7 @@ def _coverage(project: Project, lead: Person) -> None:
         tr("Videos"),
         explore_lists.VIDEO_COLUMNS,
         len(listed),
-        lambda first, most: [explore_lists.video_row(video) for video in listed[first : first + most]],
+        rows_of(listed, explore_lists.video_row),
         opens="video",
         noun="video",
     )
@@ -272,7 +254,7 @@ def _agreement(project: Project, lead: Person) -> None:
         tr("Queries by agreement"),
         explore_lists.QUERY_COLUMNS,
         len(listed),
-        lambda first, most: [explore_lists.query_row(one) for one in listed[first : first + most]],
+        rows_of(listed, explore_lists.query_row),
         opens="query",
         noun="query",
         nothing=tr("No pair has two grades yet."),
@@ -321,8 +303,16 @@ def _kept(folder: str, version: str, what: str, _count: Callable[[], Any]) -> An
 def _take(name: str, make: Callable[[], str]) -> None:
     """A download that is made when asked for."""
     file = f"explore-{name}.csv"
-    st.download_button("CSV", data=make, file_name=file, mime="text/csv", key=f"take-{file}", on_click="ignore")
+    look.csv_download("CSV", make, file, f"take-{file}")
 
 
-def _upper(text: str) -> str:
-    return text[:1].upper() + text[1:]
+_SHOWN: dict[str, Callable[[Project, Person], None]] = {
+    "similarity": partial(_along, along=Along.SIMILARITY),
+    "rank": partial(_along, along=Along.RANK),
+    "same": _same_words,
+    "sources": _sources,
+    "coverage": _coverage,
+    "durations": _durations,
+    "agreement": _agreement,
+}
+"""What draws each part."""

@@ -9,16 +9,19 @@ import streamlit as st
 
 from annotate_app.language import browser_texts, marked, retold, tr
 from annotate_app.plain import plain
-from annotate_app.shared import address_state, look, player, practice, wording
-from annotate_app.shared.desk import joined
+from annotate_app.shared import address_state, joined, look, player, practice, wording
 from annotate_app.shared.player import guideline
 from backend.campaign.nouns import GradeMeaning, Person, Scale
-from backend.campaign.qualification.guideline import examples as guideline_examples
 from backend.campaign.qualification.guideline.rules import Change
 from backend.campaign.qualification.guideline.rules import changes as guideline_changes
-from backend.campaign.qualification.guideline.versions import guideline_readers, guideline_versions, reword_guideline
+from backend.campaign.qualification.guideline.versions import (
+    examples,
+    guideline_readers,
+    guideline_versions,
+    reword_guideline,
+)
 from backend.campaign.setup.project.folder import Project
-from backend.campaign.setup.project.model import Campaign, Grading, GuidelineVersion, Question
+from backend.campaign.setup.project.model import Grading, GuidelineVersion, Question
 
 _LABEL_LENGTH, _REASON_LENGTH = 24, 200
 _PARTS = ("label", "meaning", "detail", "example")
@@ -58,9 +61,7 @@ def page() -> None:
     """Words, versions and practice, each in a tab."""
     project, lead, _ = look.lead_page("Guideline")
     with st.container():  # always there: a message that comes or goes would make the tabs anew, on the first one
-        look.refusal("guideline_problem")
-        if done := st.session_state.pop("guideline_done", ""):
-            st.success(plain(done))
+        look.outcome("guideline")
     versions = guideline_versions(project, lead)
     words, kept, practised = address_state.tabs([marked("Words"), marked("Versions"), marked("Tutorial")])
     with words:
@@ -82,7 +83,7 @@ def save(project: Project, lead: Person, version: int) -> None:
         "Version {number} stands now; {texts} of it {len} new. Annotators are told before their next clip.",
         number=number,
         texts=texts,
-        len=tr("is") if len(changed) == 1 else tr("are"),
+        len=wording.are(len(changed)),
     )
 
 
@@ -114,8 +115,7 @@ def _words(project: Project, lead: Person, version: GuidelineVersion) -> None:
         typed = _form(grading, version.version)
     with seen:
         st.markdown(tr("**As annotators see it**"))
-        examples = guideline_examples.examples(project, lead)
-        guideline_preview(guideline(_with(campaign, typed), examples))
+        guideline_preview(guideline(replace(campaign, grading=typed), examples(project, lead)))
         st.caption(
             tr(
                 "A clip as an example is chosen at a settled pair, on the pages Disagreements and Queries: "
@@ -185,10 +185,6 @@ def _typed(grading: Grading, version: int) -> Grading:
         questions=tuple(one for one in asked if one.title or one.text),
         reminders=tuple(" ".join(line.split()) for line in lines if line.strip()),
     )
-
-
-def _with(campaign: Campaign, grading: Grading) -> Campaign:
-    return replace(campaign, grading=grading)
 
 
 def _versions(versions: list[GuidelineVersion], readers: dict[int, int]) -> None:

@@ -6,20 +6,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
 
 import pandas as pd
 import streamlit as st
 
-from annotate_app.language import marked, retold, tr
-from annotate_app.plain import plain
-from annotate_app.screens.leaderboard.case_view import case_view
+from annotate_app.language import browser_texts, marked, retold, tr
+from annotate_app.plain import component_key, plain
 from annotate_app.session.addresses import full_path
-from annotate_app.shared import address_state, wording
+from annotate_app.shared import address_state, joined, wording
+from annotate_app.shared.review_clip import moment_path
 from backend.campaign.nouns import Person
-from backend.campaign.release.board.case_frames import report_frames, videos_with_file
-from backend.campaign.release.board.leaderboard import Leaderboard
+from backend.campaign.release.board.leaderboard import Leaderboard, report_frames, videos_with_file
 from backend.campaign.setup.project.folder import Project
 from backend.scoring.report.page import report_page
 from backend.scoring.report.parts import board_pictures
@@ -35,12 +34,20 @@ from backend.scoring.views.case import query_title as case_title
 from backend.scoring.views.case import view as score_case
 from backend.scoring.views.errors import examples as score_examples
 from backend.scoring.views.errors import outcomes as score_outcomes
-from backend.scoring.views.naming import named as score_names
 from backend.scoring.views.ranking import means as score_means_named
 from backend.scoring.views.ranking import ranking as score_ranking
 from backend.scoring.views.splits import groups as score_groups
 from backend.scoring.views.table import Table as ScoreTable
+from backend.scoring.views.table import named as score_names
 
+_HERE = Path(__file__).parent
+_SCRIPTS = ("../../language/browser.js", "case_view.js")
+_mount = st.components.v2.component(
+    "reelrank_case_view",
+    html='<div class="case"></div>',
+    css=(_HERE / "case_view.css").read_text(encoding="utf-8"),
+    js=joined(_HERE, _SCRIPTS),
+)
 _BREAKDOWNS = {"duration": marked("Duration"), "show": marked("Show"), "relevance": marked("Highest relevance")}
 _AS_TEXT = ("interval", "difference_interval", "p_holm", "p_t", "wins", "moment")
 """Columns whose cells are shown as they are written; the others as numbers, to sort by."""
@@ -49,6 +56,19 @@ _ABREAST = 3
 _NUMBER = st.column_config.NumberColumn
 _TEXT = st.column_config.TextColumn
 _SCORE = partial(_NUMBER, format="%.4f")
+
+
+def case_view(case: dict[str, Any], key: str) -> None:
+    """Shows one case.
+
+    Args:
+        case: `{"counted", "moments": [...], "runs": [{"name", "counted", "predictions": [...], "told": [...]}]}`:
+            moments and predictions are the cards of `backend.scoring.views.case` with the address `src` of their clip,
+            None where the project has no such video; `counted` says how many there are and are shown; `told` is what a
+            run made of each moment, None for nothing.
+        key: one for each case view on a page.
+    """
+    _mount(key=component_key(key), data=case | browser_texts(_HERE, _SCRIPTS))
 
 
 def ranking(project: Project, lead: Person, board: Leaderboard, scores: Scoreboard, version: str) -> None:
@@ -111,7 +131,7 @@ def _frame(table: ScoreTable, key: str, **columns: Callable[..., Any]) -> None:
     # Names of runs stay as they are, and so does the p of statistics.
     as_is = [column.run or column.title.startswith("p ") for column in table.columns]
     titles = [retold(column.title) for column in table.columns]
-    heads = [t if kept else t[:1].upper() + t[1:] for t, kept in zip(titles, as_is, strict=True)]
+    heads = [t if kept else wording.first_large(t) for t, kept in zip(titles, as_is, strict=True)]
     data = {
         head: [
             retold(cell.text).removeprefix("-" if cell.value is None else "")
@@ -303,10 +323,9 @@ def _counted(noun: str, there: Sequence[object], shown: Sequence[object]) -> lis
 def _card(card: Any, files: Mapping[str, float]) -> dict[str, Any]:
     """What stands on a card, and where its clip is."""
     bar = card.bar
-    address = urlencode({"video": bar.video, "start": bar.start_s, "end": bar.end_s})
     there = bar.start_s < files.get(bar.video, 0.0)
     texts = {name: retold(text) if isinstance(text, str) else text for name, text in asdict(card).items()}
-    return texts | {"src": full_path(f"/moments.mp4?{address}") if there else None}
+    return texts | {"src": full_path(moment_path(bar)) if there else None}
 
 
 def _queries(board: Leaderboard, scores: Scoreboard, order: Mapping[int, str]) -> dict[str, str]:

@@ -11,7 +11,7 @@ from annotate_app.language import marked, retold, tr
 from annotate_app.plain import plain
 from annotate_app.shared import look, pair_view, wording
 from annotate_app.shared.address_state import read_number
-from backend.campaign.judging.skips import lift_skips
+from backend.campaign.judging.queue import lift_skips
 from backend.campaign.monitoring.quality import flags as quality_flags
 from backend.campaign.monitoring.quality.model import FLAG_MEANINGS, FLAG_NAMES, Flag, FlagKind, PersonFlags, Stretch
 from backend.campaign.nouns import Person
@@ -187,8 +187,7 @@ def _behind(project: Project, lead: Person, flags: PersonFlags, flag: Flag) -> N
 
 def _lift(flags: PersonFlags, kind: FlagKind, count: int) -> None:
     """The button that undoes all skips, or all reports, of somebody, and asks before."""
-    if problem := st.session_state.pop(_PROBLEM, None):
-        st.error(plain(problem))
+    look.refusal(_PROBLEM)
     if not count:
         return
     label = tr("Undo all reports") if kind is FlagKind.REPORTS else tr("Undo all skips and reports")
@@ -214,12 +213,7 @@ def _pairs(project: Project, lead: Person, pairs: tuple[PairId, ...]) -> None:
     chosen = min(int(st.session_state.get(_PAGE, 1)), pages)
     for pair in quality_flags.pairs_behind(project, lead, pairs[(chosen - 1) * PER_PAGE : chosen * PER_PAGE]):
         with st.container(border=True, key=f"card-{pair.pair}"):
-            picture, words = st.columns([2, 3], gap="medium")
-            with picture:
-                pair_view.clip(pair)
-            with words:
-                pair_view.heading(pair)
-                pair_view.judged(pair, project.campaign.grading, hidden=False)
+            pair_view.whole(pair, project.campaign.grading)
     if pages > 1:
         st.pagination(pages, key=_PAGE)
 

@@ -86,14 +86,7 @@ def _stuck(_project: Project, _lead: Person, folder: str, version: tuple[int, ..
 def _filters() -> None:
     found, show, split = st.columns([4, 6, 2], vertical_alignment="center")
     with found:
-        address_state.text(
-            tr("Search"),
-            "q",
-            clears=_CLEARS,
-            type="search",
-            placeholder=tr("Search: words of the query, or its number"),
-            label_visibility="collapsed",
-        )
+        address_state.search(tr("Search: words of the query, or its number"), type="search")
     with show:
         address_state.choice(tr("Show"), "show", translated(_SHOWN), clears=_CLEARS, label_visibility="collapsed")
     with split:

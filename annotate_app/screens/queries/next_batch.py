@@ -2,6 +2,8 @@
 
 import time
 from collections.abc import Callable
+from functools import wraps
+from typing import Concatenate, ParamSpec
 
 import streamlit as st
 
@@ -17,6 +19,7 @@ from backend.core.ids import QueryId
 WORD_COLOURS = {RuleWord.OPEN: "green", RuleWord.LEAVE: "gray", RuleWord.UNTOLD: "orange"}
 REASON_LENGTH = 300
 _MESSAGE = "next_batch_message"
+_Args = ParamSpec("_Args")
 
 
 def next_batch(project: Project, lead: Person, query_id: QueryId) -> None:
@@ -122,70 +125,52 @@ def _reasoned(label: str, question: str, act: str, query_id: QueryId, number: in
         st.form_submit_button(label, on_click=_ACTS[act], args=(query_id, number, f"{key}-reason"))
 
 
-def open_batch(query_id: QueryId, number: int) -> None:
+def _told(act: Callable[Concatenate[Project, Person, _Args], str]) -> Callable[_Args, None]:
+    """Decorate a callback: what it tells, or why it did nothing, is a message for the run that follows."""
+
+    @wraps(act)
+    def callback(*args: _Args.args, **more: _Args.kwargs) -> None:
+        done: list[str] = []
+        problem = look.as_lead(lambda project, lead: done.append(act(project, lead, *args, **more)))
+        st.session_state[_MESSAGE] = ("error", problem) if problem else ("success", *done)
+
+    return callback
+
+
+@_told
+def open_batch(project: Project, lead: Person, query_id: QueryId, number: int) -> str:
     """Opens the batch that the button names."""
-
-    def act(project: Project, lead: Person) -> str:
-        opened = batches_next_batch.open_batch(project, lead, query_id, number=number, now=time.time())
-        return tr(
-            "Batch {number} is open: {pairs} went to the annotators.",
-            number=number,
-            pairs=wording.count_of(opened, "pair"),
-        )
-
-    _do(act)
+    opened = batches_next_batch.open_batch(project, lead, query_id, number=number, now=time.time())
+    pairs = wording.count_of(opened, "pair")
+    return tr("Batch {number} is open: {pairs} went to the annotators.", number=number, pairs=pairs)
 
 
-def decline_batch(query_id: QueryId, number: int, reason: str) -> None:
+@_told
+def decline_batch(project: Project, lead: Person, query_id: QueryId, number: int, reason: str) -> str:
     """Declines the batch, with the reason that stands in the session under this name."""
-
-    def act(project: Project, lead: Person) -> str:
-        batches_next_batch.decline_batch(
-            project, lead, query_id, st.session_state[reason], number=number, now=time.time()
-        )
-        return tr("Batch {number} is declined.", number=number)
-
-    _do(act)
+    reason = st.session_state[reason]
+    batches_next_batch.decline_batch(project, lead, query_id, reason, number=number, now=time.time())
+    return tr("Batch {number} is declined.", number=number)
 
 
-def take_back_decline(query_id: QueryId, number: int, reason: str) -> None:
+@_told
+def take_back_decline(project: Project, lead: Person, query_id: QueryId, number: int, reason: str) -> str:
     """Lets the batch be decided about again."""
-
-    def act(project: Project, lead: Person) -> str:
-        batches_next_batch.take_back_decline(
-            project, lead, query_id, st.session_state[reason], number=number, now=time.time()
-        )
-        return tr("Batch {number} is to be decided about again.", number=number)
-
-    _do(act)
+    reason = st.session_state[reason]
+    batches_next_batch.take_back_decline(project, lead, query_id, reason, number=number, now=time.time())
+    return tr("Batch {number} is to be decided about again.", number=number)
 
 
-def undo_batch(query_id: QueryId, number: int, reason: str) -> None:
+@_told
+def undo_batch(project: Project, lead: Person, query_id: QueryId, number: int, reason: str) -> str:
     """Takes the opened batch back."""
-
-    def act(project: Project, lead: Person) -> str:
-        pairs = batches_next_batch.undo_batch(
-            project, lead, query_id, st.session_state[reason], number=number, now=time.time()
-        )
-        return tr(
-            "Batch {number} is taken back: {pairs} went, as if it had never been opened.",
-            number=number,
-            pairs=wording.count_of(pairs, "pair"),
-        )
-
-    _do(act)
-
-
-def _do(act: Callable[[Project, Person], str]) -> None:
-    """Does it, and leaves a message for the run that follows."""
-    done = ""
-
-    def noted(project: Project, lead: Person) -> None:
-        nonlocal done
-        done = act(project, lead)
-
-    problem = look.as_lead(noted)
-    st.session_state[_MESSAGE] = ("error", problem) if problem else ("success", done)
+    reason = st.session_state[reason]
+    pairs = batches_next_batch.undo_batch(project, lead, query_id, reason, number=number, now=time.time())
+    return tr(
+        "Batch {number} is taken back: {pairs} went, as if it had never been opened.",
+        number=number,
+        pairs=wording.count_of(pairs, "pair"),
+    )
 
 
 _ACTS = {"decline_batch": decline_batch, "decline_back": take_back_decline, "undo_batch": undo_batch}

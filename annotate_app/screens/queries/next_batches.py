@@ -5,6 +5,7 @@ What a lead looked at stays in the session while the dialog is open, and nothing
 
 import time
 from collections.abc import Mapping
+from functools import partial
 
 import streamlit as st
 
@@ -147,12 +148,11 @@ def _accept(seen: Suggestions, decline: bool) -> None:
 
         done.append(accept_suggestions(project, lead, seen, decline=decline, now=time.time(), progress=tell))
 
-    if problem := look.as_lead(act):
-        st.session_state[_PROBLEM] = problem
-        _look()
-    else:
+    if look.done_as_lead(act, _PROBLEM):
         st.session_state[_MESSAGE] = told(done[0])
         _close()
+    else:
+        _look()
     st.rerun()
 
 
@@ -240,12 +240,8 @@ def _change(version: int) -> None:
         int(state["batch_rule_finds"]) or None,
         int(state["batch_rule_grade"]),
     )
-
-    def act(project: Project, lead: Person) -> None:
-        set_batch_rule(project, lead, rule, state["batch_rule_reason"], based_on=version, now=time.time())
-
-    if problem := look.as_lead(act):
-        state[_PROBLEM] = problem
-    else:
+    reason = state["batch_rule_reason"]
+    act = partial(set_batch_rule, rule=rule, reason=reason, based_on=version, now=time.time())
+    if look.done_as_lead(act, _PROBLEM):
         state["batch_rule_reason"] = ""
     _look()

@@ -4,8 +4,7 @@ import streamlit as st
 
 from annotate_app.language import marked, tr
 from annotate_app.plain import plain
-from annotate_app.screens.queries.candidates import candidates
-from annotate_app.screens.queries.figure import query_figure
+from annotate_app.screens.queries.figure import candidates, query_figure
 from annotate_app.screens.queries.next_batch import next_batch
 from annotate_app.session import auth
 from annotate_app.shared import address_state, pair_view, waiting, wording
@@ -14,7 +13,7 @@ from annotate_app.shared.ways import WayThere
 from backend.campaign.monitoring.progress import progress
 from backend.campaign.monitoring.progress.model import QueryStuck
 from backend.campaign.nouns import Person
-from backend.campaign.qualification.guideline.examples import examples_chosen
+from backend.campaign.qualification.guideline.versions import examples_chosen
 from backend.campaign.review.model import QueryFilter, QueryReview
 from backend.campaign.review.queries import query_pairs, query_place, query_review
 from backend.campaign.setup.project.folder import Project
@@ -137,13 +136,7 @@ def _opened(project: Project, lead: Person, query_id: QueryId) -> None:
         )
         _steps(PAIR, *(near[0].rank if near else None for near in (before, after)))
     with st.container(key="query-pair"):
-        picture, words = st.columns([2, 3], gap="medium")
-        with picture:
-            pair_view.clip(pair)
-        with words:
-            pair_view.heading(pair)
-            pair_view.judged(pair, project.campaign.grading, hidden=False)
-            pair_view.example(pair, examples_chosen(project, lead))
+        pair_view.whole(pair, project.campaign.grading, examples_chosen(project, lead))
 
 
 def _close() -> None:

@@ -1,6 +1,8 @@
 """The lead's page "Release": what a release made now would hold, making it, downloading it."""
 
 import time
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import streamlit as st
@@ -13,11 +15,11 @@ from annotate_app.shared import look, wording
 from annotate_app.shared.job_view import job_view
 from backend.campaign.monitoring.progress.progress import work_version
 from backend.campaign.nouns import Person, Split
-from backend.campaign.release.export.contents import release_preview
+from backend.campaign.release.export.freezing import release_preview
 from backend.campaign.release.export.kept_releases import list_releases
 from backend.campaign.release.export.model import Adjudicated, ReleaseOptions, ReleaseSelection
 from backend.campaign.setup.project.folder import Project
-from backend.campaign.setup.serving.model import LongWork, WorkState
+from backend.campaign.setup.serving.model import Job, JobKind, JobState
 from backend.core.messages import said
 
 _ADJUDICATED = {marked("In it, marked"): Adjudicated.INCLUDE, marked("Left out"): Adjudicated.LEAVE_OUT}
@@ -29,8 +31,8 @@ def page() -> None:
     """What would be in it and what not, licence, the button, and the releases made so far."""
     project, lead, counts = look.lead_page("Release")
     st.markdown(tr("A release freezes what is agreed so far, with a manifest and a hash of every file."))
-    job = job_view(project, lead, {jobs.RELEASE}, "release_problem", _again)
-    busy = job is not None and job.state is WorkState.UNDER_WAY
+    job = job_view(project, lead, {JobKind.RELEASE}, "release_problem", _again)
+    busy = job is not None and job.is_running
     with st.container(key="release_options"):
         options = _options(busy)
     found = _preview(project, lead, str(project.folder), options, work_version(project, lead))
@@ -60,75 +62,62 @@ def page() -> None:
 
 def inside(found: ReleaseSelection) -> list[str]:
     """Which queries and pairs a release made now would not hold, or hold although a reader may not expect it."""
-    sentences = []
-    if queries := found.unfinished:
-        sentences.append(
-            tr(
-                "{queries_are} left out: pairs of {len} still wait for grades, and would count as not relevant.",
-                queries_are=_queries_are(len(queries)),
-                len=tr("it") if len(queries) == 1 else tr("them"),
-            )
-        )
-    if queries := found.unfinished_within:
-        sentences.append(
-            tr(
-                "{queries_are} in it although pairs still wait: whoever finds these is counted 0.",
-                queries_are=_queries_are(len(queries)),
-            )
-        )
-    if queries := found.without_relevance:
-        sentences.append(
-            tr("{queries_are} left out: no pair that could be truth.", queries_are=_queries_are(len(queries)))
-        )
-    if found.adjudicated:
-        sentences.append(
-            tr("{pairs_are} decided by a lead, and marked as such.", pairs_are=wording.pairs_are(found.adjudicated))
-        )
-    if found.adjudicated_left_out:
-        sentences.append(
-            tr(
-                "{pairs_are} left out because a lead decided on them.",
-                pairs_are=wording.pairs_are(found.adjudicated_left_out),
-            )
-        )
-    return sentences
+    return _sentences(
+        (
+            len(found.unfinished),
+            marked("{queries_are} left out: pairs of {len} still wait for grades, and would count as not relevant."),
+        ),
+        (
+            len(found.unfinished_within),
+            marked("{queries_are} in it although pairs still wait: whoever finds these is counted 0."),
+        ),
+        (len(found.without_relevance), marked("{queries_are} left out: no pair that could be truth.")),
+        (found.adjudicated, marked("{pairs_are} decided by a lead, and marked as such.")),
+        (found.adjudicated_left_out, marked("{pairs_are} left out because a lead decided on them.")),
+    )
 
 
 def warnings(counts: dict[str, Any]) -> list[str]:
     """What a lead should know of the pairs before freezing."""
     pairs = counts["pairs"]
-    unsettled = pairs["open"] + pairs["escalated"]
-    found = []
-    if unsettled:
-        found.append(
-            tr(
-                "{pairs_are} not settled yet ({pairs:,} open, {pairs_2:,} escalated).",
-                pairs_are=wording.pairs_are(unsettled),
-                pairs=pairs["open"],
-                pairs_2=pairs["escalated"],
-            )
-        )
-    if pairs["discarded"]:
-        found.append(
-            tr(
+    return _sentences(
+        (
+            pairs["open"] + pairs["escalated"],
+            marked("{pairs_are} not settled yet ({pairs:,} open, {pairs_2:,} escalated)."),
+        ),
+        (
+            pairs["discarded"],
+            marked(
                 "{pairs_are} discarded: no consensus, so no relevance. You can still decide them on the page "
-                "Disagreements.",
-                pairs_are=wording.pairs_are(pairs["discarded"]),
-            )
-        )
-    if pairs["set_aside"]:
-        found.append(
-            tr(
+                "Disagreements."
+            ),
+        ),
+        (
+            pairs["set_aside"],
+            marked(
                 "{pairs_are} set aside for an exam or a trial, and not settled. On the page Exam you can let "
-                "an exam's answers count, or end it.",
-                pairs_are=wording.pairs_are(pairs["set_aside"]),
-            )
+                "an exam's answers count, or end it."
+            ),
+        ),
+        (pairs["blocked"], marked("{pairs_are} blocked, because the clip cannot be shown.")),
+        pairs=pairs,
+    )
+
+
+def _sentences(*counted: tuple[int, str], pairs: Mapping[str, int] = MappingProxyType({})) -> list[str]:
+    """Those about something that there is; `pairs` are counted by verdict."""
+    return [
+        tr(
+            text,
+            queries_are=f"{wording.count_of(count, 'query')} {wording.are(count)}",
+            pairs_are=wording.pairs_are(count),
+            len=tr("it") if count == 1 else tr("them"),
+            pairs=pairs.get("open", 0),
+            pairs_2=pairs.get("escalated", 0),
         )
-    if pairs["blocked"]:
-        found.append(
-            tr("{pairs_are} blocked, because the clip cannot be shown.", pairs_are=wording.pairs_are(pairs["blocked"]))
-        )
-    return found
+        for count, text in counted
+        if count
+    ]
 
 
 @look.lead_callback("release_problem")
@@ -144,12 +133,12 @@ def _make(project: Project, lead: Person, options: ReleaseOptions, name: str | N
         "notes": notes,
     }
     make, title = job_functions.make_release, said("Making a release")
-    jobs.begin(project, lead, jobs.RELEASE, title, make, options, name, notes, asked=asked, now=time.time())
+    jobs.begin(project, lead, JobKind.RELEASE, "", title, make, options, name, notes, asked=asked, now=time.time())
 
 
-def _again(job: LongWork) -> None:
+def _again(job: Job) -> None:
     """Offer to start a release again that did not come to its end."""
-    if job.state in (WorkState.CUT_SHORT, WorkState.FAILED):
+    if job.state in (JobState.INTERRUPTED, JobState.FAILED):
         asked = job.asked
         options = ReleaseOptions(
             Adjudicated(asked["adjudicated"]), bool(asked["unfinished"]), bool(asked["with_published"])
@@ -220,10 +209,6 @@ def _left_out(found: ReleaseSelection) -> None:
         )
         if len(rows) > _SHOWN:
             st.caption(tr("And {len:,} others; the manifest of the release names all of them.", len=len(rows) - _SHOWN))
-
-
-def _queries_are(count: int) -> str:
-    return f"{wording.count_of(count, 'query')} {wording.are(count)}"
 
 
 def _maker(options: ReleaseOptions, busy: bool) -> None:

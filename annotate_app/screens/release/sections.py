@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import streamlit as st
@@ -180,14 +181,7 @@ def release_diff(project: Project, lead: Person, found: Sequence[KeptRelease]) -
     )
     _changes(tr("Queries"), [_query(one) for one in changes.queries])
     _changes(tr("Pairs of queries that both have"), [_pair(one) for one in changes.pairs])
-    st.download_button(
-        tr("All changes as CSV"),
-        data=diff_csv(changes),
-        file_name=f"changes-{was}-{now}.csv",
-        mime="text/csv",
-        key="diff_csv",
-        on_click="ignore",
-    )
+    look.csv_download(tr("All changes as CSV"), partial(diff_csv, changes), f"changes-{was}-{now}.csv", "diff_csv")
 
 
 @st.cache_data(max_entries=8, show_spinner=False)
@@ -211,8 +205,7 @@ def _query(one: QueryChange) -> str:
 
 def _pair(one: PairChange) -> str:
     before, after = ("–" if value is None else str(value) for value in (one.before, one.after))
-    moment = tr("{video}, {start_s:.2f} to {end_s:.2f} s", video=plain(one.video), start_s=one.start_s, end_s=one.end_s)
-    return f"**{before} → {after}** · {plain(one.query)} · {moment}{_why(one.reason)}"
+    return f"**{before} → {after}** · {plain(one.query)} · {plain(wording.moment(one))}{_why(one.reason)}"
 
 
 def _why(reason: str) -> str:

@@ -12,8 +12,7 @@ import streamlit as st
 
 from annotate_app.language import as_builtins, browser_texts, tr
 from annotate_app.plain import plain
-from annotate_app.shared import look
-from annotate_app.shared.desk import joined
+from annotate_app.shared import joined, look
 from backend.campaign.corpus.captions.decisions import rewrite_queue
 from backend.campaign.corpus.captions.model import RewriteCounts
 from backend.campaign.nouns import Person
@@ -50,14 +49,15 @@ def page() -> None:
 
 
 def _how_it_ended(counts: RewriteCounts) -> None:
-    labels = {
-        tr("Accepted"): counts.accepted,
-        tr("By hand"): counts.by_hand,
-        tr("Retried"): counts.retried,
-        tr("Rejected"): counts.rejected,
-        tr("Never decided"): counts.waiting,
-    }
-    look.metrics({label: f"{value:,}" for label, value in labels.items()})
+    look.metrics(
+        {
+            tr("Accepted"): f"{counts.accepted:,}",
+            tr("By hand"): f"{counts.by_hand:,}",
+            tr("Retried"): f"{counts.retried:,}",
+            tr("Rejected"): f"{counts.rejected:,}",
+            tr("Never decided"): f"{counts.waiting:,}",
+        }
+    )
 
 
 def _queue(queue: dict[str, Any], person: Person) -> None:
@@ -77,7 +77,7 @@ def _queue(queue: dict[str, Any], person: Person) -> None:
 
 
 def _keep() -> None:
-    """What was typed when the session turned out to have ended lies where `screens.signed_out` finds and keeps it."""
+    """What was typed when the session turned out to have ended lies where `navigation.signed_out` finds it."""
     st.session_state[_TYPED] = st.session_state[_KEY]["typed"]
 
 

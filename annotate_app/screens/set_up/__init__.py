@@ -23,7 +23,7 @@ from backend.campaign.qualification.guideline.versions import guideline_versions
 from backend.campaign.review.status import status_counts
 from backend.campaign.setup.people.accounts import list_people
 from backend.campaign.setup.project.folder import Project
-from backend.campaign.setup.serving.model import LongWork, WorkState
+from backend.campaign.setup.serving.model import Job, JobKind, JobState
 
 _DONE, _TO_DO, _LATER = ":material/check_circle:", ":material/radio_button_unchecked:", ":material/more_horiz:"
 
@@ -34,7 +34,7 @@ def page() -> None:
     look.refusal("set_up_problem")
     not_taken()
     inviting.outcome()  # here, because the step of who was invited may be folded by then
-    job_view(project, lead, {step.key for step in STEPS}, "set_up_problem", _then)
+    job_view(project, lead, {JobKind.SET_UP}, "set_up_problem", _then)
     standings = [step.standing(project, lead, counts) for step in STEPS]
     following = next(
         (n for n, one in enumerate(standings) if not (one.done or one.waits or STEPS[n].optional)), len(STEPS)
@@ -50,9 +50,9 @@ def page() -> None:
                 step.show(project, lead, counts)
 
 
-def _then(job: LongWork) -> None:
-    step = next(step for step in STEPS if step.key == job.step)
-    if job.state is WorkState.DONE and step.then is not None:
+def _then(job: Job) -> None:
+    step = next((step for step in STEPS if step.key == job.subject), None)  # another release may have others
+    if job.state is JobState.DONE and step is not None and step.then is not None:
         step.then(job)
 
 
@@ -116,20 +116,11 @@ def _show_inviting(project: Project, lead: Person, counts: dict[str, Any]) -> No
 
 def _lacks(project: Project, counts: dict[str, Any]) -> list[str]:
     lacking = project.campaign.seats - counts["annotators"]
-    return [
-        *([] if any(counts["pairs"].values()) else [tr("no pair is handed out yet")]),
-        *(
-            [
-                tr(
-                    "{annotators} more {lacking} needed",
-                    annotators=wording.count_of(lacking, "annotator"),
-                    lacking=tr("is") if lacking == 1 else tr("are"),
-                )
-            ]
-            if lacking > 0
-            else []
-        ),
-    ]
+    lacks = [] if any(counts["pairs"].values()) else [tr("no pair is handed out yet")]
+    if lacking > 0:
+        annotators, needed = wording.count_of(lacking, "annotator"), wording.are(lacking)
+        lacks.append(tr("{annotators} more {lacking} needed", annotators=annotators, lacking=needed))
+    return lacks
 
 
 def _open_standing(project: Project, lead: Person, counts: dict[str, Any]) -> StepStanding:

@@ -1,6 +1,5 @@
 """Step of Set up: annotation files, looked at before anything is written."""
 
-import time
 from pathlib import Path
 from typing import Any
 
@@ -8,15 +7,22 @@ import streamlit as st
 
 from annotate_app.language import marked, tr
 from annotate_app.plain import plain
-from annotate_app.screens.set_up.step import SetUpStep, StepStanding, measuring, measuring_asked, measuring_options
-from annotate_app.server import job_functions, jobs, uploads
+from annotate_app.screens.set_up.step import (
+    SetUpStep,
+    StepStanding,
+    begin_step,
+    last_job,
+    measuring,
+    measuring_asked,
+    measuring_options,
+)
+from annotate_app.server import job_functions, lead_routes
 from annotate_app.shared import look, wording
 from annotate_app.shared.upload import upload
 from backend.campaign.corpus.importing.formats import FORMATS as CORPUS_FORMATS
 from backend.campaign.nouns import Person
 from backend.campaign.setup.project.folder import Project
-from backend.campaign.setup.serving.jobs import look_at_work
-from backend.campaign.setup.serving.model import LongWork
+from backend.campaign.setup.serving.model import Job
 from backend.core.errors import ProjectError
 from backend.core.messages import said
 
@@ -42,11 +48,11 @@ def choose_sent(names: list[str]) -> None:
 @look.lead_callback("set_up_problem")
 def take(project: Project, lead: Person) -> None:
     """Callback of the button beside what was looked at: import that very file, read in the same way."""
-    work = look_at_work(project, lead, now=time.time())
-    if work is None or work.step != KEY or _LOOKED not in work.asked:
+    job = last_job(project, lead)
+    if job is None or job.subject != KEY or _LOOKED not in job.asked:
         raise ProjectError(tr("what was looked at was put away by somebody: look at the file again"))
-    title = said("Importing {name}", name=Path(work.asked["file"]).name)
-    _begin(project, lead, title, work.asked, dry_run=False, kept={})
+    title = said("Importing {name}", name=Path(job.asked["file"]).name)
+    _begin(project, lead, title, job.asked, dry_run=False, kept={})
 
 
 def _standing(project: Project, lead: Person, counts: dict[str, Any]) -> StepStanding:
@@ -63,11 +69,13 @@ def _show(project: Project, lead: Person, counts: dict[str, Any]) -> None:
             "from windows, or from people who describe them."
         )
     )
-    upload("files", tr("Annotation files from your computer"), uploads.KINDS["files"].extensions, on_sent=choose_sent)
+    upload(
+        "files", tr("Annotation files from your computer"), lead_routes.KINDS["files"].extensions, on_sent=choose_sent
+    )
     st.text_input(
         tr("Annotation file"), key="set_up_file", placeholder=tr("One that was sent, or a path on the server")
     )
-    if sent := [file.name for file in uploads.sent_files(project, "files")]:
+    if sent := [file.name for file in lead_routes.sent_files(project, "files")]:
         st.caption(tr("Sent so far: {join}", join=plain(", ".join(sent))))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.selectbox(tr("Format"), [_TOLD, *CORPUS_FORMATS], key="set_up_format", format_func=tr)
@@ -95,8 +103,8 @@ def _show(project: Project, lead: Person, counts: dict[str, Any]) -> None:
     st.caption(tr("Nothing is written before you have seen what was understood."))
 
 
-def _then(work: LongWork) -> None:
-    if _LOOKED in work.asked:
+def _then(job: Job) -> None:
+    if _LOOKED in job.asked:
         st.button(tr("Import it"), key="import_file", on_click=take, type="primary")
 
 
@@ -107,12 +115,12 @@ def _asked(project: Project) -> dict[str, str]:
     if not name:
         raise ProjectError(tr("choose an annotation file first"))
     file = Path(name).expanduser()
-    if file.suffix.lower() not in uploads.KINDS["files"].extensions:
-        known = ", ".join(uploads.KINDS["files"].extensions)
+    if file.suffix.lower() not in lead_routes.KINDS["files"].extensions:
+        known = ", ".join(lead_routes.KINDS["files"].extensions)
         raise ProjectError(tr("{name} is no annotation file: its name ends in none of {known}", name=name, known=known))
     fps, decode = measuring_asked(_MEASURING)
     return {
-        "file": str(file if file.is_absolute() else project.folder / uploads.KINDS["files"].folder / file.name),
+        "file": str(file if file.is_absolute() else project.folder / lead_routes.KINDS["files"].folder / file.name),
         "format": "" if state["set_up_format"] == _TOLD else state["set_up_format"],
         "types": state["set_up_types"].strip(),
         "columns": state["set_up_columns"].strip(),
@@ -136,8 +144,7 @@ def _begin(
         Path(asked["videos"]).expanduser() if asked["videos"] else None,
         measuring((asked["fps"], asked["decode"])),
     )
-    act = job_functions.take_file
-    jobs.begin(project, lead, KEY, title, act, reading, dry_run, asked=kept, now=time.time())
+    begin_step(project, lead, KEY, title, job_functions.take_file, reading, dry_run, asked=kept)
 
 
 STEP = SetUpStep(KEY, marked("Annotation files"), _standing, _show, optional=True, then=_then)

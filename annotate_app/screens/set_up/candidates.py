@@ -1,6 +1,5 @@
 """Step of Set up: the candidates of the queries, with what they come to in work before they are chosen."""
 
-import time
 from typing import Any
 
 import msgspec
@@ -8,19 +7,18 @@ import streamlit as st
 
 from annotate_app.language import marked, tr
 from annotate_app.plain import plain
-from annotate_app.screens.set_up.step import SetUpStep, StepStanding, encoder_box
-from annotate_app.server import candidate_jobs, jobs, uploads
+from annotate_app.screens.set_up.step import SetUpStep, StepStanding, begin_step, encoder_box, last_job
+from annotate_app.server import candidate_jobs, lead_routes
 from annotate_app.server.candidate_jobs import CandidatesAsked
 from annotate_app.shared import look, wording
 from annotate_app.shared.upload import upload
 from annotate_app.shared.ways import WayThere
 from backend.campaign.monitoring.hours.report import expected_work
 from backend.campaign.nouns import Person
-from backend.campaign.selection.queries.editing import queries_csv
+from backend.campaign.selection.queries.drawing import queries_csv
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.setting_entries import MOST_CANDIDATES
-from backend.campaign.setup.serving.jobs import look_at_work
-from backend.campaign.setup.serving.model import LongWork
+from backend.campaign.setup.serving.model import Job
 from backend.core.errors import ProjectError
 from backend.core.messages import said, said_n
 
@@ -39,7 +37,7 @@ def choose(project: Project, lead: Person) -> None:
     if asked.runs or asked.visual:
         _pool(project, lead, asked, again=False, dry_run=False)
     else:
-        jobs.begin(project, lead, KEY, said("Choosing candidates"), candidate_jobs.choose, asked, now=time.time())
+        begin_step(project, lead, KEY, said("Choosing candidates"), candidate_jobs.choose, asked)
 
 
 @look.lead_callback("set_up_problem")
@@ -54,11 +52,11 @@ def look_at(project: Project, lead: Person, again: bool) -> None:
 @look.lead_callback("set_up_problem")
 def take(project: Project, lead: Person) -> None:
     """Callback of the button beside what was looked at: those very runs, pooled in the same way."""
-    work = look_at_work(project, lead, now=time.time())
-    if work is None or work.step != KEY or _LOOKED not in work.asked:
+    job = last_job(project, lead)
+    if job is None or job.subject != KEY or _LOOKED not in job.asked:
         raise ProjectError(tr("what was looked at was put away by somebody: look at the runs again"))
-    asked = msgspec.json.decode(work.asked[_LOOKED], type=CandidatesAsked)
-    _pool(project, lead, asked, again=_AGAIN in work.asked, dry_run=False)
+    asked = msgspec.json.decode(job.asked[_LOOKED], type=CandidatesAsked)
+    _pool(project, lead, asked, again=_AGAIN in job.asked, dry_run=False)
 
 
 def choose_sent(names: list[str]) -> None:
@@ -129,10 +127,10 @@ def _choose_runs(project: Project, lead: Person) -> None:
         upload(
             _RUNS,
             tr("Runs from your computer: what systems found for these queries"),
-            uploads.KINDS[_RUNS].extensions,
+            lead_routes.KINDS[_RUNS].extensions,
             choose_sent,
         )
-        sent = [file.name for file in uploads.sent_files(project, _RUNS)]
+        sent = [file.name for file in lead_routes.sent_files(project, _RUNS)]
         if not sent:
             st.download_button(
                 tr("The queries for systems, as CSV"),
@@ -249,7 +247,7 @@ def _time(hours: float) -> str:
 def _runs(project: Project) -> dict[str, Any]:
     """The chosen runs, by their paths, and how they are pooled."""
     state = st.session_state
-    folder = project.folder / uploads.KINDS[_RUNS].folder
+    folder = project.folder / lead_routes.KINDS[_RUNS].folder
     videos = state.get("candidates_videos")
     return {
         "runs": tuple(str(folder / name) for name in state.get("candidates_runs") or ()),
@@ -283,13 +281,12 @@ def _pool(project: Project, lead: Person, asked: CandidatesAsked, *, again: bool
     of = said_n("{n} run", "{n} runs", len(asked.runs)) if asked.runs else said("what is found")
     title = said("Looking at {of}", of=of) if dry_run else said("Pooling {of}", of=of)
     kept = {_LOOKED: msgspec.json.encode(asked).decode(), **({_AGAIN: "yes"} if again else {})} if dry_run else {}
-    act = candidate_jobs.pool
-    jobs.begin(project, lead, KEY, title, act, asked, again, dry_run, asked=kept, now=time.time())
+    begin_step(project, lead, KEY, title, candidate_jobs.pool, asked, again, dry_run, asked=kept)
 
 
-def _then(work: LongWork) -> None:
-    if _LOOKED in work.asked:
-        what = tr("Hand these out") if _AGAIN in work.asked else tr("Choose these candidates")
+def _then(job: Job) -> None:
+    if _LOOKED in job.asked:
+        what = tr("Hand these out") if _AGAIN in job.asked else tr("Choose these candidates")
         st.button(what, key="pool_runs", on_click=take, type="primary")
 
 

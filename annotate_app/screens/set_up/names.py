@@ -1,7 +1,6 @@
 """Step of Set up: who is in the captions, what their names become, and the captions without them."""
 
 import os
-import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,11 +8,11 @@ import streamlit as st
 
 from annotate_app.language import marked, retold, tr, trn
 from annotate_app.plain import plain
-from annotate_app.screens.set_up.step import SetUpStep, StepStanding, encoder_box
-from annotate_app.server import job_functions, jobs
+from annotate_app.screens.set_up.step import SetUpStep, StepStanding, begin_step, encoder_box
+from annotate_app.server import job_functions
 from annotate_app.session import auth
 from annotate_app.shared import look, wording
-from annotate_app.shared.search import searched
+from annotate_app.shared.long_list import searched
 from annotate_app.shared.ways import WayThere
 from backend.campaign.corpus.captions.decisions import rewrite_queue, rewrite_summary
 from backend.campaign.corpus.captions.model import CastLine
@@ -32,9 +31,7 @@ _FIELD = "cast-"
 @look.lead_callback("set_up_problem")
 def look_for(project: Project, lead: Person) -> None:
     """Callback of the button: names that the cast lacks."""
-    jobs.begin(
-        project, lead, KEY, said("Looking for names in the captions"), job_functions.look_for_names, now=time.time()
-    )
+    begin_step(project, lead, KEY, said("Looking for names in the captions"), job_functions.look_for_names)
 
 
 @look.lead_callback("set_up_problem")
@@ -63,7 +60,7 @@ def rewrite(project: Project, lead: Person) -> None:
     asked = job_functions.RewritingAsked(
         state["rewrite_encoder"], state.get("rewrite_model", "").strip(), os.environ.get(_PLACE_OF_MODELS, "")
     )
-    jobs.begin(project, lead, KEY, said("Rewriting the captions"), job_functions.rewrite, asked, now=time.time())
+    begin_step(project, lead, KEY, said("Rewriting the captions"), job_functions.rewrite, asked)
 
 
 def _standing(project: Project, lead: Person, counts: dict[str, Any]) -> StepStanding:

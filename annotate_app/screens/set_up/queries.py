@@ -13,8 +13,13 @@ from annotate_app.shared import address_state, look, wording
 from annotate_app.shared.ways import WayThere
 from backend.campaign.nouns import Person, Split
 from backend.campaign.review.queries import take_back_queries
-from backend.campaign.selection.queries.drawing import draw_queries
-from backend.campaign.selection.queries.editing import change_query, count_drawn_queries, drawn_queries, remove_queries
+from backend.campaign.selection.queries.drawing import (
+    change_query,
+    count_drawn_queries,
+    draw_queries,
+    drawn_queries,
+    remove_queries,
+)
 from backend.campaign.selection.queries.model import ListedQuery, OwnFile, Repeats, Stratum
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import ProjectError
@@ -168,19 +173,13 @@ def _seen() -> None:
         st.markdown(f"**{_counted(report.test, report.val)}**{own}")
         st.html(look.table((tr("Query"), tr("Split")), [(escape(text), split.value) for text, split in report.first]))
         notes = [tr("The first {first} are shown.", first=len(report.first))] if len(report.first) < judged else []
-        if report.train:
-            notes.append(tr("{train:,} others are for training.", train=report.train))
-        if report.removed:
-            notes.append(
-                tr(
-                    "{removed:,} captions have the text of a query to be judged, and may not train.",
-                    removed=report.removed,
-                )
-            )
-        if report.merged:
-            notes.append(
-                tr("{merged:,} training captions are merged with another of the same text.", merged=report.merged)
-            )
+        for count, text in (
+            (report.train, marked("{train:,} others are for training.")),
+            (report.removed, marked("{removed:,} captions have the text of a query to be judged, and may not train.")),
+            (report.merged, marked("{merged:,} training captions are merged with another of the same text.")),
+        ):
+            if count:
+                notes.append(tr(text, train=count, removed=count, merged=count))
         if not report.rewritten:
             notes.append(tr("The captions are as published: rewrite them first if queries shall name nobody."))
         if notes:
@@ -193,13 +192,9 @@ def _list(project: Project, lead: Person, *, may_change: bool) -> None:
     every = count_drawn_queries(project, lead)
     search = ""
     if every > _PER_PAGE or address_state.read("words"):
-        search = address_state.text(
-            tr("Search queries"),
-            "words",
-            clears=("part",),
-            type="search",
-            placeholder=tr("Search {querys}", querys=wording.count_of(every, "query")),
-            label_visibility="collapsed",
+        placeholder = tr("Search {querys}", querys=wording.count_of(every, "query"))
+        search = address_state.search(
+            placeholder, name="words", clears=("part",), label=tr("Search queries"), type="search"
         )
     found = count_drawn_queries(project, lead, search)
     if every and not found:

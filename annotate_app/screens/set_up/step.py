@@ -1,5 +1,6 @@
 """What a step of the page Set up is, and choices that several steps offer: the encoder, how videos are measured."""
 
+import time
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -7,11 +8,13 @@ from typing import Any, NamedTuple
 import streamlit as st
 
 from annotate_app.language import marked, tr
+from annotate_app.server import jobs
 from annotate_app.server.job_functions import HowToMeasure
 from backend.campaign.nouns import Person
 from backend.campaign.selection.candidates.choosing import encoder_name
 from backend.campaign.setup.project.folder import Project
-from backend.campaign.setup.serving.model import LongWork
+from backend.campaign.setup.serving.jobs import list_jobs
+from backend.campaign.setup.serving.model import Job, JobKind
 from backend.core.errors import ProjectError
 
 _OFFLINE = "minilm"
@@ -33,7 +36,7 @@ class StepStanding(NamedTuple):
 class SetUpStep(NamedTuple):
     """One step. `standing` and `show` get the project, the lead and the counts of `status_counts`.
 
-    `then` draws what a lead may do with the outcome of the step's long work.
+    `then` draws what a lead may do with the outcome of the step's job.
     """
 
     key: str
@@ -41,7 +44,25 @@ class SetUpStep(NamedTuple):
     standing: Callable[[Project, Person, dict[str, Any]], StepStanding]
     show: Callable[[Project, Person, dict[str, Any]], None]
     optional: bool = False
-    then: Callable[[LongWork], None] | None = None
+    then: Callable[[Job], None] | None = None
+
+
+def begin_step(
+    project: Project,
+    lead: Person,
+    step: str,
+    title: str,
+    function: jobs.JobFunction,
+    *arguments: object,
+    asked: dict[str, str] | None = None,
+) -> None:
+    """Begin a background job of a step; see `jobs.begin`."""
+    jobs.begin(project, lead, JobKind.SET_UP, step, title, function, *arguments, asked=asked, now=time.time())
+
+
+def last_job(project: Project, lead: Person) -> Job | None:
+    """Return the job of a step that runs or ran last; None if there was none, or its outcome was dismissed."""
+    return next((job for job in list_jobs(project, lead, now=time.time()) if job.kind is JobKind.SET_UP), None)
 
 
 def encoder_box(project: Project, lead: Person, key: str) -> None:

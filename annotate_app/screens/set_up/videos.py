@@ -1,6 +1,5 @@
 """Steps of Set up: the videos, and moments where no annotation file brings them."""
 
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -9,11 +8,19 @@ import streamlit as st
 
 from annotate_app.language import marked, tr
 from annotate_app.plain import plain
-from annotate_app.screens.set_up.step import SetUpStep, StepStanding, measuring, measuring_asked, measuring_options
-from annotate_app.server import job_functions, jobs, uploads
+from annotate_app.screens.set_up.step import (
+    SetUpStep,
+    StepStanding,
+    begin_step,
+    last_job,
+    measuring,
+    measuring_asked,
+    measuring_options,
+)
+from annotate_app.server import job_functions, lead_routes
 from annotate_app.shared import look, wording
+from annotate_app.shared.review_clip import reported_clips, video_troubles
 from annotate_app.shared.upload import upload
-from annotate_app.shared.video_troubles import reported_clips, video_troubles
 from annotate_app.shared.ways import WayThere
 from backend.campaign.corpus.describing.opening import describing_choice
 from backend.campaign.corpus.importing.model import Trouble
@@ -22,7 +29,6 @@ from backend.campaign.monitoring.videos.check import video_states
 from backend.campaign.monitoring.videos.model import VideoState
 from backend.campaign.nouns import Person
 from backend.campaign.setup.project.folder import Project
-from backend.campaign.setup.serving.jobs import look_at_work
 from backend.core.errors import ProjectError
 from backend.core.messages import said
 
@@ -55,12 +61,12 @@ def take_sent(names: list[str]) -> None:
 
 @look.lead_callback("set_up_problem")
 def _take(project: Project, lead: Person, folder: Path | None) -> None:
-    where = folder or project.folder / uploads.KINDS["videos"].folder
+    where = folder or project.folder / lead_routes.KINDS["videos"].folder
     title = said("Taking the videos that were sent")
     if folder:
         title = said("Taking the videos of {folder}", folder=folder)
     how = measuring(measuring_asked(_MEASURING))
-    jobs.begin(project, lead, VIDEOS, title, job_functions.take_videos, where, how, now=time.time())
+    begin_step(project, lead, VIDEOS, title, job_functions.take_videos, where, how)
 
 
 @look.lead_callback("set_up_problem")
@@ -71,8 +77,7 @@ def look_again(project: Project, lead: Person) -> None:
     folder = Path(elsewhere).expanduser() if elsewhere else None
     title = said("Looking at the videos again")
     how = measuring(measuring_asked(_MEASURING))
-    again = job_functions.look_at_videos
-    jobs.begin(project, lead, VIDEOS, title, again, accept, folder, how, now=time.time())
+    begin_step(project, lead, VIDEOS, title, job_functions.look_at_videos, accept, folder, how)
 
 
 def _videos_standing(project: Project, lead: Person, counts: dict[str, Any]) -> StepStanding:
@@ -97,7 +102,7 @@ def _show_videos(project: Project, lead: Person, counts: dict[str, Any]) -> None
         with st.popover(tr("More options")):
             measuring_options(_MEASURING)
         st.button(tr("Take its videos"), key="take_videos", on_click=take, type="primary")
-    upload("videos", tr("Videos from your computer"), uploads.KINDS["videos"].extensions, on_sent=take_sent)
+    upload("videos", tr("Videos from your computer"), lead_routes.KINDS["videos"].extensions, on_sent=take_sent)
     _not_taken(project, lead)
     if counts["videos"]:
         reported_clips(project, lead)
@@ -106,11 +111,11 @@ def _show_videos(project: Project, lead: Person, counts: dict[str, Any]) -> None
 
 def _not_taken(project: Project, lead: Person) -> None:
     """Files that arrived, but whose page was closed before they were taken."""
-    if not (sent := uploads.sent_files(project, "videos")):
+    if not (sent := lead_routes.sent_files(project, "videos")):
         return
     taken = {project.file(one.path).resolve() for one in video_states(project, lead) if one.path}
     left = [file.name for file in sent if file.resolve() not in taken]
-    if left and look_at_work(project, lead, now=time.time()) is None:
+    if left and last_job(project, lead) is None:
         st.caption(plain(tr("Sent, and not taken: {join}", join=", ".join(left))))
         st.button(tr("Take what was sent"), key="take_sent", on_click=_take, args=(None,))
 
@@ -151,7 +156,7 @@ def propose(project: Project, lead: Person) -> None:
     else:
         how = ByShots(state["moments_shortest"], state["moments_longest"])
     title = said("Cutting videos into windows") if isinstance(how, ByWindows) else said("Looking for shots")
-    jobs.begin(project, lead, MOMENTS, title, job_functions.propose_moments, how, now=time.time())
+    begin_step(project, lead, MOMENTS, title, job_functions.propose_moments, how)
 
 
 def _lengths(text: str) -> tuple[float, ...]:

@@ -1,6 +1,6 @@
 """Keys for the case that a lead looks at, beside the shortcuts of its buttons; and the next clip, loaded ahead."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import streamlit as st
@@ -65,6 +65,32 @@ def keys_of(
             "next": full_path(following) if following else None,
         },
     )
+
+
+def neighbours(name: str, place: int | None, count: int, step: Callable[[int], None]) -> None:
+    """Where the case on show stands in its list, and the buttons of the case before it and the next.
+
+    Args:
+        name: Streamlit's keys of the buttons begin with it.
+        place: in the list, from 1; None of a case that is not in it.
+        count: of the list.
+        step: the buttons' callback, given -1 or 1.
+    """
+    at = tr("{place:,} of {count:,}", place=place, count=count) if place else tr("Not in this list (any more)")
+    st.markdown(f"**{at}**", width="content")
+    for label, by, shortcut, icon in (
+        (tr("Previous"), -1, "p", "chevron_left"),
+        (tr("Next"), 1, "n", "chevron_right"),
+    ):
+        st.button(
+            label,
+            key=f"{name}-{label.lower()}",
+            icon=f":material/{icon}:",
+            shortcut=shortcut,
+            disabled=place == (1 if by < 0 else count),
+            on_click=step,
+            args=(by,),
+        )
 
 
 def legend(scale: Scale) -> None:

@@ -1,4 +1,6 @@
-"""A list of many rows, drawn a page at a time: a click anywhere on a row opens it, and so does Enter.
+"""Lists: many rows drawn a page at a time, rows with controls that are searched, and queries chosen by their words.
+
+Of a long list a click anywhere on a row opens it, and so does Enter.
 
 Counting, searching, sorting and cutting into pages is the database's work: the widget asks for the rows of one page.
 What is searched, sorted by, and which page it is, stands in the address (`address_state`). Each row is a link, so that
@@ -9,19 +11,30 @@ keyboards and screen readers reach it, and that it opens in a tab of its own as 
     long_list("Queries", columns, count, lambda first, most: rows(first, most, sort), opens="query", noun="query")
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, MutableMapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
+from typing import Any, Generic, TypeVar
 from urllib.parse import urlencode
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from annotate_app.language import tr
 from annotate_app.session.addresses import full_path
 from annotate_app.shared import address_state, wording
+from backend.campaign.nouns import Person
+from backend.campaign.review.model import QueryFilter
+from backend.campaign.review.queries import find_queries
+from backend.campaign.setup.project.folder import Project
+from backend.core.ids import QueryId
+from backend.core.typed_text import nfc
 
-PER_PAGE = 25
+PER_PAGE, _ROWS_OF_CONTROLS = 25, 20
+_OFFERED = 100
+"""Queries that a search offers."""
+_Item = TypeVar("_Item")
 SORT = "sort"
 _HERE = Path(__file__).parent
 _mount = st.components.v2.component(
@@ -55,6 +68,11 @@ class ListRow:
     opens: str | int
     cells: Sequence[str]
     picture: str = ""
+
+
+def rows_of(items: Sequence[_Item], row: Callable[[_Item], ListRow]) -> Callable[[int, int], list[ListRow]]:
+    """What `long_list` fetches of a list that is there as a whole."""
+    return lambda first, most: [row(one) for one in items[first : first + most]]
 
 
 def sorted_by(columns: Sequence[ListColumn]) -> str:
@@ -116,15 +134,16 @@ def long_list(
         on_opened_change=opened,
         on_sorted_change=sorted_anew,
     )
-    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", key="list-end"):
-        shown = wording.count_of(count, noun)
-        st.caption(
-            shown
-            if pages == 1
-            else tr("{first:,}–{first_2:,} of {shown}", first=first + 1, first_2=first + len(rows), shown=shown),
-            width="content",
-        )
-        address_state.pagination(pages)
+    _end(wording.count_of(count, noun), first, len(rows), pages, "page", "list-end")
+
+
+def _end(shown: str, first: int, drawn: int, pages: int, page: str, key: str | None = None) -> None:
+    """What stands below a page of a list: which rows these are, and the links to the other pages."""
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", key=key):
+        if pages > 1:
+            shown = tr("{first:,}–{first_2:,} of {shown}", first=first + 1, first_2=first + drawn, shown=shown)
+        st.caption(shown, width="content")
+        address_state.pagination(pages, page)
 
 
 def _table(
@@ -169,3 +188,113 @@ def _classes(column: ListColumn) -> str:
         name for name, holds in (("rr-number", column.number), ("rr-not-on-phones", not column.phone)) if holds
     )
     return f" class='{named}'" if named else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Searched(Generic[_Item]):
+    """What is drawn of a list: its `rows` of the page, of `count` that were found."""
+
+    rows: Sequence[_Item]
+    count: int
+    noun: str
+    page: str
+
+    def end(self) -> None:
+        """What stands below the rows: how many there are, and the way to the others."""
+        pages = -(-self.count // _ROWS_OF_CONTROLS)
+        if not self.count:
+            st.info(tr("No {noun} in this list has these words.", noun=self.noun))
+        elif pages > 1:
+            first = (address_state.page_number(pages, self.page) - 1) * _ROWS_OF_CONTROLS
+            _end(wording.count_of(self.count, self.noun), first, len(self.rows), pages, self.page)
+
+
+def searched(
+    items: Sequence[_Item],
+    words: Callable[[_Item], str],
+    noun: str,
+    *,
+    name: str = "q",
+    page: str = "page",
+) -> Searched[_Item]:
+    """Draws the search above a list of rows with controls, and says what to draw.
+
+        people = searched(reviews, lambda one: one.person.name, "person")
+        for one in people.rows:
+            ...
+        people.end()
+
+    A list that fits on one page has no search.
+
+    Args:
+        items: the whole list.
+        words: what an item is found by.
+        noun: what an item is.
+        name: of the search, in the address.
+        page: of the page, in the address.
+    """
+    found = matching(items, words, noun, name=name, clears=(page,), over=_ROWS_OF_CONTROLS)
+    first = (address_state.page_number(-(-len(found) // _ROWS_OF_CONTROLS), page) - 1) * _ROWS_OF_CONTROLS
+    return Searched(found[first : first + _ROWS_OF_CONTROLS], len(found), noun, page)
+
+
+def matching(
+    items: Sequence[_Item],
+    words: Callable[[_Item], str],
+    noun: str,
+    *,
+    name: str = "q",
+    clears: Sequence[str] = ("page",),
+    over: int = 0,
+) -> Sequence[_Item]:
+    """Draws the search, where there are more than `over` items; those that have all its words."""
+    asked = nfc(address_state.read(name)).casefold().split()
+    if len(items) > over or asked:
+        placeholder = tr("Search {count_of}", count_of=wording.count_of(len(items), noun))
+        label = tr("Search {several}", several=wording.several(noun))
+        address_state.search(placeholder, name=name, clears=clears, label=label, type="search", width=320)
+    return [item for item in items if all(word in nfc(words(item)).casefold() for word in asked)] if asked else items
+
+
+def choose_queries(
+    project: Project,
+    lead: Person,
+    name: str,
+    labels: tuple[str, str],
+    columns: tuple[DeltaGenerator, DeltaGenerator],
+    *,
+    none: str,
+) -> None:
+    """A search beside the queries that are chosen; `chosen_queries(name)` says which.
+
+    Not for a form, in which a search would offer nothing until the form is sent.
+
+    Args:
+        project: the project.
+        lead: who chooses.
+        name: of what is chosen, in the session.
+        labels: of the search and of the choice.
+        columns: where they are drawn.
+        none: what it means that nothing is chosen.
+    """
+    words = columns[0].text_input(labels[0], key=f"{name}_search", placeholder=tr("Words of the query, or its number"))
+    found = find_queries(project, lead, QueryFilter(search=words), most=_OFFERED) if words else []
+    texts: MutableMapping[Any, str] = st.session_state.setdefault(f"{name}_names", {})
+    texts.update({one.query_id: one.query for one in found})
+    columns[1].multiselect(
+        labels[1],
+        list(dict.fromkeys([*chosen_queries(name), *(one.query_id for one in found)])),
+        format_func=lambda one: texts.get(one, str(one)),
+        key=f"{name}_queries",
+        placeholder=none,
+    )
+
+
+def chosen_queries(name: str) -> list[QueryId]:
+    """What is chosen."""
+    return list(st.session_state.get(f"{name}_queries") or ())
+
+
+def clear_queries(name: str) -> None:
+    """Choose nothing; for callbacks."""
+    st.session_state.pop(f"{name}_queries", None)

@@ -10,12 +10,11 @@ import streamlit as st
 from annotate_app.language import browser_texts, tr
 from annotate_app.session import auth
 from annotate_app.session.addresses import full_path
-from annotate_app.shared import wording
-from annotate_app.shared.desk import DESK_SCRIPTS, joined
+from annotate_app.shared import DESK_SCRIPTS, joined, wording
 from backend.campaign.judging.rules import renewal_interval_s
 from backend.campaign.nouns import Person
-from backend.campaign.qualification.guideline.examples import examples
 from backend.campaign.qualification.guideline.rules import Example
+from backend.campaign.qualification.guideline.versions import examples
 from backend.campaign.setup.project.model import Campaign
 
 FOLDER = Path(__file__).parent

@@ -1,15 +1,24 @@
-"""A moment's clip on the lead's pages: fetched by URL from the guarded route, looping, muted, with controls."""
+"""Clips on the lead's pages: fetched by URL, looping, muted, with controls; and what is wrong with clips and videos."""
 
+import time
+from collections.abc import Sequence
+from html import escape
 from pathlib import Path
+from urllib.parse import urlencode
 
 import streamlit as st
 
-from annotate_app.language import browser_texts, tr
-from annotate_app.plain import component_key
+from annotate_app.language import browser_texts, retold, tr
+from annotate_app.plain import component_key, plain
 from annotate_app.session.addresses import full_path
-from annotate_app.shared.desk import joined
+from annotate_app.shared import joined, look, wording
+from backend.campaign.judging import queue
+from backend.campaign.monitoring.videos.model import VideoState
+from backend.campaign.nouns import Person
 from backend.campaign.qualification.exam.model import CalibrationPair
 from backend.campaign.review.model import PairReview
+from backend.campaign.setup.project.folder import Project
+from backend.core.ids import PairKey
 
 _HERE = Path(__file__).parent
 _SCRIPTS = ("../../language/browser.js", "review_clip.js")
@@ -20,15 +29,27 @@ _mount = st.components.v2.component(
     css=(_HERE / "review_clip.css").read_text(encoding="utf-8"),
     js=joined(_HERE, _SCRIPTS),
 )
+_SHOWN = 50
+_PROBLEM = "reported_problem"
 
 
 def review_clip(pair: PairReview | CalibrationPair, place: str = "") -> None:
     """Shows the clip of one pair; it plays while it is in view. At most once a pair in one `place` of a page."""
-    label = tr(
-        "Clip of {video}, {start_s:.2f} to {end_s:.2f} s", video=pair.video, start_s=pair.start_s, end_s=pair.end_s
-    )
     gif = {"src": full_path(f"/clips/{pair.pair}.gif"), "name": f"{pair.video}_{pair.start_s:.2f}-{pair.end_s:.2f}.gif"}
-    clip_at(f"/clips/{pair.pair}.mp4", label, f"clip-{place}{pair.pair}", gif)
+    moment_clip(pair, f"clip-{place}{pair.pair}", f"/clips/{pair.pair}.mp4", gif)
+
+
+def moment_clip(span: wording.VideoSpan, key: str, src: str = "", gif: dict[str, str] | None = None) -> None:
+    """Shows the clip of any moment; see `clip_at`. `src` is its path where that is not the one by its times."""
+    label = tr(
+        "Clip of {video}, {start_s:.2f} to {end_s:.2f} s", video=span.video, start_s=span.start_s, end_s=span.end_s
+    )
+    clip_at(src or moment_path(span), label, key, gif)
+
+
+def moment_path(span: wording.VideoSpan) -> str:
+    """The path of a moment's clip by its times."""
+    return "/moments.mp4?" + urlencode({"video": span.video, "start": span.start_s, "end": span.end_s})
 
 
 def clip_at(src: str, label: str, key: str, gif: dict[str, str] | None = None) -> None:
@@ -44,3 +65,55 @@ def clip_at(src: str, label: str, key: str, gif: dict[str, str] | None = None) -
         key=component_key(key),
         data={"src": full_path(src), "label": label, "gif": gif} | browser_texts(_HERE, _SCRIPTS),
     )
+
+
+def video_troubles(wrong: Sequence[VideoState]) -> None:
+    """A table of them."""
+    rows = [
+        (f"<b>{escape(one.video)}</b>", f"{escape(retold(one.message))}<br><small>{escape(retold(one.advice))}</small>")
+        for one in wrong[:_SHOWN]
+    ]
+    st.html(look.table((tr("Video"), tr("What is wrong, and what to do")), rows, "rr-videos"))
+    if len(wrong) > _SHOWN:
+        st.caption(
+            tr(
+                "The first {shown} of {videos}; `reelrank probe` lists them all.",
+                shown=_SHOWN,
+                videos=wording.count_of(len(wrong), "video"),
+            )
+        )
+
+
+@look.lead_callback(_PROBLEM)
+def keep_back(project: Project, lead: Person, pair: PairKey, reason: str) -> None:
+    """Callback of a button: a lead agrees that a clip is broken, so nobody gets it any more."""
+    queue.block_clip(project, lead, pair, reason, now=time.time())
+
+
+def reported_clips(project: Project, lead: Person) -> None:
+    """The clips that one person reported as broken, which others still get; a lead may keep each back."""
+    look.refusal(_PROBLEM)
+    if not (found := queue.reported_clips(project, lead)):
+        return
+    st.subheader(tr("Clips that one person reported as broken"), anchor=False)
+    st.caption(
+        tr(
+            "The server can play them, so others still get them. A second report keeps a clip back. See each clip in "
+            "the list Skipped of the page Disagreements. To undo all reports of a person, open them on the page People."
+        )
+    )
+    for one in found[:_SHOWN]:
+        with st.container(horizontal=True, vertical_alignment="center", key=f"reported-{one.pair}"):
+            span = f"{one.start_s:.1f}\u2013{one.end_s:.1f} s"
+            st.markdown(
+                tr(
+                    "**{video}**, {span}, reported by {name}: {reason}",
+                    video=plain(one.video),
+                    span=span,
+                    name=plain(one.by),
+                    reason=plain(one.reason),
+                )
+            )
+            st.button(tr("Keep it back"), key=f"keep-{one.pair}", on_click=keep_back, args=(one.pair, one.reason))
+    if len(found) > _SHOWN:
+        st.caption(tr("The first {shown} of {clips}.", shown=_SHOWN, clips=wording.count_of(len(found), "clip")))

@@ -1,6 +1,6 @@
 """Sending files to the project's folder: dropped or chosen, one after the other, each with how far it has come.
 
-The bytes go to a route of our own (`annotate_app.server.uploads`), which streams them onto the disk; Streamlit's
+The bytes go to a route of our own (`annotate_app.server.lead_routes`), which streams them onto the disk; Streamlit's
 uploader would keep them in the memory of the server.
 """
 
@@ -11,7 +11,7 @@ import streamlit as st
 
 from annotate_app.language import browser_texts, tr
 from annotate_app.plain import plain
-from annotate_app.shared.desk import joined
+from annotate_app.shared import joined
 from backend.core.typed_text import nfc
 
 _HERE = Path(__file__).parent

@@ -18,8 +18,7 @@ import streamlit as st
 from annotate_app.language import marked, tr, trn
 from annotate_app.pages import GROUPS, PAGES, address
 from annotate_app.session import auth
-from annotate_app.shared import wording
-from annotate_app.shared.desk import joined
+from annotate_app.shared import joined, wording
 from annotate_app.shared.ways import OUT, SHORT, WAITS, WayThere
 from backend.campaign.monitoring.progress import progress
 from backend.campaign.monitoring.progress.model import Ahead, Forecast, Stuck, Wait

@@ -10,10 +10,9 @@ import secrets
 
 from backend.campaign.corpus.importing import rows as corpus_rows
 from backend.campaign.desk.exchange import require_desk
-from backend.campaign.judging import skips
+from backend.campaign.judging import queue
 from backend.campaign.judging.model import ReceiptStatus, SkipEvent, SkipKind
-from backend.campaign.judging.rows import assignments, judgements, seats
-from backend.campaign.judging.rows import skips as skip_rows
+from backend.campaign.judging.rows import assignments, judgements, pair_status, seats
 from backend.campaign.judging.rows.judgements import PairRow
 from backend.campaign.nouns import Annotator, Lead
 from backend.campaign.qualification.exam import taking as exam
@@ -112,7 +111,7 @@ def report_clip(project: Project, person: Lead | Annotator, pair: PairKey, reaso
     except NotAllowed:
         row = _reported(project, person, pair)
     with writing(project.store) as db:
-        skips.block_moment(db, person, row.moment_id, reason, found_by=skip_rows.BY_FILE, now=now)
+        queue.block_moment(db, person, row.moment_id, reason, found_by=pair_status.BY_FILE, now=now)
 
 
 @signed_in
@@ -131,13 +130,13 @@ def report_broken(project: Project, person: Lead | Annotator, pair: PairKey, rea
         item = exam.pair_behind(project.store, person, pair)
         if isinstance(person, Lead):
             if item is not None:
-                skips.block_moment(db, person, item.moment_id, reason, now=now)
+                queue.block_moment(db, person, item.moment_id, reason, now=now)
             return item is not None
         if item is None:
-            return skips.record_skip(project.store, person, event, now=now).status is ReceiptStatus.SAVED
-        if skips.refusal(db, person.annotator_id, now=now):
+            return queue.record_skip(project.store, person, event, now=now).status is ReceiptStatus.SAVED
+        if queue.skip_refusal(db, person.annotator_id, now=now):
             return False
-        skips.take(db, person, item, event, now=now)
+        queue.take_skip(db, person, item, event, now=now)
     return True
 
 
@@ -193,6 +192,6 @@ def _reported(project: Project, person: Lead | Annotator, key: PairKey) -> PairR
     """Return the pair behind a key, for a person who reported its clip as broken."""
     with reading(project.store) as db:
         pair = exam.pair_behind(project.store, person, key) or judgements.pair_by_key(db, key)
-        if pair is None or not skip_rows.has_reported(db, pair.pair_id, person.annotator_id):
+        if pair is None or not pair_status.has_reported(db, pair.pair_id, person.annotator_id):
             raise NotAllowed(_NOT_ON_DESK)
         return pair

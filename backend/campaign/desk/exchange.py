@@ -1,8 +1,8 @@
 """Exchange grades and skips with an annotator's browser for receipts and a fresh desk.
 
 *Reads* accounts, pauses, the guideline, exams, gold, seats. *Writes* what the parts write: judgements by
-`judging.grades`, skips by `judging.skips`, seats by `judging.queue`, answers by `qualification.exam.taking` and
-`qualification.gold`; and desk_window.
+`judging.grades`, skips and seats by `judging.queue`, answers by `qualification.exam.taking` and `qualification.gold`;
+and desk_window.
 
 A lead has a desk for one thing: to give the key of an exam whose key comes from a lead.
 """
@@ -10,17 +10,24 @@ A lead has a desk for one thing: to give the key of an exam whose key comes from
 from collections.abc import Sequence
 from dataclasses import replace
 
-from backend.campaign.desk import rows
-from backend.campaign.judging import grades as judging_grades
-from backend.campaign.judging import queue, skips
-from backend.campaign.judging.model import CORRECTION_S, Desk, DeskState, GradeEvent, Receipt, ReceiptStatus, SkipEvent
+from backend.campaign.judging import queue
+from backend.campaign.judging.grades import previous, record_grade
+from backend.campaign.judging.model import (
+    CORRECTION_S,
+    Desk,
+    DeskState,
+    GradeEvent,
+    Receipt,
+    ReceiptStatus,
+    SkipEvent,
+    names_item,
+)
 from backend.campaign.judging.rows import assignments, judgements, seats
 from backend.campaign.nouns import Annotator, Lead
 from backend.campaign.qualification.exam import taking as exam
 from backend.campaign.qualification.exam.model import ExamDesk, ExamPurpose
-from backend.campaign.qualification.exam.standing import names_item
 from backend.campaign.qualification.exam.taking import Act as ExamAct
-from backend.campaign.qualification.gold import offering as gold
+from backend.campaign.qualification.gold import questions as gold
 from backend.campaign.qualification.guideline import versions
 from backend.campaign.qualification.guideline.rules import to_read
 from backend.campaign.setup.people import permissions
@@ -163,9 +170,9 @@ def _take_grades(
 
 def _take_grade(store: Store, person: Annotator, event: GradeEvent, *, now: float) -> Receipt:
     receipt = exam.record_answer(store, person, event, now=now) if names_item(event.pair) else None
-    if receipt is None and rows.is_exam_held(store.db):
+    if receipt is None and assignments.is_exam_held(store.db):
         receipt = exam.hold_back(store, person, event, now=now)
-    return receipt or judging_grades.record_grade(store, person, event, now=now)
+    return receipt or record_grade(store, person, event, now=now)
 
 
 def _take_skips(
@@ -174,7 +181,7 @@ def _take_skips(
     store = project.store
     if isinstance(person, Lead):
         return [Receipt(event.key, ReceiptStatus.REFUSED, exam.NO_SKIP) for event in events]
-    return [exam.refuse_skip(store, event) or skips.record_skip(store, person, event, now=now) for event in events]
+    return [exam.refuse_skip(store, event) or queue.record_skip(store, person, event, now=now) for event in events]
 
 
 def _desk(project: Project, person: Lead | Annotator, *, now: float, shown: PairKey | None = None) -> Desk[ExamDesk]:
@@ -186,7 +193,7 @@ def _desk(project: Project, person: Lead | Annotator, *, now: float, shown: Pair
         found = before_work or _work(project, db, person, now=now, shown=shown)
     with reading(store) as db:  # others may write again
         if before_work is None and found.state is not DeskState.PAUSED:
-            found = replace(found, previous=judging_grades.previous(store, person, now=now))
+            found = replace(found, previous=previous(store, person, now=now))
         return replace(
             found, replies=judgements.unread_replies(db, person.annotator_id, final_before=now - CORRECTION_S)
         )
@@ -195,7 +202,7 @@ def _desk(project: Project, person: Lead | Annotator, *, now: float, shown: Pair
 def _before_work(project: Project, db: Database, annotator: Annotator, *, now: float) -> Desk[ExamDesk] | None:
     """Return the desk of somebody who may judge no pair now: paused, the guideline to read, an exam; else None."""
     me = annotator.annotator_id
-    gate = rows.gate(db, me)
+    gate = assignments.gate(db, me)
     if gate.paused or to_read(gate.seen, gate.version, tutorial=gate.tutorial) is not None:
         state = DeskState.PAUSED if gate.paused else DeskState.GUIDELINE
         return Desk(state, (), None, *judgements.counts(db, me, days.midnight(now)))
@@ -219,8 +226,8 @@ def _is_elsewhere(project: Project, person: Lead | Annotator, window: str, *, ta
     """
     if not window:
         return False
-    holder = rows.window_at_desk(project.store.db, person.annotator_id)
+    holder = assignments.window_at_desk(project.store.db, person.annotator_id)
     if takes and holder != window:
         with writing(project.store) as db:
-            rows.take_desk(db, person.annotator_id, window, at=now)
+            assignments.take_desk(db, person.annotator_id, window, at=now)
     return not takes and holder not in (None, window)

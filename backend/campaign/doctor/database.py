@@ -7,21 +7,24 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from backend.campaign.nouns import Lead, Operator
-from backend.campaign.selection.candidates.rows import agenda, lists
+from backend.campaign.selection.candidates import rows as candidates_rows
+from backend.campaign.selection.queries import rows as query_rows
 from backend.campaign.setup.people import rows as people
 from backend.campaign.setup.people.permissions import commands_only, in_charge, lead_only
-from backend.campaign.setup.project import database_place, places
 from backend.campaign.setup.project import folder as projects
+from backend.campaign.setup.project import places
 from backend.campaign.setup.project import rows as project_rows
 from backend.campaign.setup.project import settings_file as files
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.places import require_inside
 from backend.core import typed_text
 from backend.core.errors import ProjectError
+from backend.core.file_system import make_private_folder
 from backend.core.messages import said
-from backend.core.private import make_private_folder
-from backend.store import connection, dumping, secret, upkeep
+from backend.store import connection, upkeep
+from backend.store.address import DUMP_ENDING, RESTORING
 from backend.store.connection import Database
+from backend.store.files import ensure_secret
 from backend.store.upkeep import Backup, Restored
 
 
@@ -32,12 +35,12 @@ def restore(folder: Path, file: Path, *, now: float) -> Restored:
         ProjectError: the database is in PostgreSQL, the copy is a dump of one, or see `require_inside`.
     """
     require_inside(folder)
-    if file.suffix == dumping.ENDING:
+    if file.suffix == DUMP_ENDING:
         raise ProjectError(
-            f"{file} is a dump of PostgreSQL's: make an empty database, run `{dumping.RESTORING}`, and write its "
+            f"{file} is a dump of PostgreSQL's: make an empty database, run `{RESTORING}`, and write its "
             f"address into {folder / places.SETTINGS_FILE} (database = ...). Nothing was changed."
         )
-    database_place.require_file(folder)
+    files.require_file(folder)
     return upkeep.restore(folder / places.DATABASE_FILE, file, now=now)
 
 
@@ -50,15 +53,15 @@ def migrate(folder: Path) -> tuple[list[str], Path | None]:
     The batch size of an old `reelrank.toml` goes into the database, where no batch shows another one.
     """
     require_inside(folder)
-    database_place.require_file(folder)
-    database_place.require_database(folder)
+    files.require_file(folder)
+    files.require_database(folder)
     size = files.old_batch_size(folder)
 
     def derive(db: Database) -> None:
-        if size is not None and not lists.any_batch(db):
+        if size is not None and not query_rows.any_batch(db):
             project_rows.set_batch_size(db, size)
-        agenda.rebuild(db)
-        secret.ensure(db)
+        candidates_rows.rebuild_agenda(db)
+        ensure_secret(db)
 
     done = upkeep.migrate(folder / places.DATABASE_FILE, derive=derive)
     if size is not None:
@@ -81,18 +84,18 @@ def move(folder: Path, target: str, *, now: float) -> tuple[dict[str, int], Path
         ProjectError: somebody has the project open, or there is something at the target. Nothing changed.
     """
     require_inside(folder)
-    path, address = folder / places.DATABASE_FILE, database_place.database_address(folder)
+    path, address = folder / places.DATABASE_FILE, files.database_address(folder)
     if target == "file":
         if not address:
-            database_place.require_database(folder)
+            files.require_database(folder)
             raise ProjectError(f"{folder} has its database in {path.name} already: there is nothing to move")
         projects.open_project(folder).store.close()  # says in words what keeps it from being opened
         from backend.store import moving
 
-        return moving.into_file(address, path, lambda: database_place.set_database(folder, "")), None
-    database_place.require_address("the address", target)
-    database_place.require_elsewhere(folder, target)
-    database_place.require_database(folder)
+        return moving.into_file(address, path, lambda: files.set_database(folder, "")), None
+    files.require_address("the address", target)
+    files.require_elsewhere(folder, target)
+    files.require_database(folder)
     store = connection.open_store(path)  # refuses what is no project, or not of this schema
     names = people.names(store.db)
     store.close()
@@ -100,7 +103,7 @@ def move(folder: Path, target: str, *, now: float) -> tuple[dict[str, int], Path
     files.read_settings(folder)
     with connection.driver():
         from backend.store import moving
-    return moving.into_postgresql(path, target, lambda: database_place.set_database(folder, target), now=now)
+    return moving.into_postgresql(path, target, lambda: files.set_database(folder, target), now=now)
 
 
 BACKUPS = "backups"

@@ -10,7 +10,7 @@ from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.doctor import inspections
 from backend.campaign.doctor import rows as invariants
 from backend.campaign.doctor.inspections import clip_files, predicted
-from backend.campaign.release.export import kept_releases
+from backend.campaign.release.export import kept_releases as keeping
 from backend.campaign.setup.people import rows as people
 from backend.campaign.setup.people.permissions import commands_only
 from backend.campaign.setup.project.folder import Project
@@ -28,13 +28,19 @@ class Check:
     repair: Callable[[Project, float], object] | None = None
 
 
-def _sql(query: str) -> Callable[[Project, Database, float], Iterable[str]]:
-    return lambda project, db, now: invariants.listed(db, query)
-
-
 EXAMPLES = 5
 """So many of what was found are named."""
 RESTORE = "Stop the server and put a backup in its place: `reelrank restore DIR BACKUP`."
+
+
+def _listed_by(query: str) -> Callable[[Project, Database, float], Iterable[str]]:
+    return lambda project, db, now: invariants.listed(db, query)
+
+
+def _lost(name: str, meaning: str, query: str) -> Check:
+    """What only a backup mends."""
+    return Check(name, f"{meaning} {RESTORE}", _listed_by(query))
+
 
 CHECKS = (
     Check(
@@ -77,96 +83,76 @@ CHECKS = (
         f"Rows point to rows that do not exist. {RESTORE}",
         lambda project, db, now: project.store.dangling(),
     ),
-    Check(
-        "splits",
-        f"Training queries have the text of a validation or test query. {RESTORE}",
-        _sql(invariants.SPLITS),
-    ),
-    Check(
+    _lost("splits", "Training queries have the text of a validation or test query.", invariants.SPLITS),
+    _lost(
         "probes",
-        "The probes of these queries hold pairs that belong into an open batch, or nobody is to judge the queries. "
-        f"{RESTORE}",
-        _sql(invariants.PROBES),
+        "The probes of these queries hold pairs that belong into an open batch, or nobody is to judge the queries.",
+        invariants.PROBES,
     ),
-    Check(
+    _lost(
         "declined batches",
-        f"A batch is open that a lead declined, and nobody took that decision back. {RESTORE}",
-        _sql(invariants.DECLINED),
+        "A batch is open that a lead declined, and nobody took that decision back.",
+        invariants.DECLINED,
     ),
-    Check(
-        "judged seats",
-        f"A seat counts as judged, but nobody's grade is there. {RESTORE}",
-        _sql(invariants.JUDGED_WITHOUT_GRADE),
-    ),
-    Check(
-        "grades",
-        f"A grade lies at a seat that is free, held, or somebody else's. {RESTORE}",
-        _sql(invariants.GRADE_WITHOUT_JUDGED),
-    ),
-    Check(
+    _lost("judged seats", "A seat counts as judged, but nobody's grade is there.", invariants.JUDGED_WITHOUT_GRADE),
+    _lost("grades", "A grade lies at a seat that is free, held, or somebody else's.", invariants.GRADE_WITHOUT_JUDGED),
+    _lost(
         "closed seats",
-        f"A seat without a grade is closed while a lead's decision on its pair stands, and only then. {RESTORE}",
-        _sql(invariants.WRONGLY_CLOSED),
+        "A seat without a grade is closed while a lead's decision on its pair stands, and only then.",
+        invariants.WRONGLY_CLOSED,
     ),
     Check(
         "number of seats",
         f"A pair has two seats, four after escalation, six once re-opened; numbered from 1. These have not. {RESTORE}",
         inspections.wrong_seats,
     ),
-    Check(
+    _lost(
         "acts of leads",
-        f"What leads did about a pair is numbered 1, 2, 3 and so on, and only what is there is taken back. {RESTORE}",
-        _sql(invariants.RULINGS),
+        "What leads did about a pair is numbered 1, 2, 3 and so on, and only what is there is taken back.",
+        invariants.RULINGS,
     ),
-    Check(
+    _lost(
         "one person once",
-        "Nobody sits at a pair twice (but the further grades of an imported campaign, which say so). "
-        f"These people do. {RESTORE}",
-        _sql(invariants.TWICE_AT_A_PAIR),
+        "Nobody sits at a pair twice (but the further grades of an imported campaign, which say so). These people do.",
+        invariants.TWICE_AT_A_PAIR,
     ),
-    Check(
-        "revisions",
-        f"The revisions of a grade are 1, 2, 3 and so on. Here some are missing. {RESTORE}",
-        _sql(invariants.REVISIONS),
-    ),
+    _lost("revisions", "The revisions of a grade are 1, 2, 3 and so on. Here some are missing.", invariants.REVISIONS),
     Check(
         "skips",
         "Somebody skipped a pair and has a seat at it all the same. Offer the pair again on the lead's page, or sign "
         "the person out.",
-        _sql(invariants.SKIPPED_AND_SEATED),
+        _listed_by(invariants.SKIPPED_AND_SEATED),
     ),
-    Check(
+    _lost(
         "exam answers",
         "Answers of the exam lack a revision, belong to another exam, or were given to a missed item before the "
-        f"attempt was handed in or the key was there. {RESTORE}",
-        _sql(invariants.EXAM_ANSWERS),
+        "attempt was handed in or the key was there.",
+        invariants.EXAM_ANSWERS,
     ),
-    Check(
+    _lost(
         "exam keys",
-        f"An exam whose key is not there yet has right grades, which people may have been told. {RESTORE}",
-        _sql(invariants.EXAM_KEYS),
+        "An exam whose key is not there yet has right grades, which people may have been told.",
+        invariants.EXAM_KEYS,
     ),
-    Check(
+    _lost(
         "exam judgements",
-        "These count as a lead's use of an exam's answers, but nobody gave such an answer, or no lead said so. "
-        f"{RESTORE}",
-        _sql(invariants.EXAM_JUDGEMENTS),
+        "These count as a lead's use of an exam's answers, but nobody gave such an answer, or no lead said so.",
+        invariants.EXAM_JUDGEMENTS,
     ),
-    Check(
+    _lost(
         "gold",
-        "Answers at gold pairs lack a revision or their place, or somebody also judged the pair. " + RESTORE,
-        _sql(invariants.GOLD_ANSWERS),
+        "Answers at gold pairs lack a revision or their place, or somebody also judged the pair.",
+        invariants.GOLD_ANSWERS,
     ),
-    Check(
+    _lost(
         "descriptions",
-        "Descriptions do not stand as what was done about them says, or their caption belongs to another moment. "
-        f"{RESTORE}",
-        _sql(invariants.DESCRIPTIONS),
+        "Descriptions do not stand as what was done about them says, or their caption belongs to another moment.",
+        invariants.DESCRIPTIONS,
     ),
-    Check(
+    _lost(
         "escalations",
-        f"The event log says that these pairs were given two further seats, and they are not there. {RESTORE}",
-        _sql(invariants.ESCALATED_WITHOUT_SEATS),
+        "The event log says that these pairs were given two further seats, and they are not there.",
+        invariants.ESCALATED_WITHOUT_SEATS,
     ),
     Check(
         "consensus",
@@ -226,7 +212,7 @@ CHECKS = (
         "releases",
         "Releases are not what was noted down when they were made, or their files are gone. Put the files back from a "
         f"copy of the project's folder; for a manifest: {RESTORE}",
-        lambda project, db, now: kept_releases.damaged(project, db),
+        lambda project, db, now: keeping.damaged(project, db),
     ),
 )
 

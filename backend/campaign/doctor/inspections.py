@@ -14,15 +14,14 @@ from pathlib import Path
 
 from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.doctor import rows as invariants
-from backend.campaign.judging import consensus
-from backend.campaign.judging.rows import verdicts
+from backend.campaign.judging.grades import consensus_rule, expected_verdicts, rebuild_verdicts
+from backend.campaign.judging.rows import pair_status
 from backend.campaign.nouns import FIRST_ROUND_SEATS, RE_OPENED_SEATS, SECOND_ROUND_SEATS, Verdict
-from backend.campaign.selection.candidates.rows import agenda
+from backend.campaign.selection.candidates import rows as candidates_rows
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.places import entries
 from backend.core import atomic_output
-from backend.core.file_system import leads_out
-from backend.core.private import close_to_others, open_to_others, private_umask
+from backend.core.file_system import close_to_others, leads_out, open_to_others, private_umask
 from backend.core.typed_text import nfc
 from backend.media.content import size_of
 from backend.media.jobs import (
@@ -52,8 +51,8 @@ def long_leases(project: Project, db: Database, now: float) -> list[str]:
 
 
 def wrong_seats(project: Project, db: Database, now: float) -> Iterable[str]:
-    """Pairs with another number of seats than the rule gives them; see `backend.campaign.judging.consensus.settle`."""
-    grades, rule, re_opened = verdicts.grades_by_pair(db), consensus.rule(db), verdicts.all_re_opened(db)
+    """Pairs with another number of seats than the rule gives them; see `backend.campaign.judging.grades.settle`."""
+    grades, rule, re_opened = pair_status.grades_by_pair(db), consensus_rule(db), pair_status.all_re_opened(db)
     for pair, has_moment, seats, highest, judged in invariants.seat_counts(db):
         given = grades.get(pair, [])
         # A third grade was asked for once, so the fourth is too; a pair known by number alone is not handed out.
@@ -67,7 +66,7 @@ def wrong_seats(project: Project, db: Database, now: float) -> Iterable[str]:
 
 def wrong_consensus(project: Project, db: Database, now: float) -> Iterable[str]:
     """Pairs whose stored verdict is not what the rule, or a lead's decision, gives now."""
-    wanted = consensus.expected(db)
+    wanted = expected_verdicts(db)
     held = invariants.consensus_rows(db)
     return [f"pair {pair}" for pair in sorted({*wanted, *held}) if wanted.get(pair) != held.get(pair)]
 
@@ -168,14 +167,14 @@ def close_project(project: Project, now: float) -> None:
 def rebuild_consensus(project: Project, now: float) -> None:
     """Make the verdicts anew, and with them the agenda."""
     with writing(project.store) as db:
-        consensus.rebuild(project.store)
-        agenda.rebuild(db)  # it leaves out what has a verdict
+        rebuild_verdicts(project.store)
+        candidates_rows.rebuild_agenda(db)  # it leaves out what has a verdict
 
 
 def rebuild_agenda(project: Project, now: float) -> None:
     """Make the agenda anew."""
     with writing(project.store) as db:
-        agenda.rebuild(db)
+        candidates_rows.rebuild_agenda(db)
 
 
 def remove_clips(project: Project, now: float) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from backend.campaign.judging.model import DE_ESCALATED, ESCALATED
 from backend.campaign.nouns import FROM_EXAM, SECOND_ROUND_SEATS
-from backend.campaign.selection.candidates.rows import agenda
+from backend.campaign.selection.candidates import rows as candidates_rows
 from backend.core.ids import PairId
 from backend.store.engine import Database
 
@@ -157,7 +157,7 @@ def seat_counts(db: Database) -> Iterator[tuple[PairId, bool, int, int, int]]:
 
 def wrong_agenda(db: Database) -> list[str]:
     """Batches whose row of the agenda is missing, superfluous or not what it should be."""
-    wanted = agenda.ROWS.format(where="TRUE")
+    wanted = candidates_rows.AGENDA_ROWS.format(where="TRUE")
     held = "SELECT batch_id, nearest, position FROM agenda"
     return listed(
         db,

@@ -4,21 +4,35 @@ A key of a pair gives nobody a right: a grade counts only at a seat that its giv
 assignment, while they are not paused. A seat whose lease ran out stays its holder's until somebody else takes it, so a
 grade that was given offline still counts then.
 
-*Reads* seats, pauses, assignments. *Writes* judgements, notes, seats, consensus, events.
+*Reads* seats, pauses, assignments, what leads did. *Writes* judgements, notes, seats, consensus, events. The rule
+that settles a pair is one pure function, `backend.campaign.judging.rules.decide`.
 """
 
-from backend.campaign.judging import consensus
-from backend.campaign.judging.model import CORRECTION_S, GRADE_REFUSED, DeskItem, GradeEvent, Receipt, ReceiptStatus
-from backend.campaign.judging.rows import assignments, judgements, seats, verdicts
+from collections.abc import Callable, Sequence
+from functools import cache, partial
+
+from backend.campaign.judging.model import (
+    CORRECTION_S,
+    DE_ESCALATED,
+    ESCALATED,
+    GRADE_REFUSED,
+    DeskItem,
+    GradeEvent,
+    Receipt,
+    ReceiptStatus,
+)
+from backend.campaign.judging.rows import assignments, judgements, pair_status, seats
 from backend.campaign.judging.rows.judgements import PairRow, Standing
+from backend.campaign.judging.rows.pair_status import GoneOn
 from backend.campaign.judging.rows.seats import Seat
-from backend.campaign.judging.rows.verdicts import GoneOn
-from backend.campaign.nouns import FROM_EXAM, Annotator, Verdict
+from backend.campaign.judging.rules import RULE_VERSION, Decision, decide, version
+from backend.campaign.nouns import FROM_EXAM, Annotator, Operator, Person, Verdict
+from backend.campaign.selection.candidates import rows as candidates_rows
 from backend.campaign.setup.people.crediting import WorkTime, counted, work_time
 from backend.campaign.setup.project import rows as facts
 from backend.core import days, typed_text
-from backend.core.errors import PairLocked, ReelRankError, SeatUnavailable
-from backend.core.ids import AnnotatorId
+from backend.core.errors import PairLocked, ProjectError, ReelRankError, SeatUnavailable
+from backend.core.ids import AnnotatorId, PairId
 from backend.core.messages import said
 from backend.store import events
 from backend.store.connection import Database, Store, reading, writing
@@ -59,7 +73,7 @@ def record_grade(store: Store, person: Annotator, event: GradeEvent, *, now: flo
             return Receipt(event.key, ReceiptStatus.REFUSED, said("this pair is not in the project (any more)"))
         try:
             if accept(store, person, pair, event, now=now, simulated=simulated):
-                consensus.settle(db, pair.pair_id, person, now=now)
+                settle(db, pair.pair_id, person, now=now)
         except ReelRankError as refusal:
             refuse(store, person, pair, event, str(refusal), now=now)
             return Receipt(event.key, ReceiptStatus.REFUSED, str(refusal))
@@ -146,7 +160,7 @@ def accept(
 
 def _why_no_seat(db: Database, me: AnnotatorId, pair: PairRow) -> str:
     """Why somebody has no seat at a pair, in words for them."""
-    if not verdicts.verdict(db, pair.pair_id).is_settled:
+    if not pair_status.verdict(db, pair.pair_id).is_settled:
         if seats.is_set_aside(db, pair.pair_id):
             return SET_ASIDE
         if seats.knows(db, me, pair.pair_id):
@@ -188,14 +202,14 @@ def locked(store: Store, person: Annotator, pair: PairRow, earlier: Standing, *,
     with reading(store) as db:
         if seats.knows(db, person.annotator_id, pair.pair_id):
             return IN_EXAM
-        verdict = verdicts.verdict(db, pair.pair_id)
+        verdict = pair_status.verdict(db, pair.pair_id)
         if verdict is Verdict.OPEN:
             return None
         if verdict is Verdict.ADJUDICATED and not earlier.gold:
             return DECIDED
-        if not earlier.gold and verdicts.lead_has_gone_on(db, pair.pair_id, earlier.seat_no):
+        if not earlier.gold and pair_status.lead_has_gone_on(db, pair.pair_id, earlier.seat_no):
             return LOOKED_AT
-        gone_on = verdicts.annotator_has_gone_on(db, pair.pair_id, person.annotator_id, now=now)
+        gone_on = pair_status.annotator_has_gone_on(db, pair.pair_id, person.annotator_id, now=now)
     if gone_on is not None:
         return GONE_ON[gone_on]
     return TOO_LATE if now - earlier.graded_at > CORRECTION_S else None
@@ -229,3 +243,78 @@ def previous(store: Store, person: Annotator, *, now: float) -> DeskItem | None:
         graded, total = assignments.batch_progress(db, person.annotator_id, pair.batch_id, now=now)
         note = judgements.note_on(db, pair.pair_id, person.annotator_id)
     return DeskItem(pair.pair_key, pair.query, graded, total, pair.end_s - pair.start_s, grade, pair.whole, note)
+
+
+def settle(db: Database, pair_id: PairId, person: Person | Operator, *, now: float) -> None:
+    """Bring the verdict of one pair, and its number of seats, in line with its grades.
+
+    Args:
+        db: the project's database, in the transaction of the act that is the occasion.
+        pair_id: the pair.
+        person: whose act it is (named in the event log).
+        now: when.
+    """
+    grades = [standing.grade for standing in judgements.standing(db, pair_id)]
+    ruled, re_opened = pair_status.decision_of_lead(db, pair_id)
+    decision = consensus_rule(db)(grades, re_opened)
+    verdict = decision.verdict
+    pair_status.set_verdict(db, pair_id, *_verdict(decision, ruled), version(re_opened))
+    actor = person.annotator_id
+    subject = f"pair:{pair_id}"
+    if verdict is Verdict.ESCALATED and seats.open_second_round(db, pair_id):
+        events.record(db, ESCALATED, at=now, actor=actor, subject=subject, payload={"grades": grades})
+    elif verdict in (Verdict.OPEN, Verdict.CONSENSUS) and seats.close_second_round(db, pair_id):
+        # A correction within the first two: nobody had sat down at the further seats yet.
+        events.record(db, DE_ESCALATED, at=now, actor=actor, subject=subject, payload={"grades": grades})
+    if ruled is not None:
+        seats.close(db, pair_id)
+    candidates_rows.refresh_agenda_of_pair(db, pair_id)
+
+
+def rebuild_verdicts(store: Store) -> int:
+    """Make every verdict anew from grades and what leads did, to the same rows as before; how many there are."""
+    with writing(store) as db:
+        derived = expected_verdicts(db)
+        pair_status.replace_verdicts(db, ((pair, *row) for pair, row in derived.items()))
+    return len(derived)
+
+
+def expected_verdicts(db: Database) -> dict[PairId, tuple[Verdict, int | None, float | None, str]]:
+    """What the derived table should hold, by pair: verdict, relevance, mean, version of the rule.
+
+    The rule does not depend on the order of grades, so it is asked once for each distinct set of them.
+    """
+    given, ruled = pair_status.grades_by_pair(db), pair_status.all_adjudicated(db)
+    more, of_set = pair_status.all_re_opened(db), cache(consensus_rule(db))
+    rows = {
+        pair: (*_verdict(of_set(tuple(given.get(pair, ())), pair in more), ruled.get(pair)), version(pair in more))
+        for pair in sorted({*given, *ruled})
+    }
+    return {pair: row for pair, row in rows.items() if row[0] is not Verdict.OPEN}
+
+
+def consensus_rule(db: Database) -> Callable[[Sequence[int], bool], Decision]:
+    """The consensus rule with this campaign's tolerance and rounding: of grades, and whether the pair was re-opened.
+
+    Raises:
+        ProjectError: the campaign is decided by a rule that this code does not have.
+    """
+    rule_version, tolerance, rounding = facts.rule(db)
+    if rule_version != RULE_VERSION:
+        raise ProjectError(
+            said(
+                "this campaign is decided by the rule {rule_version}, but this ReelRank has {known}: use "
+                "the ReelRank that it was made with, or a newer one",
+                rule_version=rule_version,
+                known=RULE_VERSION,
+            )
+        )
+    with_facts = partial(decide, tolerance=tolerance, rounding=rounding)
+    return lambda grades, re_opened: with_facts(grades, re_opened=re_opened)
+
+
+def _verdict(decision: Decision, ruled: int | None) -> tuple[Verdict, int | None, float | None]:
+    """What is stored of a pair: what the rule says, or the relevance that a lead decided on."""
+    if ruled is None:
+        return decision.verdict, decision.relevance, decision.mean
+    return Verdict.ADJUDICATED, ruled, decision.mean

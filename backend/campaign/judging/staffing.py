@@ -22,8 +22,7 @@ from backend.campaign.judging.model import (
 from backend.campaign.judging.rows import assignments, seats
 from backend.campaign.nouns import SEATS_RETURNED, Lead, Operator, Role, Split
 from backend.campaign.setup.people import rows as people
-from backend.campaign.setup.people.permissions import in_charge, lead_only, public
-from backend.campaign.setup.people.sessions import digest, person_for
+from backend.campaign.setup.people.permissions import digest, in_charge, lead_only, person_for, public
 from backend.campaign.setup.project.folder import Project
 from backend.core.days import ago
 from backend.core.errors import Overtaken, ProjectError

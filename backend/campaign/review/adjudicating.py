@@ -1,18 +1,22 @@
 """Adjudicate pairs: decide a relevance, confirm a discard, re-open a pair for two more people, and take that back.
 
-*Reads* everything before. *Writes* adjudications, rulings, seats, consensus, agenda, events. No row that anybody gave
+*Reads* everything before. *Writes* adjudications, rulings, replies, reply_read, seats, consensus, agenda,
+events. No row that anybody gave
 changes: an act counts until it is taken back, and both stay on record.
+
+Leads also reply here to the notes that annotators gave with their grades. A reply is shown once its pair is settled for
+good, and only to who wrote the note.
 """
 
-from backend.campaign.judging import consensus
-from backend.campaign.judging.model import ActKind
-from backend.campaign.judging.rows import judgements, seats, skips, verdicts
+from backend.campaign.judging.grades import settle
+from backend.campaign.judging.model import CORRECTION_S, ActKind, MyReply
+from backend.campaign.judging.rows import judgements, pair_status, seats
 from backend.campaign.judging.rows.judgements import PairRow
-from backend.campaign.judging.rows.verdicts import LeadAct
-from backend.campaign.nouns import Lead, Verdict
-from backend.campaign.review.model import ADJUDICATED, DISCARD_CONFIRMED, RE_OPENED, TAKEN_BACK
-from backend.campaign.review.rows import pair_lists
-from backend.campaign.setup.people.permissions import lead_only
+from backend.campaign.judging.rows.pair_status import LeadAct
+from backend.campaign.nouns import Annotator, Lead, Operator, Verdict
+from backend.campaign.review.model import ADJUDICATED, DISCARD_CONFIRMED, NOTE_ANSWERED, RE_OPENED, TAKEN_BACK
+from backend.campaign.review.rows import pair_lists, reviews
+from backend.campaign.setup.people.permissions import annotator_only, in_charge, lead_only
 from backend.campaign.setup.project import rows as campaign_rows
 from backend.campaign.setup.project.folder import Project
 from backend.core.days import ago
@@ -20,9 +24,10 @@ from backend.core.errors import Overtaken, ProjectError
 from backend.core.events import Event
 from backend.core.ids import PairKey
 from backend.core.messages import said
-from backend.core.typed_text import is_visible
+from backend.core.text_files import csv_text
+from backend.core.typed_text import is_visible, tidy
 from backend.store import events
-from backend.store.connection import Database, writing
+from backend.store.connection import Database, reading, writing
 
 GONE = said("there is no such pair (any more): reload the page")
 
@@ -59,8 +64,8 @@ def adjudicate(
         pair = _pair_of(db, key)
         if _is_done(db, pair, lead, ActKind.DECIDED, reason, seen=seen, now=now, relevance=relevance):
             return
-        verdicts.add_decision(db, pair.pair_id, lead.annotator_id, relevance, reason, at=now)
-        consensus.settle(db, pair.pair_id, lead, now=now)
+        pair_status.add_decision(db, pair.pair_id, lead.annotator_id, relevance, reason, at=now)
+        settle(db, pair.pair_id, lead, now=now)
         _record(db, pair, lead, ADJUDICATED, now=now, relevance=relevance, reason=reason)
 
 
@@ -78,7 +83,7 @@ def confirm_discard(project: Project, lead: Lead, key: PairKey, reason: str = ""
         pair = _pair_of(db, key)
         if _is_done(db, pair, lead, ActKind.DISCARD_CONFIRMED, reason.strip(), seen=seen, now=now):
             return
-        if verdicts.verdict(db, pair.pair_id) is not Verdict.DISCARDED:
+        if pair_status.verdict(db, pair.pair_id) is not Verdict.DISCARDED:
             raise ProjectError(said("only a discard can be confirmed, and this pair is not discarded (any more)"))
         _add(db, pair, lead, ActKind.DISCARD_CONFIRMED, DISCARD_CONFIRMED, reason.strip(), now=now)
 
@@ -101,18 +106,18 @@ def re_open(project: Project, lead: Lead, key: PairKey, reason: str, *, seen: in
         pair = _pair_of(db, key)
         if _is_done(db, pair, lead, ActKind.RE_OPENED, reason, seen=seen, now=now):
             return
-        if verdicts.is_re_opened(db, pair.pair_id):
+        if pair_status.is_re_opened(db, pair.pair_id):
             raise ProjectError(said("six people have graded this pair already: confirm its discard, or decide it"))
-        if verdicts.verdict(db, pair.pair_id) is not Verdict.DISCARDED:
+        if pair_status.verdict(db, pair.pair_id) is not Verdict.DISCARDED:
             raise ProjectError(said("only a discarded pair can be re-opened, and this one is not (any more)"))
-        if skips.is_faulty(db, pair.moment_id):
+        if pair_status.is_faulty(db, pair.moment_id):
             raise ProjectError(
                 said("its clip cannot be shown, so nobody could grade it: hand the clip out again first")
             )
         _require_unknown(db, pair)
         seats.re_open(db, pair.pair_id)
         _add(db, pair, lead, ActKind.RE_OPENED, RE_OPENED, reason, now=now)
-        consensus.settle(db, pair.pair_id, lead, now=now)
+        settle(db, pair.pair_id, lead, now=now)
 
 
 @lead_only
@@ -133,7 +138,7 @@ def take_back(project: Project, lead: Lead, key: PairKey, reason: str, *, seen: 
         pair = _pair_of(db, key)
         if _is_done(db, pair, lead, ActKind.TAKEN_BACK, reason, seen=seen, now=now):
             return
-        last = next((act for act in reversed(verdicts.acts(db, pair.pair_id)) if act.stands), None)
+        last = next((act for act in reversed(pair_status.acts(db, pair.pair_id)) if act.stands), None)
         if last is None:
             raise ProjectError(said("nothing that a lead did about this pair stands (any more)"))
         if last.kind is ActKind.RE_OPENED:
@@ -144,11 +149,11 @@ def take_back(project: Project, lead: Lead, key: PairKey, reason: str, *, seen: 
             seats.close_re_opened(db, pair.pair_id)
         if last.kind is ActKind.DECIDED:
             seats.open_again(db, pair.pair_id)  # settled below: an older decision that stands closes them again
-        verdicts.add_act(
+        pair_status.add_act(
             db, pair.pair_id, lead.annotator_id, ActKind.TAKEN_BACK, reason, at=now, takes_back=last.revision
         )
-        consensus.settle(db, pair.pair_id, lead, now=now)
-        if not verdicts.verdict(db, pair.pair_id).is_settled:
+        settle(db, pair.pair_id, lead, now=now)
+        if not pair_status.verdict(db, pair.pair_id).is_settled:
             _require_unknown(db, pair)
         _record(db, pair, lead, TAKEN_BACK, now=now, what=last.kind, reason=last.reason, why=reason)
 
@@ -177,7 +182,7 @@ def _is_done(
     relevance: int | None = None,
 ) -> bool:
     """Whether this very act was done already; raises where there is another one that the lead had not seen."""
-    acts = verdicts.acts(db, pair.pair_id)
+    acts = pair_status.acts(db, pair.pair_id)
     if len(acts) < seen:
         raise ProjectError(said("what this page shows of leads is not there (any more): reload the page"))
     if len(acts) == seen:
@@ -233,7 +238,7 @@ def _in_words(act: LeadAct, lead: Lead, now: float) -> str:
 
 
 def _add(db: Database, pair: PairRow, lead: Lead, kind: ActKind, event: Event, reason: str, *, now: float) -> None:
-    verdicts.add_act(db, pair.pair_id, lead.annotator_id, kind, reason, at=now)
+    pair_status.add_act(db, pair.pair_id, lead.annotator_id, kind, reason, at=now)
     _record(db, pair, lead, event, now=now, reason=reason)
 
 
@@ -249,3 +254,93 @@ def _require_unknown(db: Database, pair: PairRow) -> None:
                 "annotators were shown this pair {where}, so nobody can grade it blind any more: decide it", where=where
             )
         )
+
+
+LONGEST_REPLY = 600
+_NOTES_HEADER = (
+    *("query", "video", "start_s", "end_s", "rank", "verdict", "annotator", "grade", "note"),
+    *("reply", "replied_by"),
+)
+
+
+@lead_only
+def reply_to_note(project: Project, lead: Lead, note: int, text: str, *, seen: int = 0, now: float) -> None:
+    """Reply to a note, or reword the reply; the newest one counts, and the person reads it once the pair is settled.
+
+    Args:
+        project: the project.
+        lead: who replies.
+        note: which note, by its judgement.
+        text: in the lead's words.
+        seen: the id of the newest reply that the lead had seen; 0 where there was none.
+        now: seconds since 1970.
+
+    Raises:
+        Overtaken: there is a reply that the lead had not seen. The same one sent again changes nothing.
+        ProjectError: no such note, no text, or too much of it.
+    """
+    text = tidy(text)
+    if not text:
+        raise ProjectError(said("a reply needs words: write a sentence, or leave the note as it is"))
+    if len(text) > LONGEST_REPLY:
+        raise ProjectError(
+            said(
+                "a reply has at most {longest} characters; this one has {length}",
+                longest=LONGEST_REPLY,
+                length=len(text),
+            )
+        )
+    with writing(project.store) as db:
+        found = judgements.note_by_id(db, note)
+        if found is None or not found[1]:
+            raise ProjectError(said("there is no such note (any more): reload the page"))
+        newest = judgements.newest_reply(db, note)
+        if newest is not None and newest[0] != seen:
+            if newest[1:3] == (lead.name, text):
+                return
+            who = said("You", _context="by") if newest[1] == lead.name else newest[1]
+            raise Overtaken(
+                said(
+                    "{who} replied {when}: “{newest}”. Reply again if yours shall replace it",
+                    who=who,
+                    when=ago(now - newest[3]),
+                    newest=newest[2],
+                )
+            )
+        judgements.add_reply(db, note, lead.annotator_id, text, at=now)
+        events.record(
+            db,
+            NOTE_ANSWERED,
+            at=now,
+            actor=lead.annotator_id,
+            subject=f"pair:{found[0]}",
+            payload={"judgement": note},
+        )
+
+
+@in_charge
+def notes_csv(project: Project, by: Lead | Operator) -> str:
+    """Return all current notes with their grades and replies as CSV, a row each. No release holds them."""
+    rows = []
+    with reading(project.store) as db:
+        for pair in reviews.noted(db):
+            of = (pair.query, pair.video, pair.start_s, pair.end_s, pair.rank, pair.verdict.value)
+            for grade in pair.grades:
+                if (note := grade.note) is not None:
+                    told = (note.reply.text, note.reply.lead) if note.reply else ("", "")
+                    rows.append((*of, grade.annotator, grade.grade, note.text, *told))
+    return csv_text(_NOTES_HEADER, rows, for_people=True)
+
+
+@annotator_only
+def my_replies(project: Project, annotator: Annotator, *, now: float) -> list[MyReply]:
+    """Return the replies that have reached this person, unread ones first."""
+    with reading(project.store) as db:
+        return judgements.replies_to(db, annotator.annotator_id, final_before=now - CORRECTION_S)
+
+
+@annotator_only
+def read_replies(project: Project, annotator: Annotator, *, now: float) -> None:
+    """Note that the person has read the replies that have reached them."""
+    with writing(project.store) as db:
+        judgements.mark_replies_read(db, annotator.annotator_id, final_before=now - CORRECTION_S, at=now)

@@ -9,13 +9,13 @@ from typing import Any
 from backend.campaign.corpus.captions import rows
 from backend.campaign.corpus.describing.rows import reviewed as described
 from backend.campaign.corpus.importing import rows as corpus
-from backend.campaign.judging.rows import skips
+from backend.campaign.judging.rows import pair_status
 from backend.campaign.nouns import Lead, Operator
 from backend.campaign.review.model import InUse, PairReview, ReviewList, ReviewPage
 from backend.campaign.review.rows import pair_lists, reviews
 from backend.campaign.review.rows import queries as query_rows
 from backend.campaign.selection.batches import rows as batches_rows
-from backend.campaign.selection.candidates.rows import lists
+from backend.campaign.selection.candidates import rows as candidates_rows
 from backend.campaign.selection.queries import rows as queries
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project import steps
@@ -51,16 +51,16 @@ def counts(store: Store, *, probes: bool = True) -> dict[str, Any]:
             "captions": captions,
             **({} if not probes else {"descriptions": described.standing_counts(db)}),
             "queries": queries.split_counts(db),
-            "batches": lists.batch_counts(db),
+            "batches": candidates_rows.batch_counts(db),
             "queries_by_batches": batches_rows.shares(db),
             "pairs": query_rows.pair_counts(db, probes=probes),
-            "probes": lists.probe_counts(db),
+            "probes": candidates_rows.probe_counts(db),
             "judgements": judgements,
             "simulated": simulated,
-            "skipped": skips.pair_count(db),
+            "skipped": pair_status.skipped_pair_count(db),
             "annotators": query_rows.annotator_count(db),
-            "encoder": lists.encoder_of_candidates(db),
-            "sources": list(dict.fromkeys(source.name for source in lists.all_sources(db))),
+            "encoder": candidates_rows.encoder_of_candidates(db),
+            "sources": list(dict.fromkeys(source.name for source in candidates_rows.all_sources(db))),
             "schema": store.schema_level,
         }
 

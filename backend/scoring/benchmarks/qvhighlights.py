@@ -1,13 +1,218 @@
-"""QVHighlights (Lei et al., NeurIPS 2021): all moments of a video that a sentence describes, and their highlights."""
+"""QVHighlights (Lei et al., NeurIPS 2021): all moments of a video that a sentence describes, and their highlights.
 
-from collections.abc import Callable
+Highlight detection asks whether a run finds the clips that people called salient. Of each query several people graded
+every relevant clip of 2 s from 0 (very bad) to 4 (very good). A clip is a highlight for a person from a lowest grade
+on: 2 (Fair), 3 (Good), 4 (VeryGood).
+
+    HL-mAP  = mean over queries and people of the average precision of the clips by falling score
+    HL-Hit1 = share of queries whose clip of the highest score is a highlight for somebody
+
+The average precision is interpolated: the mean, over the different recalls that are reached, of the highest precision
+at that recall or a higher one. Clips of equal score are found together.
+
+Edge cases: for a person to whom no clip is a highlight it is 0, to whom all are it is 1; scores beyond the video's
+clips are left out, clips without a score have 0; of equal highest scores the first clip is taken.
+
+Worked example: three clips with scores .9, .5, .1, of which the second is a highlight for one of two people and none
+for the other: average precisions 1/2 and 0, and the best clip is none.
+
+>>> average_precisions(np.array([[0, 0], [1, 0], [0, 0]], dtype=bool), np.array([0.9, 0.5, 0.1])).tolist()
+[0.5, 0.0]
+"""
+
+import contextlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import TypeVar
 
+import msgspec
 import numpy as np
 
+from backend.core.errors import InputError, Problem
+from backend.core.messages import said
+from backend.core.reading import UNDECODABLE, unpacked
+from backend.core.timespan import Flags, Floats
+from backend.core.typed_text import nfc
 from backend.scoring.benchmarks.benchmark import Benchmark, Beside, Part, PublishedFigure
-from backend.scoring.highlights import LEVELS, read_predicted_saliency, read_saliency, score_highlights
-from backend.scoring.matching.columns import Run, Truth
+from backend.scoring.files import text
+from backend.scoring.files.text import Form
+from backend.scoring.matching.columns import Indices, Run, Truth
+
+CLIP_S = 2
+"""Length of a clip in seconds."""
+HIGHEST_SALIENCY = 4
+
+
+class _Graded(msgspec.Struct):
+    qid: int | str = ""
+    duration: float = 0.0
+    relevant_clip_ids: list[int] | None = None
+    saliency_scores: list[list[int]] | None = None
+
+
+class _Predicted(msgspec.Struct):
+    qid: int | str = ""
+    pred_saliency_scores: list[float] | None = None
+
+
+_Entry = TypeVar("_Entry", _Graded, _Predicted)
+
+
+def read_saliency(path: Path) -> dict[str, Indices]:
+    """How several people graded the clips, by query id: shape (clips, people), 0-4; 0 where nobody was asked.
+
+    Raises:
+        InputError: with every entry whose clips and grades do not fit one another or the video.
+    """
+    found: dict[str, Indices] = {}
+    problems: list[Problem] = []
+    for row, entry in _entries(path, _Graded, problems):
+        if entry.saliency_scores is None or entry.qid == "":
+            continue
+        clips, people = int(entry.duration / CLIP_S), len(entry.saliency_scores[0]) if entry.saliency_scores else 0
+        if fault := _fault(entry, clips, people):
+            problems.append(Problem(str(path), row, said("query {qid}: {fault}", qid=entry.qid, fault=fault)))
+            continue
+        grades = np.zeros((clips, people), dtype=np.int64)
+        grades[entry.relevant_clip_ids] = entry.saliency_scores
+        found[nfc(str(entry.qid))] = grades
+    if problems:
+        raise InputError(problems)
+    return found
+
+
+def read_predicted_saliency(path: Path) -> dict[str, Floats]:
+    """A run's score of each clip, the higher the more salient, by query id.
+
+    Raises:
+        InputError: with every entry whose scores are not a list of numbers.
+    """
+    problems: list[Problem] = []
+    found = {
+        nfc(str(entry.qid)): np.array(entry.pred_saliency_scores)
+        for _, entry in _entries(path, _Predicted, problems)
+        if entry.pred_saliency_scores is not None
+    }
+    if problems:
+        raise InputError(problems)
+    return found
+
+
+def _fault(entry: _Graded, clips: int, people: int) -> str | None:
+    """What is wrong with an entry's clips and grades, None if nothing."""
+    ids, scores = entry.relevant_clip_ids or [], entry.saliency_scores or []
+    if len(ids) != len(scores) or not ids:
+        return said(
+            "has {n} `relevant_clip_ids` and {scores} `saliency_scores`; there must be one for each clip",
+            n=len(ids),
+            scores=len(scores),
+        )
+    if not people or any(len(grades) != people for grades in scores):
+        return said("`saliency_scores` are not of the same people for each clip")
+    if outside := [clip for clip in ids if not 0 <= clip < clips]:
+        return said(
+            "clip {clip} is not one of the {clips} clips of {clip_s} s in its `duration`",
+            clip=outside[0],
+            clips=clips,
+            clip_s=CLIP_S,
+        )
+    if any(not 0 <= grade <= HIGHEST_SALIENCY for grades in scores for grade in grades):
+        return said("`saliency_scores` are not all 0 to {highest}", highest=HIGHEST_SALIENCY)
+    return None
+
+
+def _entries(path: Path, kind: type[_Entry], problems: list[Problem]) -> Iterator[tuple[int, _Entry]]:
+    """The entries of a file that name their query as QVHighlights does, with their rows; faults become problems."""
+    content = text.checked(unpacked(path), str(path))
+    decoder = msgspec.json.Decoder(kind)
+    for row, line in enumerate(_lines(content, str(path)), start=1):
+        if b'"qid"' not in line:
+            continue
+        try:
+            yield row, decoder.decode(line)
+        except msgspec.ValidationError as error:
+            problems.append(Problem(str(path), row, str(error)))
+        except UNDECODABLE:
+            with contextlib.suppress(*UNDECODABLE):  # what is no JSON at all is for whoever reads the moments to say
+                json.loads(line)
+                problems.append(
+                    Problem(str(path), row, said("has NaN, Infinity or a number too large among its scores"))
+                )
+
+
+def _lines(content: bytes, file: str) -> Iterable[bytes]:
+    """Every entry of a list, or line; what is no JSON has been refused by whoever reads the moments."""
+    form = text.form_of(content, file)
+    if form is Form.LINES:
+        return content.split(b"\n")
+    if form is Form.CSV:
+        return ()
+    if content.lstrip().startswith(b"{"):
+        return (content,)
+    try:
+        return [bytes(entry) for entry in msgspec.json.decode(content, type=list[msgspec.Raw])]
+    except UNDECODABLE:
+        return ()
+
+
+LEVELS: Mapping[str, int] = {"Fair": 2, "Good": 3, "VeryGood": 4}
+"""From which grade on a clip is a highlight, by the name of the level."""
+
+
+def score_highlights(graded: Mapping[str, Indices], predicted: Mapping[str, Floats]) -> dict[str, float]:
+    """HL-mAP and HL-Hit1 of each level over the graded queries, each in [0, 1]; a query without scores counts 0.
+
+    Args:
+        graded: grades by query, shape (clips, people).
+        predicted: scores by query, shape (clips,).
+
+    Returns:
+        By name, such as `HL-min-Fair-mAP`; empty where no query is graded.
+    """
+    if not graded:
+        return {}
+    precisions = np.zeros((len(graded), len(LEVELS)))
+    hits = np.zeros((len(graded), len(LEVELS)))
+    for number, (query, grades) in enumerate(graded.items()):
+        scores = predicted.get(query)
+        if scores is None or not len(scores):
+            continue
+        clips, people = grades.shape
+        marked = np.concatenate([grades >= level for level in LEVELS.values()], axis=1)
+        best = int(np.argmax(scores))
+        fitted = np.zeros(clips)
+        fitted[: len(scores)] = scores[:clips]
+        precisions[number] = average_precisions(marked, fitted).reshape(len(LEVELS), people).mean(axis=1)
+        if best < clips:
+            hits[number] = marked[best].reshape(len(LEVELS), people).any(axis=1)
+    found = {}
+    for place, name in enumerate(LEVELS):
+        found[f"HL-min-{name}-mAP"] = float(precisions[:, place].mean())
+        found[f"HL-min-{name}-Hit1"] = float(hits[:, place].mean())
+    return found
+
+
+def average_precisions(marked: Flags, scores: Floats) -> Floats:
+    """Interpolated average precision of clips ranked by falling score, for each column of `marked`.
+
+    Args:
+        marked: whether a clip is a highlight, shape (clips, columns).
+        scores: shape (clips,).
+    """
+    clips = len(scores)
+    order = np.argsort(-scores, kind="stable")
+    last = np.append(np.flatnonzero(np.diff(scores[order])), clips - 1)
+    right = np.cumsum(marked[order], axis=0)[last]
+    precision = right / (last + 1)[:, None]
+    highest = np.maximum.accumulate(precision[::-1], axis=0)[::-1]
+    reached = np.diff(right, axis=0, prepend=0) > 0
+    levels = reached.sum(axis=0)
+    total = (highest * reached).sum(axis=0)
+    average = np.divide(total, levels, out=np.zeros(marked.shape[1]), where=levels > 0)
+    average[marked.all(axis=0)] = 1.0
+    return np.asarray(average)
+
 
 FIRST = 10
 """Predictions of a query that average precision looks at: the first ones of the file, then sorted by score."""

@@ -10,7 +10,7 @@ from backend.core.errors import InputError, Problem
 from backend.core.messages import said
 from backend.core.typed_text import nfc
 from backend.scoring.files.entries import Group, mapping_groups, names_of, run_of, truth_of
-from backend.scoring.files.partial_reads import Some, problems_with
+from backend.scoring.files.text import Some, problems_with
 from backend.scoring.files.words import (
     QUERY,
     RUN,

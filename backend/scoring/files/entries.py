@@ -16,7 +16,7 @@ from backend.core.errors import InputError, Problem
 from backend.core.messages import said
 from backend.core.timespan import Floats
 from backend.core.typed_text import are_plain, is_visible, nfc
-from backend.scoring.files.partial_reads import PartlyRead, Some, problems_with
+from backend.scoring.files.text import PartlyRead, Some, problems_with
 from backend.scoring.files.words import (
     DURATION,
     RUN,

@@ -18,11 +18,9 @@ from backend.core.reading import unpacked
 from backend.core.text_files import decode_text, number, read_csv, stripped, table_head, whole
 from backend.scoring.files import documents, fast, text
 from backend.scoring.files.entries import Group, by_query, run_of, truth_of
-from backend.scoring.files.facts import described
+from backend.scoring.files.facts import described, sentences_truth
 from backend.scoring.files.own_video_runs import lacks_videos, placed_run
-from backend.scoring.files.partial_reads import Some
-from backend.scoring.files.sentences import sentences_truth
-from backend.scoring.files.text import Form
+from backend.scoring.files.text import Form, Some
 from backend.scoring.files.words import (
     END,
     QUERY,

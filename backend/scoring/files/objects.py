@@ -15,9 +15,9 @@ from backend.core.errors import InputError, Problem
 from backend.core.messages import said
 from backend.scoring.files.documents import parse_run, parse_truth, parse_video_map
 from backend.scoring.files.entries import Group, by_query, parse_run_mapping, parse_truth_mapping, run_of, truth_of
+from backend.scoring.files.facts import sentences_truth
 from backend.scoring.files.formats import of_tasks, read_run, read_tasks, read_truth, read_videos
 from backend.scoring.files.own_video_runs import placed_run, rows_lack_videos
-from backend.scoring.files.sentences import sentences_truth
 from backend.scoring.files.words import (
     QUERY,
     RANK,

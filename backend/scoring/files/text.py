@@ -9,18 +9,47 @@ import json
 import math
 import re
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from backend.core.errors import InputError, Problem
 from backend.core.messages import said
 from backend.core.text_files import table_head, utf8
-from backend.scoring.files.partial_reads import Some
 from backend.scoring.files.words import QUERY, TASKS, Doubled, NotANumber, pick, short
+from backend.scoring.matching.columns import Run, Truth
 
 BLANK = " \t\r\n"
 _MARK = b"\xef\xbb\xbf"
 _INK = re.compile(rb"[^ \t\r\n]")
+
+
+_Item = TypeVar("_Item")
+
+
+class Some(list[_Item]):
+    """What could be read, and what is wrong with the rest."""
+
+    def __init__(self, items: Iterable[_Item] = (), problems: Iterable[Problem] = ()) -> None:
+        super().__init__(items)
+        self.problems = list(problems)
+
+
+class PartlyRead(InputError):
+    """A file is refused for its shape; `rest` is what of it has the right one, whose values may be wrong, too."""
+
+    def __init__(self, problems: Sequence[Problem], rest: Truth | Run) -> None:
+        super().__init__(sorted(problems, key=lambda problem: problem.row or 0))
+        self.rest = rest
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """As it travels from one process to another."""
+        return type(self), (self.problems, self.rest)
+
+
+def problems_with(items: Sequence[object]) -> list[Problem]:
+    """What is wrong with what is not among these."""
+    return items.problems if isinstance(items, Some) else []
 
 
 class Form(StrEnum):

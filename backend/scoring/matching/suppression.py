@@ -11,7 +11,7 @@ import numpy as np
 
 from backend.core.timespan import Flags, decimal_fraction, reaches, to_lattice
 from backend.scoring.matching.columns import Indices, Run, order_within
-from backend.scoring.matching.ious import Arithmetic, ious
+from backend.scoring.matching.greedy import Arithmetic, ious
 
 Overlap = Callable[[Indices, Indices], Flags]
 """Whether predictions, by their places, overlap others by more than a level; shapes (N,)."""

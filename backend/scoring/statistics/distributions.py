@@ -1,4 +1,4 @@
-"""P-values of Student's t and Wilson's interval, without SciPy, which would double the size of an installation."""
+"""P-values of Student's t, Wilson's interval and Kendall's tau-b, without SciPy, which would double an installation."""
 
 import math
 from statistics import NormalDist
@@ -14,6 +14,8 @@ _LARGEST = 1e100
 _NODES = np.arange(-4.0, 4.0 + 1e-9, 1 / 16)
 """Of the trapezoidal rule: with twice as many no digit changes."""
 CONFIDENCE = 0.95
+TIE = 1e-12
+"""Values and means that differ by less are one number, computed in another order."""
 
 
 def two_sided_p(t: Floats, freedom: float) -> Floats:
@@ -87,3 +89,37 @@ def wilson(hits: int, n: int, confidence: float = CONFIDENCE) -> tuple[float, fl
     # At the ends the formula gives 0 and 1 but for rounding.
     low = 0.0 if hits == 0 else (middle - reach) / whole
     return low, 1.0 if hits == n else (middle + reach) / whole
+
+
+def pair_signs(scores: Floats) -> Floats:
+    """Which of two systems is ahead: shape (..., systems) to (..., pairs), each 1, 0 (tied) or -1.
+
+    >>> pair_signs(np.array([0.5, 0.2, 0.5])).tolist()
+    [1.0, 0.0, -1.0]
+    """
+    first, second = np.triu_indices(scores.shape[-1], 1)
+    ahead = scores[..., first] - scores[..., second]
+    return np.where(np.abs(ahead) <= TIE, 0.0, np.sign(ahead))
+
+
+def tau_b(x: Floats, y: Floats) -> Floats:
+    """Kendall's tau-b along the last axis, in [-1, 1]; NaN where x or y ties all systems.
+
+        tau_b = (C - D) / sqrt((P - T_x) (P - T_y))
+
+    with P the pairs of systems, C and D those that both rank alike and oppositely, T_x and T_y those tied in x and in
+    y. Written over pairs of systems it is a cosine, that of the vectors sign(x_i - x_j) and sign(y_i - y_j), i < j, so
+    that thousands of rankings are one matrix product. Source: Kendall, Rank Correlation Methods (1948), chapter 3; used
+    on measures in AxIoU (Togashi et al., CVPR 2022), section 6.
+
+    Of three pairs two are ranked alike and one is tied in y: 2 / sqrt(3 * 2).
+
+    >>> round(float(tau_b(np.array([3.0, 2.0, 1.0]), np.array([2.0, 1.0, 1.0]))), 6)
+    0.816497
+    """
+    signs_x, signs_y = pair_signs(x), pair_signs(y)
+    alike = (signs_x * signs_y).sum(axis=-1)
+    base = np.sqrt(np.abs(signs_x).sum(axis=-1) * np.abs(signs_y).sum(axis=-1))
+    result = np.full(np.shape(base), np.nan)
+    np.divide(alike, base, out=result, where=base > 0)
+    return np.clip(result, -1, 1)

@@ -13,13 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from backend.core.timespan import Floats
-from backend.scoring.statistics.distributions import two_sided_p
+from backend.scoring.statistics.distributions import TIE, two_sided_p
 
 RESAMPLES = 10_000
 EXACT_QUERIES = 20
 """Up to this many queries all patterns of signs are looked at."""
-TIE = 1e-12
-"""Values and means that differ by less are one number, computed in another order."""
 _CELLS = 4_000_000
 """Random numbers drawn at once: 32 MB each of draws and weights."""
 _IN_CACHE = 500_000

@@ -3,7 +3,6 @@
 Reads and writes nothing; the statistics are those of `resampling`.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -26,17 +25,8 @@ from backend.scoring.statistics.resampling import (
 
 APART = 0.05
 """Runs with a Holm-adjusted p below this are told apart."""
-_SHOWN = (
-    ("difference", "difference"),
-    ("difference_low", "low"),
-    ("difference_high", "high"),
-    ("p", "p"),
-    ("p_holm", "p_holm"),
-    ("p_t", "p_t"),
-    ("wins", "wins"),
-    ("ties", "ties"),
-    ("losses", "losses"),
-)
+_SHOWN = ("difference", "low", "high", "p", "p_holm", "p_t", "wins", "ties", "losses")
+_LONG = {"low": "difference_low", "high": "difference_high"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +74,8 @@ def add_statistics(
     """
     check(board, asked)
     chosen = list(board.settings.keys)
-    queries, values = _shared(board, chosen)
+    shared, values = board.shared_of(chosen)  # those that count for all runs
+    queries = len(shared)
     options = {"resamples": asked.resamples, "seed": asked.seed}
     steps = iter(range(1, 4))
 
@@ -101,7 +92,7 @@ def add_statistics(
             if together is not None:
                 low, high = (side[:, number] for side in together)
             elif run.values.shape[1]:
-                low, high = _intervals(run.values[:, np.argsort(run.query)], asked)
+                low, high = percentile_interval(bootstrap_means(run.values[:, np.argsort(run.query)], **options))
             else:
                 continue
             entry["intervals"] = {key: {"low": float(low[n]), "high": float(high[n])} for n, key in enumerate(chosen)}
@@ -126,16 +117,6 @@ def add_statistics(
     told()
 
 
-def _shared(board: Scoreboard, keys: Sequence[str]) -> tuple[int, Floats]:
-    """How many queries count for all runs, and their values, shape (keys, runs, queries)."""
-    shared, values = board.shared_of(keys)
-    return len(shared), values
-
-
-def _intervals(values: Floats, asked: Sureness) -> tuple[Floats, Floats]:
-    return percentile_interval(bootstrap_means(values, resamples=asked.resamples, seed=asked.seed))
-
-
 def _groups(board: Scoreboard, all_values: Floats, all_means: Floats, options: dict[str, int]) -> list[list[str]]:
     """Runs, best first, in the largest groups of which no two are told apart by the measure in focus."""
     row = board.settings.keys.index(board.focus)
@@ -151,7 +132,7 @@ def _groups(board: Scoreboard, all_values: Floats, all_means: Floats, options: d
 
 
 def _shown(found: Comparison) -> dict[str, float | int | None]:
-    return {name: getattr(found, field) for name, field in _SHOWN}
+    return {_LONG.get(name, name): getattr(found, name) for name in _SHOWN}
 
 
 def _notes(summary: dict[str, Any], board: Scoreboard) -> list[str]:

@@ -23,7 +23,7 @@ from backend.core.timespan import Flags, Floats
 from backend.scoring.files.entries import parse_run_mapping, parse_truth_mapping
 from backend.scoring.presets import Settings
 from backend.scoring.scores import prepare_run, prepare_truth, score
-from backend.scoring.statistics.resampling import TIE
+from backend.scoring.statistics.distributions import TIE
 from backend.scoring.studies.study import Cell
 
 Axiom = Literal["INV-k", "MON-k"]

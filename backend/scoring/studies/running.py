@@ -3,19 +3,137 @@
 Reads: truth, run and video map files. Writes: nothing.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import SupportsIndex
 
+import msgspec
 import numpy as np
 
 from backend.core.errors import InputError, Problem
 from backend.core.progress import Progress, named
+from backend.core.reading import unpacked
+from backend.core.typed_text import nfc
 from backend.core.where import HERE, Where
-from backend.scoring.presets import DEFAULT_MU, Options, Preset, Settings, settle
-from backend.scoring.studies import axioms, kendall, noise, theory
+from backend.scoring.collected_problems import by_row, further_problems, in_order, read_or_collect
+from backend.scoring.files.formats import read_run, read_truth, read_videos
+from backend.scoring.files.release_folder import choose_truth, queries_of
+from backend.scoring.files.text import PartlyRead
+from backend.scoring.matching.columns import Run
+from backend.scoring.plausibility import with_videos
+from backend.scoring.presets import DEFAULT_K, DEFAULT_MU, Options, Preset, Settings, settle
+from backend.scoring.scores import AnswerKey, prepare_run, prepare_truth, score
+from backend.scoring.studies import axioms, noise
 from backend.scoring.studies import stability as studies_stability
-from backend.scoring.studies.inputs import StudyInputs, durations_of, read_and_score
 from backend.scoring.studies.stability import TRIALS, SubsetPairs, default_sizes, stability
-from backend.scoring.studies.study import Study
+from backend.scoring.studies.study import Study, SystemValues
+
+
+@dataclass(frozen=True, slots=True)
+class StudyInputs:
+    """What is scored and how: as for `evaluate_files`, but of each run its name and file.
+
+    `measures` are asked for as there: names, or keys such as `ndcg@10` and `map@avg`; none means the usual ones.
+    Systems are compared on the same queries, so `missing` is `zero` in both presets and may not be `skip`.
+    """
+
+    truth: Path
+    """A truth file, or the folder of a release."""
+    runs: Mapping[str, Path]
+    videos: Path | None = None
+    preset: Preset = "paper"
+    k: Iterable[SupportsIndex] = DEFAULT_K
+    mu: Iterable[float] = DEFAULT_MU
+    theta: Iterable[float] = DEFAULT_MU
+    measures: Sequence[str] = ()
+    options: Options = field(default_factory=Options)
+    split: str | None = None
+    """Which split is meant where `truth` is the folder of a release; None: that of the runs' queries."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """Everything read, checked and scored; the measures of the table are `settings.keys`, `videos` is the map."""
+
+    key: AnswerKey
+    runs: tuple[Run, ...]
+    settings: Settings
+    table: SystemValues
+    warnings: list[str]
+    videos: Path | None
+
+    def choices(self, **more: object) -> dict[str, object]:
+        """What the numbers depend on, the preset first."""
+        return {
+            "preset": self.settings.preset,
+            "options": self.settings.changed,
+            "queries": self.table.values.shape[2],
+            "systems": list(self.table.systems),
+            **more,
+        }
+
+
+def read_and_score(inputs: StudyInputs) -> Scored:
+    """Read everything, tell all problems at once, and score: values by measure, system and query of the truth."""
+    if inputs.options.get("missing") in ("skip", "published"):
+        raise InputError.single("missing", "systems are compared on the same queries: zero or error")
+    options = inputs.options.copy()
+    if options.get("missing") is None:
+        options["missing"] = "zero"
+    settings = settle(inputs.preset, inputs.k, inputs.mu, options, theta=inputs.theta, measures=inputs.measures or None)
+    chosen = choose_truth(
+        inputs.truth, videos=inputs.videos, split=inputs.split, queries=queries_of(inputs.runs.values())
+    )
+    inputs = replace(inputs, truth=chosen.path, videos=chosen.videos)
+    names = None if inputs.videos is None else read_videos(inputs.videos)
+    problems: list[Problem] = []
+    refusals: list[PartlyRead] = []
+    if len(inputs.runs) < 2:
+        problems.append(Problem("runs", None, "a study compares systems: give at least two runs"))
+    truth = read_or_collect(problems, read_truth, inputs.truth, refusals=refusals)
+    key = None if truth is None else read_or_collect(problems, prepare_truth, with_videos(truth, names), settings)
+    runs, ranked = [], []
+    for path in inputs.runs.values():
+        run = read_or_collect(problems, read_run, path, names, key.truth if key else None, refusals=refusals)
+        runs += [] if run is None else [run]
+        prepared = None if run is None or key is None else read_or_collect(problems, prepare_run, run, key, settings)
+        ranked += [] if prepared is None else [prepared]
+    if refusals:
+        problems += further_problems(key.truth if key else None, runs, refusals, settings)
+        problems = in_order(by_row(dict.fromkeys(problems)), (inputs.truth, *inputs.runs.values()))
+    if problems or key is None:
+        raise InputError(problems)
+    scores = [score(key, run, settings) for run in ranked]
+    order = [{query: n for n, query in enumerate(found.query.tolist())} for found in scores]
+    queries = sorted(order[0])
+    if not queries:
+        raise InputError.single(inputs.truth, "no query counts, so there is nothing to compare")
+    values = np.array(
+        [found.values[:, [at[query] for query in queries]] for found, at in zip(scores, order, strict=True)]
+    ).transpose(1, 0, 2)
+    table = SystemValues(settings.keys, tuple(inputs.runs), np.ascontiguousarray(values))
+    warnings = [
+        *filter(None, (chosen.note,)),
+        *settings.notes,
+        *key.warnings,
+        *(warning for run in ranked for warning in run.warnings),
+    ]
+    return Scored(key, tuple(runs), settings, table, warnings, inputs.videos)
+
+
+def durations_of(path: Path) -> dict[str, float]:
+    """Seconds of each video of a map file that `read_videos` has accepted."""
+    problems = []
+    known_s = {}
+    for row, (name, (seconds, _)) in enumerate(msgspec.json.decode(unpacked(path).lstrip(b"\xef\xbb\xbf")).items(), 1):
+        if isinstance(seconds, int | float) and not isinstance(seconds, bool) and seconds > 0:
+            known_s[nfc(name)] = float(seconds)
+        else:
+            problems.append(Problem(str(path), row, f"video {name!r}: {seconds!r} is not a duration in seconds"))
+    if problems:
+        raise InputError(problems)
+    return known_s
 
 
 def agreement_study(inputs: StudyInputs) -> Study:
@@ -25,7 +143,7 @@ def agreement_study(inputs: StudyInputs) -> Study:
         InputError: with the problems of all files; so do all studies.
     """
     scored = read_and_score(inputs)
-    return Study("agreement", scored.choices(), kendall.agreement(scored.table), scored.warnings)
+    return Study("agreement", scored.choices(), studies_stability.agreement(scored.table), scored.warnings)
 
 
 def stability_study(
@@ -162,7 +280,7 @@ def theory_study(
     thetas: Sequence[float] = DEFAULT_MU,
     gammas: Sequence[float] = (0.05, 0.1, 0.2),
     *,
-    over: theory.Over = "r",
+    over: noise.Over = "r",
     rs: Sequence[float] = DEFAULT_MU,
 ) -> Study:
     """Closed forms of squared bias, variance and MSE of R@1,theta and AxIoU@1 under Gaussian noise gamma.
@@ -183,7 +301,7 @@ def theory_study(
     if problems:
         raise InputError(problems)
     chosen, noises = list(dict.fromkeys(given)), list(dict.fromkeys(gammas))
-    curves = theory.closed_forms if over == "r" else theory.closed_forms_over_theta
+    curves = noise.closed_forms if over == "r" else noise.closed_forms_over_theta
     return Study("theory", {"over": over, name: chosen, "gamma": noises}, curves(chosen, noises), [])
 
 

@@ -5,7 +5,8 @@ the two rankings; mean and variance over many trials. Source: AxIoU (Togashi et 
 appendix. The two sets are disjoint while 2n does not exceed the queries; beyond, or where asked, they are
 drawn independently of each other (each without replacement).
 
-Beside it, from the same section: queries on which a measure cannot tell systems apart, and models it would select.
+Beside it, from the same section: the agreement of every two measures, queries on which a measure cannot tell systems
+apart, and models it would select.
 """
 
 from collections.abc import Sequence
@@ -18,9 +19,23 @@ from backend.core.parallel import run_units
 from backend.core.progress import Steps
 from backend.core.timespan import Floats
 from backend.core.where import HERE, Where
-from backend.scoring.statistics.resampling import TIE
-from backend.scoring.studies.kendall import tau_b
+from backend.scoring.statistics.distributions import TIE, pair_signs, tau_b
 from backend.scoring.studies.study import Cell, SystemValues, chunks, generator_of
+
+
+def agreement(table: SystemValues) -> list[dict[str, Cell]]:
+    """tau-b between the orders of systems under every two measures: one row for each cell of the matrix."""
+    means = table.means
+    matrix = tau_b(means[:, None], means[None])
+    tied = np.all(pair_signs(means) == 0, axis=1)
+    rows: list[dict[str, Cell]] = []
+    for i, first in enumerate(table.measures):
+        for j, second in enumerate(table.measures):
+            reason = " and ".join(f"{table.measures[n]} ties all systems" for n in sorted({i, j}) if tied[n])
+            value = None if reason else float(matrix[i, j])
+            rows.append({"first": first, "second": second, "tau_b": value, "reason": reason})
+    return rows
+
 
 SubsetPairs = Literal["disjoint", "independent"]
 TRIALS = 5_000

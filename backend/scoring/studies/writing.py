@@ -22,7 +22,7 @@ def write_study(study: Study, folder: Path) -> list[Path]:
     """
     # Charts take as long to load as everything else together; the desk and most commands need none.
     from backend.scoring.drawing import save
-    from backend.scoring.studies.line_figures import draw
+    from backend.scoring.studies.figures import draw
 
     chart = draw(study)
     paths = [folder / f"{study.name}{ending}" for ending in (".csv", ".png", ".svg")]

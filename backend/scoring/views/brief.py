@@ -11,9 +11,8 @@ import numpy as np
 from backend.scoring.measures import MEASURES, measure_of
 from backend.scoring.presets import PRESETS
 from backend.scoring.scoreboard import Scoreboard
-from backend.scoring.views.naming import keys_of, named
 from backend.scoring.views.ranking import means
-from backend.scoring.views.table import PLAIN, Cell, Column, Shown, Table, counted
+from backend.scoring.views.table import PLAIN, Cell, Column, Shown, Table, counted, keys_of, named
 
 _LISTED = 10
 """Ids of queries that are named before the rest is only counted."""

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from backend.core.messages import said, said_n
-from backend.scoring.analysis.cases import Case, CaseMoment, CasePrediction, CaseRun, Worth, notable
-from backend.scoring.analysis.fates import WORDS, Fate
+from backend.scoring.cases import Case, CaseMoment, CasePrediction, CaseRun, Worth, notable
+from backend.scoring.fates import WORDS, Fate
 from backend.scoring.files.facts import Facts
 from backend.scoring.matching.columns import QueryKey
 from backend.scoring.scoreboard import Scoreboard

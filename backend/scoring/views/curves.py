@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from backend.scoring.statistics.resampling import TIE
-from backend.scoring.studies.kendall import tau_b
-from backend.scoring.views.naming import Named, keys_of, named
+from backend.scoring.statistics.distributions import TIE, tau_b
+from backend.scoring.views.table import Named, keys_of, named
 
 COLOURED = 10
 """Runs that can be told apart by their colours."""

@@ -7,11 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from backend.core.messages import joined, said
-from backend.scoring.analysis.fates import FATES, MEANINGS, NEVER_FOUND, WORDS, Fate
+from backend.scoring.fates import FATES, MEANINGS, NEVER_FOUND, WORDS, Fate
 from backend.scoring.matching.columns import HIGHEST_RELEVANCE
-from backend.scoring.views.naming import named
 from backend.scoring.views.ranking import conventions
-from backend.scoring.views.table import Cell, Column, Table, number, times
+from backend.scoring.views.table import Cell, Column, Table, named, number, times
 
 NEVER = "never found"
 _RUN = Column("run", said("run"), number=False)

@@ -3,15 +3,27 @@
 Runs that differ only in their seed are one row, mean and standard deviation. Reads and writes nothing.
 """
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from backend.scoring.analysis.fates import FATES
+from backend.scoring.fates import FATES
 from backend.scoring.measure import Measure
-from backend.scoring.views.naming import Named, keys_of, named
-from backend.scoring.views.splits import Row, Summary, parts_of, rows_of, spread
-from backend.scoring.views.table import PLAIN, Cell, Column, Head, Shown, Table, counted_queries, fair, marks
+from backend.scoring.views.splits import Row, Summary, parts_of, rows_of, span_of, spread
+from backend.scoring.views.table import (
+    PLAIN,
+    Cell,
+    Column,
+    Head,
+    Named,
+    Shown,
+    Table,
+    counted_queries,
+    fair,
+    keys_of,
+    marks,
+    named,
+)
 from backend.scoring.views.words import captions, tex_level, tex_text, tex_title
 
 _WIDEST, _WIDEST_LONG = 10, 6
@@ -72,22 +84,34 @@ def _figures(parts: Sequence[tuple[str, Summary]], widest: int) -> list[_Block]:
     benchmark = parts[0][1]["benchmark"]
     shown = Shown(percent=benchmark["percent"], digits=benchmark["digits"])
     title = Head(benchmark["title"], tex_text(benchmark["title"]))
-    columns = []
+    columns: list[_Column] = []
     for figure in benchmark["figures"]:
         name = Head(figure["name"], tex_text(figure["name"]))
-        for split, _ in parts:
-            heads = (title, name, Head(split, tex_text(split.capitalize()))) if len(parts) > 1 else (title, name)
-            words = " ".join(head.text for head in heads[1:])
-            columns.append(_Column(heads, words, split, _figure_value(figure["name"]), shown.number))
+        columns += _in_splits([title, name], [split for split, _ in parts], _figure_value(figure["name"]), shown.number)
     return [(title.text, columns[at : at + widest]) for at in range(0, len(columns), widest)]
 
 
-def _figure_value(name: str) -> Callable[[Mapping[str, Any]], float | None]:
-    def value(run: Mapping[str, Any]) -> float | None:
-        found: float | None = run["figures"][name]
-        return found
+def _in_splits(
+    heads: list[Head],
+    splits: Sequence[str],
+    value: Callable[[Mapping[str, Any]], float | None],
+    show: Callable[[float], str],
+    *,
+    apart: bool | None = None,
+    ranked: bool = True,
+) -> Iterator[_Column]:
+    """A column of a value for each split, which has a head of its own where there are several (`apart`)."""
+    for split in splits:
+        own = [*heads, _split_head(split)] if (len(splits) > 1 if apart is None else apart) else heads
+        yield _Column(tuple(own), " ".join(head.text for head in own[1:]), split, value, show, ranked=ranked)
 
-    return value
+
+def _split_head(split: str) -> Head:
+    return Head(split, tex_text(split.capitalize()))
+
+
+def _figure_value(name: str) -> Callable[[Mapping[str, Any]], float | None]:
+    return lambda run: run["figures"][name]
 
 
 def _measures(
@@ -127,16 +151,15 @@ def _value(one: Named, split: str, splits: bool, cutoffs: bool, shown: Shown, of
         heads.append(level)
         words.append(level.text)
     if splits:
-        heads.append(Head(split, tex_text(split.capitalize())))
+        heads.append(_split_head(split))
         words.append(split)
-
-    def value(run: Mapping[str, Any]) -> float | None:
-        measures = run[of]["measures"] if of else run["measures"]
-        found: float | None = measures.get(one.key)
-        return found
-
     return _Column(
-        tuple(heads), " ".join(words) or title, split, value, _written(shown, one.measure), "" if of else one.key
+        tuple(heads),
+        " ".join(words) or title,
+        split,
+        lambda run: (run[of] if of else run)["measures"].get(one.key),
+        _written(shown, one.measure),
+        "" if of else one.key,
     )
 
 
@@ -153,45 +176,26 @@ def _groups(parts: Sequence[tuple[str, Summary]], by: str, shown: Shown) -> _Blo
         for run in part["runs"]:
             for name, group in run["by"][by]["groups"].items():
                 sizes.setdefault(name, {}).setdefault(split, []).append(group["queries"])
-    columns = []
+    columns: list[_Column] = []
     for name, of_split in sizes.items():
-        text = f"{name} ({' / '.join(_range(found) for found in of_split.values())})"
-        for split in of_split:
-            heads = [title, Head(text, tex_text(text))]
-            if len(parts) > 1:
-                heads.append(Head(split, tex_text(split.capitalize())))
-            columns.append(
-                _Column(
-                    tuple(heads),
-                    " ".join(head.text for head in heads[1:]),
-                    split,
-                    _group_value(by, name, focus.key),
-                    _written(shown, focus.measure),
-                )
-            )
+        text = f"{name} ({' / '.join(span_of(found) for found in of_split.values())})"
+        heads, value = [title, Head(text, tex_text(text))], _group_value(by, name, focus.key)
+        columns += _in_splits(heads, list(of_split), value, _written(shown, focus.measure), apart=len(parts) > 1)
     return title.text, columns
 
 
 def _group_value(by: str, group: str, key: str) -> Callable[[Mapping[str, Any]], float | None]:
-    def value(run: Mapping[str, Any]) -> float | None:
-        found: float | None = run["by"][by]["groups"].get(group, {"measures": {}})["measures"].get(key)
-        return found
-
-    return value
+    return lambda run: run["by"][by]["groups"].get(group, {"measures": {}})["measures"].get(key)
 
 
 def _errors(parts: Sequence[tuple[str, Summary]]) -> _Block:
     """How many relevant moments met which fate."""
     at = parts[0][1]["runs"][0]["errors"]
     text = f"relevant moments within ranks 1-{at['k']}, at an IoU threshold of {at['mu']:g}, by what became of them"
-    columns = []
+    columns: list[_Column] = []
     for fate in (*(fate.value for fate in FATES), "never found"):
-        for split, _ in parts:
-            heads = [Head(text, tex_text(text)), Head(fate, tex_text(fate))]
-            if len(parts) > 1:
-                heads.append(Head(split, tex_text(split.capitalize())))
-            title = " ".join(head.text for head in heads[1:])
-            columns.append(_Column(tuple(heads), title, split, _fate_value(fate), _count, ranked=False))
+        heads = [Head(text, tex_text(text)), Head(fate, tex_text(fate))]
+        columns += _in_splits(heads, [split for split, _ in parts], _fate_value(fate), _count, ranked=False)
     return text, columns
 
 
@@ -240,16 +244,9 @@ def _among(rows: Sequence[Row], split: str, part: Summary) -> list[bool]:
 
 
 def _labels(row: Row, parts: Sequence[tuple[str, Summary]], variants: bool) -> list[Cell]:
-    counted = " / ".join(_range([run["counted"] for run in row.runs.get(split, [])]) for split, _ in parts)
+    counted = " / ".join(span_of([run["counted"] for run in row.runs.get(split, [])]) for split, _ in parts)
     labels = [row.model, row.variant] if variants else [row.model]
     return [*(Cell(label, label) for label in labels), Cell(counted, counted)]
-
-
-def _range(sizes: Sequence[int]) -> str:
-    if not sizes:
-        return "-"
-    low, high = min(sizes), max(sizes)
-    return f"{low:,}" if low == high else f"{low:,}-{high:,}"
 
 
 def _mean(runs: Sequence[Mapping[str, Any]], column: _Column) -> float | None:

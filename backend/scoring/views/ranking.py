@@ -3,13 +3,27 @@
 Reads and writes nothing; the summary is what `Scoreboard.summary` and `add_statistics` make.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from backend.core.messages import said
-from backend.scoring.views.naming import keys_of, legend, named
-from backend.scoring.views.table import PLAIN, Cell, Column, Mark, Row, Shown, Table, counted, eligible, marks, p_value
+from backend.scoring.views.table import (
+    PLAIN,
+    Cell,
+    Column,
+    Mark,
+    Row,
+    Shown,
+    Table,
+    counted,
+    eligible,
+    keys_of,
+    legend,
+    marks,
+    named,
+    p_value,
+)
 
 _BASELINE = frozenset({Mark.BASELINE})
 
@@ -83,21 +97,21 @@ def means(summary: Mapping[str, Any], shown: Shown = PLAIN) -> Table:
     rows: list[Row] = []
     for key, one in named(summary).items():
         values = [run["measures"].get(key) for run in runs]
-        fair = [value for value, alike in zip(values, among, strict=True) if alike and value is not None]
-        best = max(fair, default=None)
         cells = [
-            Cell(
-                value,
-                shown.number(value, one.measure),
-                marks(run.get("comparison", {}).get(key), best=alike and value == best),
-            )
-            for run, value, alike in zip(runs, values, among, strict=True)
+            Cell(value, shown.number(value, one.measure), marks(run.get("comparison", {}).get(key), best=best))
+            for run, value, best in zip(runs, values, _are_best(values, among), strict=True)
         ]
         rows.append((Cell(key, key), Cell(one.title, one.title), *cells))
     columns = (*head, *(Column(run["name"], run["name"], run=True) for run in runs))
     notes = (*legend(summary), *counted(summary))
     title = said("Means of all measures, preset {preset}", preset=conventions(summary))
     return Table(title, columns, tuple(rows), notes)
+
+
+def _are_best(values: Sequence[float | None], among: Sequence[bool]) -> list[bool]:
+    """Which values are the best of those that can be compared."""
+    best = max((value for value, fair in zip(values, among, strict=True) if fair and value is not None), default=None)
+    return [fair and value is not None and value == best for value, fair in zip(values, among, strict=True)]
 
 
 def narrow_means(summary: Mapping[str, Any], shown: Shown = PLAIN) -> Table:
@@ -149,11 +163,9 @@ def figures(summary: Mapping[str, Any]) -> Table:
     rows, fair = [], eligible(summary)
     for figure in benchmark["figures"]:
         values = [run["figures"][figure["name"]] for run in runs]
-        among = [value for value, alike in zip(values, fair, strict=True) if alike and value is not None]
-        best = max(among, default=None)
         cells = [
-            Cell(value, printed(benchmark, value), marks(None, best=alike and value is not None and value == best))
-            for value, alike in zip(values, fair, strict=True)
+            Cell(value, printed(benchmark, value), marks(None, best=best))
+            for value, best in zip(values, _are_best(values, fair), strict=True)
         ]
         title = ", ".join(
             part for part in (names[figure["key"]].title if figure["key"] else "", figure["about"]) if part

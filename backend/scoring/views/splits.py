@@ -9,9 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from backend.core.messages import said
-from backend.scoring.views.naming import named
 from backend.scoring.views.ranking import conventions
-from backend.scoring.views.table import PLAIN, Cell, Column, Shown, Table
+from backend.scoring.views.table import PLAIN, Cell, Column, Shown, Table, named
 
 Summary = Mapping[str, Any]
 
@@ -115,12 +114,13 @@ def groups(summary: Mapping[str, Any], by: str, key: str | None = None, shown: S
         *(Column(run["name"], run["name"], one.help, run=True) for run in runs),
     )
     found = {name: [run["by"][by]["groups"][name] for run in runs] for name in first["groups"]}
+    sizes = {name: [group["queries"] for group in parts] for name, parts in found.items()}
     means = {name: [group["measures"].get(focus) for group in parts] for name, parts in found.items()}
     best = max((mean for row in means.values() for mean in row if mean is not None), default=0.0)
     rows = tuple(
         (
             Cell(name, name),
-            _size([group["queries"] for group in found[name]]),
+            Cell(max(sizes[name]), span_of(sizes[name])),
             *(
                 Cell(mean, shown.number(mean, one.measure), share=(mean or 0.0) / best if best > 0 else 0.0)
                 for mean in row
@@ -139,6 +139,9 @@ def narrow_groups(summary: Mapping[str, Any], by: str, key: str | None = None) -
     return table.turned() if len(summary["runs"]) > len(table.rows) else table
 
 
-def _size(sizes: Sequence[int]) -> Cell:
+def span_of(sizes: Sequence[int]) -> str:
+    """The least and the most of some counts, one where they are equal, `-` of none."""
+    if not sizes:
+        return "-"
     low, high = min(sizes), max(sizes)
-    return Cell(high, f"{low:,}" if low == high else f"{low:,}-{high:,}")
+    return f"{low:,}" if low == high else f"{low:,}-{high:,}"

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 
 from backend.scoring.measure import AVERAGE
 from backend.scoring.statistics.sureness import APART
-from backend.scoring.views.naming import Named, named
 from backend.scoring.views.ranking import conventions
 from backend.scoring.views.splits import Row, Summary
-from backend.scoring.views.table import Head, Shown
+from backend.scoring.views.table import Head, Named, Shown, named
 
 _TEX = {
     "\\": r"\textbackslash{}",

@@ -7,8 +7,7 @@ import msgspec
 from msgspec import Meta
 
 from backend.core.errors import InputError, Problem
-from backend.core.json_entries import fault_of
-from backend.core.reading import UNDECODABLE, bytes_of
+from backend.core.reading import UNDECODABLE, bytes_of, fault_of
 
 Count = Annotated[int, Meta(ge=1, le=1_000_000)]
 Seed = Annotated[int, Meta(ge=0, le=2**31 - 1)]

@@ -20,10 +20,18 @@ from backend.core.progress import Progress
 from backend.core.reading import bytes_of
 from backend.scoring.evaluate import evaluate
 from backend.systems.learning import checkpoints, predicting
-from backend.systems.learning.batches import Batch, batches, seeds_of
 from backend.systems.learning.checkpoints import Epoch, ModelCard, TrainingState
 from backend.systems.learning.config import Config
-from backend.systems.learning.material import AskedQueries, Clips, Floats, TrainingPairs, fingerprint
+from backend.systems.learning.material import (
+    AskedQueries,
+    Batch,
+    Clips,
+    Floats,
+    TrainingPairs,
+    batches,
+    fingerprint,
+    seeds_of,
+)
 from backend.systems.learning.network import (
     LateInteraction,
     hinge_loss,
@@ -33,7 +41,7 @@ from backend.systems.learning.network import (
     video_scores,
 )
 from backend.systems.learning.rivals import Rivals, crocs_loss
-from backend.training.crocs import CroCsLoss
+from backend.training import CroCsLoss
 
 STOPPING = "ndcg@20,0.5"
 """What early stopping goes by."""
@@ -155,7 +163,8 @@ def _train(
     checkpoints.write_settings(folder, config)
     with repeatable(seed):
         network = LateInteraction(_card(config, material, seed, None).shape).to(device)
-        optimiser = optimiser_of(config, network)
+        options = config.training
+        optimiser = torch.optim.AdamW(network.parameters(), lr=options.learning_rate, weight_decay=options.weight_decay)
         epochs: list[Epoch] = []
         if kept:
             checkpoints.restore(network, optimiser, kept[1])
@@ -185,12 +194,6 @@ def _done(config: Config, epochs: list[Epoch]) -> bool:
         return False
     waited = len(epochs) - best_of(epochs).epoch
     return len(epochs) >= config.training.epochs or waited >= config.training.patience
-
-
-def optimiser_of(config: Config, network: LateInteraction) -> torch.optim.Optimizer:
-    """AdamW with the settings' rate."""
-    training = config.training
-    return torch.optim.AdamW(network.parameters(), lr=training.learning_rate, weight_decay=training.weight_decay)
 
 
 @contextmanager

@@ -6,6 +6,7 @@ the moment, of a drawn video its best clip.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -13,11 +14,9 @@ import torch
 from torch import Tensor
 
 from backend.core.errors import InputError, Problem
-from backend.systems.learning.batches import Batch, padded
-from backend.systems.learning.material import Clips, Floats, Indices, TrainingPairs, fingerprint
+from backend.systems.learning.material import Batch, Clips, Floats, Indices, TrainingPairs, fingerprint, padded
 from backend.systems.learning.network import EncodedQueries, EncodedVideos, LateInteraction, clip_scores
-from backend.training.crocs import CroCsLoss
-from backend.training.negatives import Negatives, read_negatives
+from backend.training import CroCsLoss, Negatives
 
 _NONE = -1
 
@@ -107,15 +106,7 @@ class Rivals:
         return np.array(found, dtype=bool).reshape(videos.shape)
 
 
-def read_rivals(folder: Path, texts: Sequence[str], pairs: TrainingPairs, clips: Clips, *, uniform: bool) -> Rivals:
-    """`Rivals` by the folder of `reelrank mvmr negatives`.
-
-    Raises:
-        InputError: its files cannot be read, or lack something of the training set.
-    """
-    return Rivals(read_negatives(folder), folder, texts, pairs, clips, uniform=uniform)
-
-
+@dataclass(frozen=True, slots=True, eq=False)
 class DrawnNegatives:
     """Which are negatives in a batch of B pairs with S drawn for each.
 
@@ -123,12 +114,11 @@ class DrawnNegatives:
     bools of the same shape, which of them count.
     """
 
-    def __init__(
-        self, potential: Tensor, videos: Indices, videos_count: Tensor, queries: Indices, queries_count: Tensor
-    ) -> None:
-        self.potential = potential
-        self.videos, self.videos_count = videos, videos_count
-        self.queries, self.queries_count = queries, queries_count
+    potential: Tensor
+    videos: Indices
+    videos_count: Tensor
+    queries: Indices
+    queries_count: Tensor
 
 
 def crocs_loss(

@@ -30,8 +30,9 @@ from backend.systems.learning.material import (
     require_queries,
 )
 from backend.systems.learning.network import LateInteraction
-from backend.systems.learning.rivals import read_rivals
+from backend.systems.learning.rivals import Rivals
 from backend.systems.model import write_answers
+from backend.training import read_negatives
 
 AskedSplit = Literal["val", "test"]
 
@@ -132,7 +133,7 @@ def _material(settings: Config, progress: Progress | None) -> TrainingMaterial:
     rivals = rival_vectors = None
     if settings.negatives is not None:
         folder, uniform = Path(settings.negatives.folder), settings.negatives.draw == "uniform"
-        rivals = read_rivals(folder, training.texts, pairs, clips, uniform=uniform)
+        rivals = Rivals(read_negatives(folder), folder, training.texts, pairs, clips, uniform=uniform)
         rival_vectors = _vectors(encoder, rivals.negatives.queries, settings, progress)
     vectors = _vectors(encoder, training.texts, settings, progress)
     val_vectors = _vectors(encoder, val.texts, settings, progress)

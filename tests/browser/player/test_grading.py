@@ -43,16 +43,6 @@ class TestGrading:
         saved(page)
         assert desk.grades() == {"p001": 3, "p002": 1}
 
-    def test_a_triple_press_gives_one_grade(self, desk: FakeDesk, open_page: Open) -> None:
-        page = open_page()
-        pair_on_show(page)
-        for _ in range(3):
-            page.keyboard.press("3", delay=20)
-        pair_on_show(page)
-        expect(player(page)).to_have_attribute("data-pair", "p002")
-        saved(page)
-        assert desk.grades() == {"p001": 3}
-
     def test_typing_and_shortcuts_of_others_do_not_grade(self, desk: FakeDesk, open_page: Open) -> None:
         page = open_page()
         pair_on_show(page)
@@ -67,18 +57,6 @@ class TestGrading:
         press(page, "2")
         saved(page)
         assert desk.grades() == {"p001": 2}
-
-    def test_digits_of_an_azerty_keyboard(self, desk: FakeDesk, open_page: Open) -> None:
-        page = open_page()
-        pair_on_show(page)
-        press = """(init) => document.body.dispatchEvent(
-            new KeyboardEvent("keydown", {bubbles: true, composed: true, ...init}))"""
-        page.evaluate(press, {"key": "#", "code": "Digit3", "shiftKey": True})  # a QWERTY Shift+3 is no grade
-        expect(player(page)).to_have_attribute("data-pair", "p001")
-        page.evaluate(press, {"key": '"', "code": "Digit3"})
-        expect(player(page)).to_have_attribute("data-pair", "p002")
-        saved(page)
-        assert desk.grades() == {"p001": 3}
 
     def test_buttons_grade_and_space_does_not_press_them_again(self, desk: FakeDesk, open_page: Open) -> None:
         page = open_page()

@@ -185,11 +185,3 @@ def test_new_replies_are_told_beside_the_counts(desk: FakeDesk, open_page: Open)
     press(page, 3)
     saved(page)
     expect(link).to_have_count(0)
-
-
-@pytest.mark.long
-def test_keys_tell_of_the_note(open_page: Open) -> None:
-    page = open_page()
-    pair_on_show(page)
-    page.keyboard.press("?")
-    expect(page.get_by_role("dialog", name="Keys")).to_contain_text("Nnote for the lead annotator")

@@ -68,31 +68,6 @@ class TestNothingIsLost:
         expect(page.get_by_role("alert")).to_be_hidden()
         assert desk.grades() == {"p001": 3, "p002": 1}
 
-    def test_no_network(self, desk: FakeDesk, context: BrowserContext, open_page: Open) -> None:
-        page = open_page()
-        pair_on_show(page)
-        context.set_offline(True)
-        press(page, "1")
-        expect(page.get_by_test_id("saving")).to_have_text("offline: 1 grade kept")
-        context.set_offline(False)
-        saved(page)
-        assert desk.grades() == {"p001": 1}
-
-    def test_a_reload_sends_what_was_not_sent(self, desk: FakeDesk, open_page: Open) -> None:
-        page = open_page()
-        pair_on_show(page)
-        desk.answer_with = 503
-        press(page, "4")
-        press(page, "2")
-        desk.lose_answers = 1
-        desk.answer_with = 200
-        page.reload()
-        # The server still listed both pairs when the page was made; they do not come up again.
-        expect(player(page)).to_have_attribute("data-pair", "p003")
-        saved(page)
-        assert desk.grades() == {"p001": 4, "p002": 2}
-        assert len(desk.stored_keys()) == 2
-
     def test_grades_of_another_person_stay_where_they_are(self, desk: FakeDesk, open_page: Open) -> None:
         page = open_page()
         theirs = f"reelrank.unsent.{PERSON}1.k"  # the name begins like ours
@@ -253,25 +228,6 @@ class TestBadDays:
         assert [(kept["pair"], kept["grade"]) for kept in desk.stored] == list(
             zip(desk.pairs(), [0, 1, 2, 4, 3, 2], strict=False)
         )
-
-    def test_a_session_that_ends_in_mid_grade_keeps_the_grade_until_the_sign_in(
-        self, desk: FakeDesk, open_page: Open
-    ) -> None:
-        page = open_page()
-        press(page, "2")
-        saved(page)
-        desk.answer_with = 401
-        press(page, "3")
-        expect(page.get_by_role("alert")).to_contain_text("You are signed out. Your grades are kept")
-        expect(page.get_by_test_id("saving")).to_have_text("signed out: 1 grade kept")
-        address = page.url
-        page.goto(f"{address}internals.js")  # away to the sign-in, which is another page of this server
-        assert desk.grades() == {"p001": 2}
-        desk.answer_with = 200
-        page.goto(address)
-        saved(page)
-        expect(player(page)).to_have_attribute("data-pair", "p003")
-        assert desk.grades() == {"p001": 2, "p002": 3}
 
     def test_a_clip_that_is_gone_is_reported_with_the_reason(self, desk: FakeDesk, open_page: Open) -> None:
         desk.missing.add("p001")

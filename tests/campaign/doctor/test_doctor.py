@@ -21,7 +21,7 @@ from backend.campaign.judging.model import SkipEvent, SkipKind
 from backend.campaign.nouns import OPERATOR, Verdict
 from backend.campaign.release.export.freezing import export_release
 from backend.campaign.review.adjudicating import adjudicate
-from backend.campaign.selection.candidates.rows import agenda
+from backend.campaign.selection.candidates import rows
 from backend.campaign.setup.project.folder import Project, open_project
 from backend.core.ids import PairKey
 from backend.media.jobs import SAFE_AGE_S, ClipForm, Profile, clip_job, gif, storyboard, thumbnail, with_context
@@ -370,7 +370,7 @@ def test_repair_makes_what_is_derived_anew_and_leaves_the_record_alone(worked: W
     worked.project.store.db.conn.execute(break_it)
     if "consensus" in break_it:
         with connection.writing(worked.project.store) as db:
-            agenda.rebuild(db)  # it follows a wrong consensus, and must follow the right one again
+            rows.rebuild_agenda(db)  # it follows a wrong consensus, and must follow the right one again
     report = doctor(worked.project, now=LATER, repair=True)
     assert report.findings
     assert report.well

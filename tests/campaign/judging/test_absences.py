@@ -12,11 +12,12 @@ from backend.campaign.judging import staffing
 from backend.campaign.judging.grades import PAUSED
 from backend.campaign.judging.model import DeskState, GradeEvent, ReceiptStatus
 from backend.campaign.judging.staffing import pause_person, unpause_person
+from backend.campaign.monitoring.progress import rows
 from backend.campaign.monitoring.quality.flags import my_work
 from backend.campaign.qualification.exam.taking import Act as ExamAct
-from backend.campaign.qualification.guideline.examples import examples
+from backend.campaign.qualification.guideline.versions import examples
 from backend.campaign.setup.people.accounts import accept_invitation, list_people, new_invitation
-from backend.campaign.setup.people.sessions import person_for, sign_in
+from backend.campaign.setup.people.permissions import person_for, sign_in
 from backend.core.errors import Overtaken, ProjectError, StoreUnavailable
 from backend.core.ids import AnnotatorId
 from backend.store.connection import writing
@@ -123,10 +124,9 @@ def test_leads_read_who_is_paused_since_when_and_why(judging: Judging) -> None:
 
 
 def test_the_forecast_does_not_reckon_with_them(judging: Judging) -> None:
-    from backend.campaign.monitoring.progress.rows import paces as progress
 
     pause(judging)
-    paces = progress.paces(judging.project.store.db, midnight=NOW, week_ago=NOW)
+    paces = rows.paces(judging.project.store.db, midnight=NOW, week_ago=NOW)
     may_work = {one.pace.name: one.may_work for one in paces}
     assert may_work.pop(judging.annotators[0].name) is False
     assert all(may_work.values())

@@ -11,9 +11,15 @@ from backend.campaign.desk import exchange
 from backend.campaign.judging.grades import LONGEST_NOTE
 from backend.campaign.judging.model import CORRECTION_S, GradeEvent, Receipt, ReceiptStatus
 from backend.campaign.release.export.freezing import export_release
-from backend.campaign.review.adjudicating import adjudicate
+from backend.campaign.review.adjudicating import (
+    LONGEST_REPLY,
+    adjudicate,
+    my_replies,
+    notes_csv,
+    read_replies,
+    reply_to_note,
+)
 from backend.campaign.review.model import ReviewList
-from backend.campaign.review.notes import LONGEST_REPLY, my_replies, notes_csv, read_replies, reply_to_note
 from backend.core.errors import Overtaken, ProjectError
 from backend.core.ids import PairKey
 from support import NOW, PARTLY, Judging, cases, sit
@@ -65,7 +71,6 @@ def test_a_correction_leaves_changes_or_takes_back_the_note(judging: Judging, pa
     grade(judging, 0, pair, 1, "It is a bowl.")
     assert notes(judging, pair) == ["It is a bowl."]
     desk = exchange.desk(judging.project, judging.annotators[0], now=NOW)
-    assert desk.previous is not None
     assert (desk.previous.grade, desk.previous.note) == (1, "It is a bowl."), "to be looked at after a reload"
     grade(judging, 0, pair, 0, "")
     assert notes(judging, pair) == [None]
@@ -118,7 +123,6 @@ def test_leads_read_notes_with_the_pair_and_list_them_the_newest_first(judging: 
 
 def reply(judging: Judging, pair: str, text: str = "It is.", *, seat: int = 0, seen: int = 0, at: float = NOW) -> None:
     note = judging.state(pair).grades[seat].note
-    assert note is not None
     reply_to_note(judging.project, judging.lead, note.note, text, seen=seen, now=at)
 
 
@@ -175,8 +179,6 @@ def test_the_newest_reply_counts_and_is_new_again(judging: Judging, pair: str) -
     reply(judging, pair)
     read_replies(judging.project, judging.annotators[0], now=SETTLED)
     first = judging.state(pair).grades[0].note
-    assert first is not None
-    assert first.reply is not None
     assert (first.reply.lead, first.reply.text) == (judging.lead.name, "It is.")
     reply(judging, pair, "It is a bowl.", seen=first.reply.reply_id, at=NOW + 60)
     assert [one[3:] for one in told(judging, 0, SETTLED)] == [("It is a bowl.", True)]

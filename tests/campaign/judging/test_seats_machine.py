@@ -46,13 +46,13 @@ from backend.campaign.judging.model import (
     SkipEvent,
     SkipKind,
 )
-from backend.campaign.judging.skips import lift_skips, offer_again, restore_clip
+from backend.campaign.judging.queue import lift_skips, offer_again, restore_clip
 from backend.campaign.judging.staffing import assign, pause_person, unassign, unpause_person
 from backend.campaign.nouns import OPERATOR, Person, Role
 from backend.campaign.review.adjudicating import adjudicate, confirm_discard, re_open, take_back
 from backend.campaign.review.status import status_counts
-from backend.campaign.selection.candidates.rows import agenda
-from backend.campaign.setup.project import database_place
+from backend.campaign.selection.candidates import rows as candidates_rows
+from backend.campaign.setup.project import settings_file
 from backend.campaign.setup.project.folder import Project, open_project
 from backend.core.errors import Overtaken, PairLocked, ReelRankError
 from backend.core.ids import PairKey, QueryId
@@ -114,7 +114,7 @@ def beginning(engine: str, template: Path, request: pytest.FixtureRequest) -> Ca
 
     def copied(folder: Path) -> Project:
         shutil.copytree(moved, folder)
-        database_place.set_database(folder, cluster.address(cluster.new(name)))
+        settings_file.set_database(folder, cluster.address(cluster.new(name)))
         return open_project(folder)
 
     return copied
@@ -648,7 +648,9 @@ class Campaign(RuleBasedStateMachine):
                 nearest[batch] = max(min(lacking), nearest.get(batch, 0))
         stored = sorted(tuple(row) for row in self.sql.execute("SELECT batch_id, nearest, position FROM agenda"))
         assert {row[0]: row[1] for row in stored} == nearest
-        assert sorted(tuple(row) for row in self.sql.execute(agenda.ROWS.format(where="TRUE"))) == stored
+        assert (
+            sorted(tuple(row) for row in self.sql.execute(candidates_rows.AGENDA_ROWS.format(where="TRUE"))) == stored
+        )
 
     @invariant()
     def counts_add_up(self) -> None:

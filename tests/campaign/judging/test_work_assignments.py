@@ -13,7 +13,7 @@ from backend.campaign.judging import staffing
 from backend.campaign.judging.grades import GONE
 from backend.campaign.judging.model import Assignment, DeskState, GradeEvent, ReceiptStatus
 from backend.campaign.nouns import OPERATOR, Role, Split
-from backend.campaign.qualification.exam.calibration import start_trial
+from backend.campaign.qualification.exam.setting import start_trial
 from backend.campaign.qualification.exam.taking import Act as ExamAct
 from backend.campaign.qualification.gold.questions import GoldOptions, set_gold
 from backend.campaign.setup.people.accounts import add_person_with_password

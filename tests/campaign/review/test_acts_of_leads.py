@@ -10,12 +10,12 @@ import pytest
 from backend.campaign.desk.clips import report_clip
 from backend.campaign.desk.exchange import desk, shown
 from backend.campaign.doctor.examination import doctor
-from backend.campaign.judging import consensus
+from backend.campaign.judging.grades import rebuild_verdicts
 from backend.campaign.judging.model import ActKind, DeskState
 from backend.campaign.monitoring.quality.agreement_board import agreement_board
 from backend.campaign.nouns import OPERATOR, Person, Role, Verdict
 from backend.campaign.release.earlier.importing import import_judgements
-from backend.campaign.release.earlier.raw_summary import summarise_raw
+from backend.campaign.release.earlier.raw_agreement import summarise_raw
 from backend.campaign.release.export.freezing import export_release
 from backend.campaign.release.export.validating import validate_release
 from backend.campaign.review.adjudicating import adjudicate, confirm_discard, re_open, take_back
@@ -104,7 +104,7 @@ def test_a_re_opened_pair_goes_to_two_who_have_not_graded_it_and_the_middle_two_
     assert [tuple(row) for row in crew.project.store.db.execute(rule)] == [("tvr-ranking-1+re-opened", 1)]
     assert well(crew)
     before = [tuple(row) for row in crew.project.store.db.execute("SELECT * FROM consensus")]
-    assert consensus.rebuild(crew.project.store) == 1
+    assert rebuild_verdicts(crew.project.store) == 1
     assert [tuple(row) for row in crew.project.store.db.execute("SELECT * FROM consensus")] == before
 
 

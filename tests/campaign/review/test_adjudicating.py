@@ -5,7 +5,7 @@ import json
 import pytest
 
 from backend.campaign.desk.exchange import desk, record_skips
-from backend.campaign.judging.skips import offer_again
+from backend.campaign.judging.queue import offer_again
 from backend.campaign.nouns import OPERATOR, Person, Role
 from backend.campaign.review.adjudicating import adjudicate
 from backend.campaign.review.queries import query_pairs
@@ -29,18 +29,6 @@ def disputed(judging: Judging) -> PairKey:
     for who, grade in ((0, 0), (1, 4)):
         judging.grade(who, pair, grade)
     return pair
-
-
-def test_the_second_of_two_leads_is_told_what_the_first_decided(judging: Judging, max_: Person) -> None:
-    pair = disputed(judging)
-    adjudicate(judging.project, judging.lead, pair, 3, "She does sit down.", now=NOW)
-    with pytest.raises(
-        ReelRankError,
-        match=r"^Lea decided this pair 4 minutes ago: relevance 3 \(“She does sit down.”\)\. Decide again",
-    ):
-        adjudicate(judging.project, max_, pair, 1, "Only her coat is seen.", now=NOW + 250)
-    assert judging.state(pair).relevance == 3
-    assert [made.lead for made in judging.state(pair).decisions] == ["Lea"]
 
 
 def test_who_saw_the_first_decision_may_replace_it_and_both_stand_with_their_names(

@@ -6,7 +6,7 @@ from contextlib import closing
 import pytest
 
 from backend.campaign.corpus.moments.editing import moment_clip
-from backend.core.errors import NotAllowed, VideoUnreadable
+from backend.core.errors import VideoUnreadable
 from support import Judging
 
 
@@ -34,8 +34,3 @@ def test_a_lead_gets_the_moment_and_nothing_after_the_video(judging: Judging, vi
 def test_a_video_without_file_says_so(judging: Judging) -> None:
     with pytest.raises(VideoUnreadable, match="no file of the video unheard-of"):
         moment_clip(judging.project, judging.lead, "unheard-of", 0.0, 1.0)
-
-
-def test_annotators_get_only_what_is_on_their_desk(judging: Judging, video: str) -> None:
-    with pytest.raises(NotAllowed):
-        moment_clip(judging.project, judging.annotators[0], video, 0.0, 1.0)

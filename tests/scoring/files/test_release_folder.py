@@ -14,8 +14,7 @@ from backend.core.errors import InputError
 from backend.scoring.files.release_folder import choose_truth, queries_of
 from backend.scoring.run_files import read_run_list
 from backend.scoring.scored_files import evaluate_files, file_inputs, score_splits
-from backend.scoring.studies.inputs import StudyInputs
-from backend.scoring.studies.running import noise_study, ties_study
+from backend.scoring.studies.running import StudyInputs, noise_study, ties_study
 from backend.scoring.trec import match_run
 
 VIDEOS = {"kitchen": [30.0, 0], "garage": [20.0, 1]}

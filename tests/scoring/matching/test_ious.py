@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backend.scoring.matching.ious import ExactIous, ious
+from backend.scoring.matching.greedy import ExactIous, ious
 
 TENTHS = st.tuples(st.integers(0, 20), st.integers(1, 20)).map(lambda one: (one[0] / 10, (one[0] + one[1]) / 10))
 COUPLES = st.lists(st.tuples(TENTHS, TENTHS), min_size=1, max_size=12)

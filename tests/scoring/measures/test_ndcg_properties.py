@@ -7,7 +7,6 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backend.scoring import scores as scoring
 from backend.scoring.evaluate import evaluate
 from retrieval import data, plain_iou
 
@@ -133,16 +132,3 @@ def test_what_stands_below_rank_k_changes_nothing(given_data, k):
     truth, run = given_data
     cut = {query: rows[:k] for query, rows in run.items()}
     assert evaluate(truth, run, k=[k]) == evaluate(truth, cut, k=[k])
-
-
-@settings(max_examples=50, deadline=None)
-@given(data(), st.integers(1, 3))
-def test_chunks_change_nothing(given_data, size):
-    truth, run = given_data
-    whole = evaluate(truth, run)
-    before = scoring._CHUNK
-    try:
-        scoring._CHUNK = size
-        assert evaluate(truth, run) == whole
-    finally:
-        scoring._CHUNK = before

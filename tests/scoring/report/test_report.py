@@ -11,11 +11,10 @@ from typing import Any
 import pytest
 
 from backend.campaign.nouns import OPERATOR
-from backend.campaign.release.board.case_frames import report_frames
+from backend.campaign.release.board.leaderboard import report_frames
 from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.scoring.files.facts import Inputs
-from backend.scoring.report.cases import add_strips
-from backend.scoring.report.page import report_page
+from backend.scoring.report.page import add_strips, report_page
 from backend.scoring.scoreboard import Scoreboard
 from backend.scoring.scored_files import file_inputs, score_files
 from scored import HOSTILE, QUERIES, video_project, write_files

@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from backend.scoring.statistics.distributions import tau_b
 from backend.scoring.statistics.resampling import compare, holm, paired_t, sign_flip_p
-from backend.scoring.studies.kendall import tau_b
-from backend.scoring.studies.noise import rmse
+from backend.scoring.studies.noise import axiou_error, recall_error, rmse
 from backend.scoring.studies.stability import all_tied, z_scores
-from backend.scoring.studies.theory import axiou_error, recall_error
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from backend.scoring.statistics.distributions import tau_b
 from backend.scoring.statistics.resampling import bootstrap_means, holm, percentile_interval, sign_flip_p
-from backend.scoring.studies.kendall import tau_b
 from backend.scoring.studies.stability import all_tied, z_scores
 
 # Eighths add up exactly, so that equal sums are equal whatever the order.

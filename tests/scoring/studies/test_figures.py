@@ -2,10 +2,9 @@
 
 from typing import Any
 
-from backend.scoring.studies.line_figures import draw
-from backend.scoring.studies.noise import MEAN_OF_SYSTEMS
+from backend.scoring.studies.figures import draw
+from backend.scoring.studies.noise import MEAN_OF_SYSTEMS, closed_forms, closed_forms_over_theta
 from backend.scoring.studies.study import Cell, Study
-from backend.scoring.studies.theory import closed_forms, closed_forms_over_theta
 
 MANY = [f"recall@{k},{theta}" for k in (1, 5, 10, 20) for theta in (0.3, 0.5, 0.7)]
 

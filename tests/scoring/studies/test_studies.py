@@ -10,7 +10,8 @@ import pytest
 from backend.core.where import HERE, Where
 from backend.scoring.files.entries import parse_run_mapping, parse_truth_mapping
 from backend.scoring.presets import settle
-from backend.scoring.studies import kendall, noise, stability, theory
+from backend.scoring.statistics import distributions
+from backend.scoring.studies import noise, stability
 from backend.scoring.studies.study import SystemValues, generator_of
 
 RNG = np.random.default_rng(2)
@@ -31,7 +32,7 @@ TABLE = SystemValues(
 def test_agreement_is_the_matrix_of_kendalls_tau_with_reasons() -> None:
     from scipy import stats
 
-    rows = kendall.agreement(TABLE)
+    rows = stability.agreement(TABLE)
     assert [(row["first"], row["second"]) for row in rows] == list(itertools.product("xyz", repeat=2))
     for row in rows:
         i, j = "xyz".index(str(row["first"])), "xyz".index(str(row["second"]))
@@ -43,7 +44,7 @@ def test_agreement_is_the_matrix_of_kendalls_tau_with_reasons() -> None:
 
 
 def test_one_mean_summed_in_another_order_is_a_tie() -> None:
-    assert kendall.pair_signs(np.array([0.1 + 0.2, 0.3])).tolist() == [0]
+    assert distributions.pair_signs(np.array([0.1 + 0.2, 0.3])).tolist() == [0]
 
 
 def subsets(size: int, disjoint: bool) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
@@ -294,23 +295,23 @@ def test_the_closed_forms_are_those_of_a_simulation() -> None:
     for r, theta, gamma in ((0.45, 0.5, 0.1), (0.5, 0.5, 0.2), (0.8, 0.7, 0.1)):
         seen = rng.normal(r, gamma, 400_000)
         hit, truth = seen >= theta, float(r >= theta)
-        error = theory.recall_error(np.array(r), np.array(theta), np.array(gamma))
+        error = noise.recall_error(np.array(r), np.array(theta), np.array(gamma))
         assert float(error.squared_bias) == pytest.approx((hit.mean() - truth) ** 2, abs=0.003)
         assert float(error.variance) == pytest.approx(hit.var(), abs=0.003)
         assert float(error.mse) == pytest.approx(((hit - truth) ** 2).mean(), abs=0.003)
-        assert float(theory.axiou_error(np.array(gamma)).mse) == pytest.approx(((seen - r) ** 2).mean(), rel=0.02)
+        assert float(noise.axiou_error(np.array(gamma)).mse) == pytest.approx(((seen - r) ** 2).mean(), rel=0.02)
 
 
 def test_the_closed_form_of_recall_is_that_of_scipy_in_far_tails_too() -> None:
     from scipy.special import ndtr
 
     r = np.linspace(0, 1, 41)
-    wrong = theory.recall_error(r, np.array(0.5), np.array(0.02)).mse
+    wrong = noise.recall_error(r, np.array(0.5), np.array(0.02)).mse
     assert np.allclose(wrong, ndtr(-np.abs(r - 0.5) / 0.02), rtol=1e-12, atol=0)
 
 
 def test_a_curve_has_one_axiou_and_a_recall_for_each_theta() -> None:
-    rows = theory.closed_forms([0.3, 0.5], [0.1], steps=3)
+    rows = noise.closed_forms([0.3, 0.5], [0.1], steps=3)
     assert [row["measure"] for row in rows] == ["recall@1,0.3"] * 3 + ["recall@1,0.5"] * 3 + ["axiou@1"] * 3
     assert [row["r"] for row in rows[:3]] == [0, 0.5, 1]
 
@@ -323,11 +324,11 @@ def test_curves_over_theta_cross_those_over_r_at_every_point() -> None:
         {
             (round(float(str(row["r"])), 9), round(float(str(row["theta"])), 9)): [row[field] for field in fields]
             for row in rows
-            if row["measure"] != theory.AXIOU
+            if row["measure"] != noise.AXIOU
         }
         for rows in (
-            theory.closed_forms(grid, [0.1], steps=11),
-            theory.closed_forms_over_theta(grid, [0.1], steps=11),
+            noise.closed_forms(grid, [0.1], steps=11),
+            noise.closed_forms_over_theta(grid, [0.1], steps=11),
         )
     )
     assert over_r.keys() == over_theta.keys()
@@ -336,7 +337,7 @@ def test_curves_over_theta_cross_those_over_r_at_every_point() -> None:
 
 def test_a_curve_over_theta_is_worst_at_the_true_iou() -> None:
     """There half of the draws fall on the wrong side; AxIoU@1 has no theta, so its error is flat."""
-    rows = theory.closed_forms_over_theta([0.4, 0.6], [0.2], steps=6)
+    rows = noise.closed_forms_over_theta([0.4, 0.6], [0.2], steps=6)
     recall = [row for row in rows if row["r"] == 0.4]
     assert max(recall, key=lambda row: float(str(row["mse"])))["theta"] == 0.4
-    assert [row["mse"] for row in rows if row["measure"] == theory.AXIOU] == pytest.approx([0.04] * 6)
+    assert [row["mse"] for row in rows if row["measure"] == noise.AXIOU] == pytest.approx([0.04] * 6)

@@ -12,9 +12,9 @@ import torch
 
 from backend.core.errors import InputError, ProjectError
 from backend.systems.learning import checkpoints, loop
-from backend.systems.learning.batches import batch_of, batches, seeds_of
 from backend.systems.learning.config import Config, LossOptions, ModelOptions, TrainingOptions
 from backend.systems.learning.loop import STOPPING, SeedReport, train
+from backend.systems.learning.material import batch_of, batches, seeds_of
 from backend.systems.learning.network import LateInteraction, Shape
 from learnable import config, material
 

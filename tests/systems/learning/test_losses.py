@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from backend.systems.learning.network import hinge_loss, nce_loss, negatives_of, span_loss
+from learnable import differences
 
 Table = list[list[float]]
 POSITIVES = [[True, False, True], [False, True, False], [False, False, True]]
@@ -44,18 +45,6 @@ def plain_span(start: Table, end: Table, first: list[int], last: list[int]) -> l
     return [told(one, begins) + told(other, ends) for one, begins, other, ends in columns]
 
 
-def differences(plain: Callable[[Table], float], at: Table, step: float = 1e-6) -> np.ndarray:
-    """The gradient, by moving each number a little both ways."""
-    found = np.zeros((len(at), len(at[0])))
-    for i in range(found.shape[0]):
-        for j in range(found.shape[1]):
-            up, down = np.array(at), np.array(at)
-            up[i, j] += step
-            down[i, j] -= step
-            found[i, j] = (plain(up.tolist()) - plain(down.tolist())) / (2 * step)
-    return found
-
-
 def gradient(loss: Callable[[Tensor], Tensor], at: Table) -> np.ndarray:
     given = torch.tensor(at, dtype=torch.float64, requires_grad=True)
     loss(given).backward()
@@ -79,11 +68,11 @@ def test_video_losses_and_their_gradients(seed: int, masked: bool) -> None:
         given = torch.tensor(at, dtype=torch.float64)
         assert loss(given, negatives, number).tolist() == pytest.approx(plain(at, negatives.tolist(), number))
 
-        def weighed(table: Table, plain: Callable[..., list[float]] = plain, number: float = number) -> float:
-            return float(np.dot(WEIGHTS, plain(table, negatives.tolist(), number)))
+        def weighed(table: np.ndarray, plain: Callable[..., list[float]] = plain, number: float = number) -> float:
+            return float(np.dot(WEIGHTS, plain(table.tolist(), negatives.tolist(), number)))
 
         found = gradient(lambda one, loss=loss, number=number: (weight * loss(one, negatives, number)).sum(), at)
-        assert found == pytest.approx(differences(weighed, at), abs=1e-6)
+        assert found == pytest.approx(differences(weighed, np.array(at)), abs=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -97,7 +86,8 @@ def test_the_span_loss_and_its_gradients(seed: int) -> None:
     both = [torch.tensor(one, dtype=torch.float64) for one in (start, end)]
     assert loss(*both).tolist() == pytest.approx(plain_span(start, end, first, last))
     found = gradient(lambda one: loss(one, both[1]).sum(), start)
-    assert found == pytest.approx(differences(lambda one: sum(plain_span(one, end, first, last)), start), abs=1e-6)
+    plain = differences(lambda one: sum(plain_span(one.tolist(), end, first, last)), np.array(start))
+    assert found == pytest.approx(plain, abs=1e-6)
 
 
 def test_worked_by_hand() -> None:

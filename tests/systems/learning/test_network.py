@@ -1,7 +1,5 @@
 """The network does what its equations say, whatever videos are filled up with and whoever is encoded beside them."""
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 import torch
@@ -14,6 +12,7 @@ from backend.systems.learning.network import (
     positions,
     video_scores,
 )
+from learnable import differences
 
 SHAPE = Shape(frame_dim=5, sentence_dim=4, hidden=8, heads=2, dropout=0.5)
 
@@ -76,17 +75,6 @@ def test_places_are_sines_and_cosines() -> None:
         for number in range(6):
             wave = np.sin if number % 2 == 0 else np.cos
             assert found[place, number].item() == pytest.approx(wave(place / 10000 ** (number // 2 * 2 / 6)), abs=1e-6)
-
-
-def differences(plain: Callable[[np.ndarray], float], at: np.ndarray, step: float = 1e-6) -> np.ndarray:
-    """The gradient, by moving each number a little both ways."""
-    found = np.zeros_like(at)
-    for place in np.ndindex(at.shape):
-        up, down = at.copy(), at.copy()
-        up[place] += step
-        down[place] -= step
-        found[place] = (plain(up) - plain(down)) / (2 * step)
-    return found
 
 
 def test_gradients_where_queries_and_clips_meet() -> None:

@@ -12,13 +12,15 @@ from backend.campaign.corpus.captions.model import (
     REWRITE_DECIDED,
     REWRITE_TAKEN_BACK,
     RewriteQueue,
+    RewriteSummary,
     TakenDecision,
     WaitingRewrite,
+    differences,
+    summary,
 )
 from backend.campaign.corpus.captions.name_mapping import name_mapping_of
 from backend.campaign.corpus.captions.rows import DecisionRow
 from backend.campaign.corpus.captions.rules import names_in
-from backend.campaign.corpus.captions.rules.differences import RewriteSummary, differences, summary
 from backend.campaign.nouns import Lead, Operator
 from backend.campaign.setup.people.permissions import commands_only, in_charge, lead_only
 from backend.campaign.setup.project import steps
@@ -31,11 +33,16 @@ from backend.core.reading import bytes_of
 from backend.core.text_files import read_csv
 from backend.core.typed_text import tidy
 from backend.store import events
-from backend.store.connection import Store, reading, writing
+from backend.store.connection import Database, Store, reading, writing
 
 AHEAD = 30
 """How many waiting rewrites a page is given at once."""
-_FIXED = said("queries were drawn from the captions already; their texts are fixed from then on")
+
+
+def require_no_queries(db: Database) -> None:
+    """Raise a `ProjectError` if queries were drawn from the captions already."""
+    if rows.any_query(db):
+        raise ProjectError(said("queries were drawn from the captions already; their texts are fixed from then on"))
 
 
 @lead_only
@@ -83,8 +90,7 @@ def decide_rewrite(project: Project, lead: Lead, caption_id: int, text: str | No
     """
     wanted = None if text is None else " ".join(text.split())
     with writing(project.store) as db:
-        if rows.any_query(db):
-            raise ProjectError(_FIXED)
+        require_no_queries(db)
         found = rows.find(db, caption_id)
         if found is None:
             raise ProjectError(said("this rewrite is not there any more: the captions were rewritten again since"))
@@ -106,8 +112,7 @@ def take_back_rewrite(project: Project, lead: Lead, *, now: float) -> TakenDecis
         ProjectError: they have decided nothing, or queries were drawn.
     """
     with writing(project.store) as db:
-        if rows.any_query(db):
-            raise ProjectError(_FIXED)
+        require_no_queries(db)
         last = rows.last_of(db, lead.annotator_id)
         if last is None:
             raise ProjectError(said("there is no decision of yours to take back"))
@@ -128,8 +133,7 @@ def accept_rewrites(project: Project, file: Path, *, now: float) -> int:
         InputError: every row that cannot be taken; nothing was taken then.
         ProjectError: queries were drawn already.
     """
-    if rows.any_query(project.store.db):
-        raise ProjectError(_FIXED)
+    require_no_queries(project.store.db)
     table = read_csv(bytes_of(file), file.name, ["caption", "rewrite"])
     problems = list(table.problems)
     mapping = name_mapping_of(project)

@@ -17,8 +17,7 @@ from pathlib import Path
 from backend.campaign.corpus.captions.model import CastLine
 from backend.campaign.corpus.captions.rules.names import contradictions, is_said
 from backend.campaign.corpus.captions.rules.proposing import MAN, PERSON, WOMAN, Proposed, propose
-from backend.campaign.corpus.captions.rules.spelling import Known
-from backend.campaign.corpus.captions.rules.text import tidy
+from backend.campaign.corpus.captions.rules.spelling import Known, tidy
 from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.nouns import Lead, Operator
 from backend.campaign.setup.people.permissions import in_charge

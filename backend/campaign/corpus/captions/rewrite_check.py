@@ -18,8 +18,7 @@ from backend.core.progress import Progress, Steps, named
 from backend.encoders.cache import encode_cached
 from backend.encoders.sentence import Encoder
 from backend.language import endpoint as language
-from backend.language.endpoint import Endpoint, Reply
-from backend.language.prompt import PROMPT_VERSION
+from backend.language.endpoint import PROMPT_VERSION, Endpoint, Reply
 from backend.store.connection import Store, writing
 
 MIN_SIMILARITY = 0.4

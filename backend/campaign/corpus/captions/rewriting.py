@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 
 from backend.campaign.corpus.captions import rows
+from backend.campaign.corpus.captions.decisions import require_no_queries
 from backend.campaign.corpus.captions.model import CAPTIONS_REWRITTEN, Rewriter, Tagger, Usage
 from backend.campaign.corpus.captions.name_mapping import known_words, name_mapping_of
 from backend.campaign.corpus.captions.rewrite_check import ByModel, RewriteCheck, RewriteVerdict
@@ -152,7 +153,7 @@ def rewrite_captions(
         raise ProjectError(
             said("there are no captions to rewrite: run `{command}` first", command=steps.importing(project.folder))
         )
-    require_no_queries(project)
+    require_no_queries(store.db)
     mapping = name_mapping_of(project)
     originals = [_original(caption) for caption in captions]
     known = known_words(encoder.vocabulary(), originals)
@@ -178,7 +179,7 @@ def rewrite_captions(
         usage_ever=rewriter.usage_ever,
     )
     with writing(store) as db:
-        require_no_queries(project)  # a model takes its time
+        require_no_queries(db)  # a model takes its time
         rows.replace_rewrites(db, rewrites)
         payload = {
             "rule_version": rewriter.version(1),
@@ -188,12 +189,6 @@ def rewrite_captions(
         }
         events.note(db, CAPTIONS_REWRITTEN, by, "captions", now=now, **payload)
     return report
-
-
-def require_no_queries(project: Project) -> None:
-    """Raise a `ProjectError` if queries were drawn from the captions already."""
-    if rows.any_query(project.store.db):
-        raise ProjectError(said("queries were drawn from the captions already; their texts are fixed from then on"))
 
 
 def _made(

@@ -13,7 +13,7 @@ from backend.campaign.corpus.describing.model import (
     DescribingChoice,
     DescribingGuideline,
 )
-from backend.campaign.corpus.describing.rows import choices
+from backend.campaign.corpus.describing.rows import descriptions
 from backend.campaign.nouns import Annotator, Lead, Operator, Role
 from backend.campaign.setup.people import permissions
 from backend.campaign.setup.people import rows as people
@@ -29,7 +29,7 @@ from backend.store.connection import Database, reading, writing
 def describing_choice(project: Project, by: Lead | Operator) -> DescribingChoice:
     """Return the newest choice: whether describing is open, for whom, in which videos, and how much is wanted."""
     with reading(project.store) as db:
-        return choices.standing(db)
+        return descriptions.standing_choice(db)
 
 
 @permissions.in_charge
@@ -47,7 +47,7 @@ def choose_describing(project: Project, by: Lead | Operator, chosen: DescribingC
 def close_describing(project: Project, by: Lead | Operator, *, now: float) -> bool:
     """Close describing, and return whether it was open. Opening it again finds the same people and videos."""
     with writing(project.store) as db:
-        there = choices.standing(db)
+        there = descriptions.standing_choice(db)
         if there.open:
             _choose(db, by, replace(there, open=False), now=now)
     return there.open
@@ -62,12 +62,12 @@ def may_describe(project: Project, person: Lead | Annotator) -> bool:
 @permissions.signed_in
 def describing_comes_first(project: Project, person: Lead | Annotator) -> bool:
     """Return whether a person may describe and has nothing to grade, because no pair was handed out yet."""
-    return may_describe(project, person) and choices.is_all_there_is(project.store.db)
+    return may_describe(project, person) and descriptions.is_all_there_is(project.store.db)
 
 
 def is_open_for(db: Database, me: Annotator) -> bool:
     """Whether this person may describe now; nobody who is paused."""
-    return choices.is_open_for(db, me.annotator_id) and people.standing_pause(db, me.annotator_id) is None
+    return descriptions.is_open_for(db, me.annotator_id) and people.standing_pause(db, me.annotator_id) is None
 
 
 def require_open(db: Database, me: Annotator) -> None:
@@ -78,16 +78,16 @@ def require_open(db: Database, me: Annotator) -> None:
     """
     if people.standing_pause(db, me.annotator_id) is not None:
         raise NotAllowed(said("you are paused: ask your lead; what you wrote is kept"))
-    if not choices.is_open_for(db, me.annotator_id):
+    if not descriptions.is_open_for(db, me.annotator_id):
         raise NotAllowed(said("describing is not open for you (any more): ask your lead"))
 
 
 def _choose(db: Database, by: Lead | Operator, chosen: DescribingChoice, *, now: float) -> None:
     chosen = replace(chosen, videos=None if chosen.videos is None else tuple(map(nfc, chosen.videos)))
-    videos = choices.videos_named(db, chosen.videos or ())
+    videos = descriptions.videos_named(db, chosen.videos or ())
     if problems := _problems(db, chosen, set(videos)):
         raise ProjectError(joined("; ", problems))
-    choices.add(db, chosen, videos.values(), at=now, by=by.annotator_id)
+    descriptions.add_choice(db, chosen, videos.values(), at=now, by=by.annotator_id)
     if not chosen.open:
         events.note(db, DESCRIBING_CLOSED, by, "describing", now=now)
         return
@@ -135,7 +135,7 @@ LONGEST_REASON = 200
 def describing_guideline(project: Project, by: Lead | Operator) -> DescribingGuideline:
     """Return the newest version of the guideline for describers."""
     with reading(project.store) as db:
-        return choices.guideline(db)
+        return descriptions.guideline(db)
 
 
 @permissions.in_charge
@@ -174,7 +174,7 @@ def reword_describing(
             said("the reason has {length} characters: say it in {longest}", length=len(reason), longest=LONGEST_REASON)
         )
     with writing(project.store) as db:
-        old = choices.guideline(db)
+        old = descriptions.guideline(db)
         if based_on is not None and based_on != old.version:
             who = old.by or said("the command line", _context="by")
             raise Overtaken(
@@ -186,6 +186,6 @@ def reword_describing(
             )
         if text == old.text:
             raise ProjectError(said("nothing changed: the guideline says this already"))
-        version = choices.add_guideline(db, text, reason, at=now, by=by.annotator_id)
+        version = descriptions.add_guideline(db, text, reason, at=now, by=by.annotator_id)
         events.note(db, DESCRIBING_REWORDED, by, "describing", now=now, version=version, reason=reason)
     return version

@@ -20,7 +20,7 @@ from backend.campaign.corpus.describing.model import (
     DescriptionReview,
     DescriptionStatus,
 )
-from backend.campaign.corpus.describing.rows import choices, descriptions, reviewed
+from backend.campaign.corpus.describing.rows import descriptions, reviewed
 from backend.campaign.corpus.describing.rows.descriptions import DescriptionRow
 from backend.campaign.corpus.describing.rules import looked_at, may, same_span
 from backend.campaign.corpus.describing.rules import wanted as wanted_number
@@ -73,7 +73,7 @@ def description_keys(project: Project, by: Lead | Operator, wanted: DescriptionF
 def describing_figures(project: Project, by: Lead | Operator) -> DescribingFigures:
     """Return how far describing is, and by whom."""
     with reading(project.store) as db:
-        chosen, videos = choices.standing(db), reviewed.per_video(db)
+        chosen, videos = descriptions.standing_choice(db), reviewed.per_video(db)
         asked = [(wanted_number(seconds, chosen.per_video, chosen.per_minute), written) for seconds, written in videos]
         limited = chosen.per_video is not None or chosen.per_minute is not None
         return DescribingFigures(

@@ -1,13 +1,13 @@
 """Decide what follows from acts about descriptions, how much is wanted, and what is wrong with a sentence."""
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from fractions import Fraction
 from math import ceil, isfinite
 
 from backend.campaign.corpus.captions.rules import Known, names_in, unknown_names
 from backend.campaign.corpus.describing.model import LONGEST_SENTENCE, DescriptionAct, DescriptionStatus
-from backend.core.keyed import keyed_digest
+from backend.core.ids import keyed_digest
 from backend.core.messages import said, said_n
 from backend.core.timespan import decimal_fraction
 
@@ -16,13 +16,6 @@ SAME_SPAN = Fraction(7, 10)
 ALSO_TAKEN = said("Somebody else described these seconds too. Both are kept; the lead chooses.")
 
 _S, _A = DescriptionStatus, DescriptionAct
-_AFTER = {
-    _A.WRITTEN: _S.WAITING,
-    _A.WITHDRAWN: _S.WITHDRAWN,
-    _A.ACCEPTED: _S.ACCEPTED,
-    _A.RETURNED: _S.RETURNED,
-    _A.TAKEN_BACK: _S.WAITING,  # a lead acts upon what waits only
-}
 _MAY = {
     _A.WRITTEN: frozenset({_S.WAITING, _S.RETURNED, _S.WITHDRAWN}),
     _A.WITHDRAWN: frozenset({_S.WAITING, _S.RETURNED, _S.WITHDRAWN}),
@@ -33,27 +26,6 @@ _MAY = {
 _FEWEST_WORDS = 3
 _PAST = frozenset({"was", "were", "had", "did", "went", "came", "took", "said", "saw"})
 _NEXT_SENTENCE = re.compile(r"[.!?]['\"”’)]*\s+\S")
-
-
-def status_of(acts: Iterable[DescriptionAct]) -> DescriptionStatus:
-    """How a description stands after all that was done about it, the oldest first.
-
-    >>> status_of([DescriptionAct.WRITTEN, DescriptionAct.RETURNED, DescriptionAct.WRITTEN, DescriptionAct.ACCEPTED])
-    <DescriptionStatus.ACCEPTED: 'accepted'>
-
-    Raises:
-        ValueError: nobody wrote it, or an act that could not be.
-    """
-    status: DescriptionStatus | None = None
-    for act in acts:
-        if status is None and act is not DescriptionAct.WRITTEN:
-            raise ValueError(f"a description begins by being written, not {act}")
-        if status is not None and not may(act, status):
-            raise ValueError(f"nothing that is {status} can be {act}")
-        status = _AFTER[act]
-    if status is None:
-        raise ValueError("nobody wrote it")
-    return status
 
 
 def may(act: DescriptionAct, status: DescriptionStatus) -> bool:

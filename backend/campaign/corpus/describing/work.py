@@ -23,7 +23,7 @@ from backend.campaign.corpus.describing.model import (
     RefusedEvent,
     VideoWork,
 )
-from backend.campaign.corpus.describing.rows import choices, descriptions
+from backend.campaign.corpus.describing.rows import descriptions
 from backend.campaign.corpus.describing.rows.descriptions import DescriptionRow
 from backend.campaign.corpus.describing.rules import ALSO_TAKEN, looked_at, may, order, same_span, wanted, wrong
 from backend.campaign.corpus.importing import rows as corpus
@@ -54,7 +54,7 @@ def describe_work(project: Project, person: Annotator) -> DescribeWork:
     """
     with reading(project.store) as db:
         opening.require_open(db, person)
-        me, chosen = person.annotator_id, choices.standing(db)
+        me, chosen = person.annotator_id, descriptions.standing_choice(db)
         videos = {str(row.video_id): row for row in descriptions.chosen_videos(db, me)}
         asked = {key: wanted(row.duration_s, chosen.per_video, chosen.per_minute) for key, row in videos.items()}
         keys = order(
@@ -94,7 +94,7 @@ def describe_work(project: Project, person: Annotator) -> DescribeWork:
                 for key in shown
             ],
             len(keys) - len(shown),
-            choices.guideline(db, me),
+            descriptions.guideline(db, me),
             DescriberSelf(me, person.name, written, accepted),
         )
 
@@ -154,7 +154,7 @@ def describe_clip(project: Project, person: Annotator, video: str) -> ClipJob:
         named = descriptions.video(db, video_id) if video_id is not None else None
         if people.standing_pause(db, person.annotator_id) is not None:
             raise ProjectError(said("you are paused: ask your lead; what you wrote is kept"))
-        if video_id is None or named is None or not choices.ever_chosen(db, person.annotator_id, video_id):
+        if video_id is None or named is None or not descriptions.ever_chosen(db, person.annotator_id, video_id):
             raise ProjectError(said("this video is not among those that you were asked to describe: reload the page"))
         return _whole(project, db, named[0])
 
@@ -181,9 +181,9 @@ def note_describing_seen(project: Project, person: Annotator, version: int, *, n
         ProjectError: there is no such version.
     """
     with writing(project.store) as db:
-        if not 1 <= version <= choices.guideline(db).version:
+        if not 1 <= version <= descriptions.guideline(db).version:
             raise ProjectError(said("the guideline has no version {version}: reload the page", version=version))
-        choices.note_seen(db, person.annotator_id, version, at=now)
+        descriptions.note_seen(db, person.annotator_id, version, at=now)
 
 
 def _by_video(found: Sequence[MyDescription]) -> dict[str, list[MyDescription]]:
@@ -221,7 +221,7 @@ def describe_exchange(
     """
     store = project.store
     with reading(store) as db:
-        if not choices.was_open_for(db, person.annotator_id):
+        if not descriptions.was_open_for(db, person.annotator_id):
             raise NotAllowed(said("describing is not open for you: ask your lead"))
     accepted: list[str] = []
     refused: list[RefusedEvent] = []
@@ -253,7 +253,7 @@ def _take(store: Store, person: Annotator, event: DescribeEvent, *, now: float) 
         video_id, why = _about(db, person, event, there)
         if why is None and video_id is not None:
             if event.kind is not DescribeKind.WITHDRAW:
-                since = choices.first_open_for(db, me)
+                since = descriptions.first_open_for(db, me)
                 work = work_time(db, me, event.active_ms, event.elapsed_ms, since=since, now=now)
                 descriptions.write(db, event, tidy(event.sentence), video_id, me, work, at=now)
             elif there is not None:  # also once more: an event that left no trace would count when it is sent again
@@ -291,7 +291,7 @@ def _about(
     video = descriptions.video(db, video_id) if video_id is not None and video_id < 2**63 else None
     if video_id is None or video is None or (there is not None and there.video_id != video_id):
         return None, said("there is no such video in the project: reload the page")
-    if not choices.ever_chosen(db, person.annotator_id, video_id):
+    if not descriptions.ever_chosen(db, person.annotator_id, video_id):
         return None, said("{video} is not among the videos that you were asked to describe", video=video[0])
     if there is not None and not may(DescriptionAct.WRITTEN, there.status):
         return None, _ACCEPTED

@@ -7,8 +7,8 @@ from enum import StrEnum
 from backend.core.captioned import CaptionedMoment
 from backend.core.errors import Problem
 from backend.core.events import Event, EventGroup
-from backend.core.json_entries import Sample
 from backend.core.messages import said
+from backend.core.reading import Sample
 from backend.media.sources import VideoFacts
 
 __all__ = [

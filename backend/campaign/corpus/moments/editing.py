@@ -11,7 +11,7 @@ from pathlib import Path
 
 from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.corpus.importing import rows as corpus_rows
-from backend.campaign.corpus.moments import rows, rules
+from backend.campaign.corpus.moments import model, rows
 from backend.campaign.corpus.moments.model import (
     MOMENTS_CHANGED,
     MOMENTS_TAKEN,
@@ -56,7 +56,7 @@ def change_moments(
     by: Lead | Operator,
     video: str,
     gone: Sequence[MomentId],
-    come: Sequence[rules.Span],
+    come: Sequence[model.Span],
     *,
     now: float,
 ) -> None:
@@ -87,7 +87,7 @@ def change_moments(
         if duration_s is None:
             raise ProjectError(said("the project has no video {video}", video=video))
         for span in come:
-            if why := rules.outside(*span, duration_s):
+            if why := model.span_problem(*span, duration_s):
                 raise ProjectError(why)
         rows.delete(db, [row.moment_id for row in had])
         if rows.add(db, video, come, Origin.IMPORTED) < len(come):
@@ -115,7 +115,7 @@ def join_moments(project: Project, by: Lead | Operator, moments: Sequence[Moment
         raise ProjectError(said("choose two moments or more to join"))
     if len({row.video for row in found}) > 1:
         raise ProjectError(said("moments of different videos cannot be joined"))
-    whole = rules.hull((row.start_s, row.end_s) for row in found)
+    whole = model.hull((row.start_s, row.end_s) for row in found)
     change_moments(project, by, found[0].video, [row.moment_id for row in found], [whole], now=now)
 
 
@@ -135,14 +135,14 @@ def take_moments(project: Project, by: Lead | Operator, file: Path, *, only: boo
     """
     table = read_csv(bytes_of(file), file.name, COLUMNS, numbers=COLUMNS[1:])
     problems = list(table.problems)
-    wanted: dict[str, dict[rules.Span, None]] = defaultdict(dict)
+    wanted: dict[str, dict[model.Span, None]] = defaultdict(dict)
     with writing(project.store) as db:
         durations = corpus.video_durations(db)
         for row, *cells in zip(table.rows, *(table.columns[name] for name in COLUMNS), strict=True):
             video, span = nfc(cells[0]), (_seconds(cells[1]), _seconds(cells[2]))
             if video not in durations:
                 problems.append(Problem(file.name, row, said("the project has no video {video!r}", video=video)))
-            elif why := rules.outside(*span, durations[video]):
+            elif why := model.span_problem(*span, durations[video]):
                 problems.append(Problem(file.name, row, why))
             else:
                 wanted[video][span] = None

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from backend.campaign.corpus.importing import rows as corpus
-from backend.campaign.corpus.moments import rows, rules
+from backend.campaign.corpus.moments import model, rows
 from backend.campaign.corpus.moments.model import MOMENTS_PROPOSED, ByShots, ByWindows, Origin, ProposeReport
 from backend.campaign.nouns import Lead, Operator
 from backend.campaign.setup.people.permissions import in_charge
@@ -54,7 +54,7 @@ def propose_moments(
     Raises:
         ProjectError: options that mean nothing, no such video, no videos, or too many windows; nothing was written.
     """
-    if why := rules.trouble(how):
+    if why := model.option_problem(how):
         raise ProjectError(why)
     with reading(project.store) as db:
         durations = corpus.video_durations(db)
@@ -67,14 +67,14 @@ def propose_moments(
     if isinstance(how, ByShots):
         steps = named(progress, said("looking for shots (seconds of video)"))
         shots, problems = _shots(project, asked, durations, where, steps)
-        spans = {name: rules.from_shots(found, how) for name, found in shots.items()}
+        spans = {name: model.from_shots(found, how) for name, found in shots.items()}
         origin, seen = Origin.SHOTS, sum(map(len, shots.values()))
     else:
-        if (many := sum(rules.window_count(durations[name], how) for name in asked)) > rules.MOST:
+        if (many := sum(model.window_count(durations[name], how) for name in asked)) > model.MOST:
             raise ProjectError(
                 said("these would be about {many:,} moments: take longer --lengths, or a larger --stride", many=many)
             )
-        spans = {name: rules.windows(durations[name], how) for name in asked}
+        spans = {name: model.windows(durations[name], how) for name in asked}
         origin, seen = Origin.WINDOWS, 0
     if not spans:
         raise ProjectError(joined("\n", [said("none of the videos can be looked at:"), *map(str, problems)]))
@@ -88,7 +88,7 @@ def propose_moments(
 
 def _shots(
     project: Project, videos: Sequence[str], durations: dict[str, float], where: Where | None, progress: Steps | None
-) -> tuple[dict[str, list[rules.Span]], list[Problem]]:
+) -> tuple[dict[str, list[model.Span]], list[Problem]]:
     """The shots of videos, looked for where they are not known; several videos side by side."""
     with reading(project.store) as db:
         facts = {name: corpus.video_facts(db, name) for name in videos}
@@ -136,7 +136,7 @@ class _Unit:
     duration_s: float
 
 
-def _look(told: Callable[[float], None] | None, unit: _Unit) -> list[rules.Span] | str:
+def _look(told: Callable[[float], None] | None, unit: _Unit) -> list[model.Span] | str:
     """The shots of a video, or why it cannot be looked at; where somebody in this process listens, how far it is."""
     try:
         return find_shots(unit.source, unit.duration_s, told)

@@ -1,14 +1,14 @@
-"""What people are assigned to, which batch and pairs they may take next, and how far they are in a batch.
+"""What people are assigned to, what may keep them from work, and which batch and pairs they may take.
 
 Somebody without an assignment costs the desk one look at an index and no condition at all.
 """
 
 from collections.abc import Iterable, Sequence
 from sqlite3 import Row
+from typing import NamedTuple
 
 from backend.campaign.judging.model import Assignment
-from backend.campaign.judging.rows import gold_seats
-from backend.campaign.judging.rows.seats import FREE
+from backend.campaign.judging.rows.seats import FREE, GOLD_CLAIMABLE, GOLD_NEXT_BATCH, GOLD_SEAT_NO
 from backend.campaign.nouns import FIRST_ROUND_SEATS, SECOND_ROUND_SEATS, Split
 from backend.core.ids import AnnotatorId, BatchId, PairId, QueryId
 from backend.store.engine import Database, added
@@ -226,7 +226,7 @@ def claimable(
 
 def _claimable(db: Database, mine: Assignment | None, batch_id: BatchId) -> str:
     """What asks for (pair, lowest free seat) of `:batch`: gold, and the seats of a batch that this person may have."""
-    return gold_seats.CLAIMABLE + (f" UNION ALL {_SEATS_TO_TAKE}" if holds(db, mine, batch_id) else "")
+    return GOLD_CLAIMABLE + (f" UNION ALL {_SEATS_TO_TAKE}" if holds(db, mine, batch_id) else "")
 
 
 def next_batch(
@@ -242,7 +242,7 @@ def next_batch(
     # Asked of the batch, before its pairs: an assignment makes the walk shorter, never longer.
     only = condition(mine, "q")
     inside = f"EXISTS (SELECT 1 FROM batch b JOIN query q USING (query_id) WHERE b.batch_id = a.batch_id{only})"
-    gold = db.conn.execute(gold_seats.NEXT_BATCH, {"me": me}).fetchone()
+    gold = db.conn.execute(GOLD_NEXT_BATCH, {"me": me}).fetchone()
     for politely in (True, False) if anybody else (False,):
         row = db.conn.execute(
             "SELECT a.batch_id, -a.nearest, a.position FROM agenda a "
@@ -253,7 +253,7 @@ def next_batch(
             "ORDER BY a.nearest DESC, a.position, a.batch_id LIMIT 1",
             {"me": me, "now": now, "politely": politely, "second": min(SECOND_ROUND_SEATS), **values(mine)},
         ).fetchone()
-        if gold and (row is None or (-gold_seats.SEAT_NO, gold[1], gold[0]) < (row[1], row[2], row[0])):
+        if gold and (row is None or (-GOLD_SEAT_NO, gold[1], gold[0]) < (row[1], row[2], row[0])):
             return BatchId(gold[0]), politely
         if row:
             return BatchId(row[0]), politely
@@ -298,3 +298,48 @@ def waiting_for(db: Database, me: AnnotatorId, mine: Assignment | None = None, *
         {"me": me, "now": now, **values(mine)},
     ).fetchone()
     return int(row[0])
+
+
+class DeskGate(NamedTuple):
+    """What may keep an annotator from work: a pause, a version of the guideline, an exam or a calibration round.
+
+    `seen` is the newest version of the guideline that they were shown, None if they are new; `version` is in force.
+    """
+
+    paused: bool
+    seen: int | None
+    version: int
+    tutorial: bool
+    exam: bool
+
+
+def gate(db: Database, me: AnnotatorId) -> DeskGate:
+    """Return what may keep an annotator from work: one question, asked at every key press."""
+    row = db.conn.execute(
+        "SELECT EXISTS (SELECT 1 FROM pause WHERE annotator_id = :me AND ended_at IS NULL), "
+        "(SELECT max(version) FROM guideline_seen WHERE annotator_id = :me), "
+        "(SELECT max(version) FROM guideline_version), tutorial, "
+        "EXISTS (SELECT 1 FROM exam WHERE ended_at IS NULL) FROM campaign",
+        {"me": me},
+    ).fetchone()
+    return DeskGate(bool(row[0]), row[1], row[2], bool(row[3]), bool(row[4]))
+
+
+def is_exam_held(db: Database) -> bool:
+    """Return whether an exam or a calibration round is held."""
+    return bool(db.conn.execute("SELECT EXISTS (SELECT 1 FROM exam WHERE ended_at IS NULL)").fetchone()[0])
+
+
+def window_at_desk(db: Database, person: AnnotatorId) -> str | None:
+    """Return the window that took a person's desk last."""
+    row = db.conn.execute("SELECT window_key FROM desk_window WHERE annotator_id = ?", [person]).fetchone()
+    return str(row["window_key"]) if row else None
+
+
+def take_desk(db: Database, person: AnnotatorId, window: str, *, at: float) -> None:
+    """Let a window have a person's desk from now on."""
+    db.conn.execute(
+        "INSERT INTO desk_window (annotator_id, window_key, taken_at) VALUES (?, ?, ?) ON CONFLICT (annotator_id) "
+        "DO UPDATE SET window_key = excluded.window_key, taken_at = excluded.taken_at",
+        [person, window, at],
+    )

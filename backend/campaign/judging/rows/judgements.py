@@ -6,9 +6,8 @@ from sqlite3 import Row
 
 from backend.campaign.corpus.importing.rows import WHOLE
 from backend.campaign.judging.model import GRADE_REFUSED, MyReply
-from backend.campaign.judging.rows import gold_seats
-from backend.campaign.judging.rows.seats import GRADED, Seat
-from backend.campaign.selection.candidates.rows.lists import PROBE_PAIRS
+from backend.campaign.judging.rows.seats import GOLD_SEAT_NO, GRADED, Seat
+from backend.campaign.selection.candidates.rows import PROBE_PAIRS
 from backend.core.ids import AnnotatorId, BatchId, MomentId, PairId, PairKey
 from backend.store.engine import Database, added
 
@@ -140,7 +139,7 @@ def own(db: Database, pair_id: PairId, me: AnnotatorId) -> Standing | None:
         "ORDER BY revision DESC LIMIT 1",
         [me, pair_id],
     ).fetchone()
-    return Standing(gold_seats.SEAT_NO, me, row[0], row[1], row[2], imported=False, gold=True) if row else None
+    return Standing(GOLD_SEAT_NO, me, row[0], row[1], row[2], imported=False, gold=True) if row else None
 
 
 def last_graded(db: Database, me: AnnotatorId) -> tuple[PairRow, int] | None:

@@ -5,19 +5,23 @@ rows of a pair *are* its overlap, no count is ever compared with a limit. While 
 seats are closed: nobody sits down at them, but whoever holds one may still grade. A held seat is shown once its clip
 was on the holder's screen; until then it only lies ahead. Whoever takes the seat, or takes it up again, begins unseen.
 
-What is asked about one person here holds their places at gold pairs (`gold_seats`) too, so that nothing tells those
-apart; what is asked about a pair, a batch or the campaign does not.
+What is asked about one person here holds their places at gold pairs (`gold_seat`) too, so that nothing tells those
+apart; what is asked about a pair, a batch or the campaign does not. Such a place is for one person alone. To them it is
+one of the second round, at a pair that waits for its last grade: it is offered, claimed, held under a lease, shown,
+given back and graded by the same acts. Its grades are no judgements, and nobody else gets to know of it. Who is offered
+which pair is the business of `backend.campaign.qualification.gold`.
 """
 
 from dataclasses import dataclass
 
 from backend.campaign.corpus.importing.rows import WHOLE
-from backend.campaign.judging.rows import gold_seats
 from backend.campaign.nouns import FIRST_ROUND_SEATS, RE_OPENED_SEATS, SECOND_ROUND_SEATS
 from backend.core.ids import AnnotatorId, BatchId, PairId, PairKey, QueryId
 from backend.store.engine import Database
 
-_NOBODYS = "annotator_id = NULL, lease_until = NULL, claim_no = NULL, shown_at = NULL, claimed_at = NULL"
+_UNCLAIMED = "lease_until = NULL, claim_no = NULL, shown_at = NULL, claimed_at = NULL"
+_GIVEN_BACK = {"seat": f"annotator_id = NULL, {_UNCLAIMED}", "gold_seat": _UNCLAIMED}
+"""What becomes of a place that its holder leaves: anybody may take a seat, a place at a gold pair stays theirs."""
 # A place that anybody may take: nobody's, or somebody's whose lease has run out; never a closed one.
 FREE = "(s.closed = 0 AND (s.annotator_id IS NULL OR s.lease_until < :now))"
 """The condition on such a seat `s`, for other statements; `:now` in seconds since 1970."""
@@ -27,6 +31,36 @@ GRADED = (
     "(SELECT count(*) FROM gold_seat WHERE annotator_id = :me AND claim_no IS NOT NULL AND lease_until IS NULL)"
 )
 """How many pairs somebody has graded: all their seats but those they hold."""
+GOLD_SEAT_NO = 4
+"""The seat that such a place looks like; a batch with one is handed out before those with less to it."""
+
+# Offered to this person, and a clip to show; what they skipped is not offered again.
+_GOLD_TO_TAKE = """
+  g.annotator_id = :me AND g.claim_no IS NULL
+  AND NOT EXISTS (SELECT 1 FROM skip AS k WHERE k.pair_id = g.pair_id AND k.annotator_id = :me AND k.lifted_at IS NULL)
+  AND NOT EXISTS (SELECT 1 FROM clip_fault AS f WHERE f.moment_id = p.moment_id)
+"""
+# The first and the last lease are the ends of an index, whatever PostgreSQL thinks of how many there may be.
+_DUE = """
+  (SELECT min(lease_until) FROM {table} WHERE annotator_id = :me AND lease_until IS NOT NULL) < :until - :slack
+  OR (SELECT max(lease_until) FROM {table} WHERE lease_until IS NOT NULL) > :until
+"""
+"""Whether leases at seats, or at these places, are to be renewed or shortened: mostly none is."""
+# CROSS JOIN, here and below: from the few offers to their pairs, never from a batch or all pairs.
+GOLD_CLAIMABLE = (
+    f"SELECT g.pair_id, {GOLD_SEAT_NO} AS seat_no FROM gold_seat g CROSS JOIN pair p USING (pair_id) "
+    f"WHERE p.batch_id = :batch AND {_GOLD_TO_TAKE}"
+)
+"""(pair, the seat that it looks like) of all that is offered to a person in a batch."""
+GOLD_NEXT_BATCH = (
+    "SELECT p.batch_id, q.position FROM gold_seat g CROSS JOIN pair p USING (pair_id) "
+    f"CROSS JOIN query q USING (query_id) WHERE {_GOLD_TO_TAKE} ORDER BY q.position, p.batch_id LIMIT 1"
+)
+"""The first batch, in judging order, with a pair that is offered to a person, and its place in that order."""
+_CLAIMS = (
+    "(SELECT max(coalesce((SELECT max(claim_no) FROM seat WHERE annotator_id = :me), 0), "
+    "coalesce((SELECT max(claim_no) FROM gold_seat WHERE annotator_id = :me), 0)))"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +96,7 @@ def renew(db: Database, me: AnnotatorId, *, now: float, until: float, slack_s: f
     """
     tables = ("seat", "gold_seat")
     found = db.conn.execute(
-        "SELECT " + " OR ".join(gold_seats.DUE.format(table=table) for table in tables),
+        "SELECT " + " OR ".join(_DUE.format(table=table) for table in tables),
         {"me": me, "until": until, "slack": slack_s},
     ).fetchone()
     for table in tables if found[0] else ():
@@ -133,18 +167,30 @@ def claim(db: Database, me: AnnotatorId, pair_id: PairId, *, now: float, until: 
     Returns:
         Whether a seat was had; never a second one at the same pair.
     """
+    values = {"me": me, "pair": pair_id, "now": now, "until": until}
     cursor = db.conn.execute(
         "UPDATE seat SET annotator_id = :me, lease_until = :until, shown_at = NULL, claimed_at = :now, "
-        f"claim_no = 1 + {gold_seats.CLAIMS} WHERE pair_id = :pair AND seat_no = "
+        f"claim_no = 1 + {_CLAIMS} WHERE pair_id = :pair AND seat_no = "
         f"(SELECT s.seat_no FROM seat AS s WHERE s.pair_id = :pair AND {FREE} "
         "ORDER BY s.annotator_id IS NOT NULL, s.seat_no LIMIT 1) "
         "AND NOT EXISTS (SELECT 1 FROM seat WHERE pair_id = :pair AND annotator_id = :me AND repeat = 0) "
         "AND NOT EXISTS (SELECT 1 FROM set_aside WHERE pair_id = :pair) "
         "AND NOT EXISTS (SELECT 1 FROM known_pair WHERE pair_id = :pair AND annotator_id = :me) "
-        f"AND NOT {gold_seats.OFFERED}",
-        {"me": me, "pair": pair_id, "now": now, "until": until},
+        "AND NOT EXISTS (SELECT 1 FROM gold_seat WHERE pair_id = :pair AND annotator_id = :me AND claim_no IS NULL)",
+        values,
     )
-    return cursor.rowcount == 1 or gold_seats.claim(db, me, pair_id, now=now, until=until)
+    if not cursor.rowcount:
+        cursor = db.conn.execute(
+            f"UPDATE gold_seat SET lease_until = :until, claim_no = 1 + {_CLAIMS}, shown_at = NULL, claimed_at = :now "
+            "WHERE pair_id = :pair AND annotator_id = :me AND claim_no IS NULL",
+            values,
+        )
+    return cursor.rowcount == 1
+
+
+def claims_made(db: Database, me: AnnotatorId) -> int:
+    """The number of the last claim of this person, of seats and gold together; 0 without any."""
+    return int(db.conn.execute(f"SELECT {_CLAIMS}", {"me": me}).fetchone()[0])
 
 
 def mark_shown(db: Database, me: AnnotatorId, key: PairKey, *, now: float) -> None:
@@ -161,22 +207,25 @@ def mark_shown(db: Database, me: AnnotatorId, key: PairKey, *, now: float) -> No
 
 def release(db: Database, me: AnnotatorId, pair_id: PairId | None = None) -> list[PairId]:
     """Give back every seat this person holds and has not graded, or the one at a pair."""
-    rows = db.conn.execute(
-        f"UPDATE seat SET {_NOBODYS} "
-        "WHERE annotator_id = :me AND lease_until IS NOT NULL AND pair_id = coalesce(:pair, pair_id) RETURNING pair_id",
-        {"me": me, "pair": pair_id},
-    ).fetchall()
-    return [PairId(row[0]) for row in rows] + gold_seats.release(db, me, pair_id)
+    return [
+        PairId(row[0])
+        for table, given_back in _GIVEN_BACK.items()
+        for row in db.conn.execute(
+            f"UPDATE {table} SET {given_back} WHERE annotator_id = :me AND lease_until IS NOT NULL "
+            "AND pair_id = coalesce(:pair, pair_id) RETURNING pair_id",
+            {"me": me, "pair": pair_id},
+        ).fetchall()
+    ]
 
 
 def release_broken(db: Database, moment_id: int) -> None:
     """Free the ungraded seats at every pair of a moment whose clip cannot be shown."""
-    db.conn.execute(
-        f"UPDATE seat SET {_NOBODYS} WHERE lease_until IS NOT NULL "
-        "AND pair_id IN (SELECT pair_id FROM pair WHERE moment_id = ?)",
-        [moment_id],
-    )
-    gold_seats.release_broken(db, moment_id)
+    for table, given_back in _GIVEN_BACK.items():
+        db.conn.execute(
+            f"UPDATE {table} SET {given_back} WHERE lease_until IS NOT NULL "
+            "AND pair_id IN (SELECT pair_id FROM pair WHERE moment_id = ?)",
+            [moment_id],
+        )
 
 
 def is_held(db: Database, me: AnnotatorId, pair_id: PairId) -> bool:
@@ -192,7 +241,7 @@ def seat_of(db: Database, pair_id: PairId, me: AnnotatorId) -> Seat | None:
     row = db.conn.execute(
         "SELECT seat_no, lease_until IS NULL, 0 AS gold, claimed_at FROM seat "
         "WHERE pair_id = :pair AND annotator_id = :me AND repeat = 0 "
-        f"UNION ALL SELECT {gold_seats.SEAT_NO}, lease_until IS NULL, 1, claimed_at FROM gold_seat "
+        f"UNION ALL SELECT {GOLD_SEAT_NO}, lease_until IS NULL, 1, claimed_at FROM gold_seat "
         "WHERE pair_id = :pair AND annotator_id = :me AND claim_no IS NOT NULL ORDER BY gold DESC LIMIT 1",
         {"pair": pair_id, "me": me},
     ).fetchone()
@@ -202,7 +251,9 @@ def seat_of(db: Database, pair_id: PairId, me: AnnotatorId) -> Seat | None:
 def mark_judged(db: Database, seat: Seat, me: AnnotatorId) -> None:
     """The seat has a grade: its lease ends, its holder stays."""
     if seat.gold:
-        gold_seats.mark_judged(db, seat.pair_id, me)
+        db.conn.execute(
+            "UPDATE gold_seat SET lease_until = NULL WHERE pair_id = ? AND annotator_id = ?", [seat.pair_id, me]
+        )
         return
     db.conn.execute(
         "UPDATE seat SET lease_until = NULL WHERE pair_id = ? AND seat_no = ?", [seat.pair_id, seat.seat_no]
@@ -283,8 +334,5 @@ def graded(db: Database, me: AnnotatorId) -> int:
 
 def free_lapsed(db: Database, pair_id: PairId) -> None:
     """Free the places of people who went away without grading the pair: nobody grades what everybody is shown."""
-    db.conn.execute(
-        f"UPDATE seat SET {_NOBODYS} WHERE pair_id = ? AND lease_until IS NOT NULL",
-        [pair_id],
-    )
-    gold_seats.free_lapsed(db, pair_id)
+    for table, given_back in _GIVEN_BACK.items():
+        db.conn.execute(f"UPDATE {table} SET {given_back} WHERE pair_id = ? AND lease_until IS NOT NULL", [pair_id])

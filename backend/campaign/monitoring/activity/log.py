@@ -5,7 +5,7 @@
 
 from collections.abc import Iterator
 
-from backend.campaign.corpus.describing.rows import choices
+from backend.campaign.corpus.describing.rows import descriptions
 from backend.campaign.judging.rows import assignments
 from backend.campaign.monitoring.activity import rows
 from backend.campaign.monitoring.activity.model import ActivityEntry, ActivityFilter, CampaignSetting
@@ -67,7 +67,7 @@ def campaign_settings(project: Project, by: Lead | Operator) -> list[CampaignSet
     """Return every setting in words, by what it belongs to: its value, what it changes, since when, by whom, where."""
     with reading(project.store) as db:
         rule, guideline = batches_rows.versions(db)[-1], facts.versions(db)
-        exam, describing = exams.held(db, ExamPurpose.EXAM), choices.standing(db)
+        exam, describing = exams.held(db, ExamPurpose.EXAM), descriptions.standing_choice(db)
         worded = next((version for version in reversed(guideline) if version.since is not None), guideline[0])
         now = CurrentSettings(
             file=project.settings,

@@ -11,8 +11,7 @@ from backend.campaign.qualification.gold.questions import GOLD_ENDED, GOLD_SET
 from backend.campaign.qualification.guideline.practice_pairs import TUTORIAL_SWITCHED
 from backend.campaign.selection.candidates.model import CANDIDATES_CHOSEN
 from backend.campaign.setup.project.model import Campaign, GuidelineVersion, Terms
-from backend.campaign.setup.project.registry import BY_KEY
-from backend.campaign.setup.project.settings import ProjectSettings
+from backend.campaign.setup.project.settings import BY_KEY, ProjectSettings
 from backend.core.events import Event
 from backend.core.messages import said, said_n
 from backend.media.jobs import ClipForm

@@ -7,7 +7,7 @@ from backend.campaign.monitoring.explore.model import Along, FoundPair, PairPart
 from backend.campaign.monitoring.explore.rules import CONFIRMED, SAME_WORDS, SECONDS, SIMILARITY_STEP
 from backend.campaign.nouns import FIRST_ROUND_SEATS, Verdict
 from backend.campaign.selection.candidates.model import CandidateSource, SourceKind
-from backend.campaign.selection.candidates.rows.lists import PROBE_PAIRS
+from backend.campaign.selection.candidates.rows import PROBE_PAIRS
 from backend.campaign.selection.queries.model import QUERIES_DRAWN
 from backend.core.ids import PairId, QueryId
 from backend.store.engine import Database

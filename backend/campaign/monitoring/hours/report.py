@@ -8,10 +8,10 @@ from collections.abc import Sequence
 
 from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.monitoring.hours import rows, rules
-from backend.campaign.monitoring.hours.model import MS_AN_HOUR, Expected, HoursReport, WorkDay
-from backend.campaign.monitoring.progress.demand import demand
+from backend.campaign.monitoring.hours.rules import MS_AN_HOUR, Expected, HoursReport, WorkDay
+from backend.campaign.monitoring.progress.progress import demand
 from backend.campaign.nouns import Lead, Operator, Split
-from backend.campaign.selection.candidates.rules import PROBE_OTHERS, PROBE_TOP
+from backend.campaign.selection.candidates.model import PROBE_OTHERS, PROBE_TOP
 from backend.campaign.selection.queries import rows as queries
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project import rows as project_rows

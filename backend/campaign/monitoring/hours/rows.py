@@ -3,7 +3,7 @@
 SQLite sums the milliseconds of each person and day, so a large campaign comes as a few hundred rows.
 """
 
-from backend.campaign.monitoring.hours.model import WorkDay
+from backend.campaign.monitoring.hours.rules import WorkDay
 from backend.core.ids import AnnotatorId
 from backend.store.engine import Database
 

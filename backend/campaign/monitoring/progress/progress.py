@@ -2,42 +2,48 @@
 
 How many pairs have which verdict says `review.status`.
 
-*Reads* judgements, agenda, pairs, seats, skips, exams, assignments, pauses, quotas, findings of gold. *Writes* nothing.
+*Reads* judgements, agenda, pairs, seats, skips, exams, assignments, pauses, quotas, findings of gold. *Writes* job.
 
 Clips are cut ahead: before people ask for them, in the order in which they will. One that cannot be cut is told of; its
 pair is blocked when somebody is about to be shown it, because a folder of videos may be away for an hour.
 """
 
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from backend.campaign.corpus.captions import rows
-from backend.campaign.monitoring.progress import rules
-from backend.campaign.monitoring.progress.demand import ahead, demand, workers_of
+from backend.campaign.corpus.captions import rows as captions
+from backend.campaign.judging.rows import assignments, seats
+from backend.campaign.monitoring.progress import rows, rules
 from backend.campaign.monitoring.progress.model import (
+    Ahead,
+    Barred,
     DayCount,
     QueryStuck,
     Stuck,
     Wait,
     WaitKind,
+    Worker,
     WorkProgress,
 )
-from backend.campaign.monitoring.progress.rows import paces, waiting
-from backend.campaign.nouns import Lead, Operator
+from backend.campaign.nouns import Lead, Operator, Person, Role
 from backend.campaign.qualification.answers.rows import takers
-from backend.campaign.qualification.exam import standing as exam
-from backend.campaign.qualification.exam.model import ExamPhase
+from backend.campaign.qualification.exam import results
+from backend.campaign.qualification.exam.model import Exam, ExamPhase
 from backend.campaign.qualification.exam.rows import exams
 from backend.campaign.qualification.gold import rows as gold
-from backend.campaign.qualification.gold.offering import within_tolerance
+from backend.campaign.qualification.gold.questions import within_tolerance
 from backend.campaign.qualification.gold.rules import accuracy
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project import rows as project_rows
 from backend.campaign.setup.project.folder import Project
+from backend.campaign.setup.serving.jobs import begin_job, run_job, running
+from backend.campaign.setup.serving.model import JobKind, JobOutcome, OutcomeTable
 from backend.core.days import last_days, midnight
+from backend.core.errors import ProjectError
 from backend.core.ids import QueryId
 from backend.core.messages import said
-from backend.core.progress import Steps
+from backend.core.progress import Progress, Steps
 from backend.core.where import HERE, Where
 from backend.media.jobs import ClipJob, CutAhead, clip_job, free_bytes
 from backend.media.sources import USUAL_FPS, place_in, source_at
@@ -58,16 +64,16 @@ def progress(project: Project, by: Lead | Operator, *, now: float) -> WorkProgre
     """
     week_ago = now - WEEK_DAYS * DAY_S
     with reading(project.store) as db:
-        found = {day.day: day for day in paces.days(db, midnight(now, days_ago=DAYS - 1))}
-        people = paces.paces(db, midnight=midnight(now), week_ago=week_ago)
+        found = {day.day: day for day in rows.days(db, midnight(now, days_ago=DAYS - 1))}
+        people = rows.paces(db, midnight=midnight(now), week_ago=week_ago)
         began = min((one.began for one in people if one.began is not None), default=now)
         span_days = min(max((now - began) / DAY_S, 1.0), WEEK_DAYS)
         return WorkProgress(
             ahead=ahead(db, people, span_days=span_days),
-            held=paces.held(db, now),
+            held=rows.held(db, now),
             days=tuple(found.get(name, DayCount(name, 0, 0)) for name in last_days(now, DAYS)),
             people=tuple(one.pace for one in people if one.may_work),
-            imported=paces.imported(db),
+            imported=rows.imported(db),
             a_day=sum(one.pace.week for one in people) / span_days,
         )
 
@@ -84,8 +90,8 @@ def query_stuck(project: Project, by: Lead | Operator, query_id: QueryId) -> Que
     """Return what of a query cannot come to its end by itself, and why; its probe counts too."""
     with reading(project.store) as db:
         workers = workers_of(db)
-        pairs = waiting.of_query(db, query_id)
-        blocked, set_aside = waiting.kept_back_of(db, query_id)
+        pairs = rows.of_query(db, query_id)
+        blocked, set_aside = rows.kept_back_of(db, query_id)
     ranks = defaultdict[tuple[int, ...], list[int]](list)
     for rank, kind in pairs:
         if rules.lacks(kind, workers) > 0:
@@ -99,7 +105,7 @@ def stuck_queries(project: Project, by: Lead | Operator) -> frozenset[QueryId]:
     """Return the queries of all pairs that are stuck."""
     with reading(project.store) as db:
         workers = workers_of(db)
-        kinds = waiting.kinds(db, lambda query: query)
+        kinds = rows.kinds(db, lambda query: query)
     return frozenset(kind.query for kind in kinds if kind.query is not None and rules.lacks(kind, workers) > 0)
 
 
@@ -108,16 +114,16 @@ def waits(project: Project, by: Lead | Operator) -> tuple[Wait, ...]:
     """Count what waits for a lead, in the order of `WaitKind`; only what there is."""
     with reading(project.store) as db:
         counts = {
-            WaitKind.DISCARDED: waiting.discarded(db),
-            WaitKind.NOTES: waiting.notes(db),
-            WaitKind.SKIPPED: waiting.skipped(db),
-            WaitKind.BLOCKED: waiting.kept_back(db)[0],
-            WaitKind.BATCHES: waiting.batches(db),
+            WaitKind.DISCARDED: rows.discarded(db),
+            WaitKind.NOTES: rows.notes(db),
+            WaitKind.SKIPPED: rows.skipped(db),
+            WaitKind.BLOCKED: rows.kept_back(db)[0],
+            WaitKind.BATCHES: rows.batches(db),
             **_exam(db),
             # Once queries are drawn, nobody can decide about a rewrite any more.
-            WaitKind.REWRITES: 0 if rows.any_query(db) else rows.counts(db).waiting,
-            WaitKind.DESCRIPTIONS: waiting.descriptions(db),
-            WaitKind.PAUSED: waiting.paused(db),
+            WaitKind.REWRITES: 0 if captions.any_query(db) else captions.counts(db).waiting,
+            WaitKind.DESCRIPTIONS: rows.descriptions(db),
+            WaitKind.PAUSED: rows.paused(db),
             WaitKind.GOLD: _warned(db),
         }
     return tuple(Wait(kind, counts[kind]) for kind in WaitKind if counts[kind])
@@ -127,12 +133,12 @@ def waits(project: Project, by: Lead | Operator) -> tuple[Wait, ...]:
 def work_version(project: Project, by: Lead | Operator) -> tuple[int, ...]:
     """Return what changes whenever `progress`, `stuck` or `waits` may have changed; it costs next to nothing."""
     with reading(project.store) as db:
-        return waiting.version(db)
+        return rows.version(db)
 
 
 def _exam(db: Database) -> dict[WaitKind, int]:
     held = exams.held(db)
-    phases = [] if held is None else [exam.standing(db, one, held).phase for one in takers(db)]
+    phases = [] if held is None else [results.standing(db, one, held).phase for one in takers(db)]
     return {
         WaitKind.EXAM_FAILED: phases.count(ExamPhase.FAILED),
         WaitKind.EXAM_ROUND: phases.count(ExamPhase.WAITING),
@@ -145,7 +151,7 @@ def _warned(db: Database) -> int:
     if not settings.on:
         return 0
     still = 0
-    for me in waiting.warned_by_gold(db):
+    for me in rows.warned_by_gold(db):
         last = gold.last_finding(db, me)
         answers = gold.answers(db, me, after=last.last_answer if last else 0)
         now = accuracy(within_tolerance(answers, project_rows.grading(db).tolerance), settings)
@@ -153,6 +159,11 @@ def _warned(db: Database) -> int:
     return still
 
 
+CUTTING_CLIPS = said("Cutting clips")
+NEXT_BATCHES, EVERYTHING = "next_batches", "everything"
+"""What a job that cuts clips was asked for, beside those that wait for grades."""
+_SHOWN = 50
+"""Rows of a table."""
 LITTLE_BYTES = 200 * 1024**2
 """Less than this on the disk of the clips is worth a word to a lead."""
 
@@ -193,13 +204,74 @@ def cut_queued_clips(
     jobs: list[ClipJob] = []
     without_file: dict[str, None] = {}
     with reading(project.store) as db:
-        for one in paces.moments(db, next_batches=next_batches, everything=everything):
+        for one in rows.moments(db, next_batches=next_batches, everything=everything):
             if one.path is None or one.sha256 is None:
                 without_file[one.video] = None
                 continue
             source = source_at(place_in(project.folder, one.path), one.fps or USUAL_FPS)
             jobs.append(clip_job(project.clips, source, one.start_s, one.end_s, one.sha256))
     return ClipsReport(cut_ahead(jobs, where, progress=progress), tuple(without_file))
+
+
+@in_charge
+def cut_clips_as_job(
+    project: Project,
+    by: Lead | Operator,
+    *,
+    next_batches: bool = False,
+    everything: bool = False,
+    where: Where = HERE,
+    progress: Steps | None = None,
+    now: float,
+) -> ClipsReport:
+    """Do what `cut_queued_clips` does as a background job of this process, which leads see on the page Progress.
+
+    Raises:
+        ProjectError: these clips are being cut already.
+    """
+    reports: list[ClipsReport] = []
+
+    def cut(report: Progress) -> JobOutcome:
+        def steps(done: int, total: int) -> None:
+            report(CUTTING_CLIPS, done, total)
+            if progress:
+                progress(done, total)
+
+        reports.append(
+            cut_queued_clips(project, by, next_batches=next_batches, everything=everything, where=where, progress=steps)
+        )
+        return clips_outcome(reports[0])
+
+    asked = {NEXT_BATCHES: "yes" if next_batches else "", EVERYTHING: "yes" if everything else ""}
+    key = begin_job(project, by, JobKind.CLIPS, "", CUTTING_CLIPS, asked, now=now)
+    if key is None:
+        raise ProjectError(said("clips are being cut already: the page Progress shows leads how far it is"))
+    with running(project, key):
+        if refusal := run_job(project, key, cut):
+            raise refusal
+    return reports[0]
+
+
+def clips_outcome(report: ClipsReport) -> JobOutcome:
+    """Put into words what came of cutting clips."""
+    clips = report.clips
+    there = clips.there + clips.shared
+    sentences = [
+        said(
+            "{n:,} clips: {there:,} were there, {cut:,} were cut, {failed:,} failed.",
+            n=there + clips.cut + clips.left + len(clips.failed),
+            there=there,
+            cut=clips.cut,
+            failed=len(clips.failed),
+        )
+    ]
+    if clips.left:
+        sentences.append(said("{n:,} more have no room: they are cut when somebody asks for them.", n=clips.left))
+    if report.without_file:
+        sentences.append(said("No file is known of {videos}.", videos=", ".join(report.without_file)))
+    rows = [[job.source.name, f"{job.start_s:.2f}-{job.end_s:.2f}", why] for job, why in clips.failed[:_SHOWN]]
+    head = [said("Video"), said("Seconds"), said("What is wrong")]
+    return JobOutcome(sentences, [OutcomeTable(head, rows)] if rows else [])
 
 
 @in_charge
@@ -225,3 +297,97 @@ def little_room(project: Project, by: Lead | Operator) -> str | None:
         folder=project.clips.folder,
         left=left / 1024**2,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """What is still wanted, and of whom; it does not depend on the time of day."""
+
+    kinds: rules.Kinds
+    workers: tuple[Worker, ...]
+    disputed: float | None
+    """Share of the pairs with two grades that went on to two further annotators; None while there are too few."""
+
+    @property
+    def needed(self) -> int:
+        """Grades until every open or escalated pair that can be handed out has all its seats judged."""
+        return sum(kind.free * count for kind, count in self.kinds.items())
+
+    @property
+    def further(self) -> int:
+        """Grades on top if as many of the open pairs are disputed as so far."""
+        return rules.further(self.kinds, self.disputed)
+
+    @property
+    def stuck(self) -> tuple[Stuck, ...]:
+        """Pairs that those who may work cannot bring to an end."""
+        return rules.stuck(self.kinds, self.workers)
+
+
+def demand(db: Database, known: Sequence[rows.Pace] = (), *, span_days: float = 1.0) -> Demand:
+    """What is still wanted; with the `known` paces of people over `span_days`, also how fast they may give it."""
+    workers = tuple(workers_of(db, known, span_days=span_days))
+    return Demand(
+        rows.kinds(db, rules.alike([worker.queries for worker in workers if worker.queries is not None])),
+        workers,
+        rules.share_disputed(*rows.disputed(db)),
+    )
+
+
+def ahead(db: Database, known: Sequence[rows.Pace], *, span_days: float) -> Ahead:
+    """What is still to come, what of it is stuck, and when the rest may be done."""
+    found = demand(db, known, span_days=span_days)
+    blocked, set_aside = rows.kept_back(db)
+    return Ahead(
+        needed=found.needed,
+        further=found.further,
+        disputed=found.disputed,
+        stuck=found.stuck,
+        forecast=rules.forecast(found.kinds, found.workers, found.disputed),
+        blocked=blocked,
+        set_aside=set_aside,
+    )
+
+
+def workers_of(db: Database, known: Sequence[rows.Pace] = (), *, span_days: float = 1.0) -> list[Worker]:
+    """Return everybody who ever could grade here, with their `known` paces over `span_days`, if any.
+
+    Programs and workers of an earlier campaign are left out.
+    """
+    held, given = exams.held(db), assignments.all_standing(db)
+    found = []
+    for pace in known or rows.everybody(db):
+        if pace.simulated or pace.elsewhere:
+            continue
+        me = pace.annotator_id
+        mine = given.get(me)
+        room = None if mine is None or mine.in_all is None else max(mine.in_all - seats.graded(db, me), 0)
+        a_day = pace.pace.week / span_days
+        barred: Barred | None
+        if pace.suspended:
+            barred = Barred.SUSPENDED
+        elif pace.paused:
+            barred = Barred.PAUSED
+        elif held is not None and not _passed(db, held, Person(me, pace.pace.name, Role.ANNOTATOR)):
+            barred = Barred.EXAM
+        else:
+            barred = Barred.QUOTA if room == 0 else None
+        found.append(
+            Worker(
+                me,
+                pace.pace.name,
+                barred,
+                a_day if mine is None or mine.a_day is None else min(a_day, mine.a_day),
+                room,
+                frozenset(assignments.queries_of(db, mine)) if mine is not None and mine.narrows else None,
+            )
+        )
+    return found
+
+
+def _passed(db: Database, held: Exam, person: Person) -> bool:
+    """Whether the exam is in nobody's way any more; whoever has passed and has yet to read so is through."""
+    stands = results.standing(db, person, held)
+    if stands.phase in (ExamPhase.RESULT, ExamPhase.AGAIN) and stands.attempt is not None:
+        return results.result(stands.items, stands.attempt).passed
+    return stands.phase in (ExamPhase.PASSED, ExamPhase.EXEMPT)

@@ -11,7 +11,7 @@ import numpy as np
 from backend.campaign.corpus.importing.rows import WHOLE
 from backend.campaign.judging.model import JUDGEMENTS_IMPORTED
 from backend.campaign.monitoring.quality.rules.pairs import NOT_MEASURED, Codes, Grades, Skips, Truths
-from backend.campaign.selection.candidates.rows.lists import PROBE_PAIRS
+from backend.campaign.selection.candidates.rows import PROBE_PAIRS
 from backend.core.days import DAY_MS
 from backend.core.ids import AnnotatorId
 from backend.scoring.statistics.agreement import Floats

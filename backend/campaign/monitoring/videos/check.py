@@ -1,9 +1,10 @@
-"""Check the videos of a project as they lie there now.
+"""Check the videos of a project as they lie there now, and add further ones.
 
 *Reads* video files, folders of frames. *Writes* video, video_check, clip_fault, seats, agenda, one event.
 
 A video is its content: it is found again under another name or in another folder, and another content under its name is
-not taken for it unless somebody says so.
+not taken for it unless somebody says so. Adding itself is `corpus.importing`; a pair whose video cannot be shown is
+kept back, so the verbs that add stand here, above judging.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -14,13 +15,14 @@ from functools import cache
 from pathlib import Path
 
 from backend.campaign.corpus.importing import rows as corpus
-from backend.campaign.corpus.importing.measuring import found_again, measure
-from backend.campaign.corpus.importing.model import Trouble, VideoTrouble
-from backend.campaign.judging.rows import seats, skips
+from backend.campaign.corpus.importing.importing import ImportReport, import_file
+from backend.campaign.corpus.importing.measuring import found_again, measure, register_folder
+from backend.campaign.corpus.importing.model import ImportOptions, RegisterReport, Trouble, VideoTrouble
+from backend.campaign.judging.rows import pair_status, seats
 from backend.campaign.monitoring.videos import rows
 from backend.campaign.monitoring.videos.model import VIDEOS_LOOKED_AT, LookReport, VideoState
 from backend.campaign.nouns import Lead, Operator
-from backend.campaign.selection.candidates.rows import agenda
+from backend.campaign.selection.candidates import rows as candidates_rows
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project.folder import Project
 from backend.core.addresses import Address, Place
@@ -121,17 +123,17 @@ def settle(db: Database, *, now: float) -> int:
     What a person reported about a clip stays.
     """
     for moment_id, message in rows.to_block(db):
-        skips.add_fault(db, moment_id, message, at=now, found_by=skips.BY_FILE)
+        pair_status.add_fault(db, moment_id, message, at=now, found_by=pair_status.BY_FILE)
         seats.release_broken(db, moment_id)
-        agenda.refresh_moment(db, moment_id)
+        candidates_rows.refresh_agenda_of_moment(db, moment_id)
     return _free(db)
 
 
 def _free(db: Database) -> int:
     freed = rows.to_free(db)
     for moment_id in freed:
-        skips.remove_fault(db, moment_id)
-        agenda.refresh_moment(db, moment_id)
+        pair_status.remove_fault(db, moment_id)
+        candidates_rows.refresh_agenda_of_moment(db, moment_id)
     return len(freed)
 
 
@@ -235,3 +237,94 @@ def _by_name(name: str, folders: Iterable[VideoFolder]) -> Path | None:
         with suppress(VideoUnreadable):
             return folder.find(name)
     return None
+
+
+@in_charge
+def import_corpus(
+    project: Project,
+    by: Lead | Operator,
+    file: Path,
+    format: str | None = None,  # noqa: A002 - the word of the public contract
+    *,
+    videos: Place | None = None,
+    types: frozenset[str] | None = None,
+    columns: Mapping[str, str] | None = None,
+    fps: Fraction = USUAL_FPS,
+    decode: bool | None = None,
+    where: Where | None = None,
+    dry_run: bool = False,
+    now: float,
+    progress: Progress | None = None,
+) -> ImportReport:
+    """Import an annotation file: all of it, or nothing.
+
+    Args:
+        project: where to.
+        by: who imports it; their name goes on record.
+        file: the annotation file.
+        format: one of `formats.FORMATS`; recognised from the content if None.
+        videos: folder or address of the video files; without it the moments wait for a later import with it.
+        types: the types of TVR's lines to keep, None for the paper's choice.
+        columns: what columns or fields are called in the file: `{"start": "begin"}`.
+        fps: frames a second of videos that are folders of frames.
+        decode: look at every picture for damage inside; None does where that is cheap.
+        where: where videos are measured; see `survey`.
+        dry_run: check everything and write nothing.
+        now: seconds since 1970.
+        progress: called with (what is done, videos measured, all videos).
+
+    Raises:
+        InputError: every problem found, with its row; or none of the videos can be shown. Nothing was written.
+    """
+    report = import_file(
+        project,
+        by,
+        file,
+        format,
+        videos=videos,
+        options=ImportOptions(types, columns or {}),
+        fps=fps,
+        decode=decode,
+        where=where,
+        dry_run=dry_run,
+        now=now,
+        progress=named(progress, said("measuring videos")),
+    )
+    if videos is not None and not dry_run:
+        with writing(project.store) as db:
+            settle(db, now=now)
+    return report
+
+
+@in_charge
+def register_videos(
+    project: Project,
+    by: Lead | Operator,
+    videos: Path,
+    *,
+    fps: Fraction = USUAL_FPS,
+    decode: bool | None = None,
+    where: Where | None = None,
+    now: float,
+    progress: Progress | None = None,
+) -> RegisterReport:
+    """Add the videos of a folder, without any annotation file: all that can be read.
+
+    Args:
+        project: where to.
+        by: who adds them; their name goes on record.
+        videos: the folder; those below it count too.
+        fps: frames a second of videos that are folders of frames.
+        decode: look at every picture for damage inside; None does where that is cheap.
+        where: where videos are measured; see `survey`.
+        now: seconds since 1970.
+        progress: called with (what is done, videos measured, all videos).
+
+    Raises:
+        InputError: no folder, no video in it, or none that can be read; nothing was written.
+    """
+    steps = named(progress, said("measuring videos"))
+    report = register_folder(project, by, videos, fps=fps, decode=decode, where=where, now=now, progress=steps)
+    with writing(project.store) as db:
+        settle(db, now=now)
+    return report

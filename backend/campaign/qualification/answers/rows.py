@@ -91,12 +91,6 @@ def why_unfit(db: Database, pair_id: PairId, *, now: float) -> str:
     return said("is an example of the guideline, which shows its grade") if example else ""
 
 
-def is_reserved(db: Database, pair_id: PairId) -> bool:
-    """Whether a pair is kept out of the queue by an exam or a calibration round."""
-    row = db.conn.execute("SELECT EXISTS (SELECT 1 FROM set_aside WHERE pair_id = ?)", [pair_id]).fetchone()
-    return bool(row[0])
-
-
 def fitness(db: Database, pair_id: PairId) -> Fitness:
     """Read what decides whether people may be told the grade of a pair."""
     relevance, ruled, fault, no_video, newest, held_until = db.conn.execute(

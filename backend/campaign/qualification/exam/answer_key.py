@@ -14,8 +14,8 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from backend.campaign.judging import consensus
-from backend.campaign.judging.rows import judgements, seats, skips, verdicts
+from backend.campaign.judging.grades import settle
+from backend.campaign.judging.rows import judgements, pair_status, seats
 from backend.campaign.nouns import FIRST_ROUND_SEATS, FROM_EXAM, Lead, Operator
 from backend.campaign.qualification.exam import planning
 from backend.campaign.qualification.exam.model import EXAM_CLOSED, EXAM_EXPLAINED, EXAM_USED, Exam, ExamItem, ExamKey
@@ -225,7 +225,7 @@ def use_exam(project: Project, by: Lead | Operator, *, now: float) -> UsedReport
         free = {
             pair: [number for number in seats.free_of(db, pair, now=now) if number in FIRST_ROUND_SEATS]
             for pair in given
-            if not verdicts.verdict(db, pair).is_settled
+            if not pair_status.verdict(db, pair).is_settled
         }
         chosen = spread(given, {pair: len(numbers) for pair, numbers in free.items()}, found.seed or 0)
         had: defaultdict[AnnotatorId, int] = defaultdict(int, {attempt.annotator_id: 0 for attempt in finished})
@@ -241,9 +241,9 @@ def use_exam(project: Project, by: Lead | Operator, *, now: float) -> UsedReport
                     contexts=0,
                     event_key=FROM_EXAM + answer.event_key,
                 )
-                skips.lift(db, pair, person, at=now)  # they could report its clip, and answer it later
+                pair_status.lift_skips(db, pair, person, at=now)  # they could report its clip, and answer it later
                 had[person] += 1
-            consensus.settle(db, pair, by, now=now)
+            settle(db, pair, by, now=now)
         exams.note_used(db, found.exam_id, at=now)
         report = UsedReport(len(chosen), sum(had.values()), len(had), min(had.values()), max(had.values()))
         payload = {"pairs": report.pairs, "judgements": report.judgements}

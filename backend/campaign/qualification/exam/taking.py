@@ -9,7 +9,7 @@ from dataclasses import replace
 from enum import StrEnum
 
 from backend.campaign.judging import grades as grading
-from backend.campaign.judging.model import Desk, GradeEvent, Receipt, ReceiptStatus, SkipEvent
+from backend.campaign.judging.model import Desk, GradeEvent, Receipt, ReceiptStatus, SkipEvent, names_item
 from backend.campaign.judging.rows import assignments, judgements, seats
 from backend.campaign.judging.rows.judgements import PairRow
 from backend.campaign.nouns import Annotator, Lead, Person
@@ -23,16 +23,15 @@ from backend.campaign.qualification.exam.model import (
     ExamPhase,
     ExamPurpose,
 )
-from backend.campaign.qualification.exam.rows import attempts, exams
-from backend.campaign.qualification.exam.standing import (
+from backend.campaign.qualification.exam.results import (
     ExamStanding,
     is_missed,
     item_named,
     lay_out,
-    names_item,
     result,
     standing,
 )
+from backend.campaign.qualification.exam.rows import attempts, exams
 from backend.campaign.setup.people.crediting import work_time
 from backend.campaign.setup.project import rows as facts
 from backend.core import days

@@ -6,6 +6,7 @@
 import hashlib
 from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 from backend.campaign.nouns import Lead, Operator
 from backend.campaign.release.board import rows as runs
@@ -21,13 +22,14 @@ from backend.core.typed_text import is_readable, spaced
 from backend.scoring.collected_problems import by_row
 from backend.scoring.files.facts import read_facts
 from backend.scoring.files.formats import map_of, read_videos, run_file, truth_file
-from backend.scoring.files.partial_reads import PartlyRead
 from backend.scoring.files.release_folder import choose_truth
+from backend.scoring.files.text import PartlyRead
 from backend.scoring.matching.columns import Run, Truth
 from backend.store import events
 from backend.store.connection import writing
 
 LONGEST_NAME = 100
+_Kept = TypeVar("_Kept", Truth, Run)
 _ADDED = {Shelf.TRUTHS: TRUTH_ADDED, Shelf.RUNS: RUN_ADDED}
 _REMOVED = {Shelf.TRUTHS: TRUTH_REMOVED, Shelf.RUNS: RUN_REMOVED}
 _WORD = {Shelf.TRUTHS: said("ground truth"), Shelf.RUNS: said("run")}
@@ -123,10 +125,7 @@ def load_truth(project: Project, by: Lead | Operator, name: str) -> Truth:
     Raises:
         ProjectError: nothing of this name is kept, or it is damaged.
     """
-    found = runs.truth(project.store.db, name)
-    if found is None:
-        raise _not_there(project, Shelf.TRUTHS, name)
-    return found
+    return _loaded(project, Shelf.TRUTHS, Truth, name)
 
 
 @in_charge
@@ -136,10 +135,14 @@ def load_run(project: Project, by: Lead | Operator, name: str) -> Run:
     Raises:
         ProjectError: nothing of this name is kept, or it is damaged.
     """
-    found = runs.run(project.store.db, name)
-    if found is None:
-        raise _not_there(project, Shelf.RUNS, name)
-    return found
+    return _loaded(project, Shelf.RUNS, Run, name)
+
+
+def _loaded(project: Project, shelf: Shelf, kind: type[_Kept], name: str) -> _Kept:
+    columns = runs.load(project.store.db, shelf, name)
+    if not isinstance(columns, kind):
+        raise _not_there(project, shelf, name)
+    return columns
 
 
 def _remove(project: Project, by: Lead | Operator, shelf: Shelf, name: str, *, now: float) -> Kept:

@@ -1,11 +1,12 @@
-"""Score all kept runs of a project against one truth.
+"""Score all kept runs of a project against one truth, and show its videos beside the scores.
 
-*Reads* kept files, settled pairs. *Writes* nothing.
+*Reads* kept files, settled pairs, the corpus and its video files. *Writes* nothing.
 """
 
 import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import SupportsIndex, Unpack
 
 from backend.campaign.corpus.importing import rows as corpus
@@ -18,11 +19,15 @@ from backend.campaign.release.board.truths import OWN_TRUTHS
 from backend.campaign.selection.queries import rows as queries
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project.folder import Project
-from backend.core.errors import InputError
+from backend.core.errors import InputError, VideoUnreadable
 from backend.core.messages import said, said_n
+from backend.media.probe import require_unchanged
+from backend.media.sources import VideoFacts
+from backend.media.strip import film_strip
 from backend.scoring.files.facts import Facts, Inputs, Source
 from backend.scoring.matching.columns import Run, Truth
 from backend.scoring.presets import DEFAULT_K, DEFAULT_MU, Options, Preset, Settings, settle
+from backend.scoring.report.page import Film
 from backend.scoring.scoreboard import Scoreboard, Setting, score_runs
 from backend.scoring.scores import AnswerKey, prepare_run, prepare_truth
 from backend.store.connection import reading
@@ -197,3 +202,34 @@ def _inputs(
             source = Source("truth", f"settled pairs of {project.name}, {split.value} queries", None, None)
     sources = [source, *(Source("run", f"{run.name} ({run.file})", None, run.sha256) for run in runs)]
     return Inputs(truth, source.name, Facts(texts, durations), tuple(sources))
+
+
+@in_charge
+def videos_with_file(project: Project, by: Lead | Operator) -> dict[str, float]:
+    """Return the durations (s) of the videos whose file the project knows, by name."""
+    with reading(project.store) as db:
+        without = set(corpus.videos_without_file(db))
+        return {name: length for name, length in corpus.video_durations(db).items() if name not in without}
+
+
+@in_charge
+def report_frames(project: Project, by: Lead | Operator) -> Film:
+    """Return what draws strips of frames for `report_page`; a video that is unknown, lost or damaged has none."""
+
+    @cache
+    def known(video: str) -> VideoFacts | None:
+        with reading(project.store) as db:
+            return corpus.video_facts(db, video)
+
+    def film(video: str, start_s: float, end_s: float) -> bytes | None:
+        facts = known(video)
+        if facts is None or start_s >= facts.duration_s:
+            return None
+        try:
+            # A stranger's database may name any file of this machine as a video.
+            require_unchanged(project.source(facts), facts.sha256)
+            return film_strip(project.source(facts), max(start_s, 0.0), min(end_s, facts.duration_s))
+        except (InputError, VideoUnreadable):
+            return None
+
+    return film

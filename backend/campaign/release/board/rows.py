@@ -83,18 +83,6 @@ def remove(db: Database, shelf: Shelf, name: str) -> Kept | None:
     return found
 
 
-def truth(db: Database, name: str) -> Truth | None:
-    """The kept ground truth of this name, which stands for its file in messages."""
-    found = _load(db, Shelf.TRUTHS, name)
-    return found if isinstance(found, Truth) else None
-
-
-def run(db: Database, name: str) -> Run | None:
-    """The kept run of this name, which stands for its file in messages."""
-    found = _load(db, Shelf.RUNS, name)
-    return found if isinstance(found, Run) else None
-
-
 def facts(db: Database, shelf: Shelf, name: str) -> Facts:
     """Query texts and lengths of videos, as far as the file of that name, or its map of videos, told them."""
     stored = _stored(db, shelf, name)
@@ -111,7 +99,8 @@ def _stored(db: Database, shelf: Shelf, name: str) -> str:
     return name if name in names else next((kept for kept in names if nfc(kept) == nfc(name)), name)
 
 
-def _load(db: Database, shelf: Shelf, name: str) -> Spans | None:
+def load(db: Database, shelf: Shelf, name: str) -> Spans | None:
+    """The kept columns of this name, which stands for their file in messages."""
     columns = [*_DTYPES, shelf.value_column]
     found = db.conn.execute(
         f"SELECT file, queries, videos, {', '.join(columns)} FROM {shelf} WHERE name = ?", [_stored(db, shelf, name)]

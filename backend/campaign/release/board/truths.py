@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from backend.campaign.nouns import Lead, Operator, Split
-from backend.campaign.release.export.contents import release_preview
+from backend.campaign.release.export.freezing import release_preview
 from backend.campaign.release.export.kept_releases import list_releases, release_file
 from backend.campaign.release.export.model import QueryCounts
 from backend.campaign.release.export.opening import opened

@@ -17,10 +17,9 @@ from itertools import count, groupby
 from pathlib import Path
 from typing import TypeVar
 
-from backend.campaign.judging import consensus
+from backend.campaign.judging.grades import consensus_rule, rebuild_verdicts
 from backend.campaign.judging.model import JUDGEMENTS_IMPORTED, ActKind
-from backend.campaign.judging.rows import seats
-from backend.campaign.judging.rows import verdicts as rows_verdicts
+from backend.campaign.judging.rows import pair_status, seats
 from backend.campaign.nouns import FIRST_ROUND_SEATS, RE_OPENED_SEATS, SECOND_ROUND_SEATS, Person, Role, Verdict
 from backend.campaign.release.earlier import pairs as earlier_pairs
 from backend.campaign.release.earlier import rows as earlier
@@ -28,7 +27,7 @@ from backend.campaign.release.earlier.model import EarlierCampaign, JudgementsRe
 from backend.campaign.release.earlier.pairs import OPEN, AddedPairs
 from backend.campaign.release.earlier.rows import NewJudgement, NewPair, NewSeat
 from backend.campaign.release.earlier.rules.campaign_files import read_campaign
-from backend.campaign.selection.candidates.rows import agenda
+from backend.campaign.selection.candidates import rows as candidates_rows
 from backend.campaign.setup.people import rows as people
 from backend.campaign.setup.people.permissions import commands_only
 from backend.campaign.setup.project import rows as facts
@@ -148,14 +147,14 @@ class _Import:
         earlier.remove_seats(self.db, self.graded & self.known.keys())
         for pair_id in sorted(self.campaign.re_opened):
             why = f"re-opened in the campaign of {self.campaign.raw_file}"
-            rows_verdicts.add_act(self.db, PairId(pair_id), None, ActKind.RE_OPENED, why, at=self.now)
+            pair_status.add_act(self.db, PairId(pair_id), None, ActKind.RE_OPENED, why, at=self.now)
         total = len(self.campaign.grades)
         earlier.add_seats(self.db, self._counted("storing seats", self._seats(person_ids), total))
         judgements = self._judgements(person_ids, digest[:16])
         earlier.add_judgements(self.db, self._counted("storing judgements", judgements, total))
-        consensus.rebuild(self.project.store)
+        rebuild_verdicts(self.project.store)
         seats.close_decided(self.db)
-        agenda.rebuild(self.db)
+        candidates_rows.rebuild_agenda(self.db)
         report = self._report(added, by_number, person_ids, people_added)
         events.record(
             self.db,
@@ -242,7 +241,7 @@ class _Import:
     def _seats(self, person_ids: dict[str, AnnotatorId]) -> Iterator[NewSeat]:
         """The judged seats of every graded pair, and free ones where people may go on from there."""
         judgeable = self._judgeable()
-        rule = cache(consensus.rule(self.db))
+        rule = cache(consensus_rule(self.db))
         for pair_id, together in groupby(self.campaign.grades, key=lambda grade: grade.pair_id):
             grades = []
             for grade in together:

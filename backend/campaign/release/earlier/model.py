@@ -9,6 +9,10 @@ from backend.core.errors import Problem
 
 Span = tuple[str, float, float]
 """A moment: (video, start_s, end_s)."""
+ENCODER = "imported"
+"""Stands in the place of an encoder's identity at pairs that nobody here has chosen."""
+PUBLISHED_HIGHEST, PUBLISHED_TOLERANCE = 4, 1
+"""The scale, 0 to 4, and the tolerance of TVR-Ranking: what such a file is read by where there is no project."""
 
 
 class EarlierGrade(NamedTuple):

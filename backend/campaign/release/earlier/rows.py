@@ -10,11 +10,8 @@ from typing import NamedTuple
 
 from backend.campaign.judging.model import JUDGEMENTS_IMPORTED
 from backend.campaign.nouns import Person, Role, Split
-from backend.campaign.release.earlier.model import Span
+from backend.campaign.release.earlier.model import ENCODER, Span
 from backend.store.engine import Database
-
-ENCODER = "imported"
-"""Stands in the place of an encoder's identity at pairs that nobody here has chosen."""
 
 KnownPair = tuple[str, Span]
 """(query, moment)"""

@@ -67,15 +67,11 @@ def bars_of(values: Sequence[float]) -> Rows:
 def _queries(documents: Documents, found: Mapping[str, TruthValues]) -> "alt.TopLevelMixin":
     import altair as alt
 
-    def lengths(one: TruthValues) -> Counter[int]:
-        return Counter(one.query_words)
-
-    def relevant(one: TruthValues) -> Counter[int]:
-        return Counter(counts.total() - counts[0] for counts in one.relevances)
-
+    lengths = {name: Counter(one.query_words) for name, one in found.items()}
+    relevant = {name: Counter(counts.total() - counts[0] for counts in one.relevances) for name, one in found.items()}
     return alt.hconcat(
-        _shares(found, lengths, "words of a query", "Length of queries"),
-        _shares(found, relevant, "moments of relevance 1 or more", "Relevant moments of a query"),
+        _shares(lengths, "words of a query", "Length of queries"),
+        _shares(relevant, "moments of relevance 1 or more", "Relevant moments of a query"),
         spacing=34,
     )
 
@@ -94,30 +90,25 @@ def _durations(documents: Documents, found: Mapping[str, TruthValues]) -> "alt.T
 def _relevances(documents: Documents, found: Mapping[str, TruthValues]) -> "alt.TopLevelMixin":
     import altair as alt
 
-    def graded(one: TruthValues) -> Counter[int]:
-        return sum(one.relevances, Counter(dict.fromkeys(range(documents.highest + 1), 0)))
-
+    grades = range(documents.highest + 1)
+    graded = {name: sum(one.relevances, Counter[int]()) for name, one in found.items()}
     ratios = Counter(min(int(value * 50), 49) for value in found[ALL].ratio)
     places: Rows = [{"low": n / 50, "high": (n + 1) / 50, "count": ratios[n]} for n in sorted(ratios)]
     return alt.hconcat(
-        _shares(found, graded, "relevance", "Relevances", sorted_by=range(documents.highest + 1)),
+        _shares(graded, "relevance", "Relevances", sorted_by=grades),
         _histogram(places, "a moment's share of its video", "Moments in their videos"),
         spacing=34,
     )
 
 
 def _shares(
-    found: Mapping[str, TruthValues],
-    counted: Callable[[TruthValues], Counter[int]],
-    across: str,
-    title: str,
-    sorted_by: Sequence[int] | None = None,
+    counted: Mapping[str, Counter[int]], across: str, title: str, sorted_by: Sequence[int] | None = None
 ) -> "alt.Chart":
     """How often each whole number occurs, as shares of each split, side by side."""
     import altair as alt
 
-    splits = [name for name in found if name != ALL]
-    rows = list(_split_rows({name: counted(found[name]) for name in splits}))
+    splits = [name for name in counted if name != ALL]
+    rows = list(_split_rows({name: counted[name] for name in splits}))
     values = [row["value"] for row in rows]
     whole = sorted_by or range(min(values, default=0), max(values, default=0) + 1)
     chart: alt.Chart = (

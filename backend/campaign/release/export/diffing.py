@@ -1,32 +1,40 @@
-"""Compare two releases of anybody: folders or zips.
+"""Compare two releases of anybody, and count the statistics of one: folders or zips.
 
 *Reads* releases. *Writes* nothing.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
+from backend.campaign.release.earlier.model import PUBLISHED_HIGHEST
 from backend.campaign.release.export.model import Adjudicated
 from backend.campaign.release.export.opening import ReleaseFiles, opened
 from backend.campaign.release.export.rules.diffing import ComparedRelease, JudgedSpan, ReleaseDiff, Span, compare
-from backend.core.errors import InputError
+from backend.campaign.release.export.rules.statistics import Documents, JudgedPair, ReleaseStatistics, statistics
+from backend.core.errors import InputError, Problem
 from backend.core.messages import said
 from backend.core.progress import Progress
 from backend.core.reading import UNDECODABLE
-from backend.core.release_entries import GradedMoment, read_queries
+from backend.core.release_entries import GradedMoment, read_queries, read_videos
 from backend.core.text_files import csv_text, read_csv, whole
 from backend.core.typed_text import nfc
 
 TRUTH = {"val": "val.json", "test": "test.json"}
 COLUMNS = ("query_id", "query", "pair_id", "video_name", "start", "end", "before", "after", "reason")
+_BATCH_SIZE = 20
+"""Of TVR-Ranking, where a release does not say its own."""
 _PAIRS, _RAW = "raw_query_moment_pair.csv", "raw_annotation.csv"
 
 
 class _Manifest(msgspec.Struct):
     """What is read of a manifest; published releases have none."""
 
+    scale: list[object] = []
+    batch_size: int = _BATCH_SIZE
     created_at: str = ""
     adjudicated: Adjudicated = Adjudicated.INCLUDE
     queries_left_out: dict[str, list[int | str]] = {}
@@ -141,3 +149,94 @@ def _judged(files: ReleaseFiles) -> dict[Span, JudgedSpan]:
             ) from None
         found[span] = JudgedSpan(pair_id.strip(), verdict, tuple(given[pair_id.strip()]))
     return found
+
+
+_NEEDED = ("pair_id", "query_id", "split", "rank", "verdict")
+
+
+def release_statistics(folder: Path) -> ReleaseStatistics | None:
+    """Return the paper's Tables 1 and 4 of a release, by split and for both; None where it has no graded truth.
+
+    Raises:
+        InputError: its files are not of their form.
+    """
+    found = documents(folder)
+    return None if found is None else statistics(found)
+
+
+def documents(path: Path) -> Documents | None:
+    """The documents of a release; None where it has neither `val.json` nor `test.json`.
+
+    Without `manifest.json` scale and batches are taken for TVR-Ranking's; a relevance above the scale makes it longer,
+    so that none is left out. Without a file of pairs, or one that does not say rank and verdict, nothing is told of
+    batches and of how pairs were settled.
+
+    Raises:
+        InputError: files are not of their form.
+    """
+    with opened(path) as files:
+        if not any(file in files.places for file in TRUTH.values()):
+            return None
+        problems: list[Problem] = []
+        corpus: dict[str, float] = {}
+        if "video_corpus.json" in files.places:
+            corpus, problems = read_videos(files.read("video_corpus.json"), "video_corpus.json")
+        truth = {split: _queries(files, split, corpus, problems) for split in TRUTH}
+        if problems:
+            raise InputError(problems)
+        manifest = _manifest(files)
+        highest = len(manifest.scale) - 1 if manifest.scale else PUBLISHED_HIGHEST
+        given = [one["relevance"] for found in truth.values() for query in found for one in query["relevant_moment"]]
+        return Documents(
+            truth={split: found for split, found in truth.items() if found},
+            corpus=corpus,
+            pairs=list(_handed_out(files)),
+            highest=max([highest, *given]),
+            batch_size=manifest.batch_size,
+        )
+
+
+def _queries(
+    files: ReleaseFiles, split: str, corpus: dict[str, float], problems: list[Problem]
+) -> list[dict[str, Any]]:
+    """The queries of a split; what is wrong with them is added to the problems."""
+    name = TRUTH[split]
+    if name not in files.places:
+        return []
+    found = read_queries(files.read(name), name, GradedMoment)
+    problems += found.problems
+    queries: list[dict[str, Any]] = []
+    for entry in found.entries:
+        moments = []
+        for number, moment in entry.moments:
+            duration_s = moment.duration or corpus.get(moment.video_name)
+            if duration_s is None:
+                message = said(
+                    "query {query_id}, moment {number}: no file says how long {video_name} lasts",
+                    query_id=entry.query_id,
+                    number=number,
+                    video_name=moment.video_name,
+                )
+                problems.append(Problem(name, entry.row, message))
+            moments.append({**msgspec.structs.asdict(moment), "duration": duration_s})
+        queries.append({"query_id": entry.query_id, "query": entry.query, "relevant_moment": moments})
+    return queries
+
+
+def _handed_out(files: ReleaseFiles) -> Iterator[JudgedPair]:
+    """The pairs that were handed out, each with how many grades it has; none where the release does not tell."""
+    if _PAIRS not in files.places or _RAW not in files.places:
+        return
+    pairs = read_csv(files.read(_PAIRS), _PAIRS, (), _NEEDED, may_be_empty=True)
+    raw = read_csv(files.read(_RAW), _RAW, (), ["pair_id"], may_be_empty=True)
+    if problems := [*pairs.problems, *raw.problems]:
+        raise InputError(problems)
+    if len(pairs.columns) < len(_NEEDED) or not raw.columns:
+        return
+    grades = Counter(raw.columns["pair_id"])
+    for row, *cells in zip(pairs.rows, *pairs.columns.values(), strict=True):
+        line = dict(zip(pairs.columns, cells, strict=True))
+        rank = line["rank"]
+        if not (rank.isascii() and rank.isdecimal() and int(rank)):
+            raise InputError.single(_PAIRS, said("`rank` is {rank!r}, not a whole number from 1 on", rank=rank), row)
+        yield JudgedPair(line["split"], line["query_id"], int(rank), line["verdict"], grades[line["pair_id"]])

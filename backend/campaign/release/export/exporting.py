@@ -2,22 +2,36 @@
 
 *Reads* everything that a release holds. *Writes* one folder (complete or not at all), and nothing in the project: what
 is kept, named and compared is the release in the form of TVR-Ranking; these are other spellings of the same state.
+
+TREC knows documents, not moments, so the pairs are the documents. A run has no pairs: `reelrank match-run` gives each
+of its predictions the pair that it takes at one IoU threshold. QVHighlights asks a query of one video and knows no
+grades: a window is one if its relevance reaches a threshold. Its saliency scores are people's grades of clips of two
+seconds, which nobody gave here, so there are none. The card of Parquet begins with YAML for Hugging Face's programs.
 """
 
 import hashlib
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
-from backend.campaign.nouns import Lead, Operator
-from backend.campaign.release.export import form_files
-from backend.campaign.release.export.contents import read
-from backend.campaign.release.export.freezing import require_ready
-from backend.campaign.release.export.model import Contents, MadeTable, ReleaseForm, ReleaseOptions, ReleaseSelection
+from backend import __version__
+from backend.campaign.judging.rules import RULE_VERSION
+from backend.campaign.nouns import Lead, Operator, Split
+from backend.campaign.release.export.freezing import json_of, read, require_ready
+from backend.campaign.release.export.kept_releases import file_sha256
+from backend.campaign.release.export.model import (
+    LICENCES,
+    Contents,
+    MadeTable,
+    ReleaseForm,
+    ReleaseOptions,
+    ReleaseSelection,
+)
 from backend.campaign.release.export.rules.documents import manifest, to_count
 from backend.campaign.release.export.rules.statistics import statistics
 from backend.campaign.selection.candidates import pseudo_train
@@ -25,10 +39,197 @@ from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project.folder import Project
 from backend.core.atomic_output import new_folder
 from backend.core.errors import ProjectError
-from backend.core.messages import as_text
 from backend.core.progress import Progress
 from backend.core.release_entries import training_file
+from backend.core.text_files import csv_text
 from backend.encoders.sentence import Encoder
+
+TREC_SAID = """`val.qrels` and `test.qrels` have a line `query 0 pair relevance` for each graded moment, as trec_eval,
+pytrec_eval and ir_measures read it; `val.csv` and `test.csv` say what each pair is
+(`pair_id,query_id,video,start,end,relevance`), and `queries.tsv` the text of each query.
+
+To score a run, give its predictions the pairs that they take, at one IoU threshold:
+
+    reelrank match-run --truth val.csv --run mine.json --mu 0.5 mine.trec
+    ir_measures val.qrels mine.trec nDCG@10 nDCG@20 nDCG@40
+
+That is NDCG@K, IoU>=0.5 of TVR-Ranking, as `reelrank evaluate` computes it in preset `paper`.
+"""
+TREC_COLUMNS = ("pair_id", "query_id", "video", "start", "end", "relevance")
+
+
+def trec_files(contents: Contents) -> dict[str, bytes]:
+    """The files of this form, by name."""
+    made: dict[str, bytes] = {}
+    texts: list[str] = []
+    for split in (Split.VAL, Split.TEST):
+        lines: list[str] = []
+        rows: list[tuple[object, ...]] = []
+        for query in contents.truth[split]:
+            number = query["query_id"]
+            texts.append(f"{number}\t{' '.join(query['query'].split())}\n")
+            for moment in query["relevant_moment"]:
+                lines.append(f"{number} 0 {moment['pair_id']} {moment['relevance']}\n")
+                span = (moment["video_name"], *moment["timestamp"])
+                rows.append((moment["pair_id"], number, *span, moment["relevance"]))
+        made[f"{split.value}.qrels"] = "".join(lines).encode()
+        made[f"{split.value}.csv"] = csv_text(TREC_COLUMNS, rows).encode()
+    return {**made, "queries.tsv": "".join(texts).encode()}
+
+
+QVHIGHLIGHTS_SAID = """\
+`val.jsonl` and `test.jsonl` have a line for each query and each video in which a moment of relevance
+{threshold} or more was found: `qid`, `query`, `vid`, `duration` and `relevant_windows` in seconds, as QVHighlights has
+them. `qid` is the number of the line's first pair, because one query is asked of several videos; `of_query`, and for
+each window `pair_ids` and `relevances`, lead back to the release. Windows may overlap. There are no `saliency_scores`
+and no `relevant_clip_ids`: nobody graded clips of two seconds. Of {queries:,} queries {without:,} have no such moment,
+and no line.
+"""
+
+
+def qvhighlights_files(contents: Contents, threshold: int) -> dict[str, bytes]:
+    """The files of this form, by name."""
+    return {
+        f"{split.value}.jsonl": b"".join(
+            msgspec.json.encode(line) + b"\n"
+            for query in contents.truth[split]
+            for line in windows_by_video(query, threshold)
+        )
+        for split in (Split.VAL, Split.TEST)
+    }
+
+
+def windows_by_video(query: dict[str, Any], threshold: int) -> list[dict[str, Any]]:
+    """The lines of a query, by the rank of each video's first window; windows by their start.
+
+    >>> moments = [{"pair_id": n, "video_name": video, "timestamp": [n, n + 2], "duration": 9.0, "relevance": grade}
+    ...            for n, (video, grade) in enumerate([("a", 3), ("b", 4), ("a", 4), ("a", 1)])]
+    >>> for line in windows_by_video({"query_id": 7, "query": "a dog", "relevant_moment": moments}, 3):
+    ...     print(line["qid"], line["vid"], line["relevant_windows"], line["relevances"])
+    0 a [[0, 2], [2, 4]] [3, 4]
+    1 b [[1, 3]] [4]
+    """
+    found = [moment for moment in query["relevant_moment"] if moment["relevance"] >= threshold]
+    first: dict[str, int] = {}
+    for moment in found:
+        first.setdefault(moment["video_name"], moment["pair_id"])
+    place = {video: n for n, video in enumerate(first)}
+    found.sort(key=lambda moment: (place[moment["video_name"]], moment["timestamp"], moment["pair_id"]))
+    made = []
+    for video, group in groupby(found, key=lambda moment: moment["video_name"]):
+        windows = list(group)
+        made.append(
+            {
+                "qid": first[video],
+                "query": query["query"],
+                "duration": windows[0]["duration"],
+                "vid": video,
+                "relevant_windows": [moment["timestamp"] for moment in windows],
+                "of_query": query["query_id"],
+                "pair_ids": [moment["pair_id"] for moment in windows],
+                "relevances": [moment["relevance"] for moment in windows],
+            }
+        )
+    return made
+
+
+def qvhighlights_said(contents: Contents, threshold: int) -> str:
+    """What a reader of the folder must know."""
+    asked = [query for documents in contents.truth.values() for query in documents]
+    without = sum(not windows_by_video(query, threshold) for query in asked)
+    return QVHIGHLIGHTS_SAID.format(threshold=threshold, queries=len(asked), without=without)
+
+
+PARQUET_SAID = """\
+Each table holds what the file of its name holds in a release in the form of TVR-Ranking: `truth` the graded
+moments of each query, `train_top01`, `train_top20` and `train_top40` the most similar moments of each training query
+with the similarity as weight, `grades` every grade that counts, `pairs` every pair that was judged, `videos` their
+durations.
+
+    from datasets import load_dataset
+    truth = load_dataset("path/to/this/folder", "truth")
+"""
+_OTHER_NAMES = {"ODC-By-1.0": "odc-by", "ODbL-1.0": "odbl"}
+_SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
+
+
+def form_card(contents: Contents, form: str, said: str, tables: Sequence[MadeTable]) -> str:
+    """The text of `README.md`.
+
+    Args:
+        contents: of the release.
+        form: its name.
+        said: what a reader must know of the form.
+        tables: the tables, where there are any; then the card begins with YAML.
+    """
+    counts, terms, selection = contents.counts, contents.terms, contents.selection
+    simulated = (
+        f"\n> **Simulated judgements.** {counts['simulated']} of the {counts['judgements']} grades were made up by "
+        "the demo, not given by people. Do not use this as ground truth.\n"
+        if counts["simulated"]
+        else ""
+    )
+    licence = f"\nLicence: {terms.licence}\n" if terms.licence else ""
+    citation = f"\n## Citation\n\n```\n{terms.citation}\n```\n" if terms.citation else ""
+    text = f"""# {contents.name}: graded ground truth for ranked video moment retrieval, as {form}
+{simulated}
+Made with ReelRank {__version__}. Candidates chosen by {contents.chosen_by}; consensus rule `{RULE_VERSION}`.
+{licence}
+| | |
+| --- | ---: |
+| validation queries | {len(contents.truth[Split.VAL])} |
+| test queries | {len(contents.truth[Split.TEST])} |
+| pairs with a relevance | {selection.moments} |
+| of them decided by a lead | {selection.adjudicated} |
+| grades | {counts["judgements"]} |
+
+{said}
+`manifest.json` has the settings, the counts and the SHA-256 of each file.
+{citation}"""
+    return _yaml(contents, tables) + text if tables else text
+
+
+def _yaml(contents: Contents, tables: Sequence[MadeTable]) -> str:
+    """The header. JSON is YAML, so that no text can break it."""
+    configs: dict[str, list[MadeTable]] = {}
+    for table in tables:
+        configs.setdefault(table.config, []).append(table)
+    queries = sum(table.rows for table in tables if table.config == "truth")
+    header: dict[str, object] = {
+        "pretty_name": contents.name,
+        **_licence(contents.terms.licence),
+        "task_categories": ["text-retrieval"],
+        "tags": ["video", "video-moment-retrieval", "reelrank"],
+        "size_categories": [next((name for most, name in _SIZES if queries < most), "n>1M")],
+        "configs": [
+            {
+                "config_name": config,
+                **({"default": True} if config == "truth" else {}),
+                "data_files": [{"split": table.split, "path": table.path} for table in found],
+            }
+            for config, found in configs.items()
+        ],
+        "dataset_info": [
+            {
+                "config_name": config,
+                "splits": [
+                    {"name": table.split, "num_bytes": table.size, "num_examples": table.rows} for table in found
+                ],
+                "download_size": sum(table.size for table in found),
+                "dataset_size": sum(table.size for table in found),
+            }
+            for config, found in configs.items()
+        ],
+    }
+    lines = (f"{key}: {msgspec.json.encode(value).decode()}\n" for key, value in header.items())
+    return f"---\n{''.join(lines)}---\n\n"
+
+
+def _licence(licence: str) -> dict[str, str]:
+    """As Hugging Face names licences: those of SPDX in lower case, any other by its own name."""
+    if licence in LICENCES:
+        return {"license": _OTHER_NAMES.get(licence, licence.lower())}
+    return {"license": "other", "license_name": licence} if licence else {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,33 +279,33 @@ def export_form(
     with new_folder(out) as part:
         sizes = _training(project, encoder, part, options, progress) if form is ReleaseForm.PARQUET else {}
         contents = read(project, options)
+        files: dict[str, bytes] = {}
         made: list[MadeTable] = []
         if form is ReleaseForm.TREC:
-            _save(part, form_files.trec_files(contents))
-            said = form_files.TREC_SAID
+            files, said = trec_files(contents), TREC_SAID
         elif form is ReleaseForm.QVHIGHLIGHTS:
-            _save(part, form_files.qvhighlights_files(contents, level))
-            said = form_files.qvhighlights_said(contents, level)
+            files, said = qvhighlights_files(contents, level), qvhighlights_said(contents, level)
         else:
             from backend.campaign.release.export import parquet  # Arrow, which the other forms do not need
 
-            with _gone_afterwards(part / _TRAINING):
-                made = parquet.write(contents, sizes, part)
-            said = form_files.PARQUET_SAID
-        _save(part, {"README.md": form_files.form_card(contents, form.value, said, made).encode()})
+            made = parquet.write(contents, sizes, part)
+            shutil.rmtree(part / _TRAINING)
+            said = PARQUET_SAID
+        for name, data in {**files, "README.md": form_card(contents, form.value, said, made).encode()}.items():
+            (part / name).write_bytes(data)
         frozen = _manifest(contents, form, level, part)
-        _save(part, {"manifest.json": frozen})
-        files = tuple(sorted(file.relative_to(part).as_posix() for file in part.rglob("*") if file.is_file()))
+        (part / "manifest.json").write_bytes(frozen)
+        names = tuple(sorted(file.relative_to(part).as_posix() for file in part.rglob("*") if file.is_file()))
     graded = (moment for found in contents.truth.values() for query in found for moment in query["relevant_moment"])
-    is_windows = form is ReleaseForm.QVHIGHLIGHTS
+    has_windows = form is ReleaseForm.QVHIGHLIGHTS
     return FormReport(
         place=out,
         sha256=hashlib.sha256(frozen).hexdigest(),
-        files=files,
+        files=names,
         selection=contents.selection,
         simulated=contents.counts["simulated"],
-        threshold=level if is_windows else None,
-        windows=sum(moment["relevance"] >= level for moment in graded) if is_windows else None,
+        threshold=level if has_windows else None,
+        windows=sum(moment["relevance"] >= level for moment in graded) if has_windows else None,
     )
 
 
@@ -115,7 +316,7 @@ _TRAINING = "training"
 def _level(project: Project, form: ReleaseForm, threshold: int | None) -> int:
     scale = project.campaign.scale
     if threshold is None:
-        return form_files.usual_threshold(scale)
+        return max(1, scale.highest - 1)  # the best two grades, but never 0
     if form is not ReleaseForm.QVHIGHLIGHTS:
         raise ProjectError(f"a threshold is for qvhighlights: {form.value} has every relevance")
     if threshold not in range(1, scale.highest + 1):
@@ -129,30 +330,17 @@ def _training(
     """The training sets as JSON, by size."""
     folder = part / _TRAINING
     folder.mkdir()
-    tops = pseudo_train.TOPS
-    pseudo_train.write(project, encoder, folder, tops, with_published=options.with_published, progress=progress)
-    return {top: folder / training_file(top) for top in tops}
-
-
-@contextmanager
-def _gone_afterwards(folder: Path) -> Iterator[None]:
-    yield
-    shutil.rmtree(folder)
-
-
-def _save(folder: Path, files: dict[str, bytes]) -> None:
-    for name, data in files.items():
-        (folder / name).write_bytes(data)
+    published = options.with_published
+    pseudo_train.write(project, encoder, folder, pseudo_train.TOPS, with_published=published, progress=progress)
+    return {top: folder / training_file(top) for top in pseudo_train.TOPS}
 
 
 def _manifest(contents: Contents, form: ReleaseForm, level: int, part: Path) -> bytes:
     """What the manifest of a release says, with the form and the files of this folder."""
-    hashes = {}
-    for file in sorted(path for path in part.rglob("*") if path.is_file()):
-        with file.open("rb") as stream:
-            hashes[file.relative_to(part).as_posix()] = hashlib.file_digest(stream, "sha256").hexdigest()
+    files = sorted(path for path in part.rglob("*") if path.is_file())
+    hashes = {file.relative_to(part).as_posix(): file_sha256(file) for file in files}
     said = manifest(contents, statistics(to_count(contents)), hashes)
     said["format"] = form.value
     if form is ReleaseForm.QVHIGHLIGHTS:
         said["threshold"] = level
-    return msgspec.json.format(msgspec.json.encode(said, enc_hook=as_text), indent=1) + b"\n"
+    return json_of(said)

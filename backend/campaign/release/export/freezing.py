@@ -1,6 +1,7 @@
 """Freeze a release: graded truth, pseudo training sets, raw annotations and a manifest with hashes.
 
-*Reads* everything. *Writes* one folder (complete or not at all), a release row and an event.
+*Reads* everything, at one instant: every form of a release is written from what `read` returns. *Writes* one folder
+(complete or not at all), a release row and an event.
 
 Names of people never leave the project: raw annotations carry their numbers.
 """
@@ -14,30 +15,92 @@ from shutil import rmtree
 
 import msgspec
 
+from backend.campaign.corpus.captions import rows
+from backend.campaign.corpus.captions.model import summary
+from backend.campaign.corpus.importing import rows as corpus
+from backend.campaign.judging.rows import judgements, pair_status
 from backend.campaign.nouns import Lead, Operator, Split
-from backend.campaign.release.export import keeping
+from backend.campaign.release.export import kept_releases as keeping
+from backend.campaign.release.export import rows as releases
 from backend.campaign.release.export.card import card, figures
-from backend.campaign.release.export.contents import read, release_preview
-from backend.campaign.release.export.kept_releases import FOLDER
+from backend.campaign.release.export.kept_releases import FOLDER, file_sha256
 from backend.campaign.release.export.model import RAW_COLUMNS, Contents, ReleaseOptions, ReleaseSelection
-from backend.campaign.release.export.rules.documents import manifest, to_count
+from backend.campaign.release.export.rules import documents
+from backend.campaign.release.export.rules.documents import manifest, select, to_count
 from backend.campaign.release.export.rules.statistics import statistics
 from backend.campaign.review import status
 from backend.campaign.review.rows import reviews
 from backend.campaign.selection.candidates import pseudo_train
+from backend.campaign.selection.candidates import rows as candidates_rows
+from backend.campaign.selection.candidates.model import SourceKind
 from backend.campaign.selection.queries import rows as queries
 from backend.campaign.setup.people.permissions import commands_only, in_charge
+from backend.campaign.setup.project import rows as facts
 from backend.campaign.setup.project.folder import CACHE_FOLDER, Project
 from backend.campaign.setup.project.places import DATABASE_FILE
 from backend.core.atomic_output import new_files, new_folder, require_new_file, require_new_folder
 from backend.core.errors import ProjectError
+from backend.core.file_system import make_private_folder
 from backend.core.messages import as_text, said
-from backend.core.private import make_private_folder
 from backend.core.progress import Progress
 from backend.core.release_entries import training_file
 from backend.core.text_files import csv_text
 from backend.core.where import HERE, Where
 from backend.encoders.sentence import Encoder
+from backend.store.connection import reading
+
+
+def read(project: Project, options: ReleaseOptions) -> Contents:
+    """Everything of a release but its training sets, which `pseudo_train.write` writes."""
+    with reading(project.store) as db:
+        selection = select(releases.query_counts(db), options)
+        all_pairs = reviews.all_pairs(db)
+        decided, re_opened = pair_status.all_adjudicated(db), pair_status.all_re_opened(db)
+        raw: list[tuple[object, ...]] = [
+            (*row, decided.get(row[0], ""), "1" if row[0] in re_opened else "")
+            for row in judgements.released_standing(db)
+        ]
+        splits = {query.query_id: query.split for query in queries.query_rows(db, (Split.VAL, Split.TEST))}
+        moments = pseudo_train.moment_documents(project, with_published=options.with_published)
+        rewritten = rows.released_captions(db) is not None
+        changes = summary(rows.accepted_texts(db)) if rewritten else None
+        durations = corpus.video_durations(db)
+        counts = status.counts(project.store, probes=False)
+        campaign = facts.campaign(db)
+        guideline = releases.grades_by_guideline(db)
+        changed_at = releases.last_change(db)
+        terms = facts.terms(db)
+        found_by = tuple(candidates_rows.all_sources(db))
+        pooled = any(source.kind is not SourceKind.CAPTIONS for source in found_by)
+    spans = documents.by_span(moments)
+    return Contents(
+        name=project.name,
+        grading=campaign.grading,
+        batch_size=campaign.batch_size,
+        truth=documents.truth(selection, all_pairs, spans, options),
+        videos=documents.videos(durations),
+        raw=raw,
+        pair_columns=documents.pair_columns(options.with_published, pooled),
+        pairs=documents.pair_rows(all_pairs, splits, selection, spans, options, pooled=pooled),
+        counts=counts,
+        guideline=guideline,
+        rewriting=changes,
+        published_captions=options.with_published or not rewritten,
+        without_caption=sum(not moment["caption"] for moment in moments.values()),
+        undescribed=sum(moment["caption"] is None for moment in moments.values()),
+        changed_at=changed_at,
+        options=options,
+        selection=selection,
+        terms=terms,
+        sources=found_by,
+    )
+
+
+@in_charge
+def release_preview(project: Project, by: Lead | Operator, options: ReleaseOptions | None = None) -> ReleaseSelection:
+    """Return which queries a release made now would hold, and which not; counted, so a page may ask at every look."""
+    with reading(project.store) as db:
+        return select(releases.query_counts(db), options or ReleaseOptions())
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,8 +244,8 @@ def _fill(
 def tables(contents: Contents) -> dict[str, bytes]:
     """The files of a release but training sets, card and manifest, by name."""
     return {
-        **{f"{split.value}.json": _json(documents) for split, documents in contents.truth.items()},
-        "video_corpus.json": _json(contents.videos),
+        **{f"{split.value}.json": json_of(documents) for split, documents in contents.truth.items()},
+        "video_corpus.json": json_of(contents.videos),
         "raw_annotation.csv": csv_text(RAW_COLUMNS, contents.raw).encode(),
         "raw_query_moment_pair.csv": csv_text(contents.pair_columns, contents.pairs).encode(),
     }
@@ -195,8 +258,8 @@ def _write(contents: Contents, part: Path) -> bytes:
     files = {**tables(contents), "README.md": card(contents, found).encode(), **figures(counted)}
     for name, data in files.items():
         (part / name).write_bytes(data)
-    hashes = {file.name: _sha256(file) for file in sorted(part.iterdir())}
-    data = _json(manifest(contents, found, hashes))
+    hashes = {file.name: file_sha256(file) for file in sorted(part.iterdir())}
+    data = json_of(manifest(contents, found, hashes))
     (part / "manifest.json").write_bytes(data)
     return data
 
@@ -244,10 +307,6 @@ def write_pseudo_train(
     return [out / training_file(top) for top in tops]
 
 
-def _sha256(file: Path) -> str:
-    with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
-def _json(value: object) -> bytes:
+def json_of(value: object) -> bytes:
+    """Return a value as the JSON files of a release have it."""
     return msgspec.json.format(msgspec.json.encode(value, enc_hook=as_text), indent=1) + b"\n"

@@ -18,7 +18,7 @@ from backend.campaign.corpus.importing.model import CORPUS_IMPORTED
 from backend.campaign.corpus.moments import rows as proposed
 from backend.campaign.corpus.moments.model import Origin
 from backend.campaign.judging.model import CLIP_REPORTED
-from backend.campaign.judging.rows import skips, verdicts
+from backend.campaign.judging.rows import pair_status
 from backend.campaign.nouns import OPERATOR, GradeMeaning, Role, Rounding, Scale, Split, Verdict
 from backend.campaign.release.earlier import importing as earlier
 from backend.campaign.release.earlier import rows as earlier_rows
@@ -28,13 +28,12 @@ from backend.campaign.release.export import validating
 from backend.campaign.release.export.opening import opened
 from backend.campaign.release.export.rules import pair_checks, returning
 from backend.campaign.release.export.rules.returning import ReturnedMoment
-from backend.campaign.release.export.source_release import SourceManifest, SourceRelease, read_source
 from backend.campaign.release.export.terms import set_release_terms
-from backend.campaign.release.export.validating import PAIRS, RAW
+from backend.campaign.release.export.validating import PAIRS, RAW, SourceManifest, SourceRelease, read_source
 from backend.campaign.review import adjudicating
 from backend.campaign.review.rows import reviews
+from backend.campaign.selection.candidates import rows as candidates_rows
 from backend.campaign.selection.candidates.model import FoundSpan
-from backend.campaign.selection.candidates.rows import agenda, lists
 from backend.campaign.selection.queries import rows as queries
 from backend.campaign.selection.queries.model import QUERIES_ADDED, QueryRow
 from backend.campaign.setup.people import accounts, permissions
@@ -226,11 +225,11 @@ def _add_lists(db: Database, release: SourceRelease, asked: list[QueryRow], now:
             (QueryId(query_id), rank, MomentId(numbers[one.span]), one.similarity)
             for rank, one in enumerate(found, start=1)
         ]
-    lists.add_listed(db, ((*row, None if row[-1] is None else release.encoder) for row in rows))
+    candidates_rows.add_listed(db, ((*row, None if row[-1] is None else release.encoder) for row in rows))
     if release.manifest.sources:
         _add_sources(db, release, rows, now)
     else:
-        lists.note_similar(db, release.encoder, at=now, by=None)
+        candidates_rows.note_similar(db, release.encoder, at=now, by=None)
     return len(training)
 
 
@@ -248,7 +247,7 @@ def _add_sources(
             if rank.isdecimal():
                 found[label].append(FoundSpan(query_id, moment_id, int(rank), None, *pair.span[1:]))
     for source in release.manifest.sources:
-        lists.add_source(db, source, found.pop(source.label, ()), at=now, by=None)
+        candidates_rows.add_source(db, source, found.pop(source.label, ()), at=now, by=None)
 
 
 def _decide(project: Project, release: SourceRelease, now: float) -> int:
@@ -266,7 +265,7 @@ def _decide(project: Project, release: SourceRelease, now: float) -> int:
     with writing(store) as db:
         known = reviews.by_id(db, [PairId(number) for number in sorted(decided)])
         for pair in known:
-            seen = len(verdicts.acts(db, pair.pair_id))  # it may have been re-opened before
+            seen = len(pair_status.acts(db, pair.pair_id))  # it may have been re-opened before
             adjudicating.adjudicate(project, lead, pair.pair, decided[pair.pair_id], reason, seen=seen, now=now)
     return len(known)
 
@@ -288,8 +287,8 @@ def _block(project: Project, release: SourceRelease, now: float) -> int:
     with writing(project.store) as db:
         numbers = moment_ids(db)
         for moment in sorted({MomentId(numbers[pair.span]) for pair in held}):
-            skips.add_fault(db, moment, reason, at=now)
-            agenda.refresh_moment(db, moment)
+            pair_status.add_fault(db, moment, reason, at=now)
+            candidates_rows.refresh_agenda_of_moment(db, moment)
             what = {"reason": reason}
             events.record(db, CLIP_REPORTED, at=now, actor=None, subject=f"moment:{moment}", payload=what)
     return len(held)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from backend.campaign.corpus.captions.rules.differences import RewriteSummary
+from backend.campaign.corpus.captions.model import RewriteSummary
 from backend.campaign.nouns import Split
 from backend.campaign.selection.candidates.model import CandidateSource
 from backend.campaign.setup.project.model import Grading, Terms

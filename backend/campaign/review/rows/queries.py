@@ -10,7 +10,7 @@ from typing import Any
 from backend.campaign.nouns import Verdict
 from backend.campaign.review.model import InUse, QueryFilter, QueryPlace, QueryReview, QueryShow
 from backend.campaign.review.rows import reviews
-from backend.campaign.selection.candidates.rows.lists import PROBE_PAIRS, STILL_LISTED
+from backend.campaign.selection.candidates.rows import PROBE_PAIRS, STILL_LISTED
 from backend.core.errors import ProjectError
 from backend.core.ids import QueryId
 from backend.core.messages import said

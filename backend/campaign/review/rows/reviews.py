@@ -19,7 +19,7 @@ from backend.campaign.review.model import (
 )
 from backend.campaign.selection.batches import rows as batches_rows
 from backend.campaign.selection.candidates.model import CandidateSource, FoundBy, SourceKind
-from backend.campaign.selection.candidates.rows.lists import PROBE_PAIRS, STILL_LISTED
+from backend.campaign.selection.candidates.rows import PROBE_PAIRS, STILL_LISTED
 from backend.core.days import within_a_day
 from backend.core.ids import PairId, PairKey, QueryId
 from backend.core.messages import recalled

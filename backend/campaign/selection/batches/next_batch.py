@@ -5,8 +5,8 @@ queries at once are the business of `suggestions`, which uses the same functions
 """
 
 from backend.campaign.nouns import SEATS_RETURNED, Lead, Operator
+from backend.campaign.selection.batches import model
 from backend.campaign.selection.batches import rows as batches_rows
-from backend.campaign.selection.batches import rules
 from backend.campaign.selection.batches.model import (
     BATCH_DECLINE_ENDED,
     BATCH_DECLINED,
@@ -19,7 +19,7 @@ from backend.campaign.selection.batches.model import (
     RuleReading,
 )
 from backend.campaign.selection.batches.rows import OpenQuery
-from backend.campaign.selection.candidates.rows import lists
+from backend.campaign.selection.candidates import rows as candidates_rows
 from backend.campaign.setup.people.permissions import in_charge, lead_only
 from backend.campaign.setup.project import rows as campaign_rows
 from backend.campaign.setup.project.folder import Project
@@ -52,8 +52,8 @@ def next_batch(project: Project, by: Lead | Operator, query_id: QueryId) -> Next
             number,
             query.pairs,
             query.unsettled,
-            rules.state(unsettled=query.unsettled, pairs=query.pairs, declined=query.declined),
-            rules.read(batches_rows.versions(db)[-1].rule, query.relevances),
+            query.state,
+            model.rule_reading(batches_rows.versions(db)[-1].rule, query.relevances),
             batches_rows.declined(db, query_id),
             OpenedBatch(query.batches, *newest[1:], _kept(db, query, query.batches)) if newest else None,
         )
@@ -96,8 +96,8 @@ def hand_out(
 ) -> int:
     """Open the next batch of a query that was looked at, inside the caller's transaction."""
     number = query.batches + 1
-    pairs = lists.open_batch(db, campaign, query.query_id, number, at=now, by=by.annotator_id)
-    told = _told(version, rules.read(version.rule, query.relevances))
+    pairs = candidates_rows.open_batch(db, campaign, query.query_id, number, at=now, by=by.annotator_id)
+    told = _told(version, model.rule_reading(version.rule, query.relevances))
     _record(db, BATCH_OPENED, by, query.query_id, reason, now=now, number=number, pairs=pairs, **told)
     return pairs
 
@@ -155,7 +155,7 @@ def note_declined(
     """Decline the next batch of a query that was looked at, inside the caller's transaction."""
     number = query.batches + 1
     batches_rows.decline(db, query.query_id, number, by.annotator_id, reason, at=now)
-    told = _told(version, rules.read(version.rule, query.relevances))
+    told = _told(version, model.rule_reading(version.rule, query.relevances))
     _record(db, BATCH_DECLINED, by, query.query_id, reason, now=now, number=number, **told)
 
 
@@ -245,7 +245,7 @@ def _decidable(
                 batches=query.batches + 1,
             )
         )
-    match rules.state(unsettled=query.unsettled, pairs=query.pairs, declined=query.declined):
+    match query.state:
         case NextState.DECLINED if found := batches_rows.declined(db, query_id):
             raise Overtaken(
                 said(

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from backend.campaign.nouns import Split
-from backend.campaign.selection.batches import rules
-from backend.campaign.selection.batches.model import BatchRule, BatchRuleVersion, DeclinedBatch
-from backend.campaign.selection.candidates.rows import agenda
-from backend.campaign.selection.candidates.rows.lists import STILL_LISTED
+from backend.campaign.selection.batches import model
+from backend.campaign.selection.batches.model import BatchRule, BatchRuleVersion, DeclinedBatch, NextState
+from backend.campaign.selection.candidates import rows as candidates_rows
+from backend.campaign.selection.candidates.rows import STILL_LISTED
 from backend.campaign.setup.project import rows as facts
 from backend.core.ids import AnnotatorId, BatchId, PairId, QueryId
 from backend.core.messages import said
@@ -19,7 +19,7 @@ from backend.store.engine import Database
 def versions(db: Database) -> list[BatchRuleVersion]:
     """All versions of the rule, the first one first."""
     campaign = facts.campaign(db)
-    first = BatchRuleVersion(1, None, None, "", rules.default(campaign.scale, campaign.batch_size))
+    first = BatchRuleVersion(1, None, None, "", model.default_rule(campaign.scale, campaign.batch_size))
     rows = db.conn.execute(
         "SELECT r.version, r.since, a.name, r.reason, r.last, r.mean, r.finds, r.grade FROM batch_rule r "
         "LEFT JOIN annotator a ON a.annotator_id = r.lead_id ORDER BY r.version"
@@ -95,6 +95,11 @@ class OpenQuery:
     relevances: tuple[int | None, ...]
     """Of the open batches' pairs in rank order; those left out that a later pooling handed out, whose ranks tell
     nothing about how deep a list is worth judging."""
+
+    @property
+    def state(self) -> NextState:
+        """How its next batch stands."""
+        return model.next_state(unsettled=self.unsettled, pairs=self.pairs, declined=self.declined)
 
 
 def open_queries(db: Database, query_id: QueryId | None = None) -> Iterator[OpenQuery]:
@@ -235,6 +240,6 @@ def remove(db: Database, batch_id: BatchId, probe_id: BatchId | None) -> int:
         pairs = db.conn.execute("DELETE FROM pair WHERE batch_id = ?", [batch_id]).rowcount
     else:
         pairs = db.conn.execute("UPDATE pair SET batch_id = ? WHERE batch_id = ?", [probe_id, batch_id]).rowcount
-        agenda.refresh(db, probe_id)
+        candidates_rows.refresh_agenda(db, probe_id)
     db.conn.execute("DELETE FROM batch WHERE batch_id = ?", [batch_id])
     return pairs

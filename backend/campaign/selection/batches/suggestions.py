@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 
 from backend.campaign.nouns import Lead, Operator
-from backend.campaign.selection.batches import next_batch, rules
+from backend.campaign.selection.batches import model, next_batch
 from backend.campaign.selection.batches import rows as batches_rows
 from backend.campaign.selection.batches.model import (
     BATCH_RULE_CHANGED,
@@ -50,10 +50,10 @@ def batch_suggestions(project: Project, by: Lead | Operator) -> Suggestions:
         found: list[Suggested] = []
         counts = {state: 0 for state in NextState}
         for query in batches_rows.open_queries(db):
-            state = rules.state(unsettled=query.unsettled, pairs=query.pairs, declined=query.declined)
+            state = query.state
             counts[state] += 1
             if state is NextState.READY:
-                read = rules.read(version.rule, query.relevances)
+                read = model.rule_reading(version.rule, query.relevances)
                 found.append(Suggested(query.query_id, query.query, query.split, query.batches + 1, query.pairs, read))
     return Suggestions(version, tuple(found), counts[NextState.DECLINED], counts[NextState.UNSETTLED])
 
@@ -123,9 +123,9 @@ def accept_suggestions(
 
 def _as_seen(query: batches_rows.OpenQuery, one: Suggested) -> bool:
     """Whether a query stands as it did when it was looked at."""
-    state = rules.state(unsettled=query.unsettled, pairs=query.pairs, declined=query.declined)
+    state = query.state
     same = (query.batches + 1, state) == (one.number, NextState.READY)
-    return same and rules.read(one.reading.rule, query.relevances) == one.reading
+    return same and model.rule_reading(one.reading.rule, query.relevances) == one.reading
 
 
 def _require_rule(db: Database, by: Lead | Operator, seen: Suggestions, done: int, *, now: float) -> None:
@@ -215,7 +215,7 @@ def set_batch_rule(
     reason = tidied(reason, said("another rule"))
     with writing(project.store) as db:
         present = batches_rows.versions(db)[-1]
-        if problems := list(rules.wrong(rule, facts.scale(db))):
+        if problems := list(model.rule_problems(rule, facts.scale(db))):
             raise InputError([Problem("the rule about next batches", None, text) for text in problems])
         if based_on is not None and based_on != present.version:
             raise Overtaken(

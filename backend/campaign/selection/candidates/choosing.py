@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from backend.campaign.corpus.captions import rows as captions_rows
 from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.nouns import Lead, Operator, Split
-from backend.campaign.selection.candidates import rules
+from backend.campaign.selection.candidates import model
+from backend.campaign.selection.candidates import rows as candidates_rows
 from backend.campaign.selection.candidates.model import CANDIDATES_CHOSEN
-from backend.campaign.selection.candidates.rows import lists
-from backend.campaign.selection.candidates.rows.lists import CandidateRow
+from backend.campaign.selection.candidates.rows import CandidateRow
 from backend.campaign.selection.queries import rows as queries
-from backend.campaign.selection.queries.editing import require_no_lists
+from backend.campaign.selection.queries.drawing import require_no_lists
 from backend.campaign.selection.queries.model import QueryRow
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project import folder as projects
@@ -39,7 +39,7 @@ from backend.encoders.cache import encode_cached
 from backend.encoders.search import QUERIES_AT_ONCE, Captions
 from backend.encoders.selection import Ranking, left_out
 from backend.encoders.sentence import Encoder
-from backend.encoders.unread import find_unread
+from backend.encoders.vocabulary import find_unread
 from backend.store import events
 from backend.store.connection import writing
 
@@ -136,9 +136,11 @@ def choose_candidates(
         if batch_size is not None:
             facts.set_batch_size(db, batch_size)
         campaign = facts.campaign(db)
-        lists.add_candidates(db, found, encoder.identity, at=now, by=by.annotator_id)
-        pairs = sum(lists.open_batch(db, campaign, query.query_id, 1, at=now, by=None) for query in asked)
-        probe_pairs = sum(lists.open_probe(db, campaign, query_id, rows, at=now) for query_id, rows in probes.items())
+        candidates_rows.add_candidates(db, found, encoder.identity, at=now, by=by.annotator_id)
+        pairs = sum(candidates_rows.open_batch(db, campaign, query.query_id, 1, at=now, by=None) for query in asked)
+        probe_pairs = sum(
+            candidates_rows.open_probe(db, campaign, query_id, rows, at=now) for query_id, rows in probes.items()
+        )
         payload = {"encoder": encoder.identity, "queries": len(asked), "candidates": len(found)}
         if probe:
             payload |= {"probed": probe, "probe_pairs": probe_pairs, "seed": seed}
@@ -191,7 +193,7 @@ def _probes(
 ) -> dict[QueryId, list[CandidateRow]]:
     """What the probe of each probed query wants judged; ranks are those among all moments."""
     _, moments, _ = corpus.counts(project.store.db)
-    chosen = rules.probed([query.text for query in asked], count, seed)
+    chosen = model.probed([query.text for query in asked], count, seed)
     queries_probed = [query for query in asked if query.text in chosen]
     report = named(progress, said("ranking for the probes"))
     found: dict[QueryId, list[CandidateRow]] = {}
@@ -200,7 +202,7 @@ def _probes(
         ranked, _ = search(project, encoder, some, moments)
         for query in some:
             own = [row for row in ranked if row.query_id == query.query_id]
-            found[query.query_id] = rules.probe(own, query.text, seed)
+            found[query.query_id] = model.probe(own, query.text, seed)
         if report:
             report(len(found), count)
     return found

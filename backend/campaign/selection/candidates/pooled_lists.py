@@ -9,10 +9,15 @@ from pathlib import Path
 
 from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.nouns import Lead, Operator
-from backend.campaign.selection.candidates import submitted_runs
-from backend.campaign.selection.candidates.model import CandidateSource, FoundSpan, PooledRun, PoolingReport, SourceKind
-from backend.campaign.selection.candidates.rows import lists
-from backend.campaign.selection.candidates.rules import MergedSpan
+from backend.campaign.selection.candidates import rows, submitted_runs
+from backend.campaign.selection.candidates.model import (
+    CandidateSource,
+    FoundSpan,
+    MergedSpan,
+    PooledRun,
+    PoolingReport,
+    SourceKind,
+)
 from backend.campaign.selection.candidates.submitted_runs import CandidatePooling, Listed, Merging, Place, Submitted
 from backend.campaign.selection.queries import rows as queries
 from backend.campaign.selection.queries.model import QueryRow
@@ -60,15 +65,15 @@ def read(project: Project, given: Given, options: CandidatePooling, *, without_r
             said("spans are one candidate from an overlap above 0 and at most 1, not {iou:g}", iou=options.iou)
         )
     with reading(project.store) as db:
-        listed, handed_out = lists.listed(db), lists.handed_out(db)
+        listed, handed_out = rows.listed(db), rows.handed_out(db)
         for query_id, moments in handed_out.items():
             listed.setdefault(query_id, list(moments))  # pairs of an earlier campaign come from no list
-        places, state = queries.moment_places(db), lists.pooling_state(db)
+        places, state = queries.moment_places(db), rows.pooling_state(db)
         runs = submitted_runs.read(
             given,
             queries=queries.query_rows(db),
             durations=corpus.video_durations(db),
-            pooled=lists.all_sources(db),
+            pooled=rows.all_sources(db),
             options=options,
         )
     return Material(runs, places, listed, handed_out, state)
@@ -80,7 +85,7 @@ def require_unchanged(db: Database, material: Material) -> None:
     Raises:
         Overtaken: it is not.
     """
-    if lists.pooling_state(db) != material.state:
+    if rows.pooling_state(db) != material.state:
         raise Overtaken(said("moments or candidates have changed meanwhile, so nothing was pooled: run the same again"))
 
 
@@ -160,8 +165,8 @@ def append_to_list(
     """Put candidates at the end of a query's list, each with its similarity where captions found it."""
     moments = [ids.get(one.moment_id, one.moment_id) for one in candidates]
     alike = [similarity.get((query_id, moment_id)) for moment_id in moments]
-    first = lists.last_rank(db, query_id) + 1
-    lists.add_listed(
+    first = rows.last_rank(db, query_id) + 1
+    rows.add_listed(
         db,
         (
             (query_id, rank, moment_id, value, None if value is None else encoder)
@@ -183,7 +188,7 @@ def add_runs(
     """Store each run as a source, with what it found."""
     for number, run in enumerate(material.runs):
         source = CandidateSource(SourceKind.RUN, run.name, run.sha256, options.depth, part)
-        lists.add_source(db, source, spans.get(number, ()), at=now, by=by.annotator_id)
+        rows.add_source(db, source, spans.get(number, ()), at=now, by=by.annotator_id)
 
 
 def record_pooling(

@@ -1,15 +1,21 @@
 """Pool runs: make candidates of what systems found, beside captions and frames or instead of them, and again later.
 
-*Reads* run files, queries, videos, moments, candidates, pairs. *Writes* moment, candidate, source, candidate_source,
-batch, pair, seat, events. The union of the runs' best predictions is what is judged, as TREC does; predictions that
-nearly are the same moment are one candidate, which remembers all that found it. A first pooling makes the lists, and
-opens their first batches; a later one adds what nobody was asked about yet, and hands that out as a batch of its own.
+*Reads* run files, queries, videos, moments, candidates, pairs. *Writes* vectors of frames, moment, candidate, source,
+candidate_source, batch, pair, seat, events. The union of the runs' best predictions is what is judged, as TREC does;
+predictions that nearly are the same moment are one candidate, which remembers all that found it. A first pooling makes
+the lists, and opens their first batches; a later one adds what nobody was asked about yet, and hands that out as a
+batch of its own.
 """
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
+import numpy as np
+
+from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.nouns import Lead, Operator
-from backend.campaign.selection.candidates import choosing, frame_search
+from backend.campaign.selection.candidates import choosing
+from backend.campaign.selection.candidates import rows as candidates_rows
 from backend.campaign.selection.candidates.model import (
     CANDIDATES_ADDED,
     CANDIDATES_CHOSEN,
@@ -29,22 +35,24 @@ from backend.campaign.selection.candidates.pooled_lists import (
     store_moments,
 )
 from backend.campaign.selection.candidates.pooled_lists import read as material_of
-from backend.campaign.selection.candidates.rows import lists
-from backend.campaign.selection.candidates.rows.lists import CandidateRow
-from backend.campaign.selection.candidates.submitted_runs import CAPTIONS, VISUAL, CandidatePooling, Listed
-from backend.campaign.selection.queries.editing import require_no_lists
+from backend.campaign.selection.candidates.rows import CandidateRow
+from backend.campaign.selection.candidates.submitted_runs import CAPTIONS, VISUAL, CandidatePooling, Listed, Place
+from backend.campaign.selection.queries import rows as queries
+from backend.campaign.selection.queries.drawing import require_no_lists
+from backend.campaign.selection.queries.model import QueryRow
 from backend.campaign.setup.people.permissions import in_charge
-from backend.campaign.setup.project import rows as facts
+from backend.campaign.setup.project import rows as project_rows
 from backend.campaign.setup.project.folder import MAX_CANDIDATES, Project
 from backend.campaign.setup.project.sentence_encoder import load_encoder
-from backend.core.errors import ProjectError
-from backend.core.ids import QueryId
+from backend.core.errors import ProjectError, VideoUnreadable
+from backend.core.ids import MomentId, QueryId
 from backend.core.messages import said
-from backend.core.progress import Progress
+from backend.core.progress import Progress, named
 from backend.core.where import HERE, Where, placed
-from backend.encoders.clip import FOR_CANDIDATES, Clip, load_clip
-from backend.encoders.sentence import Encoder
-from backend.store.connection import writing
+from backend.encoders.clip import FOR_CANDIDATES, Clip, load_clip, of_span
+from backend.encoders.search import QUERIES_AT_ONCE, Captions
+from backend.media.frames import keep_frames, vectors_of
+from backend.store.connection import reading, writing
 
 
 @in_charge
@@ -90,42 +98,15 @@ def pool_candidates(
     if again:
         return _pool_again(project, by, runs, options, dry_run=dry_run, now=now, progress=progress)
     require_no_lists(project)
-    return _pool_first(
-        project,
-        by,
-        runs,
-        options,
-        load_encoder(project, where) if captions else None,
-        placed(load_clip(visual, FOR_CANDIDATES), where) if visual else None,
-        batch_size=batch_size,
-        dry_run=dry_run,
-        now=now,
-        progress=progress,
-    )
-
-
-def _pool_first(
-    project: Project,
-    by: Lead | Operator,
-    given: Given,
-    options: CandidatePooling,
-    encoder: Encoder | None,
-    clip: Clip | None,
-    *,
-    batch_size: int | None,
-    dry_run: bool,
-    now: float,
-    progress: Progress | None,
-) -> PoolingReport:
-    """Store lists of what runs, captions and frames found, and open the first batches."""
+    encoder = load_encoder(project, where) if captions else None
+    clip = placed(load_clip(visual, FOR_CANDIDATES), where) if visual else None
     asked = choosing.to_judge(project, batch_size)
-    require_no_lists(project)
-    material = material_of(project, given, options, without_runs=clip is not None)
+    material = material_of(project, runs, options, without_runs=clip is not None)
     similar: list[CandidateRow] = []
     split_ties, unread = 0, list[str]()
     if encoder:
         similar, split_ties = choosing.search(project, encoder, asked, MAX_CANDIDATES, unread=unread, progress=progress)
-    seen = frame_search.search(project, clip, asked, MAX_CANDIDATES, progress=progress) if clip else None
+    seen = search_frames(project, clip, asked, MAX_CANDIDATES, progress=progress) if clip else None
     beside: dict[QueryId, list[Listed]] = {}
     for source, rows in ((CAPTIONS, similar), (VISUAL, seen.rows if seen else ())):
         for row in rows:
@@ -148,20 +129,20 @@ def _pool_first(
         require_no_lists(project)  # here, because another process may have made some in the meantime
         require_unchanged(db, material)
         if batch_size is not None:
-            facts.set_batch_size(db, batch_size)
-        campaign = facts.campaign(db)
+            project_rows.set_batch_size(db, batch_size)
+        campaign = project_rows.campaign(db)
         ids = store_moments(db, merging)
         similarity = {(row.query_id, row.moment_id): row.similarity for row in similar}
         for query_id, candidates in found.items():
             append_to_list(db, query_id, candidates, ids, similarity, report.encoder)
-            lists.open_batch(db, campaign, query_id, 1, at=now, by=by.annotator_id)
+            candidates_rows.open_batch(db, campaign, query_id, 1, at=now, by=by.annotator_id)
         spans = merging.found_spans(found, ids)
         if report.encoder:
-            captions = CandidateSource(SourceKind.CAPTIONS, report.encoder, None, MAX_CANDIDATES)
-            lists.add_source(db, captions, spans.get(CAPTIONS, ()), at=now, by=by.annotator_id)
+            by_captions = CandidateSource(SourceKind.CAPTIONS, report.encoder, None, MAX_CANDIDATES)
+            candidates_rows.add_source(db, by_captions, spans.get(CAPTIONS, ()), at=now, by=by.annotator_id)
         if report.visual:
-            frames = CandidateSource(SourceKind.VISUAL, report.visual, None, MAX_CANDIDATES)
-            lists.add_source(db, frames, spans.get(VISUAL, ()), at=now, by=by.annotator_id)
+            by_frames = CandidateSource(SourceKind.VISUAL, report.visual, None, MAX_CANDIDATES)
+            candidates_rows.add_source(db, by_frames, spans.get(VISUAL, ()), at=now, by=by.annotator_id)
         add_runs(db, by, material, options, spans, part=1, now=now)
         what = {"encoder": report.encoder, "queries": report.queries, "candidates": report.candidates}
         if report.visual:
@@ -182,7 +163,7 @@ def _pool_again(
 ) -> PoolingReport:
     """Add to the lists what later runs found, and hand out, as one batch a query, what of it is new."""
     asked = choosing.to_judge(project, None)
-    if not lists.any_batch(project.store.db):
+    if not queries.any_batch(project.store.db):
         raise ProjectError(said("there are no candidate lists yet that runs could add to: leave --again out"))
     material = material_of(project, given, options)
     merging = merging_of(material, options)
@@ -208,14 +189,14 @@ def _pool_again(
         return report
     with writing(project.store) as db:
         require_unchanged(db, material)
-        lists.list_pairs(db)
-        part = max(1, lists.last_part(db)) + 1
-        campaign, numbers = facts.campaign(db), lists.open_batches(db)
+        candidates_rows.list_pairs(db)
+        part = max(1, candidates_rows.last_part(db)) + 1
+        campaign, numbers = project_rows.campaign(db), candidates_rows.open_batches(db)
         ids = store_moments(db, merging)
         for query_id in found:
             append_to_list(db, query_id, new[query_id], ids, {}, None)
             if ask[query_id]:
-                lists.open_batch_of(
+                candidates_rows.open_batch_of(
                     db,
                     campaign,
                     query_id,
@@ -229,3 +210,73 @@ def _pool_again(
         what = {"queries": report.queries, "candidates": report.candidates, "pairs": report.pairs}
         record_pooling(db, CANDIDATES_ADDED, by, report, options, what, now=now)
     return replace(report, part=part)
+
+
+FRAMES_PER_S = 2.0
+"""Frames of a video that are looked at; a moment of a second has two, a shorter one at least one."""
+
+
+@dataclass(frozen=True, slots=True)
+class SeenMoments:
+    """What CLIP found: `rows` by query and rank; `unseen` are videos that nobody could look at, with the reason."""
+
+    identity: str
+    rows: list[CandidateRow]
+    unseen: tuple[str, ...]
+
+
+def search_frames(
+    project: Project, clip: Clip, asked: Sequence[QueryRow], k: int, *, progress: Progress | None = None
+) -> SeenMoments:
+    """Return the k moments of each query whose frames are most similar to it, under CLIP.
+
+    The score is the coarse part of EMScore, asked of a moment instead of a whole video: with unit vectors v_1 ... v_N
+    of its frames, and x that of the query's end token, `x . g / |g|` where g is the mean of the v_i. (Shi et al.,
+    EMScore, CVPR 2022; `backend.encoders.emscore` has the whole measure.) Moments of videos whose file is not
+    known or cannot be shown are left out.
+
+    Raises:
+        EncoderUnavailable: the model cannot be built.
+        ProjectError: there is no moment, or none that can be looked at.
+    """
+    with reading(project.store) as db:
+        places = queries.moment_places(db)
+        names = sorted({place[0] for place in places.values()})
+        facts = {name: corpus.video_facts(db, name) for name in names}
+    of_video: dict[str, list[tuple[MomentId, Place]]] = {}
+    for moment_id, place in places.items():
+        of_video.setdefault(place[0], []).append((moment_id, place))
+    sources = [project.source(one) for one in facts.values() if one is not None]
+    keep_frames(
+        clip, sources, project.embeddings, per_s=FRAMES_PER_S, progress=named(progress, said("encoding frames"))
+    )
+    looking = named(progress, said("looking at videos"))
+    unseen = []
+    alike: dict[bytes, list[int]] = {}  # moments that show the same frames are as similar to any query
+    for done, name in enumerate(names, start=1):
+        try:
+            if (known := facts[name]) is None:
+                raise VideoUnreadable(said("{name}: no file is known", name=name))
+            frames = vectors_of(clip, project.source(known), FRAMES_PER_S, project.embeddings)
+        except VideoUnreadable as error:
+            unseen.append(str(error))
+        else:
+            for moment_id, (_, start_s, end_s) in of_video[name]:
+                alike.setdefault(of_span(frames, start_s, end_s, FRAMES_PER_S).tobytes(), []).append(moment_id)
+        if looking:
+            looking(done, len(names))
+    if not alike:
+        none = said("there is no moment that could be looked at")
+        raise ProjectError(said("{none}: {why}", none=none, why=unseen[0]) if unseen else none)
+    vectors = np.stack([np.frombuffer(one, dtype=np.float32) for one in alike])
+    searched = Captions(vectors, list(alike.values()), queries=len(asked))
+    sentences = clip.sentences(
+        {query.text for query in asked}, progress=named(progress, said("encoding queries by CLIP"))
+    )
+    rows: list[CandidateRow] = []
+    for start in range(0, len(asked), QUERIES_AT_ONCE):
+        block = asked[start : start + QUERIES_AT_ONCE]
+        wanted = np.stack([sentences[query.text].vectors[-1] for query in block])
+        for query, found in zip(block, searched.top(wanted, k), strict=True):
+            rows += [CandidateRow(query.query_id, one.rank, MomentId(one.moment_id), one.similarity) for one in found]
+    return SeenMoments(f"{clip.identity} frames={FRAMES_PER_S:g}/s", rows, tuple(unseen))

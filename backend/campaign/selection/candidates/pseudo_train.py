@@ -15,9 +15,9 @@ import msgspec
 from backend.campaign.corpus.captions import rows
 from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.nouns import Split
+from backend.campaign.selection.candidates import rows as candidates_rows
 from backend.campaign.selection.candidates.choosing import search_by_block
-from backend.campaign.selection.candidates.rows import lists
-from backend.campaign.selection.candidates.rows.lists import CandidateRow
+from backend.campaign.selection.candidates.rows import CandidateRow
 from backend.campaign.selection.queries import rows as queries
 from backend.campaign.selection.queries.model import QueryRow
 from backend.campaign.setup.project.folder import Project
@@ -39,7 +39,7 @@ TOPS = (1, 20, 40)
 def needs_encoder(project: Project) -> bool:
     """Tell whether lists have to be computed: there are training queries, and theirs did not come with a release."""
     db = project.store.db
-    return queries.split_counts(db)[Split.TRAIN.value] > 0 and not lists.longest_training_list(db)
+    return queries.split_counts(db)[Split.TRAIN.value] > 0 and not candidates_rows.longest_training_list(db)
 
 
 def training_encoder(project: Project, where: Where = HERE) -> Encoder | None:
@@ -87,7 +87,7 @@ def require_same_encoder(project: Project, encoder: Encoder) -> None:
     Raises:
         ProjectError: it is another one.
     """
-    recorded = lists.encoder_of_candidates(project.store.db)
+    recorded = candidates_rows.encoder_of_candidates(project.store.db)
     if recorded is not None and recorded != encoder.identity:
         raise ProjectError(
             said(
@@ -103,14 +103,14 @@ def _stored(
     project: Project, asked: Sequence[QueryRow], most: int, progress: Progress | None
 ) -> Iterator[tuple[Sequence[QueryRow], list[list[CandidateRow]]]]:
     """The lists that came with a release, a block of queries at a time."""
-    held = lists.longest_training_list(project.store.db)
+    held = candidates_rows.longest_training_list(project.store.db)
     if asked and most > max(held, TOPS[-1]):
         raise ProjectError(
             said("the training lists of this project came with a release and hold {held} moments each", held=held)
         )
     for start in range(0, len(asked), QUERIES_AT_ONCE):
         block = asked[start : start + QUERIES_AT_ONCE]
-        found = lists.training_lists(project.store.db, [query.query_id for query in block])
+        found = candidates_rows.training_lists(project.store.db, [query.query_id for query in block])
         yield block, [found[query.query_id] for query in block]
         if progress:
             progress(said("writing training sets"), start + len(block), len(asked))

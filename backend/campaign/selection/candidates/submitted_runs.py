@@ -16,8 +16,15 @@ import numpy as np
 
 from backend.campaign.corpus.importing.model import END_SLACK_S
 from backend.campaign.nouns import Split
-from backend.campaign.selection.candidates.model import CandidateSource, FoundSpan, SourceKind
-from backend.campaign.selection.candidates.rules import KnownSpan, MergedSpan, SeenSpan, pool
+from backend.campaign.selection.candidates.model import (
+    CandidateSource,
+    FoundSpan,
+    KnownSpan,
+    MergedSpan,
+    SeenSpan,
+    SourceKind,
+    pool,
+)
 from backend.campaign.selection.queries.model import QueryRow
 from backend.core.errors import InputError, Problem
 from backend.core.ids import MomentId, QueryId
@@ -26,7 +33,7 @@ from backend.core.reading import bytes_of, unpack
 from backend.core.timespan import to_lattice
 from backend.core.typed_text import is_readable
 from backend.scoring.files.formats import read_videos, run_file
-from backend.scoring.files.partial_reads import PartlyRead
+from backend.scoring.files.text import PartlyRead
 from backend.scoring.matching.columns import Indices, Run
 from backend.scoring.run_files import RunFile, named_files
 
@@ -60,10 +67,6 @@ class Submitted:
         size = np.diff(self.run.offsets)
         place = np.arange(len(self.run.video)) - np.repeat(self.run.offsets[:-1], size)
         return np.flatnonzero(place < depth)
-
-    def place(self, positions: Indices) -> Indices:
-        """The ranks of these predictions, from 1."""
-        return positions - self.run.offsets[self.run.query[positions]] + 1
 
 
 def read(

@@ -1,7 +1,7 @@
 """Build pools from the captions of a project, or from an annotation file without any project.
 
-*Reads* captions, moments and videos of a project, or an annotation file; video files where they are looked at.
-*Writes* what `building` writes.
+*Reads* captions, moments and videos of a project, or an annotation file; video files where they are looked at, and what
+is kept of them. *Writes* what `building` writes, and vectors of frames, which are kept.
 """
 
 from collections.abc import Mapping
@@ -17,25 +17,107 @@ from backend.campaign.nouns import Lead, Operator
 from backend.campaign.selection.pools.building import BuildReport, build, require_sensible
 from backend.campaign.selection.pools.files import read_thresholds
 from backend.campaign.selection.pools.model import Captioned, Looks, PoolOptions
-from backend.campaign.selection.pools.video_scores import Looking, files_in, look
+from backend.campaign.selection.pools.rules import Doubles, Numbers, Seen
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project import steps
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.sentence_encoder import encoder_spec
 from backend.core.atomic_output import require_new_folder
-from backend.core.errors import InputError, ProjectError
-from backend.core.progress import Progress
+from backend.core.errors import InputError, Problem, ProjectError, VideoUnreadable
+from backend.core.progress import Progress, named
 from backend.core.reading import unpacked
 from backend.core.where import HERE, Where, placed
 from backend.encoders import cache, sentence
-from backend.encoders.clip import CLIP_NAME, load_clip
-from backend.encoders.sentence import Encoder
+from backend.encoders.clip import CLIP_NAME, Clip, load_clip
+from backend.encoders.emscore import FrameVectors, Idf, SentenceVectors, idf, score
+from backend.media.frames import keep_frames, vectors_of
 from backend.media.sources import Source
+from backend.media.video_folder import VideoFolder
 from backend.scoring.pools.checking import PAST_END_S
 from backend.scoring.pools.model import PoolMoment
 from backend.store.connection import reading
 
 PUBLISHED = "as published"
+
+
+@dataclass(frozen=True, slots=True)
+class Looking:
+    """A corpus that was looked at; its videos are in the order of their names."""
+
+    identity: str
+    _frames: FrameVectors
+    _sentences: Mapping[str, SentenceVectors]
+    _weights: Idf
+
+    def of(self, text: str) -> Seen:
+        """EMScore (full F) of a sentence of the corpus and any of its videos."""
+        sentence = self._sentences[text]
+
+        def seen(videos: Numbers, *, weighted: bool) -> Doubles:
+            return score(sentence, self._frames.some(videos), self._weights if weighted else None).full_f
+
+        return seen
+
+
+def look(
+    corpus: Captioned,
+    files: Mapping[str, Source],
+    clip: Clip,
+    embeddings: Path,
+    *,
+    per_s: float,
+    progress: Progress | None = None,
+) -> Looking:
+    """Encode the sentences and the videos of a corpus.
+
+    Args:
+        corpus: whose every sentence is a document of the IDF weights.
+        files: where each of its videos lies.
+        clip: the model.
+        embeddings: where vectors of frames are kept.
+        per_s: frames a second.
+        progress: called with (what is done, done, all).
+
+    Raises:
+        InputError: the files that cannot be shown.
+        EncoderUnavailable: the model cannot be built.
+    """
+    texts = [moment.sentence for moments in corpus.moments.values() for moment in moments]
+    sentences = clip.sentences(texts, progress=named(progress, "encoding sentences by CLIP"))
+    keep_frames(clip, files.values(), embeddings, per_s=per_s, progress=named(progress, "encoding frames"))
+    steps = named(progress, "looking at videos")
+    found = []
+    problems = []
+    for done, name in enumerate(sorted(corpus.moments), start=1):
+        try:
+            found.append(vectors_of(clip, files[name], per_s, embeddings))
+        except VideoUnreadable as error:
+            problems.append(Problem(corpus.source, None, f"video {name}: {error}"))
+        if steps:
+            steps(done, len(corpus.moments))
+    if problems:
+        raise InputError(problems)
+    weights = idf(sentences[text].tokens for text in texts)
+    return Looking(f"{clip.identity} frames={per_s:g}/s", FrameVectors.of(found), sentences, weights)
+
+
+def files_in(folder: Path, corpus: Captioned) -> dict[str, Path]:
+    """The file of every video of a corpus, found by its name in a folder.
+
+    Raises:
+        InputError: every video without a file.
+    """
+    there = VideoFolder(folder)
+    files: dict[str, Path] = {}
+    problems = []
+    for name in corpus.moments:
+        try:
+            files[name] = there.find(name)
+        except VideoUnreadable as error:
+            problems.append(Problem(corpus.source, None, str(error)))
+    if problems:
+        raise InputError(problems)
+    return files
 
 
 @in_charge
@@ -71,18 +153,8 @@ def build_pools(
     """
     corpus = _project_corpus(project)
     files = _video_files(project, sorted(corpus.moments)) if looks else {}
-    ready = _ready(corpus, out, options, thresholds, encoder_spec(project), where)
-    return build(
-        corpus,
-        ready.encoder,
-        out,
-        ready.options,
-        embeddings=project.embeddings,
-        visual=_look(corpus, files, looks, where, project.embeddings, progress),
-        thresholds_from=ready.thresholds_from,
-        now=now,
-        progress=progress,
-    )
+    kept = project.embeddings
+    return _build(corpus, files, encoder_spec(project), out, options, thresholds, looks, kept, where, now, progress)
 
 
 def build_pools_from_file(
@@ -130,19 +202,8 @@ def build_pools_from_file(
         raise InputError.single(file, "does not say where its videos lie: name their folder with --videos")
     files = files_in(videos, corpus) if looks and videos else {}
     spec = sentence.resolve(encoder or sentence.DEFAULT_NAME, kind)
-    ready = _ready(corpus, out, options, thresholds, spec, where)
     kept = embeddings or cache.shared_folder()
-    return build(
-        corpus,
-        ready.encoder,
-        out,
-        ready.options,
-        embeddings=kept,
-        visual=_look(corpus, files, looks, where, kept, progress),
-        thresholds_from=ready.thresholds_from,
-        now=now,
-        progress=progress,
-    )
+    return _build(corpus, files, spec, out, options, thresholds, looks, kept, where, now, progress)
 
 
 def read_corpus(file: Path, format: str | None, options: ImportOptions) -> Captioned:  # noqa: A002 - the public word
@@ -229,36 +290,20 @@ def _video_files(project: Project, names: list[str]) -> dict[str, Source]:
     return {name: project.source(found) for name, found in facts.items() if found is not None}
 
 
-@dataclass(frozen=True, slots=True)
-class _Ready:
-    encoder: Encoder
-    options: PoolOptions
-    thresholds_from: str
-
-
-def _look(
+def _build(
     corpus: Captioned,
     files: Mapping[str, Source],
-    looks: Looks | None,
-    where: Where,
-    embeddings: Path,
-    progress: Progress | None,
-) -> Looking | None:
-    if looks is None:
-        return None
-    clip = placed(load_clip(looks.clip or CLIP_NAME), where)
-    return look(corpus, files, clip, embeddings, per_s=looks.frames_per_s, progress=progress)
-
-
-def _ready(
-    corpus: Captioned,
+    spec: sentence.EncoderSpec,
     out: Path,
     options: PoolOptions,
     thresholds: Path | None,
-    spec: sentence.EncoderSpec,
+    looks: Looks | None,
+    embeddings: Path,
     where: Where,
-) -> _Ready:
-    """Everything that can be refused at once, the encoder last: its files may have to be downloaded."""
+    now: float,
+    progress: Progress | None,
+) -> BuildReport:
+    """Build once all that can be refused at once was, the encoder last: its files may have to be downloaded."""
     require_new_folder(out)
     stored = read_thresholds(thresholds) if thresholds else None
     if stored:
@@ -270,4 +315,18 @@ def _ready(
             f"{thresholds} has thresholds of {stored.encoder}, but the encoder here is {encoder.identity}: "
             "run `reelrank mvmr calibrate` with this one"
         )
-    return _Ready(encoder, options, f"{stored.labels}: {stored.rule}" if stored else "given")
+    visual = None
+    if looks:
+        clip = placed(load_clip(looks.clip or CLIP_NAME), where)
+        visual = look(corpus, files, clip, embeddings, per_s=looks.frames_per_s, progress=progress)
+    return build(
+        corpus,
+        encoder,
+        out,
+        options,
+        embeddings=embeddings,
+        visual=visual,
+        thresholds_from=f"{stored.labels}: {stored.rule}" if stored else "given",
+        now=now,
+        progress=progress,
+    )

@@ -1,7 +1,7 @@
 """Write negatives to train on: how likely each video is drawn for every sentence of a corpus, and the other way round.
 
 *Reads* one annotation file, cached embeddings. *Writes* a new folder: two Parquet files that a training loop reads
-(`backend/training/negatives.py`), and a manifest. A block of rows at a time, because the whole of Charades-STA's
+(`backend/training.py`), and a manifest. A block of rows at a time, because the whole of Charades-STA's
 12,404 sentences with 5,336 videos is 265 MB for each of the two.
 """
 

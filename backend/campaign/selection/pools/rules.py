@@ -110,11 +110,6 @@ class Selection:
     positives: tuple[int, ...]
     negatives: tuple[int, ...]
 
-    @property
-    def size(self) -> int:
-        """Videos of the pool, the own one included."""
-        return 1 + len(self.positives) + len(self.negatives)
-
 
 def select(
     own: int,

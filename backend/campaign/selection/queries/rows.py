@@ -45,10 +45,11 @@ def moment_places(db: Database) -> dict[MomentId, tuple[str, float, float]]:
 def query_rows(db: Database, splits: Sequence[Split] = tuple(Split)) -> list[QueryRow]:
     """Queries of the named splits, in judging order."""
     marks = ", ".join("?" * len(splits))
-    rows = db.conn.execute(
-        f"SELECT query_id, text, split FROM query WHERE split IN ({marks}) ORDER BY position, query_id",
-        [split.value for split in splits],
-    )
+    return _where(db, f"split IN ({marks}) ORDER BY position, query_id", [split.value for split in splits])
+
+
+def _where(db: Database, condition: str, values: Sequence[object]) -> list[QueryRow]:
+    rows = db.conn.execute(f"SELECT query_id, text, split FROM query WHERE {condition}", values)
     return [QueryRow(QueryId(row[0]), row[1], Split(row[2])) for row in rows]
 
 
@@ -76,17 +77,12 @@ def _with_words(search: str) -> tuple[str, list[str]]:
 
 def find(db: Database, query_ids: Sequence[QueryId]) -> list[QueryRow]:
     """Those of these queries that are there."""
-    rows = db.conn.execute(
-        "SELECT query_id, text, split FROM query WHERE query_id IN (SELECT value FROM json_each(?)) ORDER BY position",
-        [json.dumps(query_ids)],
-    )
-    return [QueryRow(QueryId(row[0]), row[1], Split(row[2])) for row in rows]
+    return _where(db, "query_id IN (SELECT value FROM json_each(?)) ORDER BY position", [json.dumps(query_ids)])
 
 
 def of_text(db: Database, text: str) -> list[QueryRow]:
     """The queries with this text; of training queries there may be several."""
-    rows = db.conn.execute("SELECT query_id, text, split FROM query WHERE text = ?", [text])
-    return [QueryRow(QueryId(row[0]), row[1], Split(row[2])) for row in rows]
+    return _where(db, "text = ?", [text])
 
 
 def change(db: Database, query_id: QueryId, text: str, split: Split) -> None:

@@ -1,17 +1,35 @@
-"""Create, invite and list the people of a project, and set their passwords.
+"""Accounts: create, invite and list people, check passwords, sign in, and tell whose session or browser a cookie is.
 
-*Reads* annotator, invitation. *Writes* annotator, invitation, identity, session, events.
+*Reads* annotator, invitation, identity, session. *Writes* annotator, invitation, identity, session, known_browser,
+events. Tokens are kept as SHA-256: nothing in the database lets anybody in. argon2 is slow on purpose: keep passwords
+off the event loop.
 """
 
 import secrets
 import time
 
-from backend.campaign.nouns import Lead, Operator, Person, Role
+from backend.campaign.nouns import (
+    IDENTITY_BOUND,
+    INVITED,
+    PASSWORD_SET,
+    PERSON_ADDED,
+    Lead,
+    Operator,
+    Person,
+    PersonReview,
+    Role,
+)
+from backend.campaign.setup.people import permissions
 from backend.campaign.setup.people import rows as people
-from backend.campaign.setup.people import sessions
-from backend.campaign.setup.people.model import IDENTITY_BOUND, INVITED, PASSWORD_SET, PERSON_ADDED, PersonReview
-from backend.campaign.setup.people.permissions import in_charge, lead_only, public
-from backend.campaign.setup.people.sessions import DAY_S, digest, new_session, person_for
+from backend.campaign.setup.people.permissions import (
+    DAY_S,
+    digest,
+    in_charge,
+    lead_only,
+    new_session,
+    person_for,
+    public,
+)
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import ProjectError, SignInRefused
 from backend.core.ids import AnnotatorId
@@ -59,7 +77,7 @@ def add_person_with_password(
     Raises:
         ProjectError: the name is empty or taken, or the password is too short.
     """
-    hashed = sessions.hash_password(password)  # slow on purpose, so before the transaction
+    hashed = permissions.hash_password(password)  # slow on purpose, so before the transaction
     with writing(project.store) as db:
         person = add(project.store, by, name, role, now=now)
         _set_password(db, person, hashed, now=now)
@@ -114,7 +132,7 @@ def accept_invitation(project: Project, invitation: str, password: str, *, now: 
         SignInRefused: the invitation is no longer good.
         ProjectError: the password is too short.
     """
-    hashed = sessions.hash_password(password)  # slow on purpose, so before the transaction
+    hashed = permissions.hash_password(password)  # slow on purpose, so before the transaction
     with writing(project.store) as db:
         person = _use_invitation(db, invitation, now=now)
         _set_password(db, person, hashed, now=now)
@@ -152,11 +170,11 @@ def change_password(project: Project, token: str, old: str, new: str, *, now: fl
     if person is None or found is None:
         raise SignInRefused(said("You are signed out: sign in again."))
     verified = found[1]
-    if not sessions.fits(verified or sessions.nobodys_hash(), old):
+    if not permissions.fits(verified or permissions.nobodys_hash(), old):
         raise SignInRefused(said("The present password is wrong."))
     if normalised_password(new) == normalised_password(old):
         raise ProjectError(said("the new password is the present one: choose another"))
-    hashed = sessions.hash_password(new)  # slow on purpose, so before the transaction
+    hashed = permissions.hash_password(new)  # slow on purpose, so before the transaction
     with writing(project.store) as db:
         # Asked again: meanwhile a lead may have suspended the person, or another browser changed the password.
         known = people.by_name(db, person.name)

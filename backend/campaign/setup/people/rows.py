@@ -2,8 +2,7 @@
 
 import sqlite3
 
-from backend.campaign.nouns import FROM_EXAM, Person, Role
-from backend.campaign.setup.people.model import Pause, PersonReview
+from backend.campaign.nouns import FROM_EXAM, Pause, Person, PersonReview, Role
 from backend.core import typed_text as rules
 from backend.core.days import midnight
 from backend.core.errors import ProjectError

@@ -10,24 +10,24 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from backend.campaign.setup.project import rows
-from backend.campaign.setup.project.database_place import (
-    ADDRESS_VARIABLE,
-    database_address,
-    require_database,
-    set_database,
-    written_address,
-)
 from backend.campaign.setup.project.model import Campaign, Grading
 from backend.campaign.setup.project.places import DATABASE_FILE, SETTINGS_FILE, require_inside
-from backend.campaign.setup.project.registry import template, toml_value
 from backend.campaign.setup.project.setting_entries import MOST_CANDIDATES
-from backend.campaign.setup.project.settings import GIB, ProjectSettings
-from backend.campaign.setup.project.settings_file import read_settings, replace_lines, write_whole
+from backend.campaign.setup.project.settings import GIB, ProjectSettings, template, toml_value
+from backend.campaign.setup.project.settings_file import (
+    ADDRESS_VARIABLE,
+    database_address,
+    read_settings,
+    replace_lines,
+    require_database,
+    set_database,
+    write_whole,
+    written_address,
+)
 from backend.core.addresses import Address, Place
 from backend.core.errors import ProjectError
-from backend.core.file_system import network_file_system
+from backend.core.file_system import make_private_folder, network_file_system
 from backend.core.messages import said
-from backend.core.private import make_private_folder
 from backend.media.jobs import ClipCache, Profile
 from backend.media.sources import Source, VideoFacts, place_in, source_at
 from backend.store import connection

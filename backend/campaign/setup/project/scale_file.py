@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from backend.campaign.nouns import GradeMeaning, Rounding, Scale
-from backend.campaign.setup.project import rules
+from backend.campaign.setup.project import model
 from backend.campaign.setup.project.model import Grading, Question
 from backend.core.errors import InputError, Problem, ProjectError
 from backend.core.messages import said
@@ -80,7 +80,7 @@ def read(file: Path) -> Grading:
         GradeMeaning(n, one.label.strip(), one.meaning, one.detail, one.example) for n, one in enumerate(found.grades)
     ]
     questions = tuple(Question(one.title, one.text) for one in found.questions)
-    wrong = rules.wrong(meanings, found.tolerance, found.example_query, questions, found.reminders)
+    wrong = model.grading_problems(meanings, found.tolerance, found.example_query, questions, found.reminders)
     if problems := [Problem(str(file), None, message) for message in wrong]:
         raise InputError(problems)
     return Grading(

@@ -5,8 +5,8 @@ from enum import StrEnum
 from functools import partial
 
 from backend.campaign.nouns import FIRST_ROUND_SEATS, SECOND_ROUND_SEATS
+from backend.core.file_system import UMASK_VARIABLE
 from backend.core.messages import said
-from backend.core.private import UMASK_VARIABLE
 from backend.core.server_options import BASE_PATH_VARIABLE, LOG_VARIABLE, METRICS_VARIABLE
 
 
@@ -37,18 +37,6 @@ class SettingEntry:
     most: float | None = None
     choices: tuple[str, ...] = ()
     listed: bool = True
-
-    def allows(self, value: float) -> bool:
-        """Whether a number is within the range.
-
-        >>> GOLD_SHARE.allows(0), GOLD_SHARE.allows(0.5), GOLD_SHARE.allows(0.6)
-        (False, True, False)
-        """
-        return (
-            (self.least is None or value >= self.least)
-            and (self.above is None or value > self.above)
-            and (self.most is None or value <= self.most)
-        )
 
     @property
     def range(self) -> str:

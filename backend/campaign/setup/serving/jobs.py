@@ -1,109 +1,225 @@
-"""Show every front end the job that a lead began: begun, told of while it lasts, ended, put away.
+"""Show every front end the background jobs of a project: begun, reported while they last, ended, dismissed.
 
-A job is what takes longer than a request. The front end at which it begins runs it in a process of its own, and holds a
-lock file meanwhile: the system frees it when the front end is killed, so that everybody learns of it in seconds. Each
-job is all or nothing in the database: one that is interrupted leaves nothing half-done.
+A job is what takes longer than a request. Whoever begins it runs it in a process of its own, and holds a lock file
+meanwhile: the system frees it when that process is killed, so that everybody learns of it in seconds. Each job is all
+or nothing in the database: one that is interrupted leaves nothing half-done. One job at a time changes the project;
+those that only read run beside it and each other, but none twice at once.
 
-*Reads* and *writes* long_work.
+*Reads* and *writes* job, and files of jobs in the project's cache folder.
 """
 
 import secrets
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any, TypeVar
 
-from backend.campaign.nouns import Lead
-from backend.campaign.setup.people.permissions import lead_only, public
+import msgspec
+
+from backend import __version__
+from backend.campaign.nouns import Lead, Operator
+from backend.campaign.setup.people.permissions import in_charge, lead_only, public
 from backend.campaign.setup.project.folder import CACHE_FOLDER, Project
 from backend.campaign.setup.serving import rows, rules
-from backend.campaign.setup.serving.model import LongWork, WorkOutcome, WorkState
-from backend.core.errors import ProjectError
+from backend.campaign.setup.serving.model import Job, JobKind, JobOutcome, JobState
+from backend.core.errors import ProjectError, ReelRankError, StoreUnavailable
+from backend.core.file_system import make_private_folder
 from backend.core.locking import is_free, locked
-from backend.core.messages import said
+from backend.core.messages import kept, recalled, said
+from backend.core.progress import Progress
 from backend.store.connection import Database, writing
+from backend.store.files import arriving
+
+REPORT_EVERY_S = 0.5
+"""How often a process reports how far its job has come, if it has come any further."""
+ALIVE_EVERY_S = 5.0
+"""How often it reports that it is still there."""
+Work = Callable[[Progress], object]
+"""What a job does: it returns a `JobOutcome`, or any other value, which is kept for `job_result`."""
+Result = TypeVar("Result")
 
 
-@lead_only
-def begin_work(project: Project, lead: Lead, step: str, title: str, asked: Mapping[str, str], *, now: float) -> str:
-    """Note that a job begins, in the place of the last one, and return the key for `tell_work` and `end_work`.
+@in_charge
+def begin_job(
+    project: Project,
+    by: Lead | Operator,
+    kind: JobKind,
+    subject: str,
+    title: str,
+    asked: Mapping[str, str],
+    *,
+    now: float,
+) -> str | None:
+    """Note that a job begins, and remove those of its kind that ended before; see `rules.outdated_jobs`.
 
     Args:
         project: the project.
-        lead: who asks for it.
-        step: the step of the project's setup that it belongs to.
+        by: who asks for it: a lead, or whoever runs commands.
+        kind: what it does.
+        subject: what of its kind it is, such as a step of the project's setup.
         title: what people read: `Importing moments.jsonl`.
         asked: kept with the job.
         now: seconds since 1970.
 
+    Returns:
+        The key for `run_job`; None if this very job, which only reads, is under way already.
+
     Raises:
-        ProjectError: another job is under way, at whichever front end.
+        ProjectError: another job that changes the project is under way, at whichever front end.
     """
-    key = secrets.token_urlsafe(12)
+    job = Job(secrets.token_urlsafe(12), kind, subject, title, "", now, asked=dict(asked))
+    files = list((project.folder / CACHE_FOLDER).glob("job-*"))  # those of jobs that begin meanwhile stay
     with writing(project.store) as db:
-        last = _last_job(project, db, now)
-        if last is not None and last.state is WorkState.UNDER_WAY:
-            raise ProjectError(
-                said(
-                    "{title} is under way, begun by {by}: wait until it is done, then try again",
-                    title=last.title,
-                    by=last.by,
+        jobs = _current_jobs(project, db, now)
+        for other in jobs:
+            if other.is_running and kind.changes_project and other.kind.changes_project:
+                raise ProjectError(
+                    said(
+                        "{title} is under way, begun by {by}: wait until it is done, then try again",
+                        title=other.title,
+                        by=other.by,
+                    )
                 )
-            )
-        rows.begin_work(db, key, lead.annotator_id, step, title, asked, at=now)
-    return key
+            if other.is_running and (other.kind, other.subject) == (kind, subject):
+                return None
+            if other.state is JobState.INTERRUPTED:  # noted down, as two jobs under way have no room
+                rows.end_job(db, other.key, other.state, other.outcome, "", at=now)
+        outdated = {other.key for other in rules.outdated_jobs(jobs, kind)}
+        rows.remove_jobs(db, outdated)
+        rows.begin_job(db, job, by.annotator_id)
+    kept_keys = {other.key for other in jobs} - outdated
+    for file in files:
+        if file.stem.removeprefix("job-") not in kept_keys:
+            file.unlink(missing_ok=True)
+    return job.key
 
 
 @lead_only
-def look_at_work(project: Project, lead: Lead, *, now: float) -> LongWork | None:
-    """Return the last job as it is now, whichever front end runs it; None if there was none, or it was put away."""
-    return _last_job(project, project.store.db, now)
-
-
-@public
-def tell_work(project: Project, key: str, what: str, done: int, total: int, *, now: float) -> None:
-    """Say how far a job has come, and that it still runs: at least every 30 s, or it counts as cut short."""
-    with writing(project.store) as db:
-        rows.tell_work(db, key, what, done, total, at=now)
-
-
-@public
-def end_work(
-    project: Project, key: str, state: WorkState, outcome: WorkOutcome, refusal: str = "", *, now: float
-) -> None:
-    """Say how a job ended. One that everybody took for dead may still say so."""
-    with writing(project.store) as db:
-        rows.end_work(db, key, state, outcome, refusal, at=now)
+def list_jobs(project: Project, lead: Lead, *, now: float) -> list[Job]:
+    """Return the jobs as they are now, whichever front end runs them, the newest first; not those dismissed."""
+    return _current_jobs(project, project.store.db, now)
 
 
 @lead_only
-def put_work_away(project: Project, lead: Lead, *, now: float) -> None:
-    """Show the last job no more; one that is under way stays."""
+def dismiss_job(project: Project, lead: Lead, key: str, *, now: float) -> None:
+    """Show a job no more; one that is under way stays."""
     with writing(project.store) as db:
-        last = _last_job(project, db, now)
-        if last is not None and last.state is not WorkState.UNDER_WAY:
-            rows.remove_work(db)
+        ended = [job.key for job in _current_jobs(project, db, now) if not job.is_running]
+        rows.remove_jobs(db, {key} & {*ended})
+
+
+@lead_only
+def job_result(project: Project, lead: Lead, key: str, kind: type[Result]) -> Result | None:
+    """Return what a job computed; None if its file is gone, or of another release of ReelRank."""
+    with suppress(FileNotFoundError):
+        release, result = msgspec.json.decode(_file(project, key, "json").read_bytes())
+        if release == __version__:
+            return msgspec.convert(_with_messages(result), kind)
+    return None
 
 
 @public
 @contextmanager
 def running(project: Project, key: str) -> Iterator[None]:
     """Hold the lock file of a job while this process runs it, or waits for the process that does."""
-    file = _lock_file(project, key)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    for left in file.parent.glob("job-*.lock"):  # of front ends that were killed: one job runs at a time
-        left.unlink(missing_ok=True)
+    file = _file(project, key, "lock")
+    make_private_folder(file.parent)
     with locked(file):
         yield
 
 
-def _lock_file(project: Project, key: str) -> Path:
-    return project.folder / CACHE_FOLDER / f"job-{key}.lock"
+@public
+def run_job(project: Project, key: str, work: Work) -> ReelRankError | None:
+    """Do what a job is for, and note how far it has come and how it ended.
+
+    Returns:
+        Why it cannot be done, which is noted, too; None if it was done.
+
+    Raises:
+        StoreUnavailable: how it ended cannot be noted.
+    """
+    try:
+        with reporting(project, key) as progress:
+            outcome = work(progress)
+        if not isinstance(outcome, JobOutcome):
+            with arriving(_file(project, key, "json")) as part:
+                part.write_bytes(msgspec.json.encode((__version__, outcome), enc_hook=kept))
+            outcome = JobOutcome()
+    except ReelRankError as refusal:
+        end_job(project, key, JobState.REFUSED, JobOutcome(), str(refusal), now=time.time())
+        return refusal
+    except BaseException as error:
+        state = JobState.INTERRUPTED if isinstance(error, KeyboardInterrupt) else JobState.FAILED
+        with suppress(StoreUnavailable):
+            end_job(project, key, state, JobOutcome(), now=time.time())
+        raise
+    end_job(project, key, JobState.DONE, outcome, now=time.time())
+    return None
 
 
-def _last_job(project: Project, db: Database, now: float) -> LongWork | None:
-    last = rows.long_work(db)
-    if last is None:
-        return None
-    job, key, heard_at = last
-    free = is_free(_lock_file(project, key)) if now - heard_at > rules.QUIET_S else None
-    return rules.as_it_stands(job, heard_at=heard_at, lock_is_free=free, now=now)
+@public
+@contextmanager
+def reporting(project: Project, key: str) -> Iterator[Progress]:
+    """Report how far a job is while it lasts: in a thread, because it may be in the middle of its one transaction."""
+    latest, over = ("", 0, 0), threading.Event()
+
+    def progress(what: str, done: int, total: int) -> None:
+        nonlocal latest
+        latest = (what, done, total)
+
+    def report() -> None:
+        reported, at = latest, time.monotonic()
+        while not over.wait(REPORT_EVERY_S):
+            current = latest
+            if current == reported and time.monotonic() - at < ALIVE_EVERY_S:
+                continue
+            with suppress(StoreUnavailable):  # a full disk, or a long lock, is for the job itself to meet
+                report_progress(project, key, *current, now=time.time())
+                reported, at = current, time.monotonic()
+        project.store.close()
+
+    thread = threading.Thread(target=report, daemon=True)
+    thread.start()
+    try:
+        yield progress
+    finally:
+        over.set()
+        thread.join()
+
+
+@public
+def report_progress(project: Project, key: str, what: str, done: int, total: int, *, now: float) -> None:
+    """Say how far a job has come, and that it still runs: at least every 30 s, or it counts as interrupted."""
+    with writing(project.store) as db:
+        rows.report_progress(db, key, what, done, total, at=now)
+
+
+@public
+def end_job(project: Project, key: str, state: JobState, outcome: JobOutcome, refusal: str = "", *, now: float) -> None:
+    """Say how a job ended. One that everybody took for dead may still say so."""
+    with writing(project.store) as db:
+        rows.end_job(db, key, state, outcome, refusal, at=now)
+
+
+def _file(project: Project, key: str, extension: str) -> Path:
+    return project.folder / CACHE_FOLDER / f"job-{key}.{extension}"
+
+
+def _current_jobs(project: Project, db: Database, now: float) -> list[Job]:
+    jobs = []
+    for job, heard_at in rows.jobs(db):
+        quiet = job.is_running and now - heard_at > rules.QUIET_S
+        free = is_free(_file(project, job.key, "lock")) if quiet else None
+        jobs.append(rules.current_job(job, heard_at=heard_at, lock_is_free=free, now=now))
+    return jobs
+
+
+def _with_messages(value: Any) -> Any:
+    """Return a value read from JSON with translatable messages in the place of stored texts."""
+    if isinstance(value, str):
+        return recalled(value)
+    if isinstance(value, list):
+        return [_with_messages(one) for one in value]
+    return {key: _with_messages(one) for key, one in value.items()} if isinstance(value, dict) else value

@@ -5,6 +5,10 @@ from enum import StrEnum
 
 import msgspec
 
+from backend.core.messages import said
+
+A_COMMAND = said("a command")
+"""Who began a job that no lead did."""
 Typed = str | int | float | frozenset[str]
 """What somebody typed or chose, by the name of its field."""
 
@@ -25,7 +29,26 @@ class Delay:
     held_s: float = 0.0
 
 
-class WorkState(StrEnum):
+class JobKind(StrEnum):
+    """What a job does."""
+
+    SET_UP = "set up"
+    """A step of the page Set up, which its `subject` names."""
+    RELEASE = "release"
+    INTERVALS = "intervals"
+    """Of agreement; its `subject` says of which pairs, and of which state of the grades."""
+    COMPARISON = "comparison"
+    """Of the consensus rule with other aggregators."""
+    CLIPS = "clips"
+    """Cutting the clips of batches."""
+
+    @property
+    def changes_project(self) -> bool:
+        """Whether it excludes other jobs that change the project; one that only reads runs beside any other."""
+        return self in (JobKind.SET_UP, JobKind.RELEASE)
+
+
+class JobState(StrEnum):
     """How a job stands."""
 
     UNDER_WAY = "under way"
@@ -34,8 +57,8 @@ class WorkState(StrEnum):
     """It cannot be done; the text says why."""
     FAILED = "failed"
     """By a mistake of ours, or because its process was killed; the server's log says more."""
-    CUT_SHORT = "cut short"
-    """Nothing was heard of it for a while: its server stopped in the middle of it. Derived, never stored."""
+    INTERRUPTED = "interrupted"
+    """Its server stopped in the middle of it, or nothing was heard of it for a while."""
 
 
 class OutcomeTable(msgspec.Struct, frozen=True):
@@ -45,27 +68,35 @@ class OutcomeTable(msgspec.Struct, frozen=True):
     rows: list[list[str]]
 
 
-class WorkOutcome(msgspec.Struct, frozen=True):
+class JobOutcome(msgspec.Struct, frozen=True):
     """What came out: sentences and tables, as plain text."""
 
     sentences: list[str] = []
     tables: list[OutcomeTable] = []
 
 
-class LongWork(msgspec.Struct, frozen=True):
-    """A job that takes longer than a request: `done` of `total` steps of `what`; `total` is 0 until it is known.
+class Job(msgspec.Struct, frozen=True):
+    """Work that takes longer than a request: `done` of `total` steps of `what`; `total` is 0 until it is known.
 
-    `step` is the step of the project's setup that it belongs to, and `asked` what that step needs to know afterwards.
+    `subject` says what of its kind it is, and `asked` is what its page needs to know afterwards.
     """
 
-    step: str
+    key: str
+    kind: JobKind
+    subject: str
     title: str
     by: str
+    """The name of a lead, or `A_COMMAND`."""
     began_at: float
-    state: WorkState = WorkState.UNDER_WAY
+    state: JobState = JobState.UNDER_WAY
     what: str = ""
     done: int = 0
     total: int = 0
     refusal: str = ""
-    outcome: WorkOutcome = WorkOutcome()
+    outcome: JobOutcome = JobOutcome()
     asked: dict[str, str] = {}
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it has not ended."""
+        return self.state is JobState.UNDER_WAY

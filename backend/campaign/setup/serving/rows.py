@@ -1,10 +1,19 @@
-"""Store sign-in attempts, drafts, and the one row of the last job."""
+"""Store sign-in attempts, drafts and jobs."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from backend.campaign.setup.serving.model import Failures, LongWork, OutcomeTable, Typed, WorkOutcome, WorkState
+from backend.campaign.setup.serving.model import (
+    A_COMMAND,
+    Failures,
+    Job,
+    JobKind,
+    JobOutcome,
+    JobState,
+    OutcomeTable,
+    Typed,
+)
 from backend.core.ids import AnnotatorId
 from backend.core.messages import kept, recalled
 from backend.store.engine import Database
@@ -77,66 +86,71 @@ def forget_drafts(db: Database, *, until: float) -> None:
     db.conn.execute("DELETE FROM draft WHERE kept_at <= ?", [until])
 
 
-def long_work(db: Database) -> tuple[LongWork, str, float] | None:
-    """Return the job as it was last told of, its key, and when that was; None if there is none."""
-    row = db.conn.execute(
-        "SELECT w.*, a.name FROM long_work w JOIN annotator a ON a.annotator_id = w.begun_by"
-    ).fetchone()
-    if row is None:
-        return None
-    work = LongWork(
-        step=row["step"],
-        title=recalled(row["title"]),
-        by=row["name"],
-        began_at=row["began_at"],
-        state=WorkState(row["state"]),
-        what=recalled(row["what"]),
-        done=row["done"],
-        total=row["total"],
-        refusal=recalled(row["refusal"]),
-        outcome=_recalled(msgspec.json.decode(row["outcome"], type=WorkOutcome)),
-        asked=msgspec.json.decode(row["asked"], type=dict[str, str]),
+def jobs(db: Database) -> list[tuple[Job, float]]:
+    """Return all jobs as they were last reported, and when that was, the newest first."""
+    rows = db.conn.execute(
+        "SELECT j.*, a.name FROM job j LEFT JOIN annotator a ON a.annotator_id = j.begun_by ORDER BY j.job_id DESC"
     )
-    return work, row["work_key"], row["heard_at"]
+    return [
+        (
+            Job(
+                key=row["job_key"],
+                kind=JobKind(row["kind"]),
+                subject=row["subject"],
+                title=recalled(row["title"]),
+                by=row["name"] or A_COMMAND,
+                began_at=row["began_at"],
+                state=JobState(row["state"]),
+                what=recalled(row["what"]),
+                done=row["done"],
+                total=row["total"],
+                refusal=recalled(row["refusal"]),
+                outcome=_recalled(msgspec.json.decode(row["outcome"], type=JobOutcome)),
+                asked=msgspec.json.decode(row["asked"], type=dict[str, str]),
+            ),
+            row["heard_at"],
+        )
+        for row in rows
+    ]
 
 
-def begin_work(
-    db: Database, key: str, by: AnnotatorId, step: str, title: str, asked: Mapping[str, str], *, at: float
-) -> None:
-    """Replace the last job, which is over, by a new one."""
-    remove_work(db)
+def begin_job(db: Database, job: Job, by: AnnotatorId | None) -> None:
+    """Store a job that begins."""
     db.conn.execute(
-        "INSERT INTO long_work (one, work_key, step, title, begun_by, began_at, heard_at, asked) "
-        "VALUES (1, ?, ?, ?, ?, ?, ?, ?)",
-        [key, step, kept(title), by, at, at, msgspec.json.encode(asked).decode()],
+        "INSERT INTO job (job_key, kind, subject, changes_project, title, begun_by, began_at, heard_at, asked) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [
+            *(job.key, job.kind.value, job.subject, int(job.kind.changes_project), kept(job.title), by),
+            *(job.began_at, job.began_at, msgspec.json.encode(job.asked).decode()),
+        ],
     )
 
 
-def tell_work(db: Database, key: str, what: str, done: int, total: int, *, at: float) -> None:
-    """Note how far a job has come; nothing, if another has taken its place."""
+def report_progress(db: Database, key: str, what: str, done: int, total: int, *, at: float) -> None:
+    """Note how far a job has come; nothing, if it was removed."""
     db.conn.execute(
-        "UPDATE long_work SET what = ?, done = ?, total = ?, heard_at = ? WHERE work_key = ?",
+        "UPDATE job SET what = ?, done = ?, total = ?, heard_at = ? WHERE job_key = ?",
         [kept(what), done, total, at, key],
     )
 
 
-def end_work(db: Database, key: str, state: WorkState, outcome: WorkOutcome, refusal: str, *, at: float) -> None:
-    """Note how a job ended; nothing, if another has taken its place."""
+def end_job(db: Database, key: str, state: JobState, outcome: JobOutcome, refusal: str, *, at: float) -> None:
+    """Note how a job ended; nothing, if it was removed."""
     db.conn.execute(
-        "UPDATE long_work SET state = ?, outcome = ?, refusal = ?, heard_at = ? WHERE work_key = ?",
+        "UPDATE job SET state = ?, outcome = ?, refusal = ?, heard_at = ? WHERE job_key = ?",
         [state.value, msgspec.json.encode(outcome, enc_hook=kept).decode(), kept(refusal), at, key],
     )
 
 
-def _recalled(outcome: WorkOutcome) -> WorkOutcome:
+def remove_jobs(db: Database, keys: Iterable[str]) -> None:
+    """Delete jobs."""
+    db.conn.executemany("DELETE FROM job WHERE job_key = ?", [[key] for key in keys])
+
+
+def _recalled(outcome: JobOutcome) -> JobOutcome:
     """Return an outcome with translatable messages in the place of stored texts."""
     tables = [
         OutcomeTable(list(map(recalled, one.head)), [list(map(recalled, row)) for row in one.rows])
         for one in outcome.tables
     ]
-    return WorkOutcome(list(map(recalled, outcome.sentences)), tables)
-
-
-def remove_work(db: Database) -> None:
-    """Delete the job."""
-    db.conn.execute("DELETE FROM long_work")
+    return JobOutcome(list(map(recalled, outcome.sentences)), tables)

@@ -1,12 +1,12 @@
-"""Decide how sign-ins are slowed down, when a job counts as cut short, and what a draft keeps. Pure."""
+"""Decide how sign-ins are slowed down, when a job counts as interrupted, and what a draft keeps. Pure."""
 
 import hashlib
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from backend.campaign.setup.serving.model import Delay, Failures, LongWork, Typed, WorkState
+from backend.campaign.setup.serving.model import Delay, Failures, Job, JobKind, JobState, Typed
 from backend.core.typed_text import name_key
 
 FORGOTTEN_S = 3600.0
@@ -19,6 +19,8 @@ UNHEARD_S = 60.0
 database is locked gives up after 30."""
 QUIET_S = 6.0
 """A job that runs says so every five seconds: after this silence its lock file is looked at."""
+KEPT = {JobKind.INTERVALS: 9}
+"""How many jobs of a kind stay when they have ended, the newest ones; of any other kind it is one."""
 DRAFT_S = 3600.0
 MOST_CHARACTERS = 20_000
 
@@ -79,19 +81,30 @@ def delay(failed: Mapping[str, Failures], *, now: float) -> Delay:
     return Delay(math.ceil(max(refused, 0.0)), max(held, 0.0))
 
 
-def as_it_stands(work: LongWork, *, heard_at: float, lock_is_free: bool | None, now: float) -> LongWork:
+def current_job(job: Job, *, heard_at: float, lock_is_free: bool | None, now: float) -> Job:
     """Return a job with its state: it is interrupted if its lock is free, or if it was silent for too long.
 
     Args:
-        work: as it was last told of.
+        job: as it was last reported.
         heard_at: when that was, in seconds since 1970.
         lock_is_free: whether nobody holds its lock file; None where this machine has no such file.
         now: seconds since 1970.
     """
     silent_s = UNHEARD_S if lock_is_free is None else QUIET_S if lock_is_free else math.inf
-    if work.state is WorkState.UNDER_WAY and now - heard_at > silent_s:
-        return msgspec.structs.replace(work, state=WorkState.CUT_SHORT)
-    return work
+    if job.is_running and now - heard_at > silent_s:
+        return msgspec.structs.replace(job, state=JobState.INTERRUPTED)
+    return job
+
+
+def outdated_jobs(jobs: Sequence[Job], kind: JobKind) -> list[Job]:
+    """Return the jobs that go when another one of their kind begins: of those that ended all but the newest.
+
+    Args:
+        jobs: all jobs of the project, the newest first.
+        kind: of the job that begins, which counts as one of those that stay.
+    """
+    ended = [job for job in jobs if job.kind is kind and not job.is_running]
+    return ended[KEPT.get(kind, 1) - 1 :]
 
 
 def worth_keeping(values: Mapping[str, object]) -> dict[str, Typed]:

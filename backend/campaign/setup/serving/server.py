@@ -12,8 +12,8 @@ from backend.campaign.setup.people.permissions import commands_only, public
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.settings_file import write_whole
 from backend.core.errors import StoreUnavailable
+from backend.core.file_system import make_private_folder
 from backend.core.locking import is_held, share
-from backend.core.private import make_private_folder
 from backend.media.jobs import ClipCache
 from backend.store.connection import Store, has_our_schema
 

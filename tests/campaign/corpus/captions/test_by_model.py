@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from backend.campaign.corpus.captions.decisions import accept_rewrites, waiting_rewrites
+from backend.campaign.corpus.captions.decisions import waiting_rewrites
 from backend.campaign.corpus.captions.rewriting import RewriteReport, rewrite_captions
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.setup.project.folder import Project, open_project
@@ -154,18 +154,6 @@ def test_a_command_stopped_in_the_middle_goes_on_where_it_was(project: Project, 
     given_up = server.asked[2].captions
     assert Counter(server.captions()) == {text: 2 if text in given_up else 1 for text in TEXTS}
     assert (report.at_once, report.usage.requests, report.usage_ever.requests) == (48, 3, 5)
-
-
-def test_the_rules_after_the_model_replace_all_that_nobody_decided(project: Project) -> None:
-    with serving(lambda asked: Answer(lines(asked.captions))) as server:
-        assert rewritten(project, server).waiting == 48
-    decisions = project.folder / "waiting.csv"
-    decisions.write_text(f"caption,rewrite\n{TEXTS[0]},Somebody is there.\n")
-    accept_rewrites(project, decisions, now=NOW)
-    report = rewrite_captions(project, OPERATOR, now=NOW)
-    assert (report.at_once, report.decided, report.usage.requests) == (47, 1, 0)
-    versions = rows(project, "SELECT DISTINCT rule_version FROM caption WHERE kind = 'rewritten' ORDER BY 1")
-    assert [str(version)[:6] for (version,) in versions] == ["by-han", "rules-"]
 
 
 def test_the_key_is_nowhere_in_the_project(project: Project) -> None:

@@ -9,7 +9,7 @@ import pytest
 from backend.campaign.corpus.captions.decisions import waiting_rewrites
 from backend.campaign.corpus.captions.name_mapping import cast_lines, correct_cast, name_mapping_of, propose_cast
 from backend.campaign.corpus.captions.rewriting import rewrite_captions
-from backend.campaign.monitoring.videos.adding import import_corpus
+from backend.campaign.monitoring.videos.check import import_corpus
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.setup.project.folder import Project, open_project
 from backend.campaign.setup.project.sentence_encoder import init_project

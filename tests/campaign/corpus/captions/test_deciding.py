@@ -17,9 +17,9 @@ from backend.campaign.corpus.captions.decisions import (
     take_back_rewrite,
     waiting_rewrites,
 )
+from backend.campaign.corpus.captions.model import RewriteSummary
 from backend.campaign.corpus.captions.rewriting import rewrite_captions
-from backend.campaign.corpus.captions.rules.differences import RewriteSummary
-from backend.campaign.monitoring.videos.adding import import_corpus
+from backend.campaign.monitoring.videos.check import import_corpus
 from backend.campaign.nouns import OPERATOR, Person, Role
 from backend.campaign.selection.queries.drawing import draw_queries
 from backend.campaign.setup.people import accounts as people

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.campaign.corpus.captions.rules.differences import Piece, differences, summary
+from backend.campaign.corpus.captions.model import Piece, differences, summary
 
 # Published text, imprecise text, what is marked in each, and the replacement words that a person counts in it.
 EXAMPLES = [

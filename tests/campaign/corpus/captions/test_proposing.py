@@ -87,54 +87,10 @@ def becomes(*texts: str) -> dict[str, str]:
     return {line.name: line.becomes for line in propose(texts, KNOWN)}
 
 
-def test_pronouns_and_titles_tell_who_a_surname_is() -> None:
-    assert becomes("Mrs. Varga sits.", "Then Mrs. Varga and Ivo wave.")["Varga"] == "a woman"
-    assert becomes("Then Varga waves.", *["Varga opens her bag."] * 2, "Varga waves.")["Varga"] == "a woman"
-    assert becomes("Varga waves.", "Then Varga waves.") == {"Varga": "a person"}
-
-
-def test_enough_pronouns_overrule_the_lists_and_few_do_not() -> None:
-    assert becomes(*["Kit opens her bag."] * 4) == {"Kit": "a woman"}
-    assert becomes(*["Kit opens her bag."] * 3) == {"Kit": "a man"}
-    assert becomes(*["Kit hugs Anna and she waves."] * 9) == {"Kit": "a man", "Anna": "a woman"}
-
-
 def test_a_surname_is_who_its_first_names_are_and_a_family_is_told_apart() -> None:
     assert becomes("He sees Anna Varga.", "Then Varga waves.") == {"Anna": "a woman", "Varga": "a woman"}
     family = [*["Varga opens his bag."] * 5, *["Then Anna Varga waves."] * 2]
     assert becomes(*family) == {"Varga": "a man", "Anna": "a woman", "Anna Varga": "a woman"}
-
-
-def test_two_words_that_are_one_person_are_one_name() -> None:
-    assert becomes("He sees Anna Boris.", "Then Boris waves.")["Anna Boris"] == "a woman"
-    trapper = ["Then Trapper Kit waves.", "He sees Trapper Kit.", "Then Kit waves."]
-    assert becomes(*trapper) == {"Trapper": "a person", "Kit": "a man", "Trapper Kit": "a man"}
-    many = [*["Then Boris waves."] * 9, "While she talks with Anna Boris waves."]
-    assert "Anna Boris" not in becomes(*many)
-
-
-def test_a_misspelt_name_is_that_name() -> None:
-    texts = [*["Then Esposito opens his bag."] * 3, *["Esposito opens his bag."] * 9, "Then Espostio waves."]
-    assert becomes(*texts)["Espostio"] == "a man"
-    assert becomes(*texts, "Then Espositos bag falls.")["Espositos"] == "a man's"
-
-
-def test_things_and_places_are_left_undecided_at_the_end() -> None:
-    texts = ["Anna plays Jenga.", "Anna sits in Central Perk.", "Boris runs to Central Perk.", "She eats a Twix."]
-    lines = propose(texts, KNOWN)
-    assert [(line.name, line.becomes, line.count) for line in lines] == [
-        ("Anna", "a woman", 2),
-        ("Boris", "a man", 1),
-        ("Central Perk", "", 2),
-        ("Jenga", "", 1),
-        ("Twix", "", 1),
-    ]
-
-
-def test_a_name_in_lower_case_is_proposed_where_it_stands_like_one() -> None:
-    texts = [*["Then Chase waves."] * 60, "Anna waves to chase."]
-    assert becomes(*texts)["chase"] == "a person"
-    assert "chase" not in becomes(*texts, "Anna sees a car chase.")
 
 
 @pytest.mark.parametrize(

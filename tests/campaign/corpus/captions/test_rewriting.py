@@ -74,18 +74,6 @@ def rows(project: Project, columns: str, where: str = "kind = 'rewritten'") -> l
     return [tuple(row) for row in project.store.db.conn.execute(f"SELECT {columns} FROM caption WHERE {where}")]
 
 
-def test_only_what_the_check_refused_gets_another_attempt(project: Project) -> None:
-    told = Told([lambda text: text if text.startswith("Anna") else without_name(text), without_name])
-    report = rewrite_captions(project, OPERATOR, encoder=WordEncoder(), rewriter=told, now=NOW)
-    annas = [text for text in ORIGINALS if text.startswith("Anna")]
-    assert [sorted(asked) for asked in told.asked] == [ORIGINALS, annas]
-    assert (report.at_once, report.after_retry, report.waiting, report.decided) == (48 - len(annas), len(annas), 0, 0)
-    told_apart = {(False, "told-1", 1), (True, "told-2", 2)}
-    sources = "caption r JOIN caption s ON s.caption_id = r.source_caption_id"
-    made = project.store.db.conn.execute(f"SELECT s.text, r.rule_version, r.attempts FROM {sources}").fetchall()
-    assert {(text.startswith("Anna"), version, attempts) for text, version, attempts in made} == told_apart
-
-
 def test_what_fails_the_last_attempt_waits_with_the_every_reason(project: Project) -> None:
     told = Told([lambda text: "Anna xylophone.", lambda text: "Anna zeppelin."])
     report = rewrite_captions(project, OPERATOR, encoder=WordEncoder(), rewriter=told, now=NOW)

@@ -177,20 +177,6 @@ def test_rules(text: str, expected: str) -> None:
     assert rewrite(text, CAST, "joined") == expected
 
 
-def test_what_different_couples_do_alike_is_one_query() -> None:
-    conversations = [
-        "Ross and Rachel were having a conversation.",
-        "Monica and Phoebe were having a conversation.",
-        "Dr. House and Chandler were having a conversation.",
-    ]
-    assert {rewrite(text, CAST) for text in conversations} == {"Two people were having a conversation."}
-    assert [rewrite(text, CAST, "joined") for text in conversations] == [
-        "Two people were having a conversation.",
-        "Two women were having a conversation.",
-        "Two men were having a conversation.",
-    ]
-
-
 def test_a_dialogue_of_one_scene() -> None:
     """Written here in the manner of a talk with a model: a scene told in sentences that name everybody."""
     told = [
@@ -216,25 +202,6 @@ def test_what_is_somebodys_is_not_counted() -> None:
     assert rewrite("Howards and Rajs room is dark.", cast) == "A man's and a man's room is dark."
     assert rewrite("She takes Howards' bag.", cast) == "She takes a man's bag."
     assert rewrite("She takes Howards' bag.", {"Howards": "a man’s"}) == "She takes a man’s bag."
-
-
-@pytest.mark.parametrize(
-    ("noun", "article"),
-    [
-        ("actor", "an"),
-        ("doctor", "a"),
-        ("unidentified man", "an"),
-        ("uniformed man", "a"),
-        ("one-legged man", "a"),
-        ("honest man", "an"),
-        ("European woman", "a"),
-        ("umpire", "an"),
-    ],
-)
-def test_a_or_an(noun: str, article: str) -> None:
-    for given in ("a", "an"):
-        for people in ("joined", "apart"):
-            assert rewrite("Look at Max", {"Max": f"{given} {noun}"}, people) == f"Look at {article} {noun}"
 
 
 def test_an_eleventh_person_is_still_named() -> None:

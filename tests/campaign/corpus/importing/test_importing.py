@@ -8,18 +8,12 @@ import pytest
 
 from backend.campaign import demo
 from backend.campaign.corpus.importing.importing import ImportReport
-from backend.campaign.monitoring.videos.adding import import_corpus
+from backend.campaign.monitoring.videos.check import import_corpus
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.review.status import status_counts
 from backend.campaign.setup.project.folder import Project
-from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.core.errors import InputError
 from support import NOW
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Project:
-    return init_project(tmp_path / "project", encoder="minilm")
 
 
 def counts(project: Project) -> tuple[int, int, int]:
@@ -86,18 +80,6 @@ def test_whole_corpora_import_beside_one_another_and_a_second_time_adds_nothing(
     assert tuple(map(sum, zip(*map(added, reports), strict=True))) == expected
     assert [added(importing(project, shared / "data" / file)) for file in files] == [(0, 0, 0)] * len(files)
     assert counts(project) == expected
-
-
-@pytest.mark.long
-def test_tvr_is_imported_by_the_choice_of_the_paper(shared: Path, project: Project) -> None:
-    path = shared / "data/tvr/tvr_val_release.jsonl"
-    visual = [line for line in map(json.loads, path.read_text().splitlines()) if line["type"] == "v"]
-    distinct = {(line["vid_name"], *line["ts"], line["desc"]) for line in visual}
-    report = importing(project, path)
-    assert counts(project) == (2_179, len({one[:3] for one in distinct}), len(distinct))
-    assert report.merged == len(visual) - len(distinct) == 16
-    importing(project, path, types=frozenset({"all"}))
-    assert counts(project)[2] == len(distinct) + 10_895 - len(visual)
 
 
 def test_the_text_of_charades_says_what_its_json_says(shared: Path, project: Project, tmp_path: Path) -> None:

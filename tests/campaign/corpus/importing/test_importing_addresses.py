@@ -4,23 +4,14 @@ import json
 import shutil
 from pathlib import Path
 
-import pytest
-
-from backend.campaign.monitoring.videos.adding import import_corpus
-from backend.campaign.monitoring.videos.check import look_at_videos
+from backend.campaign.monitoring.videos.check import import_corpus, look_at_videos
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.setup.project.folder import Project
-from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.core.addresses import place_of
 from range_server import serving
 from support import NOW
 
 DEMO = Path(__file__).parents[4] / "assets" / "demo"
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Project:
-    return init_project(tmp_path / "project", encoder="minilm")
 
 
 def test_videos_at_addresses_are_taken_found_well_and_kept_by_their_address(project: Project, tmp_path: Path) -> None:

@@ -11,8 +11,7 @@ import pytest
 from backend.campaign.corpus.importing import rows as corpus_rows
 from backend.campaign.corpus.importing.importing import ImportReport
 from backend.campaign.corpus.importing.model import Trouble
-from backend.campaign.monitoring.videos.adding import import_corpus
-from backend.campaign.monitoring.videos.check import video_states
+from backend.campaign.monitoring.videos.check import import_corpus, video_states
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.sentence_encoder import init_project
@@ -20,11 +19,6 @@ from backend.core.errors import InputError
 from backend.store.connection import reading
 from numbered_videos import numbered, write_source
 from support import NOW
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Project:
-    return init_project(tmp_path / "project", encoder="minilm")
 
 
 @pytest.fixture(scope="module")

@@ -11,12 +11,10 @@ import av
 import numpy as np
 import pytest
 
-from backend.campaign.monitoring.videos.adding import import_corpus
-from backend.campaign.monitoring.videos.check import video_states
+from backend.campaign.monitoring.videos.check import import_corpus
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.setup.project.folder import Project
-from backend.campaign.setup.project.sentence_encoder import init_project
-from backend.core.errors import InputError, VideoUnreadable
+from backend.core.errors import VideoUnreadable
 from backend.media.together import cut
 from numbered_videos import Picture, contents, number_of, write_source
 from support import NOW
@@ -88,11 +86,6 @@ DAMAGED = {
 }
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Project:
-    return init_project(tmp_path / "project", encoder="minilm")
-
-
 def written(tmp_path: Path, *moments: tuple[str, float, float]) -> Path:
     file = tmp_path / "moments.jsonl"
     rows = [{"video": v, "start": start, "end": end, "caption": "A dog.", "duration": 4.0} for v, start, end in moments]
@@ -114,25 +107,6 @@ def test_at_import(project: Project, broken: Path, tmp_path: Path) -> None:
     assert [(left.why, left.count) for left in report.left_out] == [("the start is after the end of the video", 1)]
     assert (report.videos, report.moments) == (10, 11)
     assert any("end up to 1 s after their measured video, shown to its end: 1" in note for note in report.notes)
-
-
-@pytest.mark.parametrize(
-    ("start", "end", "told"),
-    [
-        (2.0, 2.0, "end 2.0 is not after start 2.0"),
-        (2.0, 1.0, "end 1.0 is not after start 2.0"),
-        (-0.5, 1.0, "start -0.5 is negative"),
-        (5.0, 6.0, "start 5.0 is outside the video, which lasts 4.0 s"),
-    ],
-)
-def test_moments_that_are_none_are_refused_with_file_and_row(
-    project: Project, broken: Path, tmp_path: Path, start: float, end: float, told: str
-) -> None:
-    file = written(tmp_path, ("whole", 0.0, 1.0), ("whole", start, end))
-    with pytest.raises(InputError) as refusal:
-        import_corpus(project, OPERATOR, file, videos=broken, now=NOW)
-    assert str(refusal.value) == f"moments.jsonl, row 2: {told}"
-    assert video_states(project, OPERATOR) == []
 
 
 @pytest.mark.parametrize(("name", "message"), [("absent", "absent.mp4: no video file in "), *UNREADABLE.items()])

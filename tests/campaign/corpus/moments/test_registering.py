@@ -11,21 +11,15 @@ import pytest
 from backend.campaign import demo
 from backend.campaign.corpus.importing.model import RegisterReport
 from backend.campaign.doctor.examination import doctor
-from backend.campaign.monitoring.videos.adding import import_corpus, register_videos
+from backend.campaign.monitoring.videos.check import import_corpus, register_videos
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.review.status import status_counts
 from backend.campaign.setup.project.folder import Project
-from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.core.errors import InputError
 from support import NOW
 
 # The demo's clips were drawn at 25 frames a second, 640 x 360.
 DEMO = demo.clip_folder()
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Project:
-    return init_project(tmp_path / "project", encoder="minilm")
 
 
 @pytest.fixture

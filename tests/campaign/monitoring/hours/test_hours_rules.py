@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.campaign.monitoring.hours.model import WorkDay
-from backend.campaign.monitoring.hours.rules import by_person, outlook, paid, pay, total
+from backend.campaign.monitoring.hours.rules import WorkDay, by_person, outlook, paid, pay, total
 from backend.core.ids import AnnotatorId
 
 

@@ -6,11 +6,11 @@ import pytest
 
 from backend.campaign.desk import exchange
 from backend.campaign.desk.clips import clip_for, report_clip
-from backend.campaign.judging.skips import restore_clip
+from backend.campaign.judging.queue import restore_clip
 from backend.campaign.monitoring.progress import progress
 from backend.campaign.monitoring.progress.progress import cut_queued_clips, little_room
-from backend.campaign.monitoring.progress.rows import paces
-from backend.campaign.monitoring.videos.adding import import_corpus
+from backend.campaign.monitoring.progress.rows import moments
+from backend.campaign.monitoring.videos.check import import_corpus
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.review.adjudicating import adjudicate
 from backend.campaign.setup.project.folder import Project
@@ -39,7 +39,7 @@ def filmed(judging: Judging) -> Judging:
 
 def queued(project: Project, *, next_batches: bool = False, everything: bool = False) -> list[Span]:
     with reading(project.store) as db:
-        found = paces.moments(db, next_batches=next_batches, everything=everything)
+        found = moments(db, next_batches=next_batches, everything=everything)
         return list(dict.fromkeys((one.video, one.start_s, one.end_s) for one in found))
 
 

@@ -13,12 +13,11 @@ from backend.campaign.desk.exchange import desk, record_grades, record_skips
 from backend.campaign.doctor.database import backup_now
 from backend.campaign.judging import grades
 from backend.campaign.judging.model import GradeEvent, SkipEvent, SkipKind
-from backend.campaign.judging.skips import offer_again
+from backend.campaign.judging.queue import offer_again
 from backend.campaign.monitoring.progress.model import DayCount
 from backend.campaign.monitoring.progress.progress import progress
-from backend.campaign.nouns import OPERATOR
+from backend.campaign.nouns import OPERATOR, PersonReview
 from backend.campaign.setup.people import rows as people
-from backend.campaign.setup.people.model import PersonReview
 from backend.core.errors import NotAllowed, ProjectError
 from support import Judging
 

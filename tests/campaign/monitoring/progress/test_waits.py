@@ -14,8 +14,7 @@ from backend.campaign.monitoring.progress import progress
 from backend.campaign.monitoring.progress.model import Barred, WaitKind
 from backend.campaign.nouns import OPERATOR, Split
 from backend.campaign.qualification.exam.results import exempt_from_exam
-from backend.campaign.review.adjudicating import confirm_discard, re_open
-from backend.campaign.review.notes import reply_to_note
+from backend.campaign.review.adjudicating import confirm_discard, re_open, reply_to_note
 from backend.campaign.review.queries import list_queries, query_pairs
 from backend.campaign.review.status import status_counts
 from backend.campaign.selection.batches.next_batch import decline_batch

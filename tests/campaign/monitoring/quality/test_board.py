@@ -15,9 +15,8 @@ from backend.campaign.monitoring.quality.rules import board as rules
 from backend.campaign.monitoring.quality.rules.board import Origins, no_origins
 from backend.campaign.monitoring.quality.rules.figures import figures
 from backend.campaign.monitoring.quality.rules.pairs import GradedPairs
-from backend.campaign.nouns import Rounding, Verdict
+from backend.campaign.nouns import Verdict
 from backend.scoring.statistics import bootstrap
-from backend.scoring.statistics.agreement import krippendorff_alpha
 from graded import TABLES, Table, a_campaign, graded
 
 
@@ -257,20 +256,6 @@ def test_a_board_as_json_has_the_summary_on_top() -> None:
 def test_intervals_are_of_a_thousand_resamples_unless_told() -> None:
     found = graded([[1, 2]])
     assert rules.measure(found, no_origins(found)).resamples == 1000
-
-
-def test_first_round_and_all_rounds_are_two_figures() -> None:
-    found = graded([[0, 4, 2, 2]] * 3 + [[1, 1, None, None], [3, 2, None, None]])
-    first = GradedPairs(
-        *(found.people, found.pair, found.annotator, found.grade, found.decided, 4, 1, Rounding.HALF_UP, True),
-        first_round=found.annotator < 2,
-    )
-    shown = rules.measure(first, no_origins(first), resamples=0).figures
-    counts = np.array([[1, 0, 0, 0, 1]] * 3 + [[0, 2, 0, 0, 0], [0, 0, 1, 1, 0]])
-    assert shown["alpha_ordinal_first_round"].value == pytest.approx(krippendorff_alpha(counts).value, abs=1e-12)
-    assert shown["alpha_ordinal_first_round"].n == 10
-    assert shown["alpha_ordinal"].n == 16
-    assert shown["alpha_ordinal"].value != shown["alpha_ordinal_first_round"].value
 
 
 def test_couples_with_few_shared_pairs_have_no_kappa() -> None:

@@ -3,16 +3,14 @@
 import random
 import secrets
 import sqlite3
-from collections import defaultdict
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from backend.campaign.desk.exchange import desk, record_grades
 from backend.campaign.judging.model import GradeEvent
 from backend.campaign.monitoring.quality import rows as quality_rows
-from backend.campaign.monitoring.quality.rules.pairs import NOT_MEASURED, standing
+from backend.campaign.monitoring.quality.rules.pairs import standing
 from backend.campaign.release.earlier.importing import import_judgements
 from backend.campaign.setup.project.folder import Project
 from support import NOW, Judging
@@ -46,24 +44,6 @@ def test_the_columns_are_the_rows(worked: Judging) -> None:
     assert len(rows) > 80
     assert [tuple(one) for one in read] == rows
     assert found.timed.all()
-
-
-def test_of_each_seat_the_newest_counts_with_all_its_time(worked: Judging) -> None:
-    given = quality_rows.given(worked.project.store.db)
-    kept = standing(given)
-    expected: dict[tuple[int, int], list[tuple[int, int, int]]] = defaultdict(list)
-    for n in range(len(given)):
-        one = (int(given.grade[n]), int(given.active_ms[n]), int(given.elapsed_ms[n]))
-        expected[int(given.pair[n]), int(given.seat[n])].append(one)
-    assert any(len(revisions) > 1 for revisions in expected.values())
-    assert len(kept) == len(expected)
-    assert (np.diff(kept.at) >= 0).all()
-    for n in range(len(kept)):
-        revisions = expected[int(kept.pair[n]), int(kept.seat[n])]
-        times = [elapsed for *_, elapsed in revisions]
-        assert kept.grade[n] == revisions[-1][0]
-        assert kept.active_ms[n] == sum(active for _, active, _ in revisions)
-        assert kept.elapsed_ms[n] == (NOT_MEASURED if NOT_MEASURED in times else sum(times))
 
 
 def test_an_empty_project_has_empty_columns(corpus_project: Project) -> None:

@@ -13,8 +13,7 @@ from backend.campaign.corpus.importing.model import Trouble
 from backend.campaign.desk.clips import clip_for
 from backend.campaign.desk.exchange import desk
 from backend.campaign.doctor.examination import doctor
-from backend.campaign.monitoring.videos.adding import import_corpus
-from backend.campaign.monitoring.videos.check import look_at_videos, video_states
+from backend.campaign.monitoring.videos.check import import_corpus, look_at_videos, video_states
 from backend.campaign.monitoring.videos.model import LookReport, VideoState
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.setup.project.sentence_encoder import init_project

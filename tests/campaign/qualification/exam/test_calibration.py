@@ -11,12 +11,18 @@ from backend.campaign.judging.staffing import pause_person
 from backend.campaign.monitoring.quality.flags import my_work
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.qualification.exam.answer_key import use_exam
-from backend.campaign.qualification.exam.calibration import end_trial, start_trial, trial_csv, trial_round
 from backend.campaign.qualification.exam.model import ExamPhase, ExamPurpose
 from backend.campaign.qualification.exam.results import exam_outcomes, my_exam
-from backend.campaign.qualification.exam.setting import ExamReport, end_exam
+from backend.campaign.qualification.exam.setting import (
+    ExamReport,
+    end_exam,
+    end_trial,
+    start_trial,
+    trial_csv,
+    trial_round,
+)
 from backend.campaign.release.export.freezing import export_release
-from backend.campaign.review.notes import my_replies
+from backend.campaign.review.adjudicating import my_replies
 from backend.campaign.review.queries import list_queries
 from backend.campaign.review.status import status_counts
 from backend.core.errors import ProjectError
@@ -45,19 +51,16 @@ def test_it_comes_before_the_exam_and_the_exam_before_work(fresh: Round) -> None
     fresh.hold(queries=1, pairs=1)
     start(fresh)
     found = fresh.desk(0).exam
-    assert found is not None
     assert (found.purpose, found.phase, found.items, found.queries) == (ExamPurpose.CALIBRATION, ExamPhase.FIRST, 3, 1)
     fresh.grade_all(0, 2)
     assert fresh.phase(0) is ExamPhase.ANSWERED
     after = fresh.act(0, "hand_in").exam
-    assert after is not None
     assert (after.purpose, after.phase, after.attempt) == (ExamPurpose.EXAM, ExamPhase.FIRST, 1)
     fresh.act(0, "start")
     assert fresh.phase(0) is ExamPhase.ANSWERING
     end_exam(fresh.project, fresh.lead, now=NOW)
     assert (fresh.desk(0).state, fresh.desk(0).exam) == (DeskState.READY, None)
     waiting = fresh.desk(1).exam
-    assert waiting is not None
     assert waiting.purpose is ExamPurpose.CALIBRATION, "everybody takes it"
 
 
@@ -88,7 +91,6 @@ def test_leads_read_all_grades_and_notes_the_farthest_apart_first(fresh: Round) 
     assert found is not None
     fresh.act(0, "hand_in")
     again = trial_round(fresh.project, fresh.lead)
-    assert again is not None
     assert {(person.name, person.answered, person.finished) for person in again.people} >= {
         (one, 3, True),
         (two, 3, False),
@@ -111,7 +113,6 @@ def test_a_correction_keeps_changes_or_takes_back_the_note(fresh: Round) -> None
         answer(fresh, 0, name, grade, note, nth=nth)
         assert read(fresh) == [(0, [(person, grade, stands)])]
         previous = fresh.desk(0).previous
-        assert previous is not None
         assert (previous.grade, previous.note) == (grade, stands)
 
 
@@ -180,7 +181,6 @@ def test_queries_may_be_chosen(fresh: Round) -> None:
     report = start(fresh, queries=3, pairs=4, chosen=(query,))
     assert (report.items, report.queries) == (4, 1)
     found = trial_round(fresh.project, fresh.lead)
-    assert found is not None
     assert {pair.query_id for pair in found.pairs} == {query}
     assert sorted(pair.rank for pair in found.pairs) == [1, 2, 3, 4]
 
@@ -204,5 +204,4 @@ def test_a_new_one_may_begin_when_one_is_over_and_asks_everybody_again(fresh: Ro
     start(fresh)
     assert before.isdisjoint(fresh.items()), "what somebody answered is not asked again"
     found = fresh.desk(0).exam
-    assert found is not None
     assert (found.purpose, found.attempt) == (ExamPurpose.CALIBRATION, 2)

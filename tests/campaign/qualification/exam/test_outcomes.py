@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.campaign.qualification.exam.rules.marking import mark
-from backend.campaign.qualification.exam.rules.outcomes import Answer, Outcome, outcome, together
+from backend.campaign.qualification.exam.rules.marking import Answer, Outcome, mark, outcome, together
 
 ANSWERS = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=40)
 

@@ -14,12 +14,17 @@ from backend.campaign.monitoring.progress.progress import progress
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.qualification.exam import taking
 from backend.campaign.qualification.exam.answer_key import preview_exam_key, use_exam
-from backend.campaign.qualification.exam.calibration import end_trial, start_trial
 from backend.campaign.qualification.exam.model import ExamDesk, ExamKey, ExamPhase, ExamPurpose
-from backend.campaign.qualification.exam.results import exempt_from_exam, grant_retake, my_exam
+from backend.campaign.qualification.exam.results import exempt_from_exam, grant_retake, in_order, my_exam
 from backend.campaign.qualification.exam.rows import attempts, exams
-from backend.campaign.qualification.exam.setting import end_exam, exam_although, preview_exam, set_exam
-from backend.campaign.qualification.exam.standing import in_order
+from backend.campaign.qualification.exam.setting import (
+    end_exam,
+    end_trial,
+    exam_although,
+    preview_exam,
+    set_exam,
+    start_trial,
+)
 from backend.campaign.qualification.exam.taking import Act as ExamAct
 from backend.campaign.review.adjudicating import adjudicate
 from backend.campaign.review.status import status_counts
@@ -94,7 +99,6 @@ def test_people_wait_for_the_key_and_are_told_nothing_until_it_is_there(fresh: R
     fresh.hold()
     for who, grade in ((0, 1), (1, 4)):
         desk = fresh.finish(who, grade)
-        assert desk.exam is not None
         assert (desk.state, desk.items, desk.previous) == ("exam", (), None)
         assert (desk.exam.phase, desk.exam.result, desk.exam.missed) == (ExamPhase.WAITING, None, ())
         assert fresh.act(who, "go_on") == desk, "there is nothing to go on to"
@@ -145,12 +149,8 @@ def test_who_had_not_handed_in_goes_on_against_the_key_and_who_comes_later_takes
     assert fresh.phase(2) is ExamPhase.ANSWERING
     fresh.grade_all(2, 2)
     handed_in = fresh.act(2, "hand_in").exam
-    assert handed_in is not None
-    assert handed_in.result is not None
     assert (handed_in.phase, handed_in.result.answers, handed_in.result.missed) == (ExamPhase.RESULT, 6, 1)
     newcomer = fresh.finish(3, 0).exam
-    assert newcomer is not None
-    assert newcomer.result is not None
     assert (newcomer.result.missed, newcomer.result.passed) == (6, False)
     assert fresh.look_again(3).exam is not None
     assert fresh.phase(3) is ExamPhase.FAILED
@@ -167,19 +167,15 @@ def test_a_leads_own_grades_are_the_key_once_they_hand_them_in(fresh: Round) -> 
         fresh.close()
     fresh.finish(0, 4)
     first = fresh.desk(-1)
-    assert first.exam is not None
     assert (first.exam.phase, first.items) == (ExamPhase.FIRST, ())
     wanted = {pair: nth % 5 for nth, pair in enumerate(fresh.items())}
     fresh.grade_all(-1, wanted)
     assert set(fresh.key().values()) == {None}, "not before it is handed in"
     assert fresh.phase(0) is ExamPhase.WAITING
     done = fresh.act(-1, "hand_in")
-    assert done.exam is not None
     assert (done.exam.phase, done.items) == (ExamPhase.KEY, ())
     assert fresh.key() == wanted
     result = fresh.desk(0).exam
-    assert result is not None
-    assert result.result is not None
     assert result.result.missed == sum(abs(4 - right) > 1 for right in wanted.values())
     assert fresh.rows("SELECT count(*) FROM judgement") == [(0,)]
 
@@ -190,7 +186,6 @@ def test_a_round_whose_key_a_constant_passes_is_closed_for_a_reason_only(fresh: 
     for who in (0, 1):
         fresh.finish(who, 0)
     seen = preview_exam_key(fresh.project, fresh.lead)
-    assert seen is not None
     assert seen.grades == (6, 0, 0, 0, 0)
     assert [(one.missed, one.passed) for one in seen.guesses.constants][:3] == [(0, True), (0, True), (6, False)]
     with pytest.raises(ProjectError, match="always 0 misses 0 of 6 and would pass"):
@@ -200,7 +195,6 @@ def test_a_round_whose_key_a_constant_passes_is_closed_for_a_reason_only(fresh: 
     assert exam_although(fresh.project, fresh.lead) is None
     fresh.close("  they are  all unrelated")
     reserve = exam_although(fresh.project, fresh.lead)
-    assert reserve is not None
     assert "always 0 misses 0 of 6 and would pass" in reserve[0]
     assert reserve[1] == "they are all unrelated"
     assert preview_exam_key(fresh.project, fresh.lead) is None, "the key is there"
@@ -212,11 +206,9 @@ def test_a_leads_own_key_that_a_constant_passes_waits_for_a_reason(fresh: Round)
     fresh.grade_all(-1, 4)
     assert preview_exam_key(fresh.project, fresh.lead) is None, "not handed in"
     handed_in = fresh.act(-1, "hand_in").exam
-    assert handed_in is not None
     assert handed_in.phase is ExamPhase.WAITING
     assert set(fresh.key().values()) == {None}
     seen = preview_exam_key(fresh.project, fresh.lead)
-    assert seen is not None
     assert seen.grades == (0, 0, 0, 0, 6)
     with pytest.raises(ProjectError, match="always 4 misses 0 of 6 and would pass"):
         fresh.close("")
@@ -271,7 +263,6 @@ def test_another_leads_half_given_key_ends_with_the_first_one_handed_in(fresh: R
     fresh.act(-1, "hand_in")
     fresh.close()
     ended = exchange.desk(fresh.project, lou, now=NOW)
-    assert ended.exam is not None
     assert (ended.exam.phase, begun.items != ()) == (ExamPhase.KEY, True)
 
 
@@ -287,7 +278,6 @@ def test_a_clip_that_breaks_leaves_the_round_and_the_key(fresh: Round) -> None:
     fresh.rows("DELETE FROM clip_fault")
     assert fresh.finish(2, 3).exam is not None
     (attempt,) = my_exam(fresh.project, fresh.person(2)).attempts
-    assert attempt.result is not None
     assert attempt.result.answers == 5, "an item without a key is not asked, although its clip is back"
 
 
@@ -325,7 +315,6 @@ def test_an_exam_that_ends_without_a_key_is_begun_anew_where_another_is_set(fres
     fresh.hold(queries=1, seed=2)
     assert fresh.phase(0) is ExamPhase.FIRST
     found = fresh.act(0, "start").exam
-    assert found is not None
     assert found.attempt == 2
 
 
@@ -547,19 +536,14 @@ def test_a_trial_is_answered_by_everybody_has_no_key_and_stands_beside_an_exam(f
         taking.act(store, person, what, now=NOW, purpose=ExamPurpose.CALIBRATION)
 
     begun = desk()
-    assert begun is not None
-    assert begun.exam is not None
     assert (begun.exam.phase, begun.exam.purpose, begun.exam.items) == (ExamPhase.FIRST, ExamPurpose.CALIBRATION, 2)
     act(taking.Act.START)
     while (there := desk()) is not None and there.items:
         assert fresh.answer(0, there.items[0].pair, 3).status == "saved"
     act(taking.Act.HAND_IN)
     after = desk()
-    assert after is not None
-    assert after.exam is not None
     assert after.exam.purpose is ExamPurpose.EXAM, "done: it stands before nothing any more"
     exam = fresh.desk(0).exam
-    assert exam is not None
     assert (exam.phase, exam.attempt) == (ExamPhase.FIRST, 1), "a trial is no attempt at the exam"
     assert my_exam(fresh.project, fresh.person(0)).attempts == ()
     assert end_trial(fresh.project, fresh.lead, now=NOW)
@@ -576,7 +560,6 @@ def test_the_names_of_an_exams_items_do_not_give_away_its_order(fresh: Round) ->
     named = exchange.desk(project, person, now=NOW).items[0].pair.rsplit("-", 1)[0]
     with connection.reading(project.store) as db:
         attempt = attempts.by_key(db, named)
-        assert attempt is not None
         there = exams.items(db, attempt.exam_id)
         real = [place.item_id for place in in_order(there, attempt)]
 

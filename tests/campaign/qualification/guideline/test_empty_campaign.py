@@ -6,8 +6,7 @@ from contextlib import closing
 from backend.campaign.desk.exchange import desk
 from backend.campaign.judging.model import DeskState
 from backend.campaign.nouns import OPERATOR, Role
-from backend.campaign.qualification.guideline.practice_pairs import choose_practice
-from backend.campaign.qualification.guideline.practising import practice_items, practice_offers
+from backend.campaign.qualification.guideline.practice_pairs import choose_practice, practice_items, practice_offers
 from backend.campaign.setup.people import accounts as people
 from backend.campaign.setup.project.folder import Project
 from backend.core.ids import MomentId

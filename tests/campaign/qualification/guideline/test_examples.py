@@ -6,9 +6,9 @@ import pytest
 
 from backend.campaign.desk.clips import report_clip
 from backend.campaign.desk.exchange import desk
-from backend.campaign.judging.skips import restore_clip
+from backend.campaign.judging.queue import restore_clip
 from backend.campaign.nouns import OPERATOR
-from backend.campaign.qualification.guideline.examples import (
+from backend.campaign.qualification.guideline.versions import (
     choose_example,
     example_clip,
     examples,
@@ -16,7 +16,7 @@ from backend.campaign.qualification.guideline.examples import (
     withdraw_example,
 )
 from backend.campaign.review.adjudicating import adjudicate
-from backend.core.errors import NotAllowed, ProjectError
+from backend.core.errors import ProjectError
 from backend.core.ids import PairKey
 from support import NOW, Judging
 
@@ -115,16 +115,6 @@ def test_a_pair_without_a_video_file_is_refused(judging: Judging) -> None:
 def test_a_pair_that_is_not_there_is_refused(judging: Judging) -> None:
     with pytest.raises(ProjectError, match="no such pair"):
         choose(judging, PairKey("nothing"), 3)
-
-
-def test_only_leads_choose_and_withdraw(judging: Judging) -> None:
-    pair = settled(judging, 0, 3, 3)
-    with pytest.raises(NotAllowed):
-        choose_example(judging.project, judging.annotators[0], pair, 3, NOTE, now=LATER)
-    choose(judging, pair, 3)
-    with pytest.raises(NotAllowed):
-        withdraw_example(judging.project, judging.annotators[0], 3, now=LATER)
-    assert shown(judging) == {3: pair}
 
 
 def test_a_pair_is_refused_while_its_last_grade_may_be_corrected(judging: Judging) -> None:

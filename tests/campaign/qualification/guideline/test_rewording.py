@@ -20,7 +20,7 @@ from backend.campaign.qualification.guideline.versions import (
 from backend.campaign.setup.people import accounts as people
 from backend.campaign.setup.project.model import Grading, Question
 from backend.campaign.setup.project.sentence_encoder import init_project
-from backend.core.errors import InputError, NotAllowed, Overtaken, ProjectError
+from backend.core.errors import InputError, Overtaken, ProjectError
 from support import NOW, Judging, new_campaign
 
 WHY = "Grade 3 was too wide."
@@ -121,8 +121,6 @@ def test_what_cannot_be_is_refused_and_nothing_changes(judging: Judging) -> None
         reword_guideline(project, lead, relabelled(OLD, 3, "Quite"), "x" * 201, now=NOW)
     with pytest.raises(ProjectError, match="nothing changed"):
         reword_guideline(project, lead, OLD, WHY, now=NOW)
-    with pytest.raises(NotAllowed):
-        reword_guideline(project, judging.annotators[0], relabelled(OLD, 3, "Quite"), WHY, now=NOW)
     assert len(guideline_versions(project, OPERATOR)) == 1
     assert project.campaign.grading == OLD
 
@@ -139,7 +137,6 @@ def test_news_are_those_since_the_version_that_somebody_knows(judging: Judging) 
     reword_guideline(project, lead, relabelled(OLD, 3, "Quite"), WHY, now=NOW)
     reword_guideline(project, lead, relabelled(relabelled(OLD, 3, "Good"), 0, "No"), "Shorter.", now=NOW)
     news = guideline_news(project, person)
-    assert news is not None
     assert (news.version, list(news.reasons)) == (3, [WHY, "Shorter."])
     assert [(one.where, one.before, one.after) for one in news.changes] == [
         ("Grade 3, label", "Well", "Good"),
@@ -147,7 +144,6 @@ def test_news_are_those_since_the_version_that_somebody_knows(judging: Judging) 
     ]
     note_guideline_seen(project, person, 2, now=NOW)
     later = guideline_news(project, person)
-    assert later is not None
     assert list(later.reasons) == ["Shorter."]
     note_guideline_seen(project, person, 3, now=NOW)
     note_guideline_seen(project, person, 3, now=NOW + 9)  # twice changes nothing

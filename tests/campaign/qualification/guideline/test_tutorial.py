@@ -12,19 +12,17 @@ from backend.campaign.judging.model import DeskState
 from backend.campaign.nouns import OPERATOR, Person, Role, Scale
 from backend.campaign.qualification.exam.setting import end_exam, set_exam
 from backend.campaign.qualification.guideline.practice_pairs import (
+    answer_practice,
     choose_practice,
     choose_practice_pair,
-    practice_figures,
-    set_practice_from_file,
-    switch_tutorial,
-    withdraw_practice,
-)
-from backend.campaign.qualification.guideline.practising import (
-    answer_practice,
     practice_clip,
+    practice_figures,
     practice_items,
     practice_offers,
     practice_texts,
+    set_practice_from_file,
+    switch_tutorial,
+    withdraw_practice,
 )
 from backend.campaign.qualification.guideline.rules import Reading
 from backend.campaign.qualification.guideline.versions import guideline_due, guideline_news, reword_guideline

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from backend.campaign.desk.exchange import desk, record_grades
 from backend.campaign.doctor.examination import doctor
-from backend.campaign.judging import consensus
+from backend.campaign.judging.grades import rebuild_verdicts
 from backend.campaign.judging.model import GradeEvent, ReceiptStatus
 from backend.campaign.judging.rows import seats
-from backend.campaign.monitoring.videos.adding import import_corpus
+from backend.campaign.monitoring.videos.check import import_corpus
 from backend.campaign.nouns import OPERATOR, Person, Role, Verdict
 from backend.campaign.release.earlier.importing import import_judgements
 from backend.campaign.release.earlier.model import JudgementsReport
@@ -24,8 +24,8 @@ from backend.campaign.release.export.freezing import export_release
 from backend.campaign.review.adjudicating import adjudicate, take_back
 from backend.campaign.review.queries import list_queries
 from backend.campaign.review.status import status_counts
+from backend.campaign.selection.candidates import rows as candidates_rows
 from backend.campaign.selection.candidates.choosing import choose_candidates
-from backend.campaign.selection.candidates.rows import agenda
 from backend.campaign.setup.people import accounts as people
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.sentence_encoder import init_project
@@ -304,7 +304,7 @@ def test_nothing_is_half_written_when_the_last_step_fails(empty: Project, monkey
 
     before = "\n".join(empty.store.db.conn.iterdump())
     with monkeypatch.context() as patch:
-        patch.setattr(agenda, "rebuild", fail)
+        patch.setattr(candidates_rows, "rebuild_agenda", fail)
         with pytest.raises(MemoryError):
             take(empty, RAW + "1,1,3\n", described((1, 5, "q", "v", "[0, 1]", 60, "c", 0.8)))
     assert "\n".join(empty.store.db.conn.iterdump()) == before
@@ -400,7 +400,7 @@ def test_rebuilding_all_at_once_gives_what_settling_pair_by_pair_gave(judging: J
     one_by_one = rows(judging.project, "SELECT * FROM consensus ORDER BY pair_id")
     assert {row[1] for row in one_by_one} == {"escalated", "consensus", "discarded", "adjudicated"}
     judging.project.store.db.conn.execute("UPDATE consensus SET mean = 9, rule_version = 'wrong'")
-    assert consensus.rebuild(judging.project.store) == len(one_by_one)
+    assert rebuild_verdicts(judging.project.store) == len(one_by_one)
     assert rows(judging.project, "SELECT * FROM consensus ORDER BY pair_id") == one_by_one
 
 

@@ -11,7 +11,7 @@ from backend.campaign.corpus.captions.decisions import decide_rewrite, rewrite_q
 from backend.campaign.corpus.captions.rewriting import rewrite_captions
 from backend.campaign.desk.exchange import desk, record_grades
 from backend.campaign.judging.model import GradeEvent
-from backend.campaign.monitoring.videos.adding import import_corpus
+from backend.campaign.monitoring.videos.check import import_corpus
 from backend.campaign.nouns import OPERATOR, Person, Role
 from backend.campaign.release.board.kept_runs import add_truth
 from backend.campaign.release.earlier.importing import import_judgements

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from backend.campaign.nouns import OPERATOR
-from backend.campaign.release.earlier.raw_summary import summarise_raw
+from backend.campaign.release.earlier.raw_agreement import summarise_raw
 from backend.campaign.release.earlier.rules.raw_annotation import read_raw, summarise
 from backend.campaign.release.export.freezing import export_release
 from backend.campaign.review.adjudicating import adjudicate

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from backend import __version__
-from backend.campaign.corpus.captions.rules.differences import RewriteSummary
+from backend.campaign.corpus.captions.model import RewriteSummary
 from backend.campaign.nouns import GradeMeaning, Rounding, Scale, Split, Verdict
 from backend.campaign.release.export.model import (
     PAIR_COLUMNS,

@@ -18,17 +18,16 @@ from pyarrow import parquet
 from streamlit.testing.v1 import AppTest
 
 from annotate_app.session import auth
-from backend.campaign.monitoring.videos.adding import import_corpus
+from backend.campaign.monitoring.videos.check import import_corpus
 from backend.campaign.nouns import OPERATOR, Role, Split
-from backend.campaign.release.export.contents import release_preview
 from backend.campaign.release.export.exporting import export_form
-from backend.campaign.release.export.freezing import export_release
+from backend.campaign.release.export.freezing import export_release, release_preview
 from backend.campaign.release.export.terms import set_release_terms
 from backend.campaign.release.export.validating import validate_release
 from backend.campaign.review.adjudicating import adjudicate
 from backend.campaign.review.status import status_counts
 from backend.campaign.setup.people.accounts import add_person_with_password
-from backend.campaign.setup.people.sessions import sign_in
+from backend.campaign.setup.people.permissions import sign_in
 from backend.campaign.setup.project.folder import open_project
 from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.core.errors import ProjectError

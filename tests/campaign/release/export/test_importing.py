@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from backend.campaign.corpus.captions.decisions import waiting_rewrites
 from backend.campaign.desk.clips import report_clip
 from backend.campaign.doctor.examination import doctor
-from backend.campaign.judging import consensus
-from backend.campaign.monitoring.videos.adding import import_corpus
+from backend.campaign.monitoring.videos.check import import_corpus
 from backend.campaign.nouns import OPERATOR, Role, Verdict
+from backend.campaign.release.earlier import importing
 from backend.campaign.release.export.diffing import diff_releases
 from backend.campaign.release.export.freezing import export_release
 from backend.campaign.release.export.importing import ReleaseImport, import_release
@@ -222,7 +222,7 @@ def test_nothing_is_left_of_a_release_that_is_refused_or_of_an_import_that_fails
         import_release(out, judging.project.folder, now=LATER)
     with monkeypatch.context() as patch:
         patch.setattr(adjudicating, "adjudicate", lambda *_, **__: None)
-        patch.setattr(consensus, "rebuild", lambda store: 1 / 0)
+        patch.setattr(importing, "rebuild_verdicts", lambda store: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             import_release(out, tmp_path / "new", now=LATER)
     assert not (tmp_path / "new").exists()

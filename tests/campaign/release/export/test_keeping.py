@@ -12,7 +12,7 @@ import pytest
 
 from backend.campaign.doctor.examination import doctor
 from backend.campaign.nouns import OPERATOR
-from backend.campaign.release.export import keeping
+from backend.campaign.release.export import kept_releases as keeping
 from backend.campaign.release.export import rows as releases
 from backend.campaign.release.export.freezing import export_release
 from backend.campaign.release.export.kept_releases import list_releases, release_changes, release_file

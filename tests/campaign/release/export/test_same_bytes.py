@@ -9,13 +9,14 @@ import pytest
 
 from backend.campaign.nouns import OPERATOR, Role
 from backend.campaign.release.export import card as export_card
-from backend.campaign.release.export import freezing, keeping
+from backend.campaign.release.export import freezing
+from backend.campaign.release.export import kept_releases as keeping
 from backend.campaign.release.export.freezing import export_release
 from backend.campaign.release.export.kept_releases import list_releases
 from backend.campaign.release.export.model import Adjudicated, ReleaseOptions
 from backend.campaign.review.adjudicating import adjudicate
 from backend.campaign.setup.people.accounts import add_person_with_password
-from backend.campaign.setup.people.sessions import sign_in
+from backend.campaign.setup.people.permissions import sign_in
 from backend.campaign.setup.project.folder import Project, open_project
 from backend.core.errors import ProjectError
 from support import NOW, PARTLY, Judging

@@ -10,8 +10,7 @@ import pytest
 from backend.campaign.desk.clips import report_clip
 from backend.campaign.desk.exchange import desk
 from backend.campaign.nouns import OPERATOR
-from backend.campaign.release.export.contents import release_preview
-from backend.campaign.release.export.freezing import export_release
+from backend.campaign.release.export.freezing import export_release, release_preview
 from backend.campaign.release.export.model import Adjudicated, ReleaseOptions
 from backend.campaign.release.export.validating import validate_release
 from backend.campaign.review.adjudicating import adjudicate

@@ -14,8 +14,8 @@ from backend.campaign.judging.rules import decide
 from backend.campaign.monitoring.quality.agreement_board import agreement_board
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.release.export import card
-from backend.campaign.release.export.counting import documents as read
-from backend.campaign.release.export.counting import release_statistics
+from backend.campaign.release.export.diffing import documents as read
+from backend.campaign.release.export.diffing import release_statistics
 from backend.campaign.release.export.freezing import export_release
 from backend.campaign.release.export.rules import statistics
 from backend.campaign.release.export.rules.statistics import Documents, JudgedPair, Spread, release_statistics_table

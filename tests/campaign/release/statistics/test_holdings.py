@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from backend.campaign.monitoring.videos.adding import import_corpus
+from backend.campaign.monitoring.videos.check import import_corpus
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.release.export.freezing import export_release
 from backend.campaign.release.statistics.from_files import file_statistics

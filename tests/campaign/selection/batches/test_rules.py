@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.campaign.nouns import GradeMeaning, Scale
-from backend.campaign.selection.batches import rules
+from backend.campaign.selection.batches import model
 from backend.campaign.selection.batches.model import BatchRule, NextState, RuleWord
 
 FIVE = BatchRule(5, 2.0, 3, 3)
@@ -44,9 +44,9 @@ def by_definition(rule: BatchRule, relevances: list[int | None]) -> str:
 
 @given(any_rule(), st.lists(st.none() | st.integers(0, 4), max_size=45))
 def test_the_rule_is_its_definition(rule: BatchRule, relevances: list[int | None]) -> None:
-    read = rules.read(rule, relevances)
+    read = model.rule_reading(rule, relevances)
     assert read.word == by_definition(rule, relevances)
-    assert list(rules.wrong(rule, scale(5))) == []
+    assert list(model.rule_problems(rule, scale(5))) == []
     assert read.words.endswith(f": {read.word}")
 
 
@@ -67,7 +67,7 @@ def test_the_rule_is_its_definition(rule: BatchRule, relevances: list[int | None
     ],
 )
 def test_what_the_last_five_say(last: tuple[int | None, ...], word: str, words: str) -> None:
-    read = rules.read(FIVE, (4,) * 15 + last)
+    read = model.rule_reading(FIVE, (4,) * 15 + last)
     assert read.word == word
     assert read.words.startswith(words)
 
@@ -85,15 +85,15 @@ def test_what_the_last_five_say(last: tuple[int | None, ...], word: str, words: 
     ],
 )
 def test_every_scale_and_batch_size_has_a_rule_to_begin_with(grades: int, size: int, expected: BatchRule) -> None:
-    assert rules.default(scale(grades), size) == expected
+    assert model.default_rule(scale(grades), size) == expected
 
 
 @given(st.integers(2, 5), st.integers(1, 40))
 def test_no_campaign_begins_with_a_rule_that_it_would_refuse(grades: int, size: int) -> None:
-    rule = rules.default(scale(grades), size)
-    assert list(rules.wrong(rule, scale(grades))) == []
-    assert rules.read(rule, [grades - 1] * size).word is RuleWord.OPEN
-    assert rules.read(rule, [0] * size).word is RuleWord.LEAVE
+    rule = model.default_rule(scale(grades), size)
+    assert list(model.rule_problems(rule, scale(grades))) == []
+    assert model.rule_reading(rule, [grades - 1] * size).word is RuleWord.OPEN
+    assert model.rule_reading(rule, [0] * size).word is RuleWord.LEAVE
 
 
 @pytest.mark.parametrize(
@@ -112,21 +112,21 @@ def test_no_campaign_begins_with_a_rule_that_it_would_refuse(grades: int, size: 
     ],
 )
 def test_what_is_wrong_with_a_rule_is_said(rule: BatchRule, message: str) -> None:
-    assert list(rules.wrong(rule, scale(5))) == [message]
+    assert list(model.rule_problems(rule, scale(5))) == [message]
 
 
 @given(st.integers(0, 3), st.integers(0, 3), st.booleans())
 def test_a_batch_may_be_opened_once_nothing_is_in_its_way(unsettled: int, pairs: int, declined: bool) -> None:
-    ready = rules.state(unsettled=unsettled, pairs=pairs, declined=declined) is NextState.READY
+    ready = model.next_state(unsettled=unsettled, pairs=pairs, declined=declined) is NextState.READY
     assert ready is (pairs > 0 and unsettled == 0 and not declined)
 
 
 def test_a_mean_a_hundredth_below_is_not_enough() -> None:
     """40 candidates of relevance 2 have a mean of 2.00."""
-    assert rules.read(BatchRule(40, 2.01, None, 3), [2] * 40).word is RuleWord.LEAVE
-    assert rules.read(BatchRule(40, 2.00, None, 3), [2] * 40).word is RuleWord.OPEN
+    assert model.rule_reading(BatchRule(40, 2.01, None, 3), [2] * 40).word is RuleWord.LEAVE
+    assert model.rule_reading(BatchRule(40, 2.00, None, 3), [2] * 40).word is RuleWord.OPEN
 
 
 def test_a_mean_may_be_the_highest_grade_and_not_0() -> None:
-    assert list(rules.wrong(BatchRule(5, 4.0, None, 3), scale(5))) == []
-    assert list(rules.wrong(BatchRule(5, 0.0, None, 3), scale(5))) == ["a mean is above 0 and at most 4, not 0"]
+    assert list(model.rule_problems(BatchRule(5, 4.0, None, 3), scale(5))) == []
+    assert list(model.rule_problems(BatchRule(5, 0.0, None, 3), scale(5))) == ["a mean is above 0 and at most 4, not 0"]

@@ -6,7 +6,7 @@ from itertools import count
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.campaign.selection.candidates.rules import KnownSpan, MergedSpan, SeenSpan, pool
+from backend.campaign.selection.candidates.model import KnownSpan, MergedSpan, SeenSpan, pool
 from backend.core.ids import MomentId
 
 SPANS = st.tuples(st.sampled_from("ab"), st.integers(0, 12), st.integers(1, 12)).map(

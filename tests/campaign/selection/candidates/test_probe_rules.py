@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from backend.campaign.selection.candidates.rules import probe, probed
+from backend.campaign.selection.candidates.model import probe, probed
 
 
 @pytest.mark.parametrize("there", [0, 1, 59, 60, 61, 119, 120])

@@ -11,12 +11,11 @@ import pytest
 
 from backend.campaign.desk.exchange import desk
 from backend.campaign.doctor.examination import doctor
-from backend.campaign.monitoring.videos.adding import import_corpus
+from backend.campaign.monitoring.videos.check import import_corpus
 from backend.campaign.nouns import OPERATOR, Role
 from backend.campaign.release.board.truths import truth_of_project
 from backend.campaign.release.export.freezing import export_release
-from backend.campaign.review.probes import write_probe_figures
-from backend.campaign.review.queries import list_queries, query_pairs, take_back_queries
+from backend.campaign.review.queries import list_queries, query_pairs, take_back_queries, write_probe_figures
 from backend.campaign.review.status import status_counts
 from backend.campaign.selection.batches.next_batch import open_batch, undo_batch
 from backend.campaign.selection.candidates.choosing import choose_candidates

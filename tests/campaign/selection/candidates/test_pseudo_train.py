@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from backend.campaign.corpus.captions.rows import searchable_captions
-from backend.campaign.monitoring.videos.adding import import_corpus
+from backend.campaign.monitoring.videos.check import import_corpus
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.release.export.freezing import write_pseudo_train
 from backend.campaign.selection.candidates import choosing

@@ -11,7 +11,7 @@ import pytest
 from backend.campaign.corpus.moments.model import ByWindows
 from backend.campaign.corpus.moments.proposing import propose_moments
 from backend.campaign.doctor.examination import doctor
-from backend.campaign.monitoring.videos.adding import register_videos
+from backend.campaign.monitoring.videos.check import register_videos
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.selection.candidates import pooling
 from backend.campaign.selection.candidates.pooling import pool_candidates

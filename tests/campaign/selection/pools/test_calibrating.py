@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from backend.campaign.selection.pools.calibrating import calibrate_thresholds, held_out
-from backend.campaign.selection.pools.files import StoredThresholds, read_sts, read_thresholds
+from backend.campaign.selection.pools.files import read_sts, read_thresholds
 from backend.campaign.selection.pools.model import Measured
 from backend.core.errors import InputError, ProjectError
 from support import WordEncoder
@@ -127,7 +127,3 @@ def test_a_folder_that_is_there_is_refused(tmp_path: Path) -> None:
     (tmp_path / "out/mine").touch()
     with pytest.raises(ProjectError, match="not empty"):
         calibrate_thresholds(pool_file(tmp_path), tmp_path / "out", encoder=WordEncoder(), embeddings=tmp_path / "e")
-
-
-def test_every_field_of_the_file_is_told() -> None:
-    assert {"t_pos", "t_neg", "encoder", "labels", "rule", "held_out"} <= set(StoredThresholds.__struct_fields__)

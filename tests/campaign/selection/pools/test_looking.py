@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from backend.campaign.selection.pools.building import build
+from backend.campaign.selection.pools.corpora import files_in, look
 from backend.campaign.selection.pools.model import Captioned, PoolOptions
-from backend.campaign.selection.pools.video_scores import files_in, look
 from backend.core.errors import InputError
 from backend.encoders.emscore import FrameVectors, SentenceVectors, idf, score
 from backend.scoring.pools.files import read_pools

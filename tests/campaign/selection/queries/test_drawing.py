@@ -99,6 +99,8 @@ def test_names_without_a_show_are_none() -> None:
     assert named_shows(names) == {"castle_s01e02_seg02": "castle", "s1e2": "", "s_1e2": None, "a castle_s01e02": None}
     assert named_shows(["abc-x", "-x"], "^([a-z])?([a-z])?([a-z])?-") == {"abc-x": "a", "-x": ""}
     assert named_shows(["abc"], "") == named_shows(["abc"])
+    assert named_shows(["bbc-7", "itv-9"], r"^[a-z]+") == {"bbc-7": "bbc", "itv-9": "itv"}
+    assert shows(["s1e2"], named_shows(names)) == {"s1e2": ""}
 
 
 def test_what_is_no_regular_expression_is_told_with_what_is_wrong_in_it() -> None:
@@ -115,18 +117,6 @@ def test_of_many_names_without_a_show_three_are_told() -> None:
         assert f"the show of {len(names)} of {len(names) + 1} videos cannot be told from the name {told}" in str(
             refusal.value
         )
-
-
-def test_the_show_of_a_video_is_told_from_its_name() -> None:
-    names = {"castle_s01e02_seg02_clip_00": "castle", "s01e02_seg02_clip_00": "", "friends_s03e09_seg01": "friends"}
-    assert shows(names, named_shows(names)) == names
-    assert named_shows(["bbc-7", "itv-9"], r"^[a-z]+") == {"bbc-7": "bbc", "itv-9": "itv"}
-    with pytest.raises(
-        ProjectError, match=r"the show of 1 of 2 videos cannot be told from the name \(v0\): .*--show-of"
-    ):
-        shows(["v0", "castle_s01e02"], named_shows(["v0", "castle_s01e02"]))
-    with pytest.raises(ProjectError, match=r"This pattern is not a regular expression: \("):
-        named_shows(["v0"], "(")
 
 
 def test_a_draw_is_spread_over_the_six_series_of_tvr(shared: Path) -> None:

@@ -9,13 +9,17 @@ from backend.campaign.nouns import OPERATOR, Split
 from backend.campaign.review.queries import take_back_queries
 from backend.campaign.review.status import next_step
 from backend.campaign.selection.candidates.choosing import choose_candidates
-from backend.campaign.selection.queries.drawing import draw_queries
-from backend.campaign.selection.queries.editing import change_query, count_drawn_queries, drawn_queries, remove_queries
+from backend.campaign.selection.queries.drawing import (
+    change_query,
+    count_drawn_queries,
+    draw_queries,
+    drawn_queries,
+    remove_queries,
+)
 from backend.campaign.selection.queries.model import OwnFile
-from backend.campaign.selection.queries.rules import parse_own
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.sentence_encoder import init_project
-from backend.core.errors import InputError, Overtaken, ProjectError
+from backend.core.errors import Overtaken, ProjectError
 from backend.store.connection import writing
 from support import NOW, Judging
 
@@ -62,22 +66,6 @@ def test_without_captions_there_are_own_queries_alone(tmp_path: Path) -> None:
     assert [kind for _, kind, _ in told(project)] == ["queries_added"]
     assert next_step(project, OPERATOR).startswith("reelrank candidates")
     assert draw_queries(project, OPERATOR, own=typed("Snow."), now=NOW).test == 1
-
-
-@pytest.mark.parametrize("sign", [",", "\t", ";"])
-def test_a_table_is_known_by_its_first_line_however_its_columns_are_parted(sign: str) -> None:
-    text = sign.join(["text", "split"]) + "\n" + sign.join(["A cat sits.", "val"]) + "\n"
-    found = parse_own(text.encode(), "typed queries", Split.TEST, {})
-    assert [(query.text, query.split, query.source, query.row) for query in found] == [
-        ("A cat sits.", Split.VAL, "typed queries", 2)
-    ]
-    with pytest.raises(InputError, match="typed queries, row 2: the split is 'dev'"):
-        parse_own(text.replace("val", "dev").encode(), "typed queries", Split.TEST, {})
-
-
-def test_lines_with_commas_are_lines(mine: Project) -> None:
-    found = parse_own(b"text, split and all\nA cat, then a dog.\n", "q.txt", Split.TEST, {})
-    assert [query.text for query in found] == ["text, split and all", "A cat, then a dog."]
 
 
 def test_queries_are_listed_by_words_and_parts(mine: Project) -> None:

@@ -8,8 +8,8 @@ import pytest
 from backend.campaign.desk.exchange import desk
 from backend.campaign.judging.staffing import sign_out, sign_out_everywhere, suspend
 from backend.campaign.nouns import OPERATOR, Person, Role
+from backend.campaign.setup.people import permissions
 from backend.campaign.setup.people import rows as people_rows
-from backend.campaign.setup.people import sessions as people_sessions
 from backend.campaign.setup.people.accounts import (
     accept_invitation,
     add_person,
@@ -19,7 +19,7 @@ from backend.campaign.setup.people.accounts import (
     list_people,
     new_invitation,
 )
-from backend.campaign.setup.people.sessions import person_for, sign_in
+from backend.campaign.setup.people.permissions import person_for, sign_in
 from backend.core.errors import NotAllowed, ProjectError, SignInRefused, StoreUnavailable
 from support import NOW, Judging
 
@@ -92,13 +92,13 @@ def test_a_suspension_while_the_password_is_hashed_wins(
     judging: Judging, anna: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session = sign_in(judging.project, anna.name, OLD, now=NOW)
-    hashing = people_sessions.hash_password
+    hashing = permissions.hash_password
 
     def meanwhile(password: str) -> str:
         suspend(judging.project, judging.lead, anna.annotator_id, True, now=NOW)
         return hashing(password)
 
-    monkeypatch.setattr(people_sessions, "hash_password", meanwhile)
+    monkeypatch.setattr(permissions, "hash_password", meanwhile)
     with pytest.raises(SignInRefused, match="signed out"):
         change_password(judging.project, session, OLD, NEW, now=NOW)
     assert sessions(judging) == 0
@@ -198,7 +198,7 @@ def test_signing_in_does_not_tell_who_is_here(judging: Judging, anna: Person, mo
         """Argon2, and what it was asked to do."""
 
         def __init__(self) -> None:
-            self.real = people_sessions._hasher()
+            self.real = permissions._hasher()
 
         def hash(self, password: str) -> str:
             work.append("hash")
@@ -208,9 +208,9 @@ def test_signing_in_does_not_tell_who_is_here(judging: Judging, anna: Person, mo
             work.append("verify")
             return self.real.verify(hashed, password)
 
-    people_sessions.nobodys_hash.cache_clear()  # a server that has just begun
+    permissions.nobodys_hash.cache_clear()  # a server that has just begun
     hasher = Counting()
-    monkeypatch.setattr(people_sessions, "_hasher", lambda: hasher)
+    monkeypatch.setattr(permissions, "_hasher", lambda: hasher)
     with pytest.raises(SignInRefused):
         sign_in(project, anna.name, "warm up", now=NOW)
     told = {}
@@ -249,7 +249,7 @@ def test_a_password_is_the_same_whichever_form_a_keyboard_sends(judging: Judging
 
 
 def test_a_password_that_an_earlier_release_hashed_as_it_was_typed_still_opens(judging: Judging, anna: Person) -> None:
-    hashed = people_sessions._hasher().hash(FORMS[1])
+    hashed = permissions._hasher().hash(FORMS[1])
     judging.project.store.db.conn.execute(
         "UPDATE annotator SET password_hash = ? WHERE annotator_id = ?", [hashed, anna.annotator_id]
     )

@@ -12,7 +12,7 @@ from backend.campaign.setup.people.accounts import (
     add_person_with_password,
     new_invitation,
 )
-from backend.campaign.setup.people.sessions import sign_in
+from backend.campaign.setup.people.permissions import sign_in
 from backend.core import typed_text as rules
 from backend.core.errors import ProjectError, SignInRefused
 from postgres import SQLITE_FIRST

@@ -76,13 +76,6 @@ def settle(judging: Judging) -> list[tuple[PairKey, int | None]]:
     return wanted
 
 
-def test_only_grades_of_the_scale_are_taken(three: Judging) -> None:
-    first = three.pairs()[0].pair
-    assert three.grade(0, first, 3).message == "3 is not a grade: grades are 0 to 2"
-    assert three.grade(0, first, -1).message == "-1 is not a grade: grades are 0 to 2"
-    assert three.grade(0, first, 2).status == "saved"
-
-
 def test_the_rule_settles_pairs_by_the_campaigns_tolerance(three: Judging) -> None:
     wanted = settle(three)
     found = {pair.pair: pair for pair in three.pairs()}

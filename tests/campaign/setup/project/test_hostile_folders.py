@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from annotate_app.server import uploads
+from annotate_app.server import lead_routes
 from backend.campaign.corpus.captions.name_mapping import propose_cast
 from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.doctor.database import backup, backup_now, list_backups, migrate, move, restore
 from backend.campaign.doctor.examination import doctor
 from backend.campaign.nouns import OPERATOR
-from backend.campaign.release.board.case_frames import report_frames
+from backend.campaign.release.board.leaderboard import report_frames
 from backend.campaign.release.export.freezing import export_release
 from backend.campaign.setup.project.folder import open_project
 from backend.campaign.setup.project.places import PLACES
@@ -115,7 +115,7 @@ def test_everything_that_lies_in_a_worked_project_is_in_the_list_of_places(judgi
     there = {name for name in os.listdir(project.folder) if not name.startswith("reelrank.")}
     assert {"served-at.txt", "cast.csv", "cache", "releases", "backups"} <= there <= declared
     assert {f"cache/{name}" for name in os.listdir(project.folder / "cache")} <= {"cache/clips", "cache/embeddings"}
-    assert {kind.folder for kind in uploads.KINDS.values()} <= declared
+    assert {kind.folder for kind in lead_routes.KINDS.values()} <= declared
 
 
 def test_a_clip_that_is_a_link_is_no_clip_and_goes(tmp_path: Path) -> None:

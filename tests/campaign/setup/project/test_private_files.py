@@ -17,8 +17,8 @@ from backend.campaign.release.export.freezing import export_release
 from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.campaign.setup.serving.server import note_address
 from backend.core.errors import ProjectError
+from backend.core.file_system import UMASK_VARIABLE
 from backend.core.locking import locked
-from backend.core.private import UMASK_VARIABLE
 from backend.encoders.cache import keep_array
 from backend.media.clips import ensure as cut_clip
 from backend.media.jobs import clip_job, gif, storyboard

@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from backend.campaign.nouns import GradeMeaning
-from backend.campaign.setup.project.model import Question
-from backend.campaign.setup.project.rules import wrong
+from backend.campaign.setup.project.model import Question, grading_problems
 
 PLAIN: dict[str, Any] = {
     **{"labels": ["No", " Perhaps ", "Yes"], "tolerance": 1, "example_query": "A dog.", "example": "a dog"},
@@ -19,7 +18,9 @@ def told(**changes: Any) -> list[str]:
     labels, example = said.pop("labels"), said.pop("example")
     last = len(labels) - 1
     return list(
-        wrong([GradeMeaning(n, label, "", "", example if n == last else "") for n, label in enumerate(labels)], **said)
+        grading_problems(
+            [GradeMeaning(n, label, "", "", example if n == last else "") for n, label in enumerate(labels)], **said
+        )
     )
 
 

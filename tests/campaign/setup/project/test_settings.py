@@ -10,9 +10,8 @@ import pytest
 from backend import cli
 from backend.campaign.monitoring.activity.setting_lines import LINES
 from backend.campaign.setup.project.folder import Project
-from backend.campaign.setup.project.registry import BY_KEY, SETTINGS, template
 from backend.campaign.setup.project.setting_entries import ENVIRONMENT, Home
-from backend.campaign.setup.project.settings import ProjectSettings
+from backend.campaign.setup.project.settings import BY_KEY, SETTINGS, ProjectSettings, template
 from backend.campaign.setup.project.settings_file import read_settings
 from backend.core.errors import InputError
 from backend.core.server_options import READY_VARIABLE

@@ -11,7 +11,7 @@ from backend.campaign.judging.rules import decide
 from backend.campaign.monitoring.quality.flags import my_work
 from backend.campaign.nouns import Rounding, Verdict
 from backend.campaign.qualification.guideline.versions import reword_guideline
-from backend.campaign.release.earlier.raw_summary import summarise_raw
+from backend.campaign.release.earlier.raw_agreement import summarise_raw
 from backend.campaign.release.export.freezing import export_release
 from backend.campaign.setup.project import scale_file
 from backend.store.connection import writing

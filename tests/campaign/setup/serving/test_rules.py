@@ -1,4 +1,4 @@
-"""How often a password may be tried, when work was cut short, and what of a page is a draft: by hand."""
+"""How often a password may be tried, which jobs are interrupted or go, and what of a page is a draft: by hand."""
 
 import hashlib
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from backend.campaign.setup.serving import rules
-from backend.campaign.setup.serving.model import Failures, LongWork, WorkState
+from backend.campaign.setup.serving.model import Failures, Job, JobKind, JobState
 
 
 def test_attempts_are_counted_by_digests_of_name_and_address() -> None:
@@ -48,26 +48,35 @@ def test_how_an_attempt_is_slowed_down(failed: dict[str, tuple[int, float]], ref
     assert (found.refused_s, found.held_s) == (refused_s, held_s)
 
 
-def work(state: WorkState = WorkState.UNDER_WAY) -> LongWork:
-    return LongWork("a step", "Counting", "Lea", 5.0, state, "counting", 1, 3)
+def job(state: JobState = JobState.UNDER_WAY, kind: JobKind = JobKind.SET_UP, key: str = "a key") -> Job:
+    return Job(key, kind, "a step", "Counting", "Lea", 5.0, state, "counting", 1, 3)
 
 
 @pytest.mark.parametrize(
     ("state", "lock_is_free", "silent_s", "becomes"),
     [
-        (WorkState.UNDER_WAY, None, 60.0, WorkState.UNDER_WAY),  # of a machine whose files are not here
-        (WorkState.UNDER_WAY, None, 60.5, WorkState.CUT_SHORT),
-        (WorkState.UNDER_WAY, True, 6.0, WorkState.UNDER_WAY),
-        (WorkState.UNDER_WAY, True, 6.5, WorkState.CUT_SHORT),
-        (WorkState.UNDER_WAY, False, 999.0, WorkState.UNDER_WAY),
-        (WorkState.DONE, True, 999.0, WorkState.DONE),
+        (JobState.UNDER_WAY, None, 60.0, JobState.UNDER_WAY),  # of a machine whose files are not here
+        (JobState.UNDER_WAY, None, 60.5, JobState.INTERRUPTED),
+        (JobState.UNDER_WAY, True, 6.0, JobState.UNDER_WAY),
+        (JobState.UNDER_WAY, True, 6.5, JobState.INTERRUPTED),
+        (JobState.UNDER_WAY, False, 999.0, JobState.UNDER_WAY),
+        (JobState.DONE, True, 999.0, JobState.DONE),
     ],
 )
 def test_a_job_is_interrupted_if_its_lock_is_free_or_it_is_silent_for_long(
-    state: WorkState, lock_is_free: bool | None, silent_s: float, becomes: WorkState
+    state: JobState, lock_is_free: bool | None, silent_s: float, becomes: JobState
 ) -> None:
-    stands = rules.as_it_stands(work(state), heard_at=100.0, lock_is_free=lock_is_free, now=100.0 + silent_s)
-    assert stands == work(becomes)
+    current = rules.current_job(job(state), heard_at=100.0, lock_is_free=lock_is_free, now=100.0 + silent_s)
+    assert current == job(becomes)
+
+
+def test_of_each_kind_the_newest_stay_that_ended() -> None:
+    sets_up = [job(key="running"), job(JobState.DONE, key="new"), job(JobState.INTERRUPTED, key="old")]
+    intervals = [job(JobState.DONE, JobKind.INTERVALS, str(n)) for n in range(11)]
+    jobs = [*intervals, *sets_up]
+    assert [one.key for one in rules.outdated_jobs(jobs, JobKind.SET_UP)] == ["new", "old"]
+    assert [one.key for one in rules.outdated_jobs(jobs, JobKind.INTERVALS)] == ["8", "9", "10"]
+    assert rules.outdated_jobs(jobs, JobKind.CLIPS) == []
 
 
 @pytest.mark.parametrize("value", ["a text", 3, 0, 1.5, frozenset({"a"}), ""])

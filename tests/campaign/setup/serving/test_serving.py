@@ -3,19 +3,34 @@
 import sqlite3
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from backend.campaign.desk.exchange import exchange
+from backend.campaign.nouns import OPERATOR, Person, Role
+from backend.campaign.setup.people import accounts
 from backend.campaign.setup.project.folder import Project, open_project
+from backend.campaign.setup.serving import jobs as serving_jobs
 from backend.campaign.setup.serving import rows
-from backend.campaign.setup.serving.jobs import begin_work, end_work, look_at_work, put_work_away, running, tell_work
-from backend.campaign.setup.serving.model import Delay, LongWork, OutcomeTable, WorkOutcome, WorkState
+from backend.campaign.setup.serving.jobs import (
+    begin_job,
+    dismiss_job,
+    end_job,
+    job_result,
+    list_jobs,
+    report_progress,
+    run_job,
+    running,
+)
+from backend.campaign.setup.serving.model import Delay, Job, JobKind, JobOutcome, JobState, OutcomeTable
 from backend.campaign.setup.serving.server import not_ready
 from backend.campaign.setup.serving.shared_state import attempt_succeeded, begin_attempt, keep_draft, take_draft
 from backend.core.errors import NotAllowed, ProjectError
 from backend.core.messages import Said, said
+from backend.core.progress import Progress
 from backend.store.connection import writing
 from postgres import SQLITE_FIRST
 from support import NOW, Judging
@@ -136,36 +151,146 @@ class TestDrafts:
         assert not rows.has_draft(project.store.db, ana.annotator_id, "exam")
 
 
-class TestLongWork:
-    def test_is_one_for_all_front_ends(self, front_ends: tuple[Project, Project], judging: Judging) -> None:
+def begin(project: Project, lead: Person, kind: JobKind = JobKind.SET_UP, subject: str = "", at: float = 0) -> str:
+    """Begin a job, and return its key."""
+    key = begin_job(project, lead, kind, subject, "Counting", {}, now=NOW + at)
+    assert key is not None
+    return key
+
+
+class TestJobs:
+    def test_one_that_changes_the_project_excludes_others_at_every_front_end(
+        self, front_ends: tuple[Project, Project], judging: Judging
+    ) -> None:
         (one, other), lead = front_ends, judging.lead
-        assert look_at_work(other, lead, now=NOW) is None
-        key = begin_work(one, lead, "a step", "Counting", {"file": "a.csv"}, now=NOW)
+        assert list_jobs(other, lead, now=NOW) == []
+        key = begin_job(one, lead, JobKind.SET_UP, "a step", "Counting", {"file": "a.csv"}, now=NOW)
+        assert key
         with pytest.raises(ProjectError, match="Counting is under way, begun by Lea: wait until it is done"):
-            begin_work(other, lead, "another", "More", {}, now=NOW)
-        put_work_away(other, lead, now=NOW)
-        tell_work(one, key, "counting", 2, 3, now=NOW + 1)
-        begun = LongWork("a step", "Counting", "Lea", NOW, what="counting", done=2, total=3, asked={"file": "a.csv"})
-        assert look_at_work(other, lead, now=NOW + 1) == begun
-        outcome = WorkOutcome(["Three."], [OutcomeTable(["Video"], [["a"]])])
-        end_work(one, key, WorkState.DONE, outcome, now=NOW + 2)
-        ended = look_at_work(other, lead, now=NOW + 9999)
-        assert ended is not None
-        assert (ended.state, ended.outcome) == (WorkState.DONE, outcome)
-        put_work_away(other, lead, now=NOW + 9999)
-        assert look_at_work(one, lead, now=NOW + 9999) is None
+            begin(other, lead, JobKind.RELEASE)
+        dismiss_job(other, lead, key, now=NOW)
+        report_progress(one, key, "counting", 2, 3, now=NOW + 1)
+        begun = Job(
+            *(key, JobKind.SET_UP, "a step", "Counting", "Lea", NOW),
+            *(JobState.UNDER_WAY, "counting", 2, 3),
+            asked={"file": "a.csv"},
+        )
+        assert list_jobs(other, lead, now=NOW + 1) == [begun]
+        outcome = JobOutcome(["Three."], [OutcomeTable(["Video"], [["a"]])])
+        end_job(one, key, JobState.DONE, outcome, now=NOW + 2)
+        (ended,) = list_jobs(other, lead, now=NOW + 9999)
+        assert (ended.state, ended.outcome) == (JobState.DONE, outcome)
+        begin(other, lead, JobKind.RELEASE)
+        dismiss_job(other, lead, key, now=NOW + 9999)
+        assert [job.kind for job in list_jobs(one, lead, now=NOW)] == [JobKind.RELEASE]
+
+    def test_one_that_only_reads_runs_beside_others_but_never_twice(
+        self, front_ends: tuple[Project, Project], judging: Judging
+    ) -> None:
+        (one, other), lead = front_ends, judging.lead
+        begin(one, lead, JobKind.SET_UP)
+        first = begin(one, lead, JobKind.INTERVALS, "all pairs")
+        assert begin_job(other, lead, JobKind.INTERVALS, "all pairs", "Counting", {}, now=NOW) is None
+        begin(other, lead, JobKind.INTERVALS, "those of a split")
+        assert begin_job(other, OPERATOR, JobKind.CLIPS, "", "Cutting", {}, now=NOW)
+        jobs = list_jobs(one, lead, now=NOW)
+        assert [(job.kind.value, job.subject, job.by) for job in jobs] == [
+            ("clips", "", "a command"),
+            ("intervals", "those of a split", "Lea"),
+            ("intervals", "all pairs", "Lea"),
+            ("set up", "", "Lea"),
+        ]
+        end_job(one, first, JobState.FAILED, JobOutcome(), now=NOW)
+        assert begin_job(other, lead, JobKind.INTERVALS, "all pairs", "Counting", {}, now=NOW)
+
+    def test_two_leads_at_once_begin_one(self, front_ends: tuple[Project, Project], judging: Judging) -> None:
+        leo = accounts.add(judging.project.store, OPERATOR, "Leo", Role.LEAD, now=NOW)
+        both = threading.Barrier(2)
+
+        def ask(project: Project, lead: Person) -> str | None:
+            both.wait()
+            try:
+                return begin_job(project, lead, JobKind.COMPARISON, "", "Comparing", {}, now=NOW)
+            finally:
+                project.store.close()
+
+        with ThreadPoolExecutor() as threads:
+            keys = list(threads.map(ask, front_ends, (judging.lead, leo)))
+        assert len([key for key in keys if key]) == 1
+        assert len(list_jobs(judging.project, leo, now=NOW)) == 1
+
+    def test_there_is_no_place_for_a_second(self, judging: Judging) -> None:
+        begin(judging.project, judging.lead)
+        begin(judging.project, judging.lead, JobKind.CLIPS)
+        for kind, changes_project in (("release", 1), ("clips", 0)):
+            with pytest.raises(sqlite3.IntegrityError), writing(judging.project.store) as db:
+                db.conn.execute(
+                    "INSERT INTO job (job_key, kind, subject, changes_project, title, began_at, heard_at) "
+                    "VALUES ('another', ?, '', ?, '', 0, 0)",
+                    [kind, changes_project],
+                )
+
+    def test_of_a_kind_the_newest_stay_with_their_results(self, judging: Judging) -> None:
+        project, lead = judging.project, judging.lead
+        keys = []
+        for number in range(11):
+            keys.append(begin(project, lead, JobKind.INTERVALS, str(number)))
+            assert run_job(project, keys[-1], lambda progress: {"of": said("pair {n}", n=7)}) is None
+        jobs = list_jobs(project, lead, now=NOW)
+        assert [job.key for job in jobs] == keys[:-10:-1]
+        assert {job.state for job in jobs} == {JobState.DONE}
+        results = [job_result(project, lead, key, dict[str, str]) for key in keys]
+        assert [result is None for result in results] == [True] * 2 + [False] * 9
+        assert results[-1] is not None
+        assert isinstance(results[-1]["of"], Said)
+        assert len(list((project.folder / "cache").glob("job-*"))) == 9
+
+    def test_a_result_of_another_release_counts_as_gone(
+        self, judging: Judging, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        project, lead = judging.project, judging.lead
+        key = begin(project, lead, JobKind.COMPARISON)
+        run_job(project, key, lambda progress: [1, 2])
+        assert job_result(project, lead, key, list[int]) == [1, 2]
+        monkeypatch.setattr(serving_jobs, "__version__", "0.0.1")
+        assert job_result(project, lead, key, list[int]) is None
+
+    @pytest.mark.parametrize(
+        ("error", "state", "told"),
+        [
+            (ProjectError("do that first"), JobState.REFUSED, "do that first"),
+            (MemoryError("killed"), JobState.FAILED, ""),
+            (KeyboardInterrupt(), JobState.INTERRUPTED, ""),
+        ],
+    )
+    def test_whatever_ends_a_job_is_noted(
+        self, judging: Judging, error: BaseException, state: JobState, told: str
+    ) -> None:
+        project, lead = judging.project, judging.lead
+
+        def work(progress: Progress) -> JobOutcome:
+            raise error
+
+        key = begin(project, lead)
+        if state is JobState.REFUSED:
+            assert run_job(project, key, work) is error
+        else:
+            with pytest.raises(type(error)):
+                run_job(project, key, work)
+        (job,) = list_jobs(project, lead, now=NOW)
+        assert (job.state, job.refusal) == (state, told)
 
     def test_says_at_every_front_end_how_its_sentences_were_made(
         self, front_ends: tuple[Project, Project], judging: Judging
     ) -> None:
         (one, other), lead = front_ends, judging.lead
         sentence = said("{file} has no query", file="a.csv")
-        outcome = WorkOutcome([sentence, "plain"], [OutcomeTable([said("Video")], [["a", sentence]])])
-        key = begin_work(one, lead, "a step", said("Importing {file}", file="a.csv"), {}, now=NOW)
-        tell_work(one, key, said("reading {file}", file="a.csv"), 1, 2, now=NOW)
-        end_work(one, key, WorkState.REFUSED, outcome, sentence, now=NOW)
-        ended = look_at_work(other, lead, now=NOW)
-        assert ended is not None
+        outcome = JobOutcome([sentence, "plain"], [OutcomeTable([said("Video")], [["a", sentence]])])
+        key = begin_job(one, lead, JobKind.SET_UP, "", said("Importing {file}", file="a.csv"), {}, now=NOW)
+        assert key
+        report_progress(one, key, said("reading {file}", file="a.csv"), 1, 2, now=NOW)
+        end_job(one, key, JobState.REFUSED, outcome, sentence, now=NOW)
+        (ended,) = list_jobs(other, lead, now=NOW)
         [table] = ended.outcome.tables
         told = [ended.title, ended.what, ended.refusal, ended.outcome.sentences[0], table.head[0], table.rows[0][1]]
         assert [one.text for one in told if isinstance(one, Said)] == [
@@ -177,35 +302,26 @@ class TestLongWork:
         ]
         assert (ended.refusal, ended.outcome) == ("a.csv has no query", outcome)
 
-    def test_of_which_nothing_is_heard_was_cut_short_and_gives_way(
+    def test_of_which_nothing_is_heard_is_interrupted_and_gives_way(
         self, front_ends: tuple[Project, Project], judging: Judging
     ) -> None:
         (one, other), lead = front_ends, judging.lead
-        dead = begin_work(one, lead, "a step", "Counting", {}, now=NOW)
-        tell_work(one, dead, "counting", 1, 3, now=NOW + 5)
-        states = [look_at_work(other, lead, now=NOW + at) for at in (65, 65.1)]
-        assert [one and one.state for one in states] == [WorkState.UNDER_WAY, WorkState.CUT_SHORT]
-        begin_work(other, lead, "another", "More", {}, now=NOW + 66)
-        tell_work(one, dead, "counting", 2, 3, now=NOW + 67)  # it was alive after all
-        end_work(one, dead, WorkState.DONE, WorkOutcome(), now=NOW + 68)
-        going = look_at_work(one, lead, now=NOW + 68)
-        assert going is not None
-        assert (going.title, going.state, going.done) == ("More", WorkState.UNDER_WAY, 0)
-
-    def test_there_is_no_place_for_a_second(self, judging: Judging) -> None:
-        begin_work(judging.project, judging.lead, "a step", "Counting", {}, now=NOW)
-        with pytest.raises(sqlite3.IntegrityError), writing(judging.project.store) as db:
-            db.conn.execute(
-                "INSERT INTO long_work (one, work_key, step, title, begun_by, began_at, heard_at) "
-                "VALUES (2, 'another', '', '', ?, 0, 0)",
-                [judging.lead.annotator_id],
-            )
+        dead = begin(one, lead)
+        report_progress(one, dead, "counting", 1, 3, now=NOW + 5)
+        states = [list_jobs(other, lead, now=NOW + at)[0].state for at in (65, 65.1)]
+        assert states == [JobState.UNDER_WAY, JobState.INTERRUPTED]
+        begin(other, lead, JobKind.RELEASE, at=66)
+        report_progress(one, dead, "counting", 2, 3, now=NOW + 67)  # it was alive after all
+        end_job(one, dead, JobState.DONE, JobOutcome(), now=NOW + 68)
+        going, late = list_jobs(one, lead, now=NOW + 68)
+        assert (going.kind, going.state, going.done) == (JobKind.RELEASE, JobState.UNDER_WAY, 0)
+        assert (late.key, late.state) == (dead, JobState.DONE)
 
     def test_of_a_front_end_that_was_killed_is_interrupted_within_seconds_and_can_be_begun_again(
         self, judging: Judging
     ) -> None:
         project, lead = judging.project, judging.lead
-        key = begin_work(project, lead, "a step", "Counting", {}, now=NOW)
+        key = begin(project, lead)
         code = f"""
 import sys, time
 from pathlib import Path
@@ -220,19 +336,19 @@ with running(open_project(Path({str(project.folder)!r})), {key!r}):
         )
         assert front_end.stdout is not None
         assert front_end.stdout.readline() == "running\n"
-        going = look_at_work(project, lead, now=NOW + 999)  # silent, as in one long transaction, and there
+        (going,) = list_jobs(project, lead, now=NOW + 999)  # silent, as in one long transaction, and there
         front_end.kill()
         front_end.communicate()
-        gone = look_at_work(project, lead, now=NOW + 6.5)
-        assert [one and one.state for one in (going, gone)] == [WorkState.UNDER_WAY, WorkState.CUT_SHORT]
-        again = begin_work(project, lead, "a step", "Counting", {}, now=NOW + 6.5)
+        (gone,) = list_jobs(project, lead, now=NOW + 6.5)
+        assert [going.state, gone.state] == [JobState.UNDER_WAY, JobState.INTERRUPTED]
+        again = begin(project, lead, at=6.5)
         with running(project, again):
             assert [file.name for file in (project.folder / "cache").glob("job-*")] == [f"job-{again}.lock"]
 
     def test_is_for_leads(self, judging: Judging) -> None:
         with pytest.raises(NotAllowed):
-            begin_work(judging.project, judging.annotators[0], "a step", "Counting", {}, now=NOW)
-        assert look_at_work(judging.project, judging.lead, now=NOW) is None
+            begin(judging.project, judging.annotators[0])
+        assert list_jobs(judging.project, judging.lead, now=NOW) == []
 
 
 def test_a_front_end_knows_the_schema_that_it_was_made_for(judging: Judging) -> None:

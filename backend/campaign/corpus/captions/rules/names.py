@@ -8,13 +8,17 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from backend.campaign.corpus.captions.rules.spelling import NOTHING_KNOWN, Known, Spellings, respelled, spellings_of
-from backend.campaign.corpus.captions.rules.text import (
+from backend.campaign.corpus.captions.rules.spelling import (
+    NOTHING_KNOWN,
     NUMBERS,
     TITLES,
+    Known,
+    Spellings,
     marks,
     opens_sentence,
     plural,
+    respelled,
+    spellings_of,
     split,
     tidy,
     word_pattern,

@@ -8,8 +8,7 @@ from difflib import get_close_matches
 from itertools import pairwise
 
 from backend.campaign.corpus.captions.rules.names import is_said, unknown_names
-from backend.campaign.corpus.captions.rules.spelling import Known, plain
-from backend.campaign.corpus.captions.rules.text import PEOPLE, TITLES, word_pattern
+from backend.campaign.corpus.captions.rules.spelling import PEOPLE, TITLES, Known, plain, word_pattern
 from backend.core.progress import Steps
 
 WOMAN, MAN, PERSON, UNDECIDED = "a woman", "a man", "a person", ""

@@ -6,13 +6,15 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from backend.campaign.corpus.captions.rules.names import ORDINALS, Mention, mentions_in, prepared
-from backend.campaign.corpus.captions.rules.spelling import NOTHING_KNOWN, Known, respelled
-from backend.campaign.corpus.captions.rules.text import (
+from backend.campaign.corpus.captions.rules.spelling import (
     MEN,
+    NOTHING_KNOWN,
     WOMEN,
+    Known,
     all_people,
     article_of,
     opens_sentence,
+    respelled,
     split,
     together,
 )

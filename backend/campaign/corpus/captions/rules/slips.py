@@ -8,8 +8,17 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
 from backend.campaign.corpus.captions.rules.names import NO_NAMES, prepared
-from backend.campaign.corpus.captions.rules.spelling import Known, key, key_of, plain, split_possessive, straight
-from backend.campaign.corpus.captions.rules.text import TITLES, opens_sentence, word_pattern
+from backend.campaign.corpus.captions.rules.spelling import (
+    TITLES,
+    Known,
+    key,
+    key_of,
+    opens_sentence,
+    plain,
+    split_possessive,
+    straight,
+    word_pattern,
+)
 
 LONG_ENOUGH = 5
 """Names with at least this many letters are also found when one letter differs."""

@@ -11,6 +11,7 @@ from backend.campaign.corpus.describing.model import (
     DescriptionSort,
     DescriptionStatus,
 )
+from backend.campaign.corpus.describing.rows.descriptions import CHOSEN_VIDEO
 from backend.campaign.corpus.moments import rows as moments
 from backend.campaign.corpus.moments.model import Origin
 from backend.core.days import within_a_day
@@ -108,8 +109,7 @@ def per_video(db: Database) -> list[tuple[float, int]]:
         "SELECT v.duration_s, count(d.description_id) FROM describing_choice c, video v "
         "LEFT JOIN description d ON d.video_id = v.video_id AND d.status <> 'withdrawn' "
         "WHERE c.choice_id = (SELECT max(choice_id) FROM describing_choice) AND v.path IS NOT NULL "
-        "AND (c.all_videos OR EXISTS (SELECT 1 FROM describing_video x "
-        "WHERE x.choice_id = c.choice_id AND x.video_id = v.video_id)) GROUP BY v.video_id"
+        f"AND {CHOSEN_VIDEO} GROUP BY v.video_id"
     )
     return [(row[0], row[1]) for row in rows]
 
@@ -233,16 +233,12 @@ def take_back(db: Database, description_id: int, lead: AnnotatorId, *, at: float
 
 def drop_caption(db: Database, caption_id: int) -> bool:
     """Remove a caption that a description made, unless another one says the same; whether nothing else needs it."""
-    if _passed_on(db, "caption", caption_id):
-        return True
-    return _dropped(db, "caption", caption_id)
+    return _passed_on(db, "caption", caption_id) or _dropped(db, "caption", caption_id)
 
 
 def drop_moment(db: Database, moment_id: MomentId) -> bool:
     """Remove a moment that a description made, unless another one is of it; whether nothing else needs it."""
-    if _passed_on(db, "moment", moment_id):
-        return True
-    return _dropped(db, "moment", moment_id)
+    return _passed_on(db, "moment", moment_id) or _dropped(db, "moment", moment_id)
 
 
 def _passed_on(db: Database, what: str, row_id: int) -> bool:

@@ -8,8 +8,8 @@ from importlib import import_module
 from backend.campaign.corpus.importing.formats.table import REQUIRED
 from backend.campaign.corpus.importing.model import CorpusFormat, ImportOptions, Parsed
 from backend.core.errors import InputError
-from backend.core.json_entries import FileLayout, sample
 from backend.core.messages import joined, said
+from backend.core.reading import FileLayout, sample
 from backend.core.text_files import table_head
 
 COLUMNS = ("video", "start", "end", "caption", "duration", "id")

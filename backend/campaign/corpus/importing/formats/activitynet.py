@@ -5,8 +5,8 @@ import re
 from backend.campaign.corpus.importing.model import CorpusFormat, ImportOptions, Parsed
 from backend.campaign.corpus.importing.rules import finish
 from backend.core.captioned import sentences_of_videos
-from backend.core.json_entries import FileLayout, Sample
 from backend.core.messages import said
+from backend.core.reading import FileLayout, Sample
 
 
 def read(data: bytes, file: str, options: ImportOptions) -> Parsed:

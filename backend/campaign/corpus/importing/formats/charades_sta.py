@@ -4,8 +4,8 @@ from backend.campaign.corpus.importing.formats import activitynet
 from backend.campaign.corpus.importing.model import CorpusFormat, ImportOptions, Parsed
 from backend.campaign.corpus.importing.rules import finish
 from backend.core.captioned import CHARADES_LINE, charades_lines
-from backend.core.json_entries import FileLayout, Sample
 from backend.core.messages import said
+from backend.core.reading import FileLayout, Sample
 from backend.core.text_files import decode_text
 
 

@@ -5,8 +5,8 @@ from collections import Counter
 from backend.campaign.corpus.importing.model import CorpusFormat, ImportOptions, Parsed
 from backend.campaign.corpus.importing.rules import finish
 from backend.core.captioned import DIDEMO_SEGMENT_S, didemo_entries
-from backend.core.json_entries import FileLayout
 from backend.core.messages import said
+from backend.core.reading import FileLayout
 
 
 def read(data: bytes, file: str, options: ImportOptions) -> Parsed:

@@ -6,8 +6,8 @@ import msgspec
 
 from backend.campaign.corpus.importing.model import CaptionedMoment, CorpusFormat, ImportOptions, Parsed
 from backend.campaign.corpus.importing.rules import finish
-from backend.core.json_entries import FileLayout, Sample, json_lines
 from backend.core.messages import said
+from backend.core.reading import FileLayout, Sample, json_lines
 
 
 class _Line(msgspec.Struct):

@@ -5,8 +5,8 @@ import msgspec
 from backend.campaign.corpus.importing.model import CaptionedMoment, CorpusFormat, ImportOptions, LeftOut, Parsed
 from backend.campaign.corpus.importing.rules import finish
 from backend.core.errors import InputError
-from backend.core.json_entries import FileLayout, json_lines
 from backend.core.messages import said
+from backend.core.reading import FileLayout, json_lines
 
 
 class _Line(msgspec.Struct):

@@ -5,8 +5,8 @@ import math
 from backend.campaign.corpus.importing.model import CaptionedMoment, CorpusFormat, ImportOptions, Parsed
 from backend.campaign.corpus.importing.rules import finish
 from backend.core.errors import Problem
-from backend.core.json_entries import FileLayout, Sample
 from backend.core.messages import said
+from backend.core.reading import FileLayout, Sample
 from backend.core.text_files import read_csv, table_head
 
 REQUIRED = ("video", "start", "end", "caption")

@@ -7,8 +7,8 @@ import msgspec
 from backend.campaign.corpus.importing.model import CaptionedMoment, CorpusFormat, ImportOptions, LeftOut, Parsed
 from backend.campaign.corpus.importing.rules import check, merge
 from backend.core.errors import InputError
-from backend.core.json_entries import FileLayout, json_lines
 from backend.core.messages import said
+from backend.core.reading import FileLayout, json_lines
 
 VISUAL = frozenset({"v"})
 """The paper's choice (section 3): sentences that need no subtitles, "v"; the others are "t" and "vt"."""

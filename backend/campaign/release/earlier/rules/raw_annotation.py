@@ -28,6 +28,7 @@ from backend.campaign.judging.rules import MOST_GRADES, MOST_RE_OPENED
 from backend.campaign.monitoring.quality.rules.figures import GradeSummary, figures, summary
 from backend.campaign.monitoring.quality.rules.pairs import GradedPairs
 from backend.campaign.nouns import Rounding
+from backend.campaign.release.earlier.model import PUBLISHED_HIGHEST, PUBLISHED_TOLERANCE
 from backend.core.errors import InputError, Problem
 from backend.core.text_files import CsvTable, read_csv
 from backend.core.typed_text import nfc
@@ -38,9 +39,6 @@ COLUMNS = ("pair_id", "worker", "relevance")
 ROUND, ADJUDICATED, RE_OPENED = "round", "adjudicated", "re_opened"
 """What tells, where it is there, that pairs without a consensus may wait for grades, and what leads decided, or
 asked two more people about."""
-
-PUBLISHED_HIGHEST, PUBLISHED_TOLERANCE = 4, 1
-"""The scale, 0 to 4, and the tolerance of TVR-Ranking: what such a file is read by where there is no project."""
 
 NO_ROUNDS = "the file does not say which of four grades came first"
 

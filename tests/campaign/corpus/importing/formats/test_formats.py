@@ -207,28 +207,6 @@ def test_a_video_that_stands_twice_is_refused_not_half_read() -> None:
     assert refusal(lambda: parse("activitynet", twice, "f")) == ["f: 'one' stands twice in one object"]
 
 
-def test_a_published_file_of_which_nothing_is_left_is_refused_with_what_is_wrong() -> None:
-    document = {"a": {"duration": 9, "timestamps": [[3, 2], [10, 11]], "sentences": ["x", "y"]}}
-    assert refusal(lambda: read("activitynet", document)) == [
-        "f: video a, sentence 1: end 2.0 is not after start 3.0",
-        "f: video a, sentence 2: start 10.0 is outside the video, which lasts 9.0 s",
-    ]
-
-
-def test_what_published_files_have_that_can_not_be_is_left_out_by_reason() -> None:
-    spans = [[0, 2], [3, 2], [4, 4], [-1, 2], [9, 9.5], [1, 10], [1, 10.5], [2, 3]]
-    document = {"a": {"duration": 9, "timestamps": spans, "sentences": [*"abcdefg", " "]}}
-    found = read("activitynet", document)
-    assert [moment.caption for moment in found.moments] == ["a", "f"]
-    assert {left.why: (left.count, left.where) for left in found.left_out} == {
-        "the end is not after the start": (2, ("video a, sentence 2", "video a, sentence 3")),
-        "the start is negative": (1, ("video a, sentence 4",)),
-        "the start is after the end of the video": (1, ("video a, sentence 5",)),
-        "the end is more than 1 s after that of the video": (1, ("video a, sentence 7",)),
-        "the caption is empty": (1, ("video a, sentence 8",)),
-    }
-
-
 @pytest.mark.parametrize(
     ("line", "message"),
     [

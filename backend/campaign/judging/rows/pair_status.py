@@ -1,0 +1,332 @@
+"""How pairs stand: the stored verdicts, what leads did about pairs, skips, and clips that cannot be shown.
+
+The acts of leads are append-only: decisions, confirmed discards, re-openings, and what of it they took back. The acts
+of one pair are counted together, from 1. One stands until it is taken back, and only the newest that stands can be.
+
+A skip is never a grade. Of a clip that cannot be shown it is kept why, and who found out.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import NamedTuple
+
+from backend.campaign.judging.model import CLIP_REPORTED, OFFERED_AGAIN, ActKind, ReportedClip, SkipKind
+from backend.campaign.judging.rules import MOST_GRADES
+from backend.campaign.nouns import Verdict
+from backend.core.ids import AnnotatorId, MomentId, PairId, PairKey
+from backend.core.messages import kept
+from backend.store.engine import Database
+
+
+class LeadAct(NamedTuple):
+    """Something that a lead did about a pair."""
+
+    revision: int
+    lead_id: AnnotatorId | None
+    """Nobody here where it came with an earlier campaign."""
+    lead: str
+    kind: ActKind
+    relevance: int | None
+    reason: str
+    at: float
+    stands: bool
+
+
+_ACTS = (
+    "SELECT a.revision, a.lead_id, coalesce(p.name, ''), a.kind, a.relevance, a.reason, a.at, a.stands "
+    "FROM lead_act AS a LEFT JOIN annotator AS p ON p.annotator_id = a.lead_id"
+)
+NEXT_REVISION = (
+    "(SELECT 1 + max(coalesce((SELECT max(revision) FROM adjudication WHERE pair_id = :pair), 0), "
+    "coalesce((SELECT max(revision) FROM ruling WHERE pair_id = :pair), 0)))"
+)
+
+
+def acts(db: Database, pair_id: PairId) -> list[LeadAct]:
+    """All acts of leads about a pair, the oldest first."""
+    rows = db.conn.execute(f"{_ACTS} WHERE a.pair_id = ? ORDER BY a.revision", [pair_id])
+    return [_act(row) for row in rows]
+
+
+def add_decision(db: Database, pair_id: PairId, lead: AnnotatorId, relevance: int, reason: str, *, at: float) -> None:
+    """Append a decision; the newest one that stands counts."""
+    db.conn.execute(
+        "INSERT INTO adjudication (pair_id, revision, lead_id, relevance, reason, decided_at) "
+        f"VALUES (:pair, {NEXT_REVISION}, :lead, :relevance, :reason, :at)",
+        {"pair": pair_id, "lead": lead, "relevance": relevance, "reason": reason, "at": at},
+    )
+
+
+def add_act(
+    db: Database,
+    pair_id: PairId,
+    lead: AnnotatorId | None,
+    kind: ActKind,
+    reason: str,
+    *,
+    at: float,
+    takes_back: int | None = None,
+) -> None:
+    """Append what is no decision; `takes_back` is the revision of the act that counts no more."""
+    db.conn.execute(
+        "INSERT INTO ruling (pair_id, revision, lead_id, kind, takes_back, reason, ruled_at) "
+        f"VALUES (:pair, {NEXT_REVISION}, :lead, :kind, :takes_back, :reason, :at)",
+        {"pair": pair_id, "lead": lead, "kind": kind, "takes_back": takes_back, "reason": reason, "at": at},
+    )
+
+
+def decision_of_lead(db: Database, pair_id: PairId) -> tuple[int | None, bool]:
+    """(relevance that a lead decided on, if a decision stands; whether two more people are asked, or were)."""
+    decided, re_opened = db.conn.execute(
+        "SELECT (SELECT relevance FROM lead_act WHERE pair_id = :pair AND kind = 'decided' AND stands "
+        "ORDER BY revision DESC LIMIT 1), EXISTS (SELECT 1 FROM re_opened WHERE pair_id = :pair)",
+        {"pair": pair_id},
+    ).fetchone()
+    return decided, bool(re_opened)
+
+
+def all_adjudicated(db: Database) -> dict[PairId, int]:
+    """The relevance that a lead decided on, of every pair where a decision stands."""
+    # The newest one comes last and stays in the dictionary.
+    rows = db.conn.execute(
+        "SELECT pair_id, relevance FROM lead_act WHERE kind = 'decided' AND stands ORDER BY pair_id, revision"
+    )
+    return {PairId(row[0]): row[1] for row in rows}
+
+
+def is_re_opened(db: Database, pair_id: PairId) -> bool:
+    """Whether two more people are asked about a pair, or were."""
+    return bool(db.conn.execute("SELECT EXISTS (SELECT 1 FROM re_opened WHERE pair_id = ?)", [pair_id]).fetchone()[0])
+
+
+def all_re_opened(db: Database) -> set[PairId]:
+    """Every such pair."""
+    return {PairId(row[0]) for row in db.conn.execute("SELECT pair_id FROM re_opened")}
+
+
+def lead_has_gone_on(db: Database, pair_id: PairId, seat_no: int) -> bool:
+    """Whether a lead has gone on from the grade of a seat, by an act that stands.
+
+    Grades of seats that came with a re-opening were given after it.
+    """
+    row = db.conn.execute(
+        "SELECT kind FROM lead_act WHERE pair_id = ? AND stands ORDER BY revision DESC LIMIT 1", [pair_id]
+    ).fetchone()
+    return row is not None and (seat_no <= MOST_GRADES or row[0] != ActKind.RE_OPENED)
+
+
+def _act(row: tuple[int, int | None, str, str, int | None, str, float, int]) -> LeadAct:
+    lead = None if row[1] is None else AnnotatorId(row[1])
+    return LeadAct(row[0], lead, row[2], ActKind(row[3]), row[4], row[5], row[6], bool(row[7]))
+
+
+def verdict(db: Database, pair_id: PairId) -> Verdict:
+    """The stored verdict of a pair."""
+    row = db.conn.execute("SELECT verdict FROM consensus WHERE pair_id = ?", [pair_id]).fetchone()
+    return Verdict(row[0]) if row else Verdict.OPEN
+
+
+def set_verdict(
+    db: Database,
+    pair_id: PairId,
+    verdict: Verdict,
+    relevance: int | None,
+    mean: float | None,
+    rule_version: str,
+) -> None:
+    """Store what the rule, or a lead, says now; an open pair has no row."""
+    if verdict is Verdict.OPEN:
+        db.conn.execute("DELETE FROM consensus WHERE pair_id = ?", [pair_id])
+        return
+    db.conn.execute(
+        "INSERT INTO consensus (pair_id, verdict, relevance, mean, rule_version) VALUES (?, ?, ?, ?, ?) "
+        "ON CONFLICT (pair_id) DO UPDATE SET verdict = excluded.verdict, relevance = excluded.relevance, "
+        "mean = excluded.mean, rule_version = excluded.rule_version",
+        [pair_id, verdict.value, relevance, mean, rule_version],
+    )
+
+
+def grades_by_pair(db: Database) -> dict[PairId, list[int]]:
+    """The grades that count of every pair that has any, sorted."""
+    found: defaultdict[PairId, list[int]] = defaultdict(list)
+    for pair_id, grade in db.conn.execute("SELECT pair_id, grade FROM standing ORDER BY pair_id, grade"):
+        found[pair_id].append(grade)
+    return found
+
+
+def replace_verdicts(db: Database, verdicts: Iterable[tuple[PairId, Verdict, int | None, float | None, str]]) -> None:
+    """Put these (pair, verdict, relevance, mean, version of the rule) in the place of all stored; none is open."""
+    db.conn.execute("DELETE FROM consensus")
+    db.conn.executemany(
+        "INSERT INTO consensus (pair_id, verdict, relevance, mean, rule_version) VALUES (?, ?, ?, ?, ?)",
+        ((pair_id, verdict.value, *rest) for pair_id, verdict, *rest in verdicts),
+    )
+
+
+class GoneOn(StrEnum):
+    """How somebody has gone on from another person's grade."""
+
+    GRADED = "graded"
+    ON_SCREEN = "on screen"
+
+
+def annotator_has_gone_on(db: Database, pair_id: PairId, me: AnnotatorId, *, now: float) -> GoneOn | None:
+    """Whether, and how, anybody has gone on from this person's grade of a pair.
+
+    That is: somebody graded it later, or somebody at a later round (two seats are one) has the clip on screen. A clip
+    that only lies ahead on somebody's desk, or whose lease has run out, nobody has gone on to.
+    """
+    graded, shown = db.conn.execute(
+        "SELECT EXISTS (SELECT 1 FROM judgement WHERE pair_id = :pair AND annotator_id <> :me AND judgement_id > "
+        "(SELECT max(judgement_id) FROM judgement WHERE pair_id = :pair AND annotator_id = :me)), "
+        "EXISTS (SELECT 1 FROM seat AS mine JOIN seat AS theirs USING (pair_id) WHERE pair_id = :pair "
+        "AND mine.annotator_id = :me AND (mine.seat_no + 1) / 2 < (theirs.seat_no + 1) / 2 "
+        "AND theirs.annotator_id <> :me AND theirs.shown_at IS NOT NULL AND theirs.lease_until >= :now)",
+        {"pair": pair_id, "me": me, "now": now},
+    ).fetchone()
+    return GoneOn.GRADED if graded else GoneOn.ON_SCREEN if shown else None
+
+
+def skip_owner(db: Database, key: str) -> tuple[PairId, AnnotatorId] | None:
+    """The pair and the person of a skip that was stored before."""
+    row = db.conn.execute("SELECT pair_id, annotator_id FROM skip WHERE event_key = ?", [key]).fetchone()
+    return (PairId(row[0]), AnnotatorId(row[1])) if row else None
+
+
+def add_skip(
+    db: Database, pair_id: PairId, me: AnnotatorId, kind: SkipKind, reason: str, key: str, *, at: float
+) -> None:
+    """Note a skip; it takes the place of one that this person made of the pair before."""
+    lift_skips(db, pair_id, me, at=at)
+    db.conn.execute(
+        "INSERT INTO skip (pair_id, annotator_id, kind, reason, skipped_at, event_key) VALUES (?, ?, ?, ?, ?, ?)",
+        [pair_id, me, kind.value, reason, at, key],
+    )
+
+
+def recent_skips(db: Database, me: AnnotatorId, *, since: float, now: float) -> int:
+    """How many skips and reports this person made after `since`, lifted ones too."""
+    row = db.conn.execute(
+        "SELECT count(*) FROM skip WHERE annotator_id = ? AND skipped_at > ? AND skipped_at <= ?", [me, since, now]
+    ).fetchone()
+    return int(row[0])
+
+
+def reporters(db: Database, moment_id: MomentId) -> int:
+    """Count the people who reported a moment's clip as broken, at any of its pairs."""
+    row = db.conn.execute(
+        "SELECT count(DISTINCT k.annotator_id) FROM skip k JOIN pair p USING (pair_id) "
+        "WHERE p.moment_id = ? AND k.kind = 'broken_clip' AND k.lifted_at IS NULL",
+        [moment_id],
+    ).fetchone()
+    return int(row[0])
+
+
+def has_reported(db: Database, pair_id: PairId, me: AnnotatorId) -> bool:
+    """Whether this person says of a pair that its clip is broken."""
+    row = db.conn.execute(
+        "SELECT 1 FROM skip WHERE pair_id = ? AND annotator_id = ? AND kind = 'broken_clip' AND lifted_at IS NULL",
+        [pair_id, me],
+    ).fetchone()
+    return row is not None
+
+
+def reported_clips(db: Database) -> list[ReportedClip]:
+    """The clips that somebody says are broken and that are shown to others, by video and time."""
+    rows = db.conn.execute(
+        "SELECT min(p.pair_key), v.name, m.start_s, m.end_s, group_concat(DISTINCT a.name), min(k.reason), "
+        "max(k.skipped_at) FROM skip k JOIN pair p USING (pair_id) JOIN moment m USING (moment_id) "
+        "JOIN video v USING (video_id) JOIN annotator a USING (annotator_id) "
+        "WHERE k.kind = 'broken_clip' AND k.lifted_at IS NULL "
+        "AND NOT EXISTS (SELECT 1 FROM clip_fault f WHERE f.moment_id = p.moment_id) "
+        "GROUP BY m.moment_id, v.name, m.start_s, m.end_s ORDER BY v.name, m.start_s, m.end_s"
+    )
+    return [ReportedClip(PairKey(r[0]), r[1], r[2], r[3], r[4], r[5], r[6]) for r in rows]
+
+
+def lift_all_skips(db: Database, me: AnnotatorId, *, reports_only: bool, at: float) -> tuple[int, list[MomentId]]:
+    """Lift a person's skips, or only their reports of broken clips: how many, and the moments they had reported."""
+    rows = db.conn.execute(
+        "SELECT k.kind, p.moment_id FROM skip k JOIN pair p USING (pair_id) "
+        "WHERE k.annotator_id = ? AND k.lifted_at IS NULL",
+        [me],
+    ).fetchall()
+    reports = [MomentId(row[1]) for row in rows if row[0] == SkipKind.BROKEN_CLIP]
+    cursor = db.conn.execute(
+        "UPDATE skip SET lifted_at = :at WHERE annotator_id = :me AND lifted_at IS NULL "
+        "AND (kind = 'broken_clip' OR NOT :reports_only)",
+        {"at": at, "me": me, "reports_only": reports_only},
+    )
+    return cursor.rowcount, sorted(set(reports))
+
+
+def lift_skips(db: Database, pair_id: PairId, me: AnnotatorId | None, *, at: float) -> int:
+    """The pair may be offered again to this person, or (None) to everybody who skipped it; how many skips that were."""
+    cursor = db.conn.execute(
+        "UPDATE skip SET lifted_at = :at WHERE pair_id = :pair AND lifted_at IS NULL "
+        "AND annotator_id = coalesce(:me, annotator_id)",
+        {"at": at, "pair": pair_id, "me": me},
+    )
+    return cursor.rowcount
+
+
+def last_offer(db: Database, pair_id: PairId) -> tuple[str, float] | None:
+    """Who last offered a pair again to people who had skipped it, and when."""
+    row = db.conn.execute(
+        "SELECT a.name, e.at FROM event e JOIN annotator a ON a.annotator_id = e.actor "
+        "WHERE e.subject = ? AND e.kind = ? ORDER BY e.event_id DESC LIMIT 1",
+        [f"pair:{pair_id}", OFFERED_AGAIN],
+    ).fetchone()
+    return (row[0], row[1]) if row else None
+
+
+def skips_left_to_others(db: Database, me: AnnotatorId) -> int:
+    """How many pairs that are not settled, or look so to them, this person skipped."""
+    count: int = db.conn.execute(
+        "SELECT count(*) FROM skip k LEFT JOIN consensus c USING (pair_id) WHERE k.annotator_id = :me "
+        "AND k.lifted_at IS NULL AND (coalesce(c.verdict, 'escalated') = 'escalated' OR EXISTS (SELECT 1 "
+        "FROM gold_seat g WHERE g.pair_id = k.pair_id AND g.annotator_id = :me))",
+        {"me": me},
+    ).fetchone()[0]
+    return count
+
+
+def skipped_pair_count(db: Database) -> int:
+    """How many pairs a skip stands at."""
+    count: int = db.conn.execute("SELECT count(DISTINCT pair_id) FROM skip WHERE lifted_at IS NULL").fetchone()[0]
+    return count
+
+
+BY_PERSON, BY_FILE = "person", "file"
+"""Who found that a clip cannot be shown: somebody who looked at it, or whoever read the file."""
+
+
+def add_fault(db: Database, moment_id: MomentId, reason: str, *, at: float, found_by: str = BY_PERSON) -> None:
+    """This moment's clip cannot be shown; the first reason stays."""
+    db.conn.execute(
+        "INSERT OR IGNORE INTO clip_fault (moment_id, reason, reported_at, found_by) VALUES (?, ?, ?, ?)",
+        [moment_id, kept(reason), at, found_by],
+    )
+
+
+def is_faulty(db: Database, moment_id: MomentId) -> bool:
+    """Whether this moment's clip cannot be shown."""
+    row = db.conn.execute("SELECT EXISTS (SELECT 1 FROM clip_fault WHERE moment_id = ?)", [moment_id]).fetchone()
+    return bool(row[0])
+
+
+def is_blocked_by_reports(db: Database, moment_id: MomentId) -> bool:
+    """Whether a moment is blocked because annotators reported it: no file, and no lead after them, said so."""
+    row = db.conn.execute(
+        "SELECT EXISTS (SELECT 1 FROM clip_fault WHERE moment_id = :moment AND found_by = 'person') AND 'annotator' = "
+        "(SELECT a.role FROM event e JOIN annotator a ON a.annotator_id = e.actor "
+        "WHERE e.subject = :subject AND e.kind = :kind ORDER BY e.event_id DESC LIMIT 1)",
+        {"moment": moment_id, "subject": f"moment:{moment_id}", "kind": CLIP_REPORTED},
+    ).fetchone()
+    return bool(row[0])
+
+
+def remove_fault(db: Database, moment_id: MomentId) -> None:
+    """This moment's clip may be shown again."""
+    db.conn.execute("DELETE FROM clip_fault WHERE moment_id = ?", [moment_id])

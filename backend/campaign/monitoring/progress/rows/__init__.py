@@ -1,1 +1,0 @@
-"""Read the state of the work."""

@@ -1,0 +1,349 @@
+"""Store and read candidate lists, what found the candidates, batches of pairs, and the agenda.
+
+The agenda tells which batches still have places, those nearest to completion first. It is derived from seats, as the
+consensus is from grades: one row a batch, so that finding the next batch takes a step or two however many pairs there
+are. `refresh_agenda` makes the row of one batch anew after every act that may change it.
+"""
+
+import secrets
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from backend.campaign.selection.candidates.model import CandidateSource, FoundSpan, SourceKind
+from backend.campaign.setup.project.model import Campaign
+from backend.core.ids import AnnotatorId, BatchId, MomentId, PairId, QueryId
+from backend.store.engine import Database, added
+
+# Lowest seat without a judgement of each pair that still wants one. Who holds it does not matter: a lease may end.
+_WANTING = """
+  SELECT p.batch_id, p.query_id, min(s.seat_no) AS seat_no
+  FROM pair p JOIN seat s USING (pair_id)
+  WHERE (s.annotator_id IS NULL OR s.lease_until IS NOT NULL) AND s.closed = 0
+    AND p.batch_id IS NOT NULL AND {where}
+    AND NOT EXISTS (SELECT 1 FROM clip_fault f WHERE f.moment_id = p.moment_id)
+    AND NOT EXISTS (SELECT 1 FROM set_aside o WHERE o.pair_id = p.pair_id)
+  GROUP BY p.pair_id
+"""
+AGENDA_ROWS = (
+    f"SELECT w.batch_id, max(w.seat_no) AS nearest, max(q.position) AS position FROM ({_WANTING}) AS w "
+    "JOIN query q USING (query_id) GROUP BY w.batch_id"
+)
+"""What the table should hold; `where` narrows it down."""
+
+
+def refresh_agenda(db: Database, batch_id: BatchId) -> None:
+    """Bring the row of one batch up to date."""
+    _refresh(db, "SELECT :number", batch_id)
+
+
+def refresh_agenda_of_pair(db: Database, pair_id: PairId) -> None:
+    """Bring the row of a pair's batch up to date; a pair known by its number alone has none."""
+    _refresh(db, "SELECT batch_id FROM pair WHERE pair_id = :number", pair_id)
+
+
+def _refresh(db: Database, which: str, number: int) -> None:
+    """Write the row of a batch if it is not as it should be, which it mostly is."""
+    batch_id, nearest, position, there = db.conn.execute(
+        f"SELECT b.batch_id, w.nearest, w.position, a.nearest FROM (SELECT ({which}) AS batch_id) AS b "
+        f"LEFT JOIN ({AGENDA_ROWS.format(where=f'p.batch_id = ({which})')}) AS w ON w.batch_id = b.batch_id "
+        "LEFT JOIN agenda a ON a.batch_id = b.batch_id",
+        {"number": number},
+    ).fetchone()
+    if nearest is None and there is not None:
+        db.conn.execute("DELETE FROM agenda WHERE batch_id = ?", [batch_id])
+    elif nearest != there:
+        db.conn.execute(
+            "INSERT INTO agenda (batch_id, nearest, position) VALUES (?, ?, ?) ON CONFLICT (batch_id) "
+            "DO UPDATE SET nearest = excluded.nearest",
+            [batch_id, nearest, position],
+        )
+
+
+def refresh_agenda_of_moment(db: Database, moment_id: MomentId) -> None:
+    """Bring the rows of all batches up to date that hand out this moment."""
+    for row in db.conn.execute("SELECT DISTINCT batch_id FROM pair WHERE moment_id = ?", [moment_id]).fetchall():
+        refresh_agenda(db, BatchId(row[0]))
+
+
+def rebuild_agenda(db: Database) -> None:
+    """Make the whole table anew."""
+    db.conn.execute("DELETE FROM agenda")
+    db.conn.execute(f"INSERT INTO agenda (batch_id, nearest, position) {AGENDA_ROWS.format(where='TRUE')}")
+
+
+PROBE_PAIRS = "(SELECT t.pair_id FROM batch AS o JOIN pair AS t USING (batch_id) WHERE o.number IS NULL)"
+"""The pairs that are judged for a probe alone, for use in a condition."""
+
+STILL_LISTED = (
+    "((SELECT count(*) FROM candidate k WHERE k.query_id = {query}) - (SELECT count(*) FROM batch n "
+    "JOIN pair t USING (batch_id) WHERE n.query_id = {query} AND n.number IS NOT NULL))"
+)
+"""How many candidates of a query no batch has handed out. Pairs of an earlier campaign came from no list: below 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateRow:
+    """One entry of a stored candidate list; the list is the record and is never recomputed silently."""
+
+    query_id: QueryId
+    rank: int
+    moment_id: MomentId
+    similarity: float
+
+
+_New = tuple[MomentId, int, float | None, str | None]
+"""A pair to be made: its moment, rank, similarity and the encoder of that."""
+
+
+def add_candidates(
+    db: Database, rows: Iterable[CandidateRow], encoder: str, *, at: float, by: AnnotatorId | None = None
+) -> None:
+    """Store candidate lists that captions alone gave, under the identity of the encoder that made them."""
+    add_listed(db, ((row.query_id, row.rank, row.moment_id, row.similarity, encoder) for row in rows))
+    note_similar(db, encoder, at=at, by=by)
+
+
+def add_listed(db: Database, rows: Iterable[tuple[QueryId, int, MomentId, float | None, str | None]]) -> None:
+    """Store candidates: query, rank, moment, and similarity with its encoder where there is one."""
+    db.conn.executemany(
+        "INSERT INTO candidate (query_id, rank, moment_id, similarity, encoder) VALUES (?, ?, ?, ?, ?)", rows
+    )
+
+
+def list_pairs(db: Database) -> None:
+    """Let the pairs of an earlier campaign, which come from no list, be the lists of their queries."""
+    db.conn.execute(
+        "INSERT INTO candidate (query_id, rank, moment_id, similarity, encoder) "
+        "SELECT p.query_id, row_number() OVER (PARTITION BY p.query_id ORDER BY p.rank, p.pair_id), p.moment_id, "
+        "p.similarity, p.encoder FROM pair p JOIN batch b USING (batch_id) WHERE b.number IS NOT NULL "
+        "AND NOT EXISTS (SELECT 1 FROM candidate k WHERE k.query_id = p.query_id)"
+    )
+
+
+def listed(db: Database) -> dict[QueryId, list[MomentId]]:
+    """The moments of the stored lists of all queries to be judged, by rank."""
+    found: dict[QueryId, list[MomentId]] = defaultdict(list)
+    for row in db.conn.execute(
+        "SELECT k.query_id, k.moment_id FROM candidate k JOIN query q USING (query_id) WHERE q.split <> 'train' "
+        "ORDER BY k.query_id, k.rank"
+    ):
+        found[QueryId(row[0])].append(MomentId(row[1]))
+    return found
+
+
+def last_rank(db: Database, query_id: QueryId) -> int:
+    """The rank of the last candidate of a query's list; 0 without any."""
+    row = db.conn.execute("SELECT coalesce(max(rank), 0) FROM candidate WHERE query_id = ?", [query_id]).fetchone()
+    return int(row[0])
+
+
+def handed_out(db: Database) -> dict[QueryId, set[MomentId]]:
+    """The moments that the batches of each query hold, those of probes left out."""
+    found: dict[QueryId, set[MomentId]] = defaultdict(set)
+    for row in db.conn.execute(
+        "SELECT p.query_id, p.moment_id FROM pair p JOIN batch b USING (batch_id) WHERE b.number IS NOT NULL"
+    ):
+        found[QueryId(row[0])].add(MomentId(row[1]))
+    return found
+
+
+def open_batches(db: Database) -> dict[QueryId, int]:
+    """How many batches each query has, a probe left out."""
+    rows = db.conn.execute("SELECT query_id, count(*) FROM batch WHERE number IS NOT NULL GROUP BY query_id")
+    return {QueryId(row[0]): row[1] for row in rows}
+
+
+def training_lists(db: Database, query_ids: Sequence[QueryId]) -> dict[QueryId, list[CandidateRow]]:
+    """The stored lists of training queries, which only a project has that came from a release; by rank."""
+    found: dict[QueryId, list[CandidateRow]] = {}
+    for query_id in query_ids:
+        rows = db.conn.execute(
+            "SELECT rank, moment_id, similarity FROM candidate WHERE query_id = ? ORDER BY rank", [query_id]
+        )
+        found[query_id] = [CandidateRow(query_id, *row) for row in rows]
+    return found
+
+
+def longest_training_list(db: Database) -> int:
+    """The most candidates of a stored list of a training query; 0 where these lists are computed when needed."""
+    training = "SELECT query_id FROM query WHERE split = 'train'"
+    row = db.conn.execute(f"SELECT coalesce(max(rank), 0) FROM candidate WHERE query_id IN ({training})").fetchone()
+    return int(row[0])
+
+
+def encoder_of_candidates(db: Database) -> str | None:
+    """Identity of the encoder behind the similarities of the stored lists; None where there are none."""
+    row = db.conn.execute("SELECT encoder FROM candidate WHERE encoder IS NOT NULL LIMIT 1").fetchone()
+    return row[0] if row else None
+
+
+def open_batch(
+    db: Database, campaign: Campaign, query_id: QueryId, number: int, *, at: float, by: AnnotatorId | None
+) -> int:
+    """Hand out the next candidates of a query by rank, as many as a batch has.
+
+    Returns:
+        The number of pairs in the batch (0 if the candidate list ends before).
+    """
+    chosen = db.conn.execute(
+        """
+        SELECT k.moment_id FROM candidate k WHERE k.query_id = ? AND NOT EXISTS (
+          SELECT 1 FROM pair p JOIN batch b USING (batch_id)
+          WHERE p.query_id = k.query_id AND p.moment_id = k.moment_id AND b.number IS NOT NULL)
+        ORDER BY k.rank LIMIT ?
+        """,
+        [query_id, campaign.batch_size],
+    )
+    moments = [MomentId(row[0]) for row in chosen]
+    open_batch_of(db, campaign, query_id, number, moments, at=at, by=by)
+    return len(moments)
+
+
+def open_batch_of(
+    db: Database,
+    campaign: Campaign,
+    query_id: QueryId,
+    number: int,
+    moments: Collection[MomentId],
+    *,
+    part: int = 1,
+    at: float,
+    by: AnnotatorId | None,
+) -> None:
+    """Hand out these candidates of a query, which no batch holds: their pairs, with the first free seats each.
+
+    Those that the query's probe handed out already come over from there, with their seats and grades.
+    """
+    probe = db.conn.execute("SELECT batch_id FROM batch WHERE query_id = ? AND number IS NULL", [query_id]).fetchone()
+    there: set[int] = set()
+    if probe:
+        rows = db.conn.execute("SELECT moment_id FROM pair WHERE batch_id = ?", [probe[0]])
+        there = {row[0] for row in rows}.intersection(moments)
+    wanted = set(moments) - there
+    new = [
+        (MomentId(row[0]), row[1], row[2], row[3])
+        for row in db.conn.execute(
+            "SELECT moment_id, rank, similarity, encoder FROM candidate WHERE query_id = ? ORDER BY rank", [query_id]
+        )
+        if row[0] in wanted
+    ]
+    batch_id = _hand_out(db, campaign, query_id, number, new, part=part, at=at, by=by)
+    if probe:
+        db.conn.executemany(
+            "UPDATE pair SET batch_id = ? WHERE query_id = ? AND moment_id = ?",
+            ((batch_id, query_id, moment_id) for moment_id in there),
+        )
+        refresh_agenda(db, BatchId(probe[0]))
+    refresh_agenda(db, batch_id)
+
+
+def open_probe(db: Database, campaign: Campaign, query_id: QueryId, rows: Iterable[CandidateRow], *, at: float) -> int:
+    """Hand out the probe of a query: those of its pairs that no batch holds; how many that are."""
+    held = {row[0] for row in db.conn.execute("SELECT moment_id FROM pair WHERE query_id = ?", [query_id])}
+    made_by = encoder_of_candidates(db)
+    new: list[_New] = [(row.moment_id, row.rank, row.similarity, made_by) for row in rows if row.moment_id not in held]
+    refresh_agenda(db, _hand_out(db, campaign, query_id, None, new, part=1, at=at, by=None))
+    return len(new)
+
+
+def _hand_out(
+    db: Database,
+    campaign: Campaign,
+    query_id: QueryId,
+    number: int | None,
+    rows: Sequence[_New],
+    *,
+    part: int,
+    at: float,
+    by: AnnotatorId | None,
+) -> BatchId:
+    """A new batch with these pairs, the first seats at each of them free.
+
+    The pairs get their numbers in random order, so that no number tells a rank.
+    """
+    sql = "INSERT INTO batch (query_id, number, part, opened_at, opened_by) VALUES (?, ?, ?, ?, ?) RETURNING batch_id"
+    batch_id = BatchId(added(db, sql, [query_id, number, part, at, by]))
+    db.conn.executemany(
+        "INSERT INTO pair (pair_key, batch_id, query_id, moment_id, rank, similarity, encoder) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (
+            # The key is opaque on purpose.
+            (secrets.token_urlsafe(12), batch_id, query_id, *row)
+            for row in secrets.SystemRandom().sample(rows, len(rows))
+        ),
+    )
+    db.conn.executemany(
+        "INSERT INTO seat (pair_id, seat_no) SELECT pair_id, ? FROM pair WHERE batch_id = ?",
+        ((seat_no, batch_id) for seat_no in range(1, campaign.seats + 1)),
+    )
+    return batch_id
+
+
+def batch_counts(db: Database) -> dict[str, int]:
+    """How many queries have a first, a second ... batch open; always names 1 and 2."""
+    sql = "SELECT number, count(*) FROM batch WHERE number IS NOT NULL GROUP BY number"
+    counts = dict(db.conn.execute(sql).fetchall())
+    return {str(n): counts.get(n, 0) for n in range(1, max([2, *counts]) + 1)}
+
+
+def probe_counts(db: Database) -> dict[str, int]:
+    """How many queries are probed, and how many pairs are judged for that alone."""
+    sql = f"SELECT (SELECT count(*) FROM batch WHERE number IS NULL), (SELECT count(*) FROM {PROBE_PAIRS})"
+    return dict(zip(("queries", "pairs"), db.conn.execute(sql).fetchone(), strict=True))
+
+
+def add_source(
+    db: Database, source: CandidateSource, found: Iterable[FoundSpan], *, at: float, by: AnnotatorId | None
+) -> None:
+    """Note a source, and the candidates that it found."""
+    source_id = _add(db, source, at=at, by=by)
+    db.conn.executemany(
+        "INSERT INTO candidate_source (query_id, moment_id, source_id, rank, score, start_s, end_s) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?)",
+        ((one.query_id, one.moment_id, source_id, one.rank, one.score, one.start_s, one.end_s) for one in found),
+    )
+
+
+def note_similar(db: Database, encoder: str, *, at: float, by: AnnotatorId | None) -> None:
+    """Note captions as the source of the judged queries' candidates, of all that have a similarity, at their ranks."""
+    judged = "WHERE q.split <> 'train' AND k.similarity IS NOT NULL"
+    depth = db.conn.execute(f"SELECT max(k.rank) FROM candidate k JOIN query q USING (query_id) {judged}").fetchone()[0]
+    if not depth:
+        return
+    source_id = _add(db, CandidateSource(SourceKind.CAPTIONS, encoder, None, depth), at=at, by=by)
+    db.conn.execute(
+        "INSERT INTO candidate_source (query_id, moment_id, source_id, rank, score, start_s, end_s) "
+        "SELECT k.query_id, k.moment_id, ?, k.rank, k.similarity, m.start_s, m.end_s "
+        f"FROM candidate k JOIN query q USING (query_id) JOIN moment m USING (moment_id) {judged}",
+        [source_id],
+    )
+
+
+def all_sources(db: Database) -> list[CandidateSource]:
+    """Every source, those that made the lists first."""
+    rows = db.conn.execute("SELECT kind, name, sha256, depth, part FROM source ORDER BY part, source_id")
+    return [CandidateSource(SourceKind(row[0]), *row[1:]) for row in rows]
+
+
+def pooling_state(db: Database) -> tuple[int, ...]:
+    """What changes with everything that a pooling rests on."""
+    row = db.conn.execute(
+        "SELECT (SELECT count(*) FROM candidate), (SELECT count(*) FROM pair), (SELECT count(*) FROM moment), "
+        "(SELECT coalesce(max(moment_id), 0) FROM moment), (SELECT count(*) FROM query), (SELECT count(*) FROM source)"
+    ).fetchone()
+    return tuple(row)
+
+
+def last_part(db: Database) -> int:
+    """The part that sources were last added to; 0 before there are any."""
+    return int(db.conn.execute("SELECT coalesce(max(part), 0) FROM source").fetchone()[0])
+
+
+def _add(db: Database, source: CandidateSource, *, at: float, by: AnnotatorId | None) -> int:
+    return added(
+        db,
+        "INSERT INTO source (kind, name, sha256, depth, part, added_at, added_by) VALUES (?, ?, ?, ?, ?, ?, ?) "
+        "RETURNING source_id",
+        [source.kind, source.name, source.sha256, source.depth, source.part, at, by],
+    )

@@ -1,1 +1,0 @@
-"""The SQL of candidate lists, batches and the agenda."""

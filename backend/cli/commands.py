@@ -1,0 +1,168 @@
+"""How commands and groups of commands come to the command line, and how they are listed."""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+
+class CommandGroup(TyperGroup):
+    """A group whose help shows the whole first sentence of every command, one line each."""
+
+    default: ClassVar[str] = ""
+    """The command that runs if none is named; empty: one has to be named."""
+    sections: ClassVar[Mapping[str, Sequence[str]]] = {}
+    """The headings of the list, each with the names of its commands; empty: one list of all."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Insert the default command where none is named; a lone word that names a folder is no command."""
+        if self.default and args and args[0] != "--help":
+            lone = len(args) == 1 or all(arg.startswith("-") for arg in args[1:])
+            if args[0] not in self.commands or (lone and "--help" not in args and Path(args[0]).is_dir()):
+                args = [self.default, *args]
+        return super().parse_args(ctx, args)
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """List the commands, and leave out `--help`, the only option of a group."""
+        width = max(map(len, self.commands))
+        formatter.write("\n")
+        for heading, names in (self.sections or {"Commands": tuple(self.commands)}).items():
+            formatter.write(f"{heading}:\n")
+            for name in names:
+                formatter.write(f"  {name:<{width}}  {self.commands[name].get_short_help_str(limit=1_000)}\n")
+        if self.default:
+            formatter.write(f"\nWithout a command, `{self.default}` runs.\n")
+
+
+class Command(TyperCommand):
+    """A command whose options with `...` take every file up to the next option: a shell gives `runs/*.json` so."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Give each file its own option."""
+        for parameter in self.params:
+            if str(getattr(parameter, "metavar", "")).endswith(" ..."):
+                args = spread(args, parameter.opts[0])
+        return super().parse_args(ctx, args)
+
+
+def spread(args: Sequence[str], option: str) -> list[str]:
+    """Each file after an option with an option of its own.
+
+    >>> spread(["--run", "a.json", "b=c.json", "--k", "5"], "--run")
+    ['--run', 'a.json', '--run', 'b=c.json', '--k', '5']
+    """
+    found: list[str] = []
+    wanted = within = False
+    for arg in args:
+        if within and not wanted and not arg.startswith("-"):
+            found += [option, arg]
+            continue
+        if not wanted:
+            within = arg == option or arg.startswith(f"{option}=")
+        wanted = arg == option
+        found.append(arg)
+    return found
+
+
+SECTIONS = {
+    "Start": ("demo", "init", "serve", "status"),
+    "Build": ("import", "moments", "describe", "probe", "stats", "cast", "rewrite", "queries", "candidates"),
+    "Run a campaign": (
+        *("users", "guideline", "tutorial", "trial", "exam", "gold", "clips", "batches", "agreement", "consensus"),
+        "import-judgements",
+    ),
+    "Release": ("export", "pseudo-train", "releases", "diff", "validate", "import-release"),
+    "Evaluate": ("evaluate", "match-run", "truths", "runs"),
+    "Operate": ("doctor", "backup", "restore", "migrate", "move"),
+    "Research": ("baseline", "features", "train", "predict", "measures", "mvmr"),
+}
+"""The commands in working order."""
+
+FORMER_NAMES = {
+    "clip": "clips moment",
+    "flags": "users flags",
+    "hours": "users hours",
+    "log": "status log",
+    "probe-figures": "batches depth",
+    "settings": "status settings",
+    "terms": "releases terms",
+}
+"""Names that commands had before, which keep working."""
+
+
+class ReelRank(CommandGroup):
+    """All commands, which also answer to their former names."""
+
+    sections = SECTIONS
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return a command by its name or a former one; None if there is none."""
+        group, _, name = FORMER_NAMES.get(cmd_name, cmd_name).partition(" ")
+        found: Any = super().get_command(ctx, group)
+        return found.commands[name] if name else found
+
+
+app = typer.Typer(
+    cls=ReelRank,
+    help="Turn videos with captioned moments into graded ground truth, and score runs. "
+    "`reelrank COMMAND --help` explains a command, with an example.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    add_completion=False,
+)
+
+
+def add_command(name: str, to: typer.Typer = app) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Add a function to the command line, or to a group, as a command of this name."""
+
+    def add(function: Callable[..., None]) -> Callable[..., None]:
+        to.command(name, cls=Command)(with_options(function))
+        return function
+
+    return add
+
+
+def add_group(
+    name: str, about: str, example: str, commands: Mapping[str, Callable[..., None]], default: str = ""
+) -> None:
+    """Add a group of commands to the command line.
+
+    Args:
+        name: the name of the group.
+        about: one sentence, which `reelrank --help` shows.
+        example: what an example has after the name, such as `add my-project Ana --role annotator`.
+        commands: the function of each command by its name.
+        default: the command that runs if none is named; empty: one has to be named.
+    """
+    cls = type("Group", (CommandGroup,), {"default": default})
+    text = f"{about}\n\nExample: reelrank {name} {example}"
+    group = typer.Typer(cls=cls, help=text, no_args_is_help=True, rich_markup_mode=None)
+    for command_name, function in commands.items():
+        add_command(command_name, group)(function)
+    app.add_typer(group, name=name)
+
+
+def with_options(function: Callable[..., None]) -> Callable[..., None]:
+    """Return a command that has the fields of a dataclass as options wherever the function takes the dataclass."""
+    parameters = inspect.signature(function).parameters.values()
+    groups: dict[str, Any] = {part.name: part.annotation for part in parameters if is_dataclass(part.annotation)}
+    if not groups:
+        return function
+    lists = [
+        inspect.signature(part.annotation).parameters.values() if part.name in groups else [part] for part in parameters
+    ]
+    options = [option.replace(kind=inspect.Parameter.KEYWORD_ONLY) for part in lists for option in part]
+
+    def command(**given: Any) -> None:
+        for name, group in groups.items():
+            given[name] = group(**{field.name: given.pop(field.name) for field in fields(group)})
+        function(**given)
+
+    command.__name__, command.__doc__ = function.__name__, function.__doc__
+    command.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
+    return command

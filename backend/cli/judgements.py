@@ -1,0 +1,273 @@
+"""Commands about judgements: `agreement` of them, those given elsewhere by `import-judgements` and `consensus`."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from backend.api import open_project
+from backend.campaign.monitoring.quality.model import AGGREGATOR_WORDS, FIGURE_WORDS, WHOLE, BoardPart, Figure, Verdicts
+from backend.campaign.nouns import OPERATOR
+from backend.cli.commands import add_command
+from backend.cli.options import Dir, FirstDay, Json, LastDay, ScaleOption, argument, day_of, option
+from backend.cli.output import end_with_json, first_of, json_text, now, progress_bar, say, seconds, table, tell_written
+
+if TYPE_CHECKING:
+    from backend.campaign.monitoring.quality.model import AggregatorReport, AgreementBoard
+    from backend.campaign.release.earlier.model import JudgementsReport
+
+
+@add_command("agreement")
+def agreement(
+    place: Annotated[Path, argument("DIR|RAW.csv", "A project folder, or rows of pair_id,worker,relevance.")],
+    scale: ScaleOption = None,
+    others: Annotated[
+        Path | None,
+        option(
+            "--others OUT.csv",
+            "Compare the rule with mean, median and Dawid-Skene, and write the pairs that differ to this file.",
+        ),
+    ] = None,
+    split: Annotated[str, option("--split NAME", "Only pairs of this split.")] = "",
+    query: Annotated[str, option("--query TEXT", "Only pairs of this query.")] = "",
+    first: FirstDay = None,
+    last: LastDay = None,
+    json: Json = False,
+) -> None:
+    """Measure inter-annotator agreement, and annotators' bias.
+
+    Prints alphas, kappas and shares with their intervals. --scale is for a file, as a project has its own scale.
+    --split, --query, --from and --to are for a project; a pair belongs to the day of its first grade. With --json
+    also every two annotators, every day, week and query.
+
+    Example: reelrank agreement my-project --split val --from 2026-03-01
+    """
+    from backend.campaign.monitoring.quality.rules.board import as_json as agreement_json
+
+    part = BoardPart(split, query, day_of(first, "--from") or "", day_of(last, "--to") or "")
+    board, compared = _board(place, part, scale, others)
+    if json:
+        rest = {} if compared is None else {"others": compared.counts}
+        say(json_text({**agreement_json(board), **rest}))
+        tell_written([others], data=True)
+        return
+    found = board.summary
+    say(f"{found['rows']:,} grades by {found['annotators']} annotators over {found['pairs']:,} pairs")
+    if board.imported or board.simulated:
+        say(f"{board.imported:,} of the grades are of earlier campaigns, {board.simulated:,} were made by a program.")
+    say("")
+    table(
+        ("Figure", "value", "95 % interval", "over"),
+        [_figure_row(words, board.figures[key]) for key, words in FIGURE_WORDS.items()],
+    )
+    for key, words in FIGURE_WORDS.items():
+        if board.figures[key].value is None:
+            say(f"{words}: undefined, {board.figures[key].reason}.")
+    say("")
+    heads = ("Pairs", "all", "by two", "by four", "by six", "by a lead", "discarded", "waiting")
+    table(heads, [_settled_row(part) for part in board.settled])
+    say("")
+    people = [
+        (one.name, f"{one.grades:,}", f"{one.most_used} ({one.most_used_share:.0%})", *_figure_cells(one.bias, "+.3f"))
+        for one in board.people
+    ]
+    table(("Annotator", "grades", "most used", "bias", "95 % interval"), people)
+    say("")
+    flagged = [one.name for one in board.people if one.often]
+    if flagged:
+        say(f"One grade more than {board.most_used_limit:.0%} of the time: {', '.join(flagged)}.")
+    say("Alpha: Krippendorff's. Kappa: Cohen's, of couples who share 50 pairs. Intervals: bootstrap over pairs.")
+    say("Bias: mean of a grade minus the unrounded mean of what others gave to the same pair; above 0: more generous.")
+    if compared is not None:
+        _say_others(compared, others)
+
+
+def _board(
+    place: Path, part: BoardPart, scale: str | None, others: Path | None
+) -> "tuple[AgreementBoard, AggregatorReport | None]":
+    """The board, and the comparison where it is asked for, which is written too."""
+    from backend.campaign.monitoring.quality.agreement_board import write_other_relevances
+
+    if place.is_dir() and scale is not None:
+        raise typer.BadParameter("is for a file; a project knows its own scale", param_hint="--scale")
+    if not place.is_dir() and part != WHOLE:
+        raise typer.BadParameter("a file tells nothing of splits, queries and days: name a project's folder")
+    if others is not None and part != WHOLE:
+        raise typer.BadParameter(
+            "compares all pairs: leave --split, --query, --from and --to out", param_hint="--others"
+        )
+    compared = None
+    with progress_bar() as progress:
+        if place.is_dir():
+            from backend.campaign.monitoring.quality.agreement_board import agreement_board, other_relevances
+
+            project = open_project(place)
+            board = agreement_board(project, OPERATOR, part)
+            if others is not None:
+                compared = other_relevances(project, OPERATOR, progress=progress)
+        else:
+            # A file needs no database, and so no more than the core.
+            from backend.campaign.release.earlier.raw_agreement import agreement_of_file, other_relevances_of_file
+
+            board = agreement_of_file(place, scale=scale)
+            if others is not None:
+                compared = other_relevances_of_file(place, scale=scale, progress=progress)
+    if compared is not None and others is not None:
+        write_other_relevances(compared, others)
+    return board, compared
+
+
+def _say_others(compared: "AggregatorReport", file: Path | None) -> None:
+    """How many pairs another way would settle otherwise."""
+    say("")
+    rows = [
+        (
+            AGGREGATOR_WORDS[one.name],
+            f"{one.differs:,} of {one.by_rule:,} ({one.differs / max(one.by_rule, 1):.1%})",
+            f"{one.differs_by_more:,}",
+            f"{one.differs_from_lead:,} of {one.by_lead:,}",
+            f"{one.gained:,}",
+        )
+        for one in compared.counts
+    ]
+    table(("Instead of the rule", "other relevance", "by more than one", "than a lead's", "of discarded"), rows)
+    say(f"{len(compared.pairs):,} pairs differ: {file}. The rule stays what it is.")
+
+
+def _figure_row(words: str, figure: Figure) -> tuple[str, ...]:
+    return (
+        words,
+        *_figure_cells(figure, ".1%" if figure.of.startswith("pairs") else ".3f"),
+        f"{figure.n:,} {figure.of}",
+    )
+
+
+def _figure_cells(figure: Figure, form: str) -> tuple[str, str]:
+    """A value and its interval."""
+    value = "-" if figure.value is None else format(figure.value, form)
+    if figure.low is None or figure.high is None:
+        return value, ""
+    return value, f"{figure.low:{form}} to {figure.high:{form}}"
+
+
+def _settled_row(part: Verdicts) -> tuple[str, ...]:
+    """A part's counts, each with its share."""
+    counts = (part.by_two, part.by_four, part.by_six, part.adjudicated, part.discarded, part.waiting)
+    return part.part, f"{part.pairs:,}", *(f"{count:,} ({count / part.pairs:.1%})" for count in counts)
+
+
+SHOWN = 10
+"""So many numbers of pairs are printed; --json has all."""
+
+
+@add_command("import-judgements")
+def import_judgements(
+    folder: Dir,
+    raw: Annotated[
+        Path,
+        argument(
+            "RAW.csv", "Columns pair_id,worker,relevance; optionally round,graded_at,active_ms,elapsed_ms,simulated."
+        ),
+    ],
+    pairs: Annotated[
+        Path | None,
+        option("--pairs PAIRS.csv", "The pairs: pair_id,query,video_name,similarity and timestamp, or start and end."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Import the judgements of an earlier campaign.
+
+    All of them are imported or none, and the consensus rule settles their pairs. With --pairs, queries, moments and
+    batches that the project lacks are added, and annotators can continue where the campaign stopped. Without it, a
+    pair that the project does not know is only a number with grades.
+
+    Example: reelrank import-judgements my-project raw_annotation.csv --pairs raw_query_moment_pair.csv
+    """
+    from backend.campaign.release.earlier import importing
+
+    start = now()
+    project = open_project(folder)
+    with progress_bar() as progress:
+        report = importing.import_judgements(project, raw, pairs, now=start, progress=progress)
+    if json:
+        end_with_json(report)
+    say(f"{raw.name}: {report.rows:,} rows by {report.workers} workers over {report.pairs:,} pairs ({seconds(start)}).")
+    _say_pairs(report, with_file=pairs is not None)
+    _say_verdicts(report)
+    say(
+        f"{report.pairs_graded_twice_by_one:,} pairs graded twice by one worker, {report.duplicate_rows:,} rows that "
+        f"repeat another, {report.missing_ids:,} numbers below the highest that no pair has: kept as they are."
+    )
+    for worker, number in report.renumbered.items():
+        say(f"Note: worker {worker} has the number {number} here.")
+
+
+def _say_pairs(report: "JudgementsReport", *, with_file: bool) -> None:
+    """What was added, and what was there."""
+    say(
+        f"New: {report.people_added} people, {report.videos:,} videos, {report.moments:,} moments, "
+        f"{report.queries:,} queries, {report.batches:,} batches, {report.pairs_added:,} pairs; "
+        f"{report.pairs_known:,} pairs were here already, {report.pairs_by_number:,} are known by their number alone."
+    )
+    if with_file and report.pairs_without_grade:
+        say(f"{report.pairs_without_grade:,} pairs have no grade in this file.")
+    if report.queries_renumbered:
+        say(f"Note: {report.queries_renumbered:,} queries have another number here than in the file.")
+    if report.verdicts_that_differ:
+        say(f"Note: {report.verdicts_that_differ:,} pairs have another verdict or relevance in the file than here.")
+
+
+def _say_verdicts(report: "JudgementsReport") -> None:
+    """How the pairs stand now."""
+    without = report.pairs - report.consensus - report.adjudicated
+    decided = f", {report.adjudicated:,} decided by a lead" if report.adjudicated else ""
+    say(
+        f"{report.consensus:,} in consensus{decided}, {without:,} without: {report.discarded:,} discarded, "
+        f"{len(report.sent_on) + len(report.never_sent_on):,} escalated, {report.open:,} with one grade."
+    )
+    _say_some("sent on to two further people now", report.sent_on)
+    _say_some("never sent on, and cannot be: only their numbers are known", report.never_sent_on)
+
+
+def _say_some(what: str, pair_ids: Sequence[int]) -> None:
+    if pair_ids:
+        say(f"Escalated, {what}: {first_of(pair_ids, SHOWN, ' ...')}")
+
+
+@add_command("consensus")
+def consensus(
+    file: Annotated[Path, argument("RAW.csv", "Rows of pair_id,worker,relevance.")],
+    scale: ScaleOption = None,
+    json: Json = False,
+) -> None:
+    """Apply the consensus rule to a file of raw annotations.
+
+    Also prints Krippendorff's alpha of its annotators.
+
+    Example: reelrank consensus raw_annotation.csv
+    """
+    from backend.campaign.release.earlier.raw_agreement import summarise_raw
+
+    summary = summarise_raw(file, scale=scale)
+    if json:
+        end_with_json(summary)
+    say(f"{summary['rows']:,} rows by {summary['annotators']} annotators over {summary['pairs']:,} pairs")
+    decided = f", {summary['adjudicated']:,} decided by a lead" if summary["adjudicated"] else ""
+    say(f"{summary['consensus']:,} in consensus{decided}, {summary['discarded']:,} discarded{_undecided(summary)}")
+    counts = " / ".join(f"{count:,}" for count in summary["relevance"].values())
+    say(f"relevances {' / '.join(summary['relevance'])}: {counts}")
+    by_two, by_four = summary["settled_by_two"], summary["settled_by_four"]
+    by_six = f", by six {summary['settled_by_six']:,}" if summary["settled_by_six"] else ""
+    say(f"settled by two {by_two:,} ({by_two / summary['pairs']:.2%}), by four {by_four:,}{by_six}")
+    alpha = summary["alpha_ordinal"]
+    say(f"Krippendorff's alpha (ordinal) {'undefined' if alpha is None else format(alpha, '.3f')}")
+
+
+def _undecided(summary: dict[str, Any]) -> str:
+    """The pairs that lack grades: beside the discarded, or among them where the file does not tell them apart."""
+    waiting = sum(summary["undecided"].values())
+    if not waiting:
+        return ""
+    counted = summary["consensus"] + summary["adjudicated"] + summary["discarded"] == summary["pairs"]
+    return f" ({waiting:,} of them lack grades)" if counted else f", {waiting:,} undecided (they lack grades)"

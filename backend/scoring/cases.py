@@ -1,0 +1,187 @@
+"""One query seen whole: its truth moments and each run's first predictions, who takes whom, and what went wrong.
+
+TVR-Ranking's Figure 7 as data; pages and reports draw it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from backend.core.timespan import Floats
+from backend.scoring.fates import FATES, Fate, Meeting, fates
+from backend.scoring.matching.columns import QueryKey
+from backend.scoring.scores import AnswerKey, RankedRun
+
+
+class Worth(StrEnum):
+    """What a prediction is worth; the first that holds."""
+
+    MATCH = "match"
+    """Takes a truth moment of relevance 1-4."""
+    NOT_RELEVANT = "not relevant"
+    """Takes a truth moment of relevance 0: people looked at it and said no."""
+    TAKEN = "already matched"
+    """Reaches mu with a truth moment, but predictions of better rank took all of those."""
+    WRONG_TIME = "wrong time"
+    """The truth has a moment in this video, but none is reached."""
+    WRONG_VIDEO = "wrong video"
+    """The truth has no moment in this video."""
+
+
+@dataclass(frozen=True, slots=True)
+class CaseMoment:
+    """A truth moment; `number` counts from 1 by falling relevance, then in the order of the truth."""
+
+    number: int
+    video: str
+    start_s: float
+    end_s: float
+    relevance: int
+
+
+@dataclass(frozen=True, slots=True)
+class CasePrediction:
+    """A prediction; `takes` is the number of its truth moment, `iou` its highest with one of its video (or None)."""
+
+    rank: int
+    video: str
+    start_s: float
+    end_s: float
+    score: float
+    takes: int | None
+    relevance: int | None
+    iou: float | None
+    worth: Worth
+
+
+@dataclass(frozen=True, slots=True)
+class CaseFound:
+    """What a run made of a truth moment: the rank of the prediction that takes it, and its fate.
+
+    `fate` is None for a moment that is not relevant; nobody has to find it.
+    """
+
+    rank: int | None
+    fate: Fate | None
+
+
+@dataclass(frozen=True, slots=True)
+class CaseRun:
+    """One run's predictions of rank <= K, and what it made of each of the case's moments, in their order."""
+
+    name: str
+    predictions: tuple[CasePrediction, ...]
+    found: tuple[CaseFound, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A query at one K and mu, as all runs answer it."""
+
+    query: QueryKey
+    k: int
+    mu: float
+    moments: tuple[CaseMoment, ...]
+    runs: tuple[CaseRun, ...]
+
+
+def build_case(
+    query: int,
+    key: AnswerKey,
+    runs: Mapping[str, tuple[RankedRun, Meeting]],
+    min_relevance: int = 1,
+) -> Case:
+    """The case of the truth's query number `query`; all meetings have one K and mu.
+
+    Example (TVR-Ranking's Figure 2, the first prediction): `[10, 30)` meets `[12, 19)` with IoU .35 and `[20, 28)`
+    with .4, so at mu = 0.3 it takes the second.
+    """
+    truth = key.truth
+    first, last = int(truth.offsets[query]), int(truth.offsets[query + 1])
+    order = first + np.argsort(-truth.relevance[first:last], kind="stable")
+    number_of = {int(moment): number for number, moment in enumerate(order, start=1)}
+    moments = tuple(
+        CaseMoment(
+            number,
+            truth.videos[truth.video[moment]],
+            float(truth.start_s[moment]),
+            float(truth.end_s[moment]),
+            int(truth.relevance[moment]),
+        )
+        for moment, number in number_of.items()
+    )
+    found = next(iter(runs.values()))[1]
+    answers = tuple(_case_run(name, query, number_of, key, *run, min_relevance) for name, run in runs.items())
+    return Case(truth.queries[query], found.k, found.mu, moments, answers)
+
+
+def _case_run(
+    name: str,
+    query: int,
+    number_of: Mapping[int, int],
+    key: AnswerKey,
+    ranked: RankedRun,
+    found: Meeting,
+    min_relevance: int,
+) -> CaseRun:
+    run, truth = ranked.run, key.truth
+    predictions = []
+    for i in np.flatnonzero(found.query == query).tolist():
+        at, moment, iou = int(found.position[i]), int(found.takes[i]), float(found.best_iou[i])
+        relevance = None if moment < 0 else int(truth.relevance[moment])
+        if relevance is not None:
+            worth = Worth.MATCH if relevance else Worth.NOT_RELEVANT
+        elif found.reaches[i]:
+            worth = Worth.TAKEN
+        else:
+            worth = Worth.WRONG_VIDEO if np.isnan(iou) else Worth.WRONG_TIME
+        predictions.append(
+            CasePrediction(
+                int(found.rank[i]),
+                run.videos[run.video[at]],
+                float(run.start_s[at]),
+                float(run.end_s[at]),
+                float(run.score[at]),
+                number_of.get(moment),
+                relevance,
+                None if np.isnan(iou) else iou,
+                worth,
+            )
+        )
+    fate = fates(key, found, min_relevance)
+    return CaseRun(
+        name,
+        tuple(predictions),
+        tuple(
+            CaseFound(int(found.taken_at[m]) or None, None if fate[m] < 0 else FATES[int(fate[m])]) for m in number_of
+        ),
+    )
+
+
+def notable(values: Floats, each: int = 3) -> dict[str, list[int]]:
+    """Queries worth looking at: where runs differ most, which all answer worst, which all answer best.
+
+    Args:
+        values: one measure of every run and query, shape (runs, queries).
+        each: how many of each kind; no query is named twice.
+
+    Returns:
+        Columns of `values` by kind, kinds without a query left out.
+
+    >>> notable(np.array([[0.0, 0.9, 0.1, 0.5], [0.0, 0.9, 0.8, 0.5]]), each=1)
+    {'differ': [2], 'worst': [0], 'best': [1]}
+    """
+    spread, mean = values.max(axis=0) - values.min(axis=0), values.mean(axis=0)
+    kinds: Sequence[tuple[str, Floats]] = (("differ", -spread), ("worst", mean), ("best", -mean))
+    chosen: dict[str, list[int]] = {}
+    seen: set[int] = set()
+    for kind, order in kinds:
+        fitting = [i for i in np.argsort(order, kind="stable").tolist() if i not in seen]
+        if kind == "differ":
+            fitting = [i for i in fitting if spread[i] > 0]
+        if picked := fitting[:each]:
+            chosen[kind] = picked
+            seen.update(picked)
+    return chosen

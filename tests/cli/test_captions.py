@@ -1,0 +1,178 @@
+"""The commands cast, rewrite and queries: what they say of captions and queries, and what is wrong usage."""
+
+from pathlib import Path
+
+import pytest
+
+from backend.campaign.corpus.captions.rewriting import rewrite_captions
+from backend.campaign.nouns import OPERATOR
+from backend.campaign.setup.project.folder import Project, open_project
+from backend.encoders import sentence
+from chat_server import Answer, lines, serving, without_names
+from cli.conftest import Run
+from support import MOMENTS, NOW, PEOPLE, Judging, WordEncoder
+
+
+def test_a_proposal_is_shown_counted_and_followed_by_what_to_do(reelrank: Run, corpus_project: Project) -> None:
+    folder = corpus_project.folder
+    code, out, err = reelrank("cast", folder)
+    assert (code, err) == (0, "")
+    assert out.splitlines()[0].split() == ["name", "becomes", "captions", "example"]
+    assert "Boris  a man          12  Boris" in out
+    assert f"{folder / 'cast.csv'}: 4 names, 4 of them new" in out
+    assert "2 men, 2 women, 0 persons, 0 others, 0 undecided." in out
+    assert out.splitlines()[-1] == f"Correct the column becomes, then run: reelrank rewrite {folder}"
+    again = reelrank("cast", folder)[1]
+    assert "4 names, 0 of them new" in again
+    assert "example" not in again
+
+
+def test_a_broken_file_is_named_with_its_row(reelrank: Run, corpus_project: Project) -> None:
+    (corpus_project.folder / "cast.csv").write_text("name,becomes\nAnna,Anna of Boris\nBoris,a man\n")
+    code, out, err = reelrank("cast", corpus_project.folder)
+    assert (code, out) == (1, "")
+    assert "cast.csv, row 2: 'Anna' becomes 'Anna of Boris', which the name" in err
+
+
+@pytest.fixture
+def project(corpus_project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """The small project, with a cast of two."""
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setattr(sentence, "load", lambda spec: WordEncoder())
+    with (corpus_project.folder / "reelrank.toml").open("a") as file:
+        file.writelines(f'"{name}" = "a person"\n' for name in PEOPLE)
+    return corpus_project
+
+
+def test_what_became_of_the_captions_and_what_it_took_is_told(reelrank: Run, project: Project) -> None:
+    def act(asked):  # type: ignore[no-untyped-def]
+        """Anna stays until it is warmer, Boris stays."""
+        cold = ("Anna", "Boris") if asked.temperature == 0 else ("Boris",)
+        texts = [c if c.startswith(cold) else without_names(c) for c in asked.captions]
+        return Answer(lines(texts), tokens=(1000, 100) if asked.number > 1 else None)
+
+    with serving(act) as server:
+        command = ["rewrite", project.folder, "--rewriter", "openai", "--model", "small", "--base-url", server.url]
+        command += ["--price-in", "0.5", "--price-out", "2"]
+        code, said, _ = reelrank(*command)
+        assert code == 0
+        assert "48 captions: 24 accepted at once, 12 after another attempt, 12 wait for a person, 0 had been" in said
+        assert (
+            "This time: 8 requests, 7,000 tokens asked, 700 answered, cost 0.0049 at the prices given; "
+            "of 1 requests the endpoint did not tell the tokens.\n"
+        ) in said
+        code, said, _ = reelrank(*command)
+        assert "This time: 0 requests, 0 tokens asked, 0 answered, cost 0.0000" in said
+        assert "With earlier runs: 8 requests, 7,000 tokens asked, 700 answered, cost 0.0049" in said
+        assert len(server.asked) == 8
+        assert "cost" not in reelrank(*command[:-4])[1]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--rewriter", "openai"], "name the language model"),
+        (["--model", "small"], "are for --rewriter openai"),
+        (["--rewriter", "openai", "--model", "small", "--price-in", "1"], "give both prices, or none"),
+        (["--rewriter", "openai", "--model", "small", "--temperatures", "warm"], "is not a list of numbers"),
+    ],
+)
+def test_options_that_do_not_go_together_are_wrong_usage(
+    reelrank: Run, project: Project, options: list[str], said: str
+) -> None:
+    code, _, error = reelrank("rewrite", project.folder, *options)
+    assert code == 2
+    assert said in " ".join(error.split())
+
+
+def test_an_endpoint_that_is_not_there_is_a_refusal(reelrank: Run, project: Project) -> None:
+    with serving() as server:
+        url = server.url
+    code, said, error = reelrank(
+        *("rewrite", project.folder, "--rewriter", "openai", "--model", "small", "--base-url", url, "--retries", "0")
+    )
+    assert (code, said) == (1, "")
+    assert (
+        error
+        == "reelrank: 127.0.0.1: it cannot be reached, or hangs up: is the address right, and does the server run?\n"
+    )
+
+
+def test_the_summary_is_the_papers_table(reelrank: Run, corpus_project: Project) -> None:
+    folder = corpus_project.folder
+    assert reelrank("rewrite", folder, "--summary") == (
+        *(0, "0 imprecise captions, 0 of them changed; words a caption 0.00 before, 0.00 after.\n", ""),
+    )
+    with (folder / "reelrank.toml").open("a") as file:
+        file.write('"Anna" = "a woman"\n"Boris" = "a man"\n"Carla" = "a woman"\n"Dev" = "someone"\n')
+    rewrite_captions(open_project(folder), OPERATOR, now=NOW)
+    code, out, err = reelrank("rewrite", folder, "--summary")
+    assert (code, err) == (0, "")
+    assert out.startswith("48 imprecise captions, 48 of them changed; words a caption ")
+    assert [line.split() for line in out.splitlines()[1:]] == [
+        ["replacement", "words", "count"],
+        *(["a", "woman", "24"], ["a", "man", "12"], ["someone", "12"]),
+    ]
+
+
+def test_queries_are_drawn_brought_and_taken_back(reelrank: Run, corpus_project: Project, tmp_path: Path) -> None:
+    folder = corpus_project.folder
+    (tmp_path / "q.txt").write_text(f"{MOMENTS[3].caption}\nWhere is the tea?\n")
+    code, out, err = reelrank("queries", folder, "--val", "2", "--from", tmp_path / "q.txt", "--seed", "4")
+    assert (code, err) == (0, "")
+    assert "2 validation, 2 test and 45 training queries, 2 of them from q.txt, seed 4" in out
+    assert "Removed from training: 1 captions with the text of a validation or test query." in out
+    code, out, _ = reelrank("queries", folder, "--write", tmp_path / "queries.csv")
+    assert (code, out.startswith(f"Written: {tmp_path / 'queries.csv'}.")) == (0, True)
+    head, *lines = (tmp_path / "queries.csv").read_text().splitlines()
+    asked = corpus_project.store.db.conn.execute(
+        "SELECT query_id, split, text FROM query WHERE split <> 'train' ORDER BY position"
+    )
+    assert (head, lines) == ("query_id,split,query", [",".join(map(str, row)) for row in asked])
+    assert reelrank("queries", folder, "--write", tmp_path / "queries.csv", "--undo")[0] == 2
+    code, _, err = reelrank("queries", folder, "--val", "1")
+    assert code == 1
+    assert f"Until the first grade, `reelrank queries {folder} --undo` takes them back" in err
+    code, out, _ = reelrank("queries", folder, "--undo")
+    assert (code, out) == (0, "Taken back: 49 queries, 0 candidates, 0 pairs.\n")
+
+
+def test_a_command_that_says_nothing_or_two_things_is_wrong_usage(reelrank: Run, corpus_project: Project) -> None:
+    code, _, err = reelrank("queries", corpus_project.folder)
+    assert (code, "bring your own with --from FILE" in err) == (2, True)
+    assert reelrank("queries", corpus_project.folder, "--undo", "--val", "3")[0] == 2
+
+
+def test_a_draw_over_shows_needs_names_that_tell_them(reelrank: Run, corpus_project: Project) -> None:
+    code, _, err = reelrank("queries", corpus_project.folder, "--val", "2", "--stratify", "show")
+    assert (code, "the show of 6 of 6 videos cannot be told from the name (v0, v1, v2 ...)" in err) == (1, True)
+    code, out, _ = reelrank(
+        "queries", corpus_project.folder, "--val", "6", "--stratify", "show", "--show-of", r"v(\d)", "--seed", "1"
+    )
+    assert (code, "6 validation" in out) == (0, True)
+
+
+def test_probes_are_told_of_and_drawn(reelrank: Run, judging: Judging, tmp_path: Path) -> None:
+    folder = judging.project.folder
+    assert reelrank("queries", folder, "--undo")[0] == 0
+    assert reelrank("queries", folder, "--val", "2", "--test", "1", "--seed", "5")[0] == 0
+    code, out, err = reelrank("candidates", folder, "--batch-size", "10", "--probe", "1", "--seed", "3")
+    assert (code, err) == (0, "")
+    assert "3 queries, 120 candidates, 30 pairs open for judging" in out
+    assert (
+        "1 of the queries are probed: 38 further pairs, which no release holds. Once they are judged: reelrank " in out
+    )
+    code, _, err = reelrank("batches", "depth", folder, tmp_path / "out")
+    assert (code, "none of the 48 pairs of probed queries has a relevance yet" in err) == (1, True)
+    for pair in judging.pairs():
+        judging.grade(0, pair.pair, 3)
+        judging.grade(1, pair.pair, 3)
+    code, out, _ = reelrank("batches", "depth", folder, tmp_path / "out")
+    assert (code, "48 of 48 pairs of 1 probed queries have a relevance." in out) == (0, True)
+    names = ("probe-bins.csv", "probe-pairs.csv", "probe.png", "probe.svg")
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [*names]
+    code, out, _ = reelrank("status", folder)
+    assert [line.split() for line in out.splitlines() if line.startswith("probes")] == [
+        ["probes", "queries", "1"],
+        ["probes", "pairs", "38"],
+    ]
