@@ -183,7 +183,7 @@ def _answers(project: Project, lead: Person, people: list[questions.GoldPerson])
     there = {str(one.person.annotator_id): one for one in people if one.answers}
     if not there:
         return
-    st.subheader(tr("Answers"), anchor=False)
+    st.header(tr("Answers"), anchor=False)
     order = sorted(there, key=lambda who: (there[who].pause is None, there[who].person.name.casefold()))
     shown, beside = st.columns([3, 2], gap="medium")
     with beside:

@@ -44,7 +44,7 @@ def page() -> None:
     _sums(found)
     if found.people:
         _days(found, first, last)
-        st.subheader(tr("People"), anchor=False)
+        st.header(tr("People"), anchor=False)
         st.html(people_table(found.people, found.currency))
         file = f"hours-{found.days[0].day}-to-{found.days[-1].day}.csv"
         make = partial(payroll_csv, found.days, found.currency)
@@ -53,7 +53,7 @@ def page() -> None:
         st.info(tr("Nobody has worked here in this time. Hours appear with the first grade."))
     for text in remarks(found):
         st.caption(plain(text))
-    st.subheader(tr("Still to come"), anchor=False)
+    st.header(tr("Still to come"), anchor=False)
     st.markdown(plain(ahead(found.outlook, found.currency)))
     with st.expander(tr("What counts as working time")):
         st.markdown(tr(_COUNTED))

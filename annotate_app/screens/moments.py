@@ -125,7 +125,7 @@ def _all(videos: Sequence[VideoMoments]) -> None:
 def _one(project: Project, lead: Person, video: VideoMoments) -> None:
     rows = moments_of_video(project, lead, video.name)
     of = ", ".join(f"{count:,} {tr(ORIGINS[origin])}" for origin, count in video.moments.items())
-    st.subheader(plain(video.name), anchor=False)
+    st.header(plain(video.name), anchor=False)
     shots = "" if video.shots is None else f", {wording.count_of(video.shots, 'shot')}"
     st.caption(
         tr(

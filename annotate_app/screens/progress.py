@@ -1,4 +1,4 @@
-"""The lead's page "Progress": how far the work is, what waits or is stuck, when it may be done; a copy to be safe."""
+"""The lead's page "Progress": how far the work is, what waits or is stuck, and when it may be done."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -16,7 +16,6 @@ from annotate_app.shared import look, waiting, wording
 from annotate_app.shared.day_chart import day_chart
 from annotate_app.shared.job_view import job_view
 from annotate_app.shared.review_clip import reported_clips, video_troubles
-from backend.campaign.doctor.database import backup_now, list_backups
 from backend.campaign.monitoring.explore import tables as explore_tables
 from backend.campaign.monitoring.explore.model import Funnel
 from backend.campaign.monitoring.progress import progress
@@ -44,11 +43,10 @@ _AT_LEAST_S = 300.0
 """The pace changes with the clock alone."""
 _SETTLED_BY = {4: marked("settled by four"), 6: marked("settled by six")}
 _WRONG = {PutInAs.POSITIVE: marked("positive, does not match"), PutInAs.NEGATIVE: marked("negative, matches")}
-_SHOWN = 10
 
 
 def page() -> None:
-    """Verdicts as one bar, what waits and what is stuck, the pace, the days, the people; the backup."""
+    """Verdicts as one bar, what waits and what is stuck, the pace, the days, the people."""
     project, lead, _ = look.lead_page("Progress")
     if trouble := little_room(project, lead):
         st.error(plain(retold(trouble)), icon=":material/hard_drive:")
@@ -58,11 +56,10 @@ def page() -> None:
     job_view(project, lead, {JobKind.CLIPS}, "clips_problem", _cut_again)
     _live(project, lead)
     if wrong := video_states(project, lead, wrong=True):
-        st.subheader(tr("Videos with something wrong"), anchor=False)
-        st.caption(tr("As they were when somebody looked last. The page Set up looks at them again."))
+        st.header(tr("Videos with something wrong"), anchor=False)
+        st.caption(tr("As they were when somebody looked last. Look at them again on the page Videos."))
         video_troubles(wrong)
     reported_clips(project, lead)
-    backups(project, lead)
 
 
 def _cut_again(job: Job) -> None:
@@ -105,10 +102,10 @@ def _live(project: Project, lead: Person) -> None:
         pool_check(check)
     days, people = st.columns([3, 2], gap="large")
     with days:
-        st.subheader(tr("Judgements a day"), anchor=False)
+        st.header(tr("Judgements a day"), anchor=False)
         _days(found)
     with people:
-        st.subheader(tr("People"), anchor=False)
+        st.header(tr("People"), anchor=False)
         _people(found.people)
 
 
@@ -116,13 +113,13 @@ def _steering(waits: Sequence[Wait], ahead: Ahead) -> None:
     """What waits for the lead beside what is stuck."""
     yours, others = st.columns(2, gap="large")
     with yours:
-        st.subheader(tr("Waits for you"), anchor=False)
+        st.header(tr("Waits for you"), anchor=False)
         if waits:
             st.html(waiting.list_of(waiting.wait_lines(waits)))
         else:
             st.caption(tr("Nothing just now."))
     with others:
-        st.subheader(tr("Stuck"), anchor=False)
+        st.header(tr("Stuck"), anchor=False)
         if lines := waiting.stuck_lines(ahead):
             st.html(waiting.list_of(lines))
         else:
@@ -282,7 +279,7 @@ def funnel(found: Funnel) -> str:
 
 def pool_check(found: CheckReport) -> None:
     """The shares with their intervals, and which videos are wrong."""
-    st.subheader(tr("Wrong videos in the pools"), anchor=False)
+    st.header(tr("Wrong videos in the pools"), anchor=False)
     st.html(share_table(found))
     st.caption(
         tr(
@@ -317,49 +314,3 @@ def _cells(share: Share) -> tuple[str, ...]:
         return tr("none settled yet"), "", "", left
     percent = (f"<b>{share.share:.1%}</b>", tr("{low:.1%} to {high:.1%}", low=share.low, high=share.high))
     return tr("{wrong:,} of {settled:,}", wrong=share.wrong, settled=share.settled), *percent, left
-
-
-def backups(project: Project, lead: Person) -> None:
-    """The button, and a line for each of the newest copies."""
-    st.subheader(tr("Backups"), anchor=False)
-    st.caption(
-        tr(
-            "Consistent copies of the database, made while people go on working. They are kept in the "
-            "project's folder under backups/. The zips of releases are not in them: copy the folder "
-            "releases/ too."
-        )
-    )
-    look.refusal("backup_problem")
-    st.button(tr("Back up now"), key="back_up", on_click=_back_up, icon=":material/shield:")
-    found = list_backups(project, lead)
-    for number, one in enumerate(found[:_SHOWN]):
-        with st.container(horizontal=True, vertical_alignment="center", key=f"backup-{number}"):
-            made = wording.when(one.made_at, st.context.timezone)
-            st.markdown(
-                tr(
-                    "{name} · {megabytes:,.1f} MB · made {made}",
-                    name=plain(one.file.name),
-                    megabytes=one.megabytes,
-                    made=made,
-                ),
-                width="stretch",
-            )
-            # Read on the click only: the copy may be large, and most runs of this page do not need it.
-            st.download_button(
-                tr("Download"),
-                data=one.file.read_bytes,
-                file_name=one.file.name,
-                mime="application/vnd.sqlite3",
-                key=f"download-backup-{number}",
-                on_click="ignore",
-            )
-    if len(found) > _SHOWN:
-        st.caption(
-            tr("And {older_ones} under backups/.", older_ones=wording.count_of(len(found) - _SHOWN, "older one"))
-        )
-
-
-@look.lead_callback("backup_problem")
-def _back_up(project: Project, lead: Person) -> None:
-    """Makes the copy, or leaves a message why not."""
-    backup_now(project, lead, now=time.time())

@@ -28,7 +28,7 @@ def page() -> None:
         )
     )
     for part, settings in groupby(campaign_settings(project, lead), key=lambda one: one.part):
-        st.subheader(plain(retold(part)), anchor=False)
+        st.header(plain(retold(part)), anchor=False)
         st.html(settings_table(list(settings), st.context.timezone))
 
 
@@ -54,7 +54,7 @@ def _since(one: CampaignSetting, timezone: str | None) -> str:
 
 
 def _where(one: CampaignSetting) -> str:
-    page = tr("page {title}", title=tr(_TITLES[one.where])) if one.where else ""
+    page = tr("page {title}", title=tr(_TITLES[one.where.partition("?")[0]])) if one.where else ""
     way = full_path(f"/{one.where}")
     link = f"<a href='{way}' target='_self'>{escape(page)}</a>" if one.where else ""
     how = escape(retold(one.how))

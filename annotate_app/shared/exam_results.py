@@ -40,7 +40,7 @@ def badge(phase: ExamPhase, said: str = "{standing}") -> None:
 
 def mine(exam: ExamPerson) -> None:
     """The part of My work about the exam."""
-    st.subheader(tr("Exam"), anchor=False)
+    st.header(tr("Exam"), anchor=False)
     if exam.phase is None and not exam.attempts:
         st.markdown(tr("This project has no exam, so there is no result to show."))
         return

@@ -48,7 +48,7 @@ def heading(pair: PairReview) -> None:
     """The query and the verdict."""
     more = tr(", re-opened") if pair.re_opened else tr(", confirmed") if pair.confirmed else ""
     badge = f":{wording.VERDICT_COLOURS[pair.verdict]}-badge[{wording.verdict(pair.verdict)}{more}]"
-    st.markdown(f"#### {plain(pair.query)} {badge}")
+    st.markdown(f"## {plain(pair.query)} {badge}")
 
 
 def whole(pair: PairReview, grading: Grading, chosen: Sequence[Example] | None = None) -> None:

@@ -40,14 +40,14 @@ def practice(project: Project, lead: Any) -> None:
         help=tr("The guideline page by page, then practice with the right grade and your explanation at once."),
     )
     figures = practice_figures(project, lead, now=time.time())
-    st.subheader(tr("Practice"), anchor=False)
+    st.header(tr("Practice"), anchor=False)
     if not figures:
         st.info(tr("There is no practice pair yet: the tutorial is the guideline, page by page."))
     for row in range(0, len(figures), 3):
         for column, one in zip(st.columns(3), figures[row : row + 3], strict=False):
             with column:
                 _standing(one, campaign.scale)
-    st.subheader(tr("Choose another"), anchor=False)
+    st.header(tr("Choose another"), anchor=False)
     _choose(project, lead, campaign.scale)
 
 
@@ -118,7 +118,7 @@ def _choose(project: Project, lead: Any, scale: Scale) -> None:
     st.markdown(
         tr(
             "Choose a training query, which nobody judges, or type any text: its most similar moments "
-            "come up. A settled pair is chosen on the pages Disagreements and Queries: “Use for "
+            "come up. A settled pair is chosen on the pages Disputes and Queries: “Use for "
             "practice”."
         )
     )

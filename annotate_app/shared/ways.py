@@ -19,7 +19,8 @@ class WayThere(NamedTuple):
     @property
     def link(self) -> str:
         """The way there, as HTML."""
-        return f'<a href="{full_path(f"/{address(self.title)}{self.asks}")}" target="_self">{escape(tr(self.act))}</a>'
+        path = full_path(f"/{address(self.title)}{self.asks}")
+        return f'<a href="{escape(path)}" target="_self">{escape(tr(self.act))}</a>'
 
 
 WAITS: dict[WaitKind, tuple[tuple[str, str], WayThere]] = {
@@ -28,21 +29,21 @@ WAITS: dict[WaitKind, tuple[tuple[str, str], WayThere]] = {
             "{n} pair is discarded, and nobody has said whether that is right.",
             "{n} pairs are discarded, and nobody has said whether that is right.",
         ),
-        WayThere("Disagreements", "?show=discarded", marked("Decide")),
+        WayThere("Disputes", "?show=discarded", marked("Decide")),
     ),
     WaitKind.NOTES: (
         marked_n("{n} note has no reply.", "{n} notes have no reply."),
-        WayThere("Disagreements", "?show=notes", marked("Reply")),
+        WayThere("Disputes", "?show=notes", marked("Reply")),
     ),
     WaitKind.SKIPPED: (
         marked_n("{n} pair was skipped, and is not settled.", "{n} pairs were skipped, and are not settled."),
-        WayThere("Disagreements", "?show=skipped", marked("Offer again")),
+        WayThere("Disputes", "?show=skipped", marked("Offer again")),
     ),
     WaitKind.BLOCKED: (
         marked_n(
             "{n} pair is blocked: its clip cannot be shown.", "{n} pairs are blocked: their clips cannot be shown."
         ),
-        WayThere("Disagreements", "?show=blocked", marked("Look at the clips")),
+        WayThere("Disputes", "?show=blocked", marked("Look at the clips")),
     ),
     WaitKind.BATCHES: (
         marked_n(
@@ -65,13 +66,13 @@ WAITS: dict[WaitKind, tuple[tuple[str, str], WayThere]] = {
         marked_n(
             "{n} caption waits for a decision on its rewrite.", "{n} captions wait for a decision on their rewrites."
         ),
-        WayThere("Rewrites", "", marked("Decide")),
+        WayThere("Captions", "?part=rewrites", marked("Decide")),
     ),
     WaitKind.DESCRIPTIONS: (
         marked_n(
             "{n} description waits to be accepted or sent back.", "{n} descriptions wait to be accepted or sent back."
         ),
-        WayThere("Descriptions", "", marked("Review")),
+        WayThere("Captions", "?part=descriptions", marked("Review")),
     ),
     WaitKind.PAUSED: (
         marked_n("{n} annotator is paused.", "{n} annotators are paused."),
@@ -126,7 +127,7 @@ OUT: dict[Barred, tuple[tuple[str, str], WayThere]] = {
         marked_n(
             "{who} skipped them, else they could grade {which}.", "{who} skipped them, else they could grade {which}."
         ),
-        WayThere("Disagreements", "?show=skipped", marked("Offer again")),
+        WayThere("Disputes", "?show=skipped", marked("Offer again")),
     ),
     Barred.SUSPENDED: (
         marked_n(

@@ -205,7 +205,7 @@ def open_describing(
     """Open describing: for all annotators and videos by default.
 
     This replaces the earlier choice. Annotators get a page for it in their menu. What they write waits for review
-    on the lead's page Descriptions.
+    on the page Captions.
 
     Example: reelrank describe open my-project --who Ana --who Ben --per-video 5
     """

@@ -50,7 +50,7 @@ def open_page(open_page_of: Open) -> Open:
 
 
 def words(app: AppTest) -> str:
-    kinds = ("title", "subheader", "markdown", "caption", "info", "warning", "error")
+    kinds = ("title", "header", "markdown", "caption", "info", "warning", "error")
     return read("\n".join(element.value for kind in kinds for element in app.get(kind)))
 
 

@@ -24,7 +24,7 @@ from tools import texts
 
 FRONT_END = Path(__file__).parents[2] / "annotate_app"
 SHOWING = {
-    *("title", "header", "subheader", "markdown", "caption", "text", "write", "html", "metric", "badge", "table"),
+    *("title", "header", "markdown", "caption", "text", "write", "html", "metric", "badge", "table"),
     *("info", "warning", "error", "success", "toast", "status", "spinner", "progress", "tabs", "expander", "popover"),
     *("button", "form_submit_button", "download_button", "link_button", "checkbox", "toggle", "radio", "selectbox"),
     *("multiselect", "text_input", "text_area", "number_input", "file_uploader", "segmented_control", "date_input"),
@@ -218,7 +218,7 @@ def outside_of_brackets(text: str) -> set[str]:
         ("people", "Lea", set()),
         ("queries", "Lea", set()),
         ("progress", "Lea", set()),
-        ("disagreements", "Lea", QUERY_WORDS),
+        ("disputes", "Lea", QUERY_WORDS),
         ("release", "Lea", set()),
         ("hours", "Lea", set()),
         ("gold", "Lea", set()),
@@ -231,7 +231,7 @@ def test_nothing_a_page_says_by_itself_is_outside_of_the_catalogue(
     monkeypatch.setattr(language, "_catalogue", lambda _: Bracketed())
     monkeypatch.setattr(language, "_texts_of", lambda *_: {})
     app = open_page_of(screen, who)
-    kinds = ("title", "subheader", "markdown", "caption", "info", "warning", "error", "metric", "button", "expander")
+    kinds = ("title", "header", "markdown", "caption", "info", "warning", "error", "metric", "button", "expander")
     shown = [getattr(one, part, "") or "" for kind in kinds for one in app.get(kind) for part in ("label", "value")]
     shown += [one.proto.body for one in app.get("html")]
     assert any("⟦" in text for text in shown)

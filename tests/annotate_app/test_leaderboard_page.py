@@ -69,7 +69,7 @@ def write(path: Path, document: object) -> Path:
 
 def words(app: AppTest) -> str:
     """Everything that is said, with Markdown's escapes in it."""
-    kinds = ("title", "subheader", "markdown", "caption", "info", "warning", "error", "success", "text")
+    kinds = ("title", "header", "markdown", "caption", "info", "warning", "error", "success", "text")
     return "\n".join(str(element.value) for kind in kinds for element in app.get(kind))
 
 

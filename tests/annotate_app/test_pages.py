@@ -49,7 +49,7 @@ def sentences(app: AppTest) -> list[str]:
     return [read(element.value) for kind in KINDS for element in app.get(kind)]
 
 
-PAGES = ("queries", "progress", "disagreements", "people", "release")
+PAGES = ("queries", "progress", "disputes", "people", "release")
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -61,7 +61,7 @@ def test_a_page_has_the_heading_of_its_name(open_page_of: Open, page: str) -> No
         assert not app.error, "there is room on the disk"
         assert not app.warning, "no bucket is away"
         assert "rr-videos" not in html(app)
-        assert "Wrong videos in the pools" not in [title.value for title in app.subheader]
+        assert "Wrong videos in the pools" not in [title.value for title in app.header]
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -106,7 +106,7 @@ def test_a_database_that_cannot_be_read_is_said_in_words(
     assert [read(error.value).startswith(said) for error in app.error] == [True]
 
 
-BUTTONS = [("disagreements", "restore"), ("people", "suspend-2"), ("progress", "back_up")]
+BUTTONS = [("disputes", "restore"), ("people", "suspend-2"), ("backups", "back_up")]
 
 
 def press(app: AppTest, key: str) -> AppTest:
@@ -313,7 +313,7 @@ def test_progress_says_what_is_stuck_and_why_and_what_waits(open_page_of: Open, 
         "1 annotator is paused.",
     ):
         assert f"|{sentence}|" in shown, sentence
-    assert 'href="/disagreements?show=discarded"' in html(app)
+    assert 'href="/disputes?show=discarded"' in html(app)
     assert 'href="/queries?show=next"' in html(app)
     assert {metric.label: metric.value for metric in app.metric}["Forecast"] == "cannot finish"
     assert any("nobody who may work can give 9 grades" in one.value for one in app.warning)
@@ -359,7 +359,7 @@ def test_queries_tells_in_a_line_what_waits_and_is_stuck(open_page_of: Open, rea
 
     waiting.forget()
     shown = html(open_page_of("queries"))
-    link = '<a href="/disagreements?show=notes" target="_self">3 notes without a reply</a>'
+    link = '<a href="/disputes?show=notes" target="_self">3 notes without a reply</a>'
     assert f"Waits for you: {link}" in shown
     assert '<b>4 pairs are stuck.</b> <a href="/progress"' in shown
 
@@ -380,7 +380,7 @@ def test_a_query_says_which_of_its_pairs_are_stuck_and_why(open_page_of: Open, r
         "2 pairs are set aside while an exam or a trial asks for them. Ranks 14 and 18.",
     ):
         assert f"|{sentence}|" in shown, sentence
-    assert 'href="/disagreements?show=blocked"' in html(app)
+    assert 'href="/disputes?show=blocked"' in html(app)
     listed = mounted(open_page_of("queries", show="stuck"), "aria-label='Queries'")
     assert re.findall(r"data-opens='(\d+)'", listed) == ["3"]
 
@@ -402,11 +402,10 @@ def test_the_menu_counts_what_waits_behind_each_page() -> None:
     every = [Wait(kind, 1000 + nth) for nth, kind in enumerate(WaitKind)]
     found = waiting.counts(every, (Stuck((1, 2), 7, 2, 14, ()), Stuck((2,), 1, 1, 1, ())))
     assert found == {
-        "Disagreements": "4,006",
+        "Disputes": "4,006",
         "Queries": "1,004",
         "Exam": "2,011",
-        "Rewrites": "1,007",
-        "Descriptions": "1,008",
+        "Captions": "2,015",
         "People": "1,009",
         "Gold": "1,010",
         "Progress": "8 stuck",
@@ -426,12 +425,12 @@ def test_what_the_menu_asks_for_is_by_page_and_counted_anew_only_after_a_while(
     waiting.forget()
     project, lead = real_project.project, real_project.lead
     first = waiting.menu_answer(project, lead)
-    assert first["counts"] == {"/disagreements": "3", "/queries": "2"}
+    assert first["counts"] == {"/disputes": "3", "/queries": "2"}
     assert waiting.menu_answer(project, lead) == first, "nothing has happened"
     restore_clip(project, lead, real_project.pair(3, BLOCKED).pair, now=NOW)
     assert waiting.menu_answer(project, lead) == first, "counted just now"
     monkeypatch.setattr("time.time", lambda: NOW + 600)
-    assert waiting.menu_answer(project, lead)["counts"] == {"/disagreements": "2", "/queries": "2"}
+    assert waiting.menu_answer(project, lead)["counts"] == {"/disputes": "2", "/queries": "2"}
 
 
 def test_every_wait_has_a_sentence() -> None:
@@ -459,7 +458,7 @@ def test_progress_of_a_check_of_pools_tells_how_many_videos_are_wrong(
                 *(as_what, query, rank),
             )
     app = open_page_of("progress")
-    assert "Wrong videos in the pools" in [title.value for title in app.subheader]
+    assert "Wrong videos in the pools" in [title.value for title in app.header]
     shown = html(app)
     assert "<td>none settled yet</td><td></td><td></td><td>3 waiting</td>" in shown
     assert "<td>1 of 9</td><td><b>11.1%</b></td><td>2.0% to 43.5%</td><td>1 undecided</td>" in shown
@@ -497,7 +496,7 @@ def test_bars_of_simulated_judgements_are_told_apart(open_page_of: Open, real_pr
 
 
 def test_a_backup_is_made_and_offered_with_size_and_time(open_page_of: Open, real_project: SmallProject) -> None:
-    app = open_page_of("progress")
+    app = open_page_of("backups")
     assert len(app.get("download_button")) == 0
     app.button(key="back_up").click().run()
     (made,) = (real_project.folder / "backups").glob("*.db")
@@ -515,10 +514,10 @@ def test_backups_of_before_are_listed_the_newest_first(open_page_of: Open, real_
         file = real_project.folder / "backups" / f"{number:02}.db"
         file.write_bytes(bytes(1000))
         os.utime(file, (NOW + number, NOW + number))
-    app = open_page_of("progress")
+    app = open_page_of("backups")
     shown = [read(one.value).partition(" ")[0] for one in app.markdown if " MB · made " in one.value]
     assert shown == [f"{number:02}.db" for number in range(11, 1, -1)]
-    assert "And 2 older ones under backups/." in sentences(app)
+    assert "The folder backups/ has 2 older ones." in sentences(app)
 
 
 # Queries
@@ -553,13 +552,13 @@ def test_a_pair_without_a_verdict_is_not_charted_as_a_relevance_of_0(
 
 
 def test_the_query_in_the_url_is_shown(open_page_of: Open) -> None:
-    assert open_page_of("queries").subheader.len == 0
+    assert open_page_of("queries").header.len == 0
     app = open_page_of("queries", query="2")
-    assert app.subheader[0].value == "Two people argue in a kitchen"
+    assert app.header[0].value == "Two people argue in a kitchen"
     assert "the last five, ranks 16–20" in html(app)
-    assert open_page_of("queries", query="nonsense").subheader.len == 0
+    assert open_page_of("queries", query="nonsense").header.len == 0
     app = open_page_of("queries", query="999")
-    assert app.subheader.len == 0
+    assert app.header.len == 0
     assert app.info[0].value == "There is no such query, or it has no candidates yet."
 
 
@@ -634,7 +633,7 @@ def test_next_and_previous_keep_to_the_filter(open_page_of: Open) -> None:
     assert "1 of 2 queries" in sentences(app)
     app.button(key="query-next").click().run()
     assert {name: "".join(value) for name, value in app.query_params.items()} == {"query": "2", "show": "next"}
-    assert app.subheader[0].value == "Two people argue in a kitchen"
+    assert app.header[0].value == "Two people argue in a kitchen"
     assert app.button(key="query-next").disabled
     app.button(key="all_queries").click().run()
     assert "query" not in app.query_params
@@ -780,7 +779,7 @@ def test_clips_that_one_person_reported_are_listed_and_kept_back_by_a_lead(
     pairs = [real_project.pair(3, rank) for rank in OPEN[:2]]
     skip(real_project, "Ana", SkipKind.BROKEN_CLIP, 3, *OPEN[:2])
     app = open_page_of("progress")
-    assert "Clips that one person reported as broken" in [subheader.value for subheader in app.subheader]
+    assert "Clips that one person reported as broken" in [header.value for header in app.header]
     lines = [f"**{one.video}**, {one.start_s:.1f}\u2013{one.end_s:.1f} s, reported by Ana: *black*" for one in pairs]
     assert [line in sentences(app) for line in lines] == [True, True]
     app.button(key=f"keep-{pairs[0].pair}").click().run()
@@ -911,7 +910,8 @@ def test_a_lead_says_what_goes_into_a_release_and_sees_it_at_once(
 @pytest.mark.usefixtures("without_work")
 def test_before_any_rewrite_the_page_says_what_comes_next(open_page_of: Open) -> None:
     assert any(
-        text.startswith("No caption was rewritten yet. Next: reelrank ") for text in sentences(open_page_of("rewrites"))
+        text.startswith("No caption was rewritten yet. Next: reelrank ")
+        for text in sentences(open_page_of("captions", part="rewrites"))
     )
 
 
@@ -919,7 +919,7 @@ def test_what_became_of_rewrites_is_told_when_nothing_can_be_decided(
     open_page_of: Open, real_project: SmallProject
 ) -> None:
     as_published = "No caption was rewritten yet. Queries were drawn from the captions as published."
-    assert as_published in sentences(open_page_of("rewrites"))
+    assert as_published in sentences(open_page_of("captions", part="rewrites"))
     # Of eight, five are accepted, two of these by hand; one is rejected, two wait. Three were tried again.
     for caption, (rule, accepted, decided_at, attempts) in enumerate(
         [
@@ -936,7 +936,7 @@ def test_what_became_of_rewrites_is_told_when_nothing_can_be_decided(
             " WHERE caption_id = ?",
             *(rule, accepted, decided_at, attempts, caption),
         )
-    app = open_page_of("rewrites")
+    app = open_page_of("captions", part="rewrites")
     assert "Queries were drawn from these captions, so their texts are fixed now." in sentences(app)
     assert [(metric.label, metric.value) for metric in app.metric] == [
         *(("Accepted", "5"), ("By hand", "2"), ("Retried", "3"), ("Rejected", "1"), ("Never decided", "2")),

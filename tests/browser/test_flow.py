@@ -91,8 +91,8 @@ def test_from_the_first_grade_to_a_score(enter: Enter, server: AppServer, tmp_pa
 
     lead = enter(LEAD)
     expect(lead.get_by_role("heading", name="Queries", exact=True)).to_be_visible()
-    lead.get_by_role("link", name="Disagreements").click()
-    expect(lead.get_by_role("heading", name="Disagreements", exact=True)).to_be_visible()
+    lead.get_by_role("link", name="Disputes").click()
+    expect(lead.get_by_role("heading", name="Disputes", exact=True)).to_be_visible()
     expect(lead.get_by_text(query).first).to_be_visible()
 
     # Two further annotators meet the disputed pair before anything else, and settle it: 0 2 3 4 -> 2.5 -> 3.

@@ -165,7 +165,7 @@ def test_queries(enter: Enter, server: AppServer) -> None:
 
 
 def test_disagreements(enter: Enter) -> None:
-    page = enter("/disagreements?show=blocked")
+    page = enter("/disputes?show=blocked")
     expect(page.get_by_role("button", name="Hand out again").first).to_be_visible()
     stands(page, "fault")
     page.get_by_role("radio", name="Decided").click()

@@ -73,7 +73,7 @@ def figures(found: AgreementBoard) -> None:
     with st.expander(tr("What these figures mean")):
         st.markdown(tr(_MEANINGS))
     _take_along(found, "figures")
-    st.subheader(tr("What became of the pairs"), anchor=False)
+    st.header(tr("What became of the pairs"), anchor=False)
     st.html(settled_table(found.settled))
     _take_along(found, "pairs")
 
@@ -173,7 +173,7 @@ def others(found: AggregatorReport) -> None:
     )
     if not found.pairs:
         return
-    st.subheader(tr("Pairs that would differ"), anchor=False)
+    st.header(tr("Pairs that would differ"), anchor=False)
     frame = pd.DataFrame([asdict(one) for one in found.pairs[:_PAIRS]])
     frame["grades"] = [" ".join(map(str, grades)) for grades in frame["grades"]]
     shown: dict[str, Any] = {
@@ -307,7 +307,7 @@ def _pictures(found: AgreementBoard, *names: str) -> None:
     with st.container(key="agreement-charts"):
         for name in names:
             picture = agreement_picture(found, name)
-            st.subheader(retold(picture.title), anchor=False)
+            st.header(retold(picture.title), anchor=False)
             # A chart keeps the width it was drawn with; on a narrow page it scrolls by itself, see look.css.
             st.altair_chart(cast(alt.Chart, picture.chart), width="content", alt=retold(picture.told))
             st.caption(plain(retold(picture.caption)))

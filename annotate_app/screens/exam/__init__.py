@@ -7,7 +7,6 @@ import streamlit as st
 
 from annotate_app.language import marked, retold, tr
 from annotate_app.plain import plain
-from annotate_app.screens.exam import calibration_round as trial_round
 from annotate_app.screens.exam import figures, holding
 from annotate_app.shared import address_state, exam_results, look, wording
 from annotate_app.shared.long_list import ListColumn, ListRow, long_list, matching, rows_of, searched
@@ -33,22 +32,12 @@ _FOR_A_LEAD = (ExamPhase.FAILED, ExamPhase.WAITING)
 
 
 def page() -> None:
-    """The exam, and below it the trial round, which comes before it."""
+    """What is held; then people, items, and the form for another exam. Without an exam, the form alone."""
     project, lead, _ = look.lead_page("Exam")
-    if not _exam(project, lead):
-        trial_round.section(project, lead)
-
-
-def _exam(project: Project, lead: Person) -> bool:
-    """What is held; then people, items, and the form for another exam. Without an exam, the form alone.
-
-    Returns:
-        Whether the lead is giving the key, and needs the page for it alone.
-    """
     look.outcome("exam")
     held, campaign = exam_held(project, lead), project.campaign
     if holding.key_desk(project, lead, held):
-        return True
+        return  # the lead is giving the key, and needs the page for it alone
     if held is None:
         st.markdown(
             tr(
@@ -61,7 +50,7 @@ def _exam(project: Project, lead: Person) -> bool:
         holding.plan(project, lead)
         holding.to_use(exam_to_use(project, lead))
         _earlier(qualification_exam_results.exam_outcomes(project, lead))
-        return False
+        return
     _facts(held, exam_although(project, lead))
     standing = qualification_exam_results.exam_results(project, lead)
     holding.stage(held, standing, preview_exam_key(project, lead))
@@ -76,7 +65,7 @@ def _exam(project: Project, lead: Person) -> bool:
         _items(project, lead, standing)
     with another:
         holding.to_use(exam_to_use(project, lead))
-        st.subheader(tr("Another exam"), anchor=False)
+        st.header(tr("Another exam"), anchor=False)
         st.markdown(tr("Another exam takes the place of this one. Who passed before has passed; open attempts end."))
         holding.plan(project, lead)
         st.button(
@@ -85,7 +74,6 @@ def _exam(project: Project, lead: Person) -> bool:
             on_click=end,
             help=tr("Everybody may judge; attempts stay in the record."),
         )
-    return False
 
 
 @look.lead_callback("exam_problem")
@@ -117,7 +105,7 @@ def explain(project: Project, lead: Person, item_id: int) -> None:
 def _earlier(found: qualification_exam_results.ExamOutcomes) -> None:
     """What people did in exams that are not held any more."""
     if found.people:
-        st.subheader(tr("Results so far"), anchor=False)
+        st.header(tr("Results so far"), anchor=False)
         figures.outcomes(found)
 
 

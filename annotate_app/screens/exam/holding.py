@@ -52,7 +52,7 @@ def plan(project: Project, lead: Person) -> None:
         st.error(plain(retold(refusal)))
         st.button(tr("Change the draw"), key="exam-change", on_click=change)
         return
-    st.subheader(tr("Not held yet: look at it first"), anchor=False)
+    st.header(tr("Not held yet: look at it first"), anchor=False)
     figures.told(preview)
     with st.form("exam-hold", border=preview.guesses is not None and bool(preview.guesses.weak)):
         if preview.guesses is not None:
@@ -200,7 +200,7 @@ def to_use(found: Exam | None) -> None:
     """Offers to let the answers of an exam count, where they may."""
     if found is None:
         return
-    st.subheader(tr("Answers as judgements"), anchor=False)
+    st.header(tr("Answers as judgements"), anchor=False)
     st.markdown(
         tr(
             "The exam of {pairs} was about open pairs. Of everybody the first attempt can count, if it "

@@ -70,7 +70,7 @@ def _along(project: Project, lead: Person, along: Along) -> None:
         st.info(tr("No candidate was found by its caption, so none has a similarity: choose another part."))
         return
     _nothing_counts(bins)
-    st.subheader(tr("Relevance by {of}", of=tr(of)), anchor=False)
+    st.header(tr("Relevance by {of}", of=tr(of)), anchor=False)
     explore_charts.shares(bins, along, scale, lambda place: address_state.go(bin=place, page=None))
     left, right = st.columns(2, gap="large")
     with left:
@@ -80,7 +80,7 @@ def _along(project: Project, lead: Person, along: Along) -> None:
     _take(f"relevance-by-{of}", lambda: explored_csv(bins))
     words = explore_charts.WORDS[along].bin
     options = {"": tr("All pairs"), **{str(one.place): wording.first_large(words(one)) for one in bins}}
-    st.subheader(tr("The pairs behind it"), anchor=False)
+    st.header(tr("The pairs behind it"), anchor=False)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         chosen = address_state.choice(tr("Which pairs"), "bin", options, clears=("page",), box=True, width=300)
         relevance = _relevance(scale)
@@ -130,7 +130,7 @@ def _same_words(project: Project, lead: Person) -> None:
         for value, pairs in enumerate(counts)
     ]
     st.html(look.table((tr("Relevance"), "", tr("Pairs"), tr("Share")), rows, "rr-figures"))
-    st.subheader(tr("Similarity 1, but below {highest}", highest=scale.highest), anchor=False)
+    st.header(tr("Similarity 1, but below {highest}", highest=scale.highest), anchor=False)
     relevance = _relevance(scale, most=scale.highest - 1)
     _pairs(project, lead, PairPart(relevance=relevance, same_words=True), tr("There is none: all of them are perfect."))
 
@@ -163,7 +163,7 @@ def _coverage(project: Project, lead: Person) -> None:
             kwargs={"video": None, "page": None},
             icon=":material/arrow_back:",
         )
-        st.subheader(plain(one.video), anchor=False)
+        st.header(plain(one.video), anchor=False)
         told = tr(
             "{moments} of {moments_2:,} handed out",
             moments=wording.count_of(one.judged_moments, "moment"),
@@ -192,10 +192,10 @@ def _coverage(project: Project, lead: Person) -> None:
         }
     )
     if len(shows) > 1:
-        st.subheader(tr("Shows"), anchor=False)
+        st.header(tr("Shows"), anchor=False)
         rows = [explore_lists.show_row(show) for show in shows]
         st.html(look.table(explore_lists.show_heads(), rows, "rr-figures rr-shows"))
-    st.subheader(tr("Videos"), anchor=False)
+    st.header(tr("Videos"), anchor=False)
     listed, chosen = videos, ""
     if len(shows) > 1:
         names = {f"{place}": explore_lists.show_name(show.show) for place, show in enumerate(shows)}
@@ -223,7 +223,7 @@ def _durations(project: Project, lead: Person) -> None:
     for found, noun in ((moments, "moment"), (videos, "video")):
         if found is None:
             continue
-        st.subheader(tr("Duration of {noun}", noun=wording.several(noun)), anchor=False)
+        st.header(tr("Duration of {noun}", noun=wording.several(noun)), anchor=False)
         st.caption(
             tr(
                 "{count_of}: {least:,.2f} s at least, {mean:,.2f} s in the mean, {most:,.2f} s at most.",

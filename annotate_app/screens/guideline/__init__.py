@@ -117,10 +117,7 @@ def _words(project: Project, lead: Person, version: GuidelineVersion) -> None:
         st.markdown(tr("**As annotators see it**"))
         guideline_preview(guideline(replace(campaign, grading=typed), examples(project, lead)))
         st.caption(
-            tr(
-                "A clip as an example is chosen at a settled pair, on the pages Disagreements and Queries: "
-                "Show as example."
-            )
+            tr("A clip as an example is chosen at a settled pair, on the pages Disputes and Queries: Show as example.")
         )
 
 

@@ -168,7 +168,7 @@ def charts(scores: Scoreboard) -> None:
     focus = _measure(scores, "board_chart_focus")
     with st.container(key="board-charts"):
         for picture in board_pictures(scores, focus):
-            st.subheader(retold(picture.title), anchor=False)
+            st.header(retold(picture.title), anchor=False)
             # Facets keep the widths they were drawn with: stretched to the page they lose their shape. On a narrow
             # page a chart scrolls by itself, see look.css.
             st.vega_lite_chart(picture.chart, width="content", alt=retold(picture.caption))
@@ -241,7 +241,7 @@ def cases(project: Project, lead: Person, board: Leaderboard, scores: Scoreboard
     shown = [name for name in dict.fromkeys([first, second]) if name]
     (case,) = scores.cases([query], k, mu)
     view = score_case(scores, case, shown, board.inputs.facts)
-    st.markdown(f"#### {plain(retold(view.title))}")
+    st.markdown(f"## {plain(retold(view.title))}")
     case_view(case_data(view, videos_with_file(project, lead)), key=f"case-{query}-{mu}-{'-'.join(shown)}")
     st.caption(
         tr(

@@ -64,7 +64,7 @@ def page() -> None:
         who = review.person.annotator_id
         _row(review, flags.get(who), lead, phases.get(who))
     listed.end()
-    st.subheader(tr("Add a person"), anchor=False)
+    st.header(tr("Add a person"), anchor=False)
     inviting.form()
     assignments(project, lead, reviews)
 
@@ -210,7 +210,7 @@ def assignments(project: Project, lead: Person, people: Sequence[PersonReview]) 
     }
     if not annotators:
         return
-    st.subheader(tr("Assignments"), anchor=False)
+    st.header(tr("Assignments"), anchor=False)
     st.caption(tr("By choice: whoever has none grades whatever is nearest to completion. No grade is refused for one."))
     look.outcome("assign")
     names = {one.person.annotator_id: one.person.name for one in people}

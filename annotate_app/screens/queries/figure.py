@@ -215,7 +215,7 @@ def _candidate(pair: PairReview, grading: Grading, opens: str) -> str:
     skips = f"<p>{trn('{n} skip of it.', '{n} skips of it.', len(pair.skips))}</p>" if pair.skips else ""
     return (
         f"<article data-opens='{pair.rank}' aria-label='{tr('Rank {n}', n=pair.rank)}'>"
-        f"<header><h4>{link}</h4>{_relevance(pair)}<span>{wording.verdict(pair.verdict)}</span>"
+        f"<header><h3>{link}</h3>{_relevance(pair)}<span>{wording.verdict(pair.verdict)}</span>"
         f"<span>{escape(wording.found_by(pair))}</span><span>{escape(wording.moment(pair))}</span></header>"
         f"<p class='rr-caption'>{escape(wording.caption(pair.caption))}</p>{_board(pair)}"
         f"<div class='rr-steps'><div><p>{escape(wording.why(pair, grading))}</p>{notes}{skips}</div>"

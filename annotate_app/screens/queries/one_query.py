@@ -21,7 +21,7 @@ from backend.core.ids import QueryId
 
 QUERY, PAIR = "query", "pair"
 """The names in the address of the query that is shown, and of the candidate that is opened, by its rank."""
-_CLIPS = WayThere("Disagreements", "?show=blocked", marked("Look at the clips"))
+_CLIPS = WayThere("Disputes", "?show=blocked", marked("Look at the clips"))
 _EXAM = WayThere("Exam", "", marked("Look"))
 
 
@@ -39,7 +39,7 @@ def show(project: Project, lead: Person, wanted: QueryFilter) -> None:
     pairs = [pair for pair in pairs if not pair.probe]
     opened = address_state.read_number(PAIR) in {pair.rank for pair in pairs}
     _walk(project, lead, wanted, query_id, keys=not opened)
-    st.subheader(plain(review.query), anchor=False)
+    st.header(plain(review.query), anchor=False)
     st.caption(_facts(review))
     query_stuck(project, lead, query_id)
     similar = any(pair.similarity is not None for pair in pairs)

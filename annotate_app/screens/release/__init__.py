@@ -88,8 +88,7 @@ def warnings(counts: dict[str, Any]) -> list[str]:
         (
             pairs["discarded"],
             marked(
-                "{pairs_are} discarded: no consensus, so no relevance. You can still decide them on the page "
-                "Disagreements."
+                "{pairs_are} discarded: no consensus, so no relevance. You can still decide them on the page Disputes."
             ),
         ),
         (

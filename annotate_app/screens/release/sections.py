@@ -26,7 +26,7 @@ _NONE = " "
 
 def releases(project: Project, lead: Person, found: Sequence[KeptRelease]) -> None:
     """A line for each, the newest first."""
-    st.subheader(tr("Releases"), anchor=False)
+    st.header(tr("Releases"), anchor=False)
     if not found:
         st.caption(tr("None was made yet. What you make is kept here for ever, and can be downloaded at any time."))
     for number, one in enumerate(found):
@@ -137,7 +137,7 @@ def release_diff(project: Project, lead: Person, found: Sequence[KeptRelease]) -
     names = {one.name: one.name for one in found if one.megabytes is not None}
     if len(names) < 2:
         return
-    st.subheader(tr("What changed"), anchor=False)
+    st.header(tr("What changed"), anchor=False)
     with st.container(horizontal=True):
         # Nothing is compared before somebody asks: of two large releases it takes seconds.
         was = address_state.choice(tr("From"), "from", {_NONE: tr("Choose a release"), **names}, box=True)

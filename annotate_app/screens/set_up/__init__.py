@@ -31,10 +31,8 @@ _DONE, _TO_DO, _LATER = ":material/check_circle:", ":material/radio_button_unche
 def page() -> None:
     """What is being done, what came of it, and the steps."""
     project, lead, counts = look.lead_page("Set up")
-    look.refusal("set_up_problem")
-    not_taken()
     inviting.outcome()  # here, because the step of who was invited may be folded by then
-    job_view(project, lead, {JobKind.SET_UP}, "set_up_problem", _then)
+    jobs(project, lead)
     standings = [step.standing(project, lead, counts) for step in STEPS]
     following = next(
         (n for n, one in enumerate(standings) if not (one.done or one.waits or STEPS[n].optional)), len(STEPS)
@@ -48,6 +46,13 @@ def page() -> None:
                 st.markdown(plain(standing.waits))
             else:
                 step.show(project, lead, counts)
+
+
+def jobs(project: Project, lead: Person) -> None:
+    """Show why a button did nothing, and the job of a step that runs or ran last."""
+    look.refusal("set_up_problem")
+    not_taken()
+    job_view(project, lead, {JobKind.SET_UP}, "set_up_problem", _then)
 
 
 def _then(job: Job) -> None:

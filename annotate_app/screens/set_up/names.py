@@ -102,7 +102,7 @@ def _show(project: Project, lead: Person, counts: dict[str, Any]) -> None:
     if queue.counts.rewritten and st.button(tr("What rewriting changed"), key="rewriting_changed"):
         auth.dialog(_what_changed, tr("What rewriting changed"))(project, lead)
     if queue.counts.waiting:
-        way = WayThere("Rewrites", "", tr("Decide on the page Rewrites"))
+        way = WayThere("Captions", "?part=rewrites", tr("Decide on the page Captions"))
         told = trn("{n} caption wait for a decision.", "{n} captions wait for a decision.", queue.counts.waiting)
         st.html(f"<p class='rr-waiting'>{told} {way.link}</p>")
 

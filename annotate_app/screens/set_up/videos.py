@@ -207,7 +207,7 @@ def _show_moments(project: Project, lead: Person, counts: dict[str, Any]) -> Non
         way = WayThere("Moments", "", tr("Look through the moments, and change them"))
         st.html(f"<p class='rr-waiting'>{way.link}</p>")
     chosen = describing_choice(project, lead)
-    way = WayThere("Descriptions", "?tab=Who describes", tr("Choose who may describe what"))
+    way = WayThere("Captions", "?part=descriptions&tab=Who describes", tr("Choose who may describe what"))
     told = (
         tr("Describing is open: people mark moments and write a sentence about each.")
         if chosen.open

@@ -95,11 +95,11 @@ def reported_clips(project: Project, lead: Person) -> None:
     look.refusal(_PROBLEM)
     if not (found := queue.reported_clips(project, lead)):
         return
-    st.subheader(tr("Clips that one person reported as broken"), anchor=False)
+    st.header(tr("Clips that one person reported as broken"), anchor=False)
     st.caption(
         tr(
             "The server can play them, so others still get them. A second report keeps a clip back. See each clip in "
-            "the list Skipped of the page Disagreements. To undo all reports of a person, open them on the page People."
+            "the list Skipped of the page Disputes. To undo all reports of a person, open them on the page People."
         )
     )
     for one in found[:_SHOWN]:

@@ -230,7 +230,7 @@ LINES = (
         PEOPLE,
         said("Describing"),
         _describing,
-        page="descriptions",
+        page="captions?part=descriptions",
         events=(DESCRIBING_OPENED, DESCRIBING_CLOSED),
     ),
     SettingLine(

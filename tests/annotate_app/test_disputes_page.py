@@ -1,4 +1,4 @@
-"""The page Disagreements as a lead reads it, case by case, over a real project."""
+"""The page Disputes as a lead reads it, case by case, over a real project."""
 
 from collections.abc import Callable
 
@@ -25,7 +25,7 @@ Open = Callable[..., AppTest]
 @pytest.fixture
 def open_page(open_page_of: Open) -> Open:
     """Opens the page with an address."""
-    return lambda **values: open_page_of("disagreements", **values)
+    return lambda **values: open_page_of("disputes", **values)
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def escalate(small: SmallProject, query: int, number: int) -> None:
 
 
 def sentences(app: AppTest) -> list[str]:
-    kinds = ("subheader", "markdown", "caption", "info", "warning", "error", "success")
+    kinds = ("header", "markdown", "caption", "info", "warning", "error", "success")
     return [read(element.value) for kind in kinds for element in app.get(kind)]
 
 

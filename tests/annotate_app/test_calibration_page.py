@@ -1,4 +1,4 @@
-"""The trial round on the lead's page Exam, over a real project."""
+"""The lead's page Calibration, over a real project."""
 
 from collections.abc import Callable, Mapping
 
@@ -62,8 +62,8 @@ def asked(small: SmallProject) -> list[PairKey]:
 
 @pytest.fixture
 def open_page(open_page_of: Callable[..., AppTest]) -> Open:
-    """Opens the page Exam as a lead."""
-    return lambda: open_page_of("exam")
+    """Opens the page Calibration as a lead."""
+    return lambda: open_page_of("calibration")
 
 
 def _choose(app: AppTest, query: QueryId) -> None:
@@ -78,7 +78,7 @@ def test_a_round_is_begun_by_a_draw_or_with_chosen_queries(open_page: Open, real
     app.number_input(key="trial_pairs").set_value(2)
     app.button(key=BEGIN).click().run()
     told = "Asked for 2 queries with 2 pairs each; there were only 2 pairs of 1 query to be had."
-    assert read(app.success[0].value) == f"The trial round asks 2 pairs of 1 query. {told}"
+    assert read(app.success[0].value) == f"The calibration round asks 2 pairs of 1 query. {told}"
     assert asked(real_project) == sorted(real_project.pair(3, rank).pair for rank in (FIRST, SECOND))
     app.button(key="trial-end").click().run()
     _choose(app, QueryId(3))
@@ -122,7 +122,7 @@ def test_it_is_said_when_nobody_is_left_for_its_pairs(open_page: Open, begun: Sm
     suspend(begun.project, begun.lead, begun.person("Cem").annotator_id, False, now=NOW)
     for name in ("Ben", "Cem", "Dee", "Eli"):
         answer(begun, name, {rank: (2, "") for rank in (FIRST, SECOND)})
-    assert "nobody is left who may grade these pairs" in open_page().warning[0].value
+    assert "nobody is left to grade them as work" in open_page().warning[0].value
 
 
 def test_a_round_is_ended_and_stays_to_be_read(open_page: Open, begun: SmallProject) -> None:

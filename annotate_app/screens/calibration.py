@@ -1,4 +1,4 @@
-"""The trial round on the lead's page Exam: beginning and ending it, and what people answered and wrote."""
+"""The lead's page "Calibration": begin and end a calibration round; what people answered and wrote."""
 
 import time
 from functools import partial
@@ -21,21 +21,20 @@ _QUERIES, _PAIRS = 3, 5
 _NAME = "trial"
 
 
-def section(project: Project, lead: Person) -> None:
+def page() -> None:
     """The round that is open, or the last one with the form for another."""
-    st.divider()
-    st.subheader(tr("Trial round"), anchor=False)
+    project, lead, _ = look.lead_page("Calibration")
     look.outcome("trial")
     found = trial_round(project, lead)
     if found is None or found.ended_at is not None:
         st.markdown(
             tr(
-                "To refine the guideline: everybody grades a few pairs blind, before exam and work, with "
-                "notes (key N). Then you talk about what they are farthest apart about. Nothing of it counts "
-                "or is released."
+                "In a calibration round, everybody grades the same few pairs before the exam and the work. Annotators "
+                "see no grades of others, and can write notes (key N). Then you discuss the pairs with the largest "
+                "differences, and refine the guideline. The grades never count and are never released."
             )
         )
-        with st.expander(tr("Begin a trial round")):
+        with st.expander(tr("Start a calibration round")):
             _form(project, lead)
     if found is not None:
         _round(project, lead, found)
@@ -56,7 +55,7 @@ def start(project: Project, lead: Person) -> None:
     )
     pairs, queries = wording.count_of(report.items, "pair"), wording.count_of(report.queries, "query")
     state["trial_done"] = tr(
-        "The trial round asks {pairs} of {queries}. {short}", pairs=pairs, queries=queries, short=report.short
+        "The calibration round asks {pairs} of {queries}. {short}", pairs=pairs, queries=queries, short=report.short
     ).strip()
     clear_queries(_NAME)
 
@@ -71,15 +70,15 @@ def _form(project: Project, lead: Person) -> None:
     columns = st.columns(3)
     columns[0].number_input(tr("Queries"), 1, 50, _QUERIES, key="trial_count")
     columns[1].number_input(tr("Top pairs of each"), 1, 40, _PAIRS, key="trial_pairs")
-    columns[2].number_input(tr("Seed of the draw"), 0, 2**31, 1, key="trial_seed")
+    columns[2].number_input(tr("Random seed"), 0, 2**31, 1, key="trial_seed")
     search, chosen = st.columns(2)
-    labels = (tr("Find queries to choose by name"), tr("These queries instead of a draw"))
-    choose_queries(project, lead, _NAME, labels, (search, chosen), none=tr("None: they are drawn"))
-    st.button(tr("Begin the trial round"), key="trial-begin", on_click=start)
+    labels = (tr("Find queries by their words"), tr("Chosen queries"))
+    choose_queries(project, lead, _NAME, labels, (search, chosen), none=tr("None: drawn at random"))
+    st.button(tr("Start the round"), key="trial-begin", on_click=start)
     st.caption(
         tr(
-            "Asked are pairs that nobody has graded. They are set aside from work until the round ends; "
-            "afterwards they go to people who did not answer them."
+            "The round asks pairs that nobody has graded. They are reserved until it ends. Then they go to annotators "
+            "who did not answer them."
         )
     )
 
@@ -89,26 +88,26 @@ def _round(project: Project, lead: Person, found: CalibrationRound) -> None:
     queries = len({pair.query_id for pair in found.pairs})
     st.markdown(
         tr(
-            "**{pairs} of {querys}**, begun by {value} on {when}; ",
+            "**{pairs} of {querys}**, started by {value} on {when}; ",
             pairs=wording.count_of(len(found.pairs), "pair"),
             querys=wording.count_of(queries, "query"),
             value=plain(found.set_by or tr("the command line")),
             when=wording.when(found.set_at, zone),
         )
-        + (tr("open.") if is_open else tr("over since {when}.", when=wording.when(found.ended_at, zone)))
+        + (tr("open.") if is_open else tr("ended on {when}.", when=wording.when(found.ended_at, zone)))
     )
     everybody = [one for one in found.people if one.answered == len(found.pairs)]
     if found.people and len(everybody) == len(found.people):
         st.warning(
             tr(
-                "Every annotator has answered all of it, so nobody is left who may grade these pairs as "
-                "work. They wait for people who come later."
+                "Every annotator has answered all of these pairs, so nobody is left to grade them as work. Invite "
+                "somebody, or the pairs wait."
             ),
             icon=":material/group_off:",
         )
     with st.container(horizontal=True, vertical_alignment="center"):
         if is_open:
-            st.button(tr("End the trial round"), key="trial-end", on_click=end)
+            st.button(tr("End the round"), key="trial-end", on_click=end)
         hidden = st.checkbox(tr("Hide names"), key="trial_hide")
         make = partial(trial_csv, project, lead, names=not hidden)
         look.csv_download(tr("Answers as CSV"), make, "trial.csv", "trial-csv")
@@ -119,13 +118,13 @@ def _round(project: Project, lead: Person, found: CalibrationRound) -> None:
     if not pairs:
         return
     labels: dict[str, str] = {key: _label(pair) for key, pair in pairs.items()}
-    pair = pairs[PairKey(address_state.choice(tr("Look at a pair"), "trial", labels, box=True))]
+    pair = pairs[PairKey(address_state.choice(tr("Pair"), "trial", labels, box=True))]
     picture, words = st.columns([2, 3], gap="medium")
     with picture:
         review_clip(pair)
         st.caption(tr("{tr} · rank {rank}", tr=plain(wording.moment(pair)), rank=pair.rank))
     with words:
-        st.markdown(f"#### {plain(pair.query)}")
+        st.markdown(f"## {plain(pair.query)}")
         rows = [
             (escape(called[one.annotator_id]), look.grade_mark(one.grade), escape(one.note) or tr("no note"))
             for one in pair.answers

@@ -1,4 +1,4 @@
-"""The lead's page "Rewrites": the imprecise caption that waits, what it changed, and the keys that decide about it.
+"""The part Rewrites of the page Captions: the rewrite that waits, what it changed, and the keys that decide about it.
 
 Decisions travel from the browser to `/rewriting/decision`, never through Streamlit: the next rewrite stands there
 before the server has answered.
@@ -16,6 +16,7 @@ from annotate_app.shared import joined, look
 from backend.campaign.corpus.captions.decisions import rewrite_queue
 from backend.campaign.corpus.captions.model import RewriteCounts
 from backend.campaign.nouns import Person
+from backend.campaign.setup.project.folder import Project
 
 _HERE = Path(__file__).parent
 _KEY = "rewrites"
@@ -29,9 +30,8 @@ _mount = st.components.v2.component(
 )
 
 
-def page() -> None:
+def show(project: Project, lead: Person) -> None:
     """The rewrite that waits, with the keys that decide about it; once queries were drawn, only how it ended."""
-    project, lead, _ = look.lead_page("Rewrites")
     queue = rewrite_queue(project, lead)
     if not queue.counts.rewritten:
         drawn = tr("Queries were drawn from the captions as published.")
