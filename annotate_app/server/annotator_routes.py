@@ -23,7 +23,7 @@ from annotate_app.server.answers import (
     FEW_EVENTS,
     MOST_EVENTS,
     ClipRoutes,
-    Seen,
+    SeenGuideline,
     Sent,
     Turns,
     answers_refusals,
@@ -93,8 +93,8 @@ class DescribeRoutes(ClipRoutes):
         return json_answer(taken)
 
     @answers_refusals
-    @takes(Seen)
-    async def guideline(self, request: Request, sent: Seen) -> Response:
+    @takes(SeenGuideline)
+    async def guideline(self, request: Request, sent: SeenGuideline) -> Response:
         """The person was shown a version of the guideline. The answer is empty."""
         person = person_of(request)
         await run_in_threadpool(note_describing_seen, self._project(), person, sent.version, now=self._clock())

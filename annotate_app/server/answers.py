@@ -51,7 +51,7 @@ class Sent(msgspec.Struct):
     person: AnnotatorId | None = None
 
 
-class Seen(Sent, kw_only=True):
+class SeenGuideline(Sent, kw_only=True):
     """Body of POST /desk/guideline and /describe/guideline: the version that somebody was shown to its end."""
 
     version: int

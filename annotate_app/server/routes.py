@@ -25,7 +25,7 @@ from annotate_app.server.answers import (
     FEW_EVENTS,
     MOST_EVENTS,
     ClipRoutes,
-    Seen,
+    SeenGuideline,
     Sent,
     Turns,
     answers_refusals,
@@ -192,8 +192,8 @@ class Desks(ClipRoutes):
         return self._answer(person, [], desk)
 
     @answers_refusals
-    @takes(Seen)
-    async def guideline(self, request: Request, sent: Seen) -> Response:
+    @takes(SeenGuideline)
+    async def guideline(self, request: Request, sent: SeenGuideline) -> Response:
         """Somebody was shown a version of the guideline, to its end."""
         person = person_of(request)
         desk = await run_in_threadpool(

@@ -18,7 +18,9 @@ def modules() -> set[str]:
     places += ["scoring/statistics/agreement.py", "scoring/statistics/bootstrap.py", "core/events.py"]
     found = [file for place in places for file in backend.glob(place) if file.name != "__init__.py"]
     # In a small feature the rules stand beside its values.
-    found += [file for file in backend.glob("campaign/**/model.py") if "\ndef " in file.read_text(encoding="utf-8")]
+    found += [
+        file for file in backend.glob("campaign/**/model.py") if re.search(r"^def [a-z]", file.read_text("utf-8"), re.M)
+    ]
     return {str(file.relative_to(backend)) for file in found}
 
 

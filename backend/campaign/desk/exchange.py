@@ -12,17 +12,9 @@ from dataclasses import replace
 
 from backend.campaign.judging import queue
 from backend.campaign.judging.grades import previous, record_grade
-from backend.campaign.judging.model import (
-    CORRECTION_S,
-    Desk,
-    DeskState,
-    GradeEvent,
-    Receipt,
-    ReceiptStatus,
-    SkipEvent,
-    names_item,
-)
+from backend.campaign.judging.model import CORRECTION_S, Desk, DeskState, GradeEvent, Receipt, ReceiptStatus, SkipEvent
 from backend.campaign.judging.rows import assignments, judgements, seats
+from backend.campaign.judging.rules import names_item
 from backend.campaign.nouns import Annotator, Lead
 from backend.campaign.qualification.exam import taking as exam
 from backend.campaign.qualification.exam.model import ExamDesk, ExamPurpose

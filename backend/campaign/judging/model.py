@@ -3,7 +3,6 @@
 Units stand in the names. Instants are seconds since 1970-01-01 UTC.
 """
 
-import re
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Generic, TypeVar
@@ -17,17 +16,6 @@ First = TypeVar("First")
 
 CORRECTION_S = 15 * 60.0
 """For how long the person whose grade decided a pair may still take it back (nobody having gone on from it)."""
-ITEM_NAME = re.compile(r"([0-9a-f]{16})-(\d{1,6})(r?)")
-"""An item of an exam in a browser: the attempt's random key, the place in the order, `r` when it is looked at again."""
-
-
-def names_item(key: PairKey) -> bool:
-    """Return whether a name in a browser could be that of an exam's item; pairs are named otherwise.
-
-    >>> names_item(PairKey("0123456789abcdef-7r")), names_item(PairKey("0123456789abcdef"))
-    (True, False)
-    """
-    return ITEM_NAME.fullmatch(key) is not None
 
 
 @dataclass(frozen=True, slots=True)

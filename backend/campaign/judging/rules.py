@@ -6,6 +6,7 @@ Everything that settles a pair (the store's derived table, the lead's pages, `re
 Source: the annotation protocol of TVR-Ranking, section 3.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -17,6 +18,7 @@ from backend.campaign.nouns import (
     Rounding,
     Verdict,
 )
+from backend.core.ids import PairKey
 
 RULE_VERSION = "tvr-ranking-1"
 """Written beside every derived relevance; a change of `decide` needs a new name."""
@@ -186,3 +188,16 @@ def renewal_slack_s(lease_s: float) -> float:
     (60.0, 45.0)
     """
     return min(60.0, lease_s / 4)
+
+
+ITEM_NAME = re.compile(r"([0-9a-f]{16})-(\d{1,6})(r?)")
+"""An item of an exam in a browser: the attempt's random key, the place in the order, `r` when it is looked at again."""
+
+
+def names_item(key: PairKey) -> bool:
+    """Return whether a name in a browser could be that of an exam's item; pairs are named otherwise.
+
+    >>> names_item(PairKey("0123456789abcdef-7r")), names_item(PairKey("0123456789abcdef"))
+    (True, False)
+    """
+    return ITEM_NAME.fullmatch(key) is not None

@@ -276,7 +276,7 @@ def last_offer(db: Database, pair_id: PairId) -> tuple[str, float] | None:
     row = db.conn.execute(
         "SELECT a.name, e.at FROM event e JOIN annotator a ON a.annotator_id = e.actor "
         "WHERE e.subject = ? AND e.kind = ? ORDER BY e.event_id DESC LIMIT 1",
-        [f"pair:{pair_id}", OFFERED_AGAIN],
+        [f"pair:{pair_id}", OFFERED_AGAIN.kind],
     ).fetchone()
     return (row[0], row[1]) if row else None
 
@@ -322,7 +322,7 @@ def is_blocked_by_reports(db: Database, moment_id: MomentId) -> bool:
         "SELECT EXISTS (SELECT 1 FROM clip_fault WHERE moment_id = :moment AND found_by = 'person') AND 'annotator' = "
         "(SELECT a.role FROM event e JOIN annotator a ON a.annotator_id = e.actor "
         "WHERE e.subject = :subject AND e.kind = :kind ORDER BY e.event_id DESC LIMIT 1)",
-        {"moment": moment_id, "subject": f"moment:{moment_id}", "kind": CLIP_REPORTED},
+        {"moment": moment_id, "subject": f"moment:{moment_id}", "kind": CLIP_REPORTED.kind},
     ).fetchone()
     return bool(row[0])
 

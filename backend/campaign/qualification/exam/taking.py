@@ -9,9 +9,10 @@ from dataclasses import replace
 from enum import StrEnum
 
 from backend.campaign.judging import grades as grading
-from backend.campaign.judging.model import Desk, GradeEvent, Receipt, ReceiptStatus, SkipEvent, names_item
+from backend.campaign.judging.model import Desk, GradeEvent, Receipt, ReceiptStatus, SkipEvent
 from backend.campaign.judging.rows import assignments, judgements, seats
 from backend.campaign.judging.rows.judgements import PairRow
+from backend.campaign.judging.rules import names_item
 from backend.campaign.nouns import Annotator, Lead, Person
 from backend.campaign.qualification.exam import answer_key
 from backend.campaign.qualification.exam.model import (
