@@ -142,7 +142,7 @@ def test_an_annotator_works_below_a_path(open_page: Callable[..., Page], proxy: 
 def test_every_page_of_a_lead_asks_below_the_path(open_page: Callable[..., Page], proxy: str) -> None:
     page = open_page()
     traffic = Traffic(page)
-    page.goto(f"{proxy}{BASE}/disputes?show=escalated")
+    page.goto(f"{proxy}{BASE}/disagreements?show=escalated")  # as the page was called once
     sign_in(page, LEAD, PASSWORD)
     expect(page).to_have_url(f"{proxy}{BASE}/disputes?show=escalated")
     outside = []

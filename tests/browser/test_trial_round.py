@@ -52,4 +52,4 @@ def test_a_trial_round_is_taken_before_work_and_read_by_the_lead(enter: Enter, s
     expect(lead.get_by_role("row", name=f"{ANNOTATORS[2]} 2 of 2 yes")).to_be_visible()
     no_serious_finding(lead)
     lead.get_by_role("button", name="End the round").click()
-    expect(lead.get_by_text("over since")).to_be_visible()
+    expect(lead.get_by_text("ended on")).to_be_visible()

@@ -1,5 +1,7 @@
 """The lead's page "Captions": rewrites that wait for a decision, and descriptions that people wrote, in two parts."""
 
+import streamlit as st
+
 from annotate_app.language import marked, tr
 from annotate_app.screens.captions import description_acts, descriptions, rewrites
 from annotate_app.shared import address_state, look
@@ -20,6 +22,8 @@ def page() -> None:
     part = next(iter(parts), _REWRITES)
     if len(parts) > 1:
         part = address_state.choice(tr("Part"), "part", parts, clears=_OF_A_PART, label_visibility="collapsed")
+    else:
+        st.header(tr(_PARTS[part]), anchor=False)
     if part == _REWRITES:
         rewrites.show(project, lead)
     else:
