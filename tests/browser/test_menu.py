@@ -121,3 +121,17 @@ def test_an_old_bookmark_opens_what_it_showed(enter: Enter, server: AppServer) -
     page.get_by_role("radio", name="Rewrites").click()
     expect(page.get_by_text("so their texts are fixed now")).to_be_visible()
     expect(page).to_have_url(f"{server.url}/captions")
+
+
+def test_a_letter_in_an_open_menu_is_no_shortcut_of_the_page_behind_it(enter: Enter, server: AppServer) -> None:
+    page = enter(LEAD, url=f"{server.url}/disputes", viewport=LAPTOP)
+    expect(page.get_by_text("1 of 2")).to_be_visible()
+    group(page, "Data").press("Enter")
+    expect(page.get_by_role("menuitem").first).to_be_focused()
+    page.keyboard.press("n")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("menuitem")).to_have_count(0)
+    page.get_by_text("Hide names").click()  # it reaches the server after what the letter may have asked for
+    expect(page.get_by_role("checkbox", name="Hide names")).to_be_checked()
+    page_is_done(page)
+    expect(page.get_by_text("1 of 2")).to_be_visible()

@@ -33,6 +33,7 @@ export default function ({ parentElement, data }) {
   drawn.observe(document.body, { childList: true, subtree: true });
   window.addEventListener("resize", mark, { signal });
   document.addEventListener("keydown", toggleGroup, { signal });
+  window.addEventListener("keydown", keepFromPage, { capture: true, signal });
   mark();
 
   const ask = async () => {
@@ -117,4 +118,10 @@ function toggleGroup(event) {
   if (!header || !["Enter", " "].includes(event.key)) return;
   event.preventDefault();
   header.click();
+}
+
+/** A letter pressed in an open menu is no shortcut of the page behind it. */
+function keepFromPage(event) {
+  const inMenu = event.target instanceof Element && event.target.closest("[role='menu']") !== null;
+  if (inMenu && [...event.key].length === 1 && event.key !== " ") event.stopImmediatePropagation();
 }
