@@ -114,14 +114,14 @@ OUT: dict[Barred, tuple[tuple[str, str], WayThere]] = {
             "{who} has reached a quota, else they could grade {which}.",
             "{who} have reached a quota, else they could grade {which}.",
         ),
-        WayThere("People", "", marked("Change the quota")),
+        WayThere("People", "?part=assignments", marked("Change the quota")),
     ),
     Barred.ASSIGNED: (
         marked_n(
             "{who} is assigned to other queries, else they could grade {which}.",
             "{who} are assigned to other queries, else they could grade {which}.",
         ),
-        WayThere("People", "", marked("Change the assignment")),
+        WayThere("People", "?part=assignments", marked("Change the assignment")),
     ),
     Barred.SKIPPED: (
         marked_n(

@@ -788,6 +788,15 @@ def test_clips_that_one_person_reported_are_listed_and_kept_back_by_a_lead(
 
 
 @pytest.mark.usefixtures("flagged")
+def test_the_flags_of_everybody_are_a_part_of_the_page(open_page_of: Open, real_project: SmallProject) -> None:
+    skip(real_project, "Ben", SkipKind.SKIP, 1, *range(1, 21))
+    app = open_page_of("people", part="flags")
+    listed = [button.key for button in app.button if str(button.key).startswith("look-")]
+    assert listed == ["look-2", "look-3"], "Ana and Ben, of five annotators"
+    app.button(key=f"flag-3-{FlagKind.SKIPS.value}").click().run()
+    assert [header.value for header in app.header] == ["Ben"]
+
+
 def test_another_figure_of_the_same_person(open_page_of: Open) -> None:
     app = open_page_of("people")
     app.button(key="look-3").click().run()

@@ -9,7 +9,7 @@ import streamlit as st
 from annotate_app.language import marked, tr
 from annotate_app.plain import plain
 from annotate_app.screens.people import flags as person_flags
-from annotate_app.shared import exam_results, inviting, look, wording
+from annotate_app.shared import address_state, exam_results, inviting, look, wording
 from annotate_app.shared.long_list import choose_queries, chosen_queries, clear_queries, searched
 from backend.campaign.judging import staffing
 from backend.campaign.judging.model import Assignment
@@ -35,6 +35,9 @@ _QUERIES_OF = {
     Split.VAL: marked("the validation queries"),
     Split.TEST: marked("the test queries"),
 }
+_ASSIGNMENTS, _FLAGS = "assignments", "flags"
+_PARTS = {"people": marked("People"), _ASSIGNMENTS: marked("Assignments"), _FLAGS: marked("Quality flags")}
+_OF_A_PART = ("q", "page", "assigned", "assigned-page")
 _NAME = "assign"
 _SEEN = "assign_seen"
 """In the session: the number of everybody's assignment as the page last showed it."""
@@ -42,13 +45,25 @@ _FIELDS = ("assign_who", "assign_split", "assign_part", "assign_parts", "assign_
 
 
 def page() -> None:
-    """The table of people with new link, pause and go on, suspend and reinstate, and the form that invites somebody."""
+    """The people, their assignments, or their quality flags; or one person with everything behind their flags."""
     project, lead, _ = look.lead_page("People")
     if person_flags.asked() is not None:
         person_flags.show(project, lead)
         return
     inviting.outcome()
     reviews = list_people(project, lead, now=time.time())
+    parts = {part: tr(title) for part, title in _PARTS.items()}
+    part = address_state.choice(tr("Part"), "part", parts, clears=_OF_A_PART, label_visibility="collapsed")
+    if part == _ASSIGNMENTS:
+        assignments(project, lead, reviews)
+    elif part == _FLAGS:
+        person_flags.overview(_flags(project, lead, str(project.folder), explored_version(project, lead)))
+    else:
+        _people(project, lead, reviews)
+
+
+def _people(project: Project, lead: Person, reviews: list[PersonReview]) -> None:
+    """Everybody with their figures and buttons, and the form that invites somebody."""
     reviews.sort(key=lambda review: review.pause is None or review.person.suspended)  # who waits for a lead comes first
     listed = searched(reviews, lambda review: review.person.name, "person")
     # On a narrow screen every row carries its labels instead; see look.css.
@@ -66,7 +81,6 @@ def page() -> None:
     listed.end()
     st.header(tr("Add a person"), anchor=False)
     inviting.form()
-    assignments(project, lead, reviews)
 
 
 @look.lead_callback("people_problem")
@@ -209,9 +223,14 @@ def assignments(project: Project, lead: Person, people: Sequence[PersonReview]) 
         if one.person.role is Role.ANNOTATOR and not one.person.suspended
     }
     if not annotators:
+        st.info(tr("There are no annotators yet. Add them under “People”."))
         return
-    st.header(tr("Assignments"), anchor=False)
-    st.caption(tr("By choice: whoever has none grades whatever is nearest to completion. No grade is refused for one."))
+    st.markdown(
+        tr(
+            "An assignment says which queries somebody grades, and how many grades you want at most. Annotators "
+            "without one grade whatever is nearest to completion. No grade is refused because of an assignment."
+        )
+    )
     look.outcome("assign")
     names = {one.person.annotator_id: one.person.name for one in people}
     standing = staffing.assignments_standing(project, lead)

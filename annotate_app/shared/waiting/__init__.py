@@ -75,7 +75,7 @@ def stuck_lines(ahead: Ahead) -> list[Line]:
         text = trn(
             "{n} grade is more than all quotas allow.", "{n} grades are more than all quotas allow.", left.over_quota
         )
-        lines.append(Line(text, WayThere("People", "", marked("Change the quotas"))))
+        lines.append(Line(text, WayThere("People", "?part=assignments", marked("Change the quotas"))))
     if left.idle:
         text = tr(
             "{grades} can come only from people who gave none in the last seven days.",

@@ -234,7 +234,12 @@ LINES = (
         events=(DESCRIBING_OPENED, DESCRIBING_CLOSED),
     ),
     SettingLine(
-        ("assignments",), PEOPLE, said("Assignments"), _assignments, page="people", events=(ASSIGNED, UNASSIGNED)
+        ("assignments",),
+        PEOPLE,
+        said("Assignments"),
+        _assignments,
+        page="people?part=assignments",
+        events=(ASSIGNED, UNASSIGNED),
     ),
     SettingLine(
         ("guideline",),
