@@ -118,7 +118,8 @@ def test_from_the_first_grade_to_a_score(enter: Enter, server: AppServer, tmp_pa
     expect(lead.get_by_text("Batch 2 is taken back: 20 pairs")).to_be_visible()
     assert counts(server)["batches"] == {"1": queries, "2": 0}
 
-    lead.get_by_role("link", name="People").click()
+    lead.get_by_role("button", name="Team").click()
+    lead.get_by_role("menuitem", name="People").click()
     expect(lead.get_by_role("heading", name="People", exact=True)).to_be_visible()
     lead.goto(f"{server.url}/release")  # the menu has more pages than room
     expect(lead.get_by_role("heading", name="Release", exact=True)).to_be_visible()
