@@ -87,7 +87,7 @@ def _board(
     place: Path, part: BoardPart, scale: str | None, others: Path | None
 ) -> "tuple[AgreementBoard, AggregatorReport | None]":
     """The board, and the comparison where it is asked for, which is written too."""
-    from backend.campaign.monitoring.quality.agreement_board import write_other_relevances
+    from backend.campaign.monitoring.quality.agreement_files import write_other_relevances
 
     if place.is_dir() and scale is not None:
         raise typer.BadParameter("is for a file; a project knows its own scale", param_hint="--scale")

@@ -1,18 +1,15 @@
-"""Options that several commands share, and how groups of commands work."""
+"""Options that several commands share, and how a command declares its own."""
 
 import os
 from collections.abc import Callable, Sequence
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import typer
 
 from backend.core.addresses import Place
 from backend.core.where import Where
-
-if TYPE_CHECKING:
-    pass
 
 
 def option(usage: str, help_text: str, **rest: Any) -> Any:

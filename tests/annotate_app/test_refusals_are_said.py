@@ -13,7 +13,7 @@ REFUSALS = {
 COMMANDS_ONLY = {
     *("scoring/requested_values.py", "scoring/evaluate.py", "scoring/presets.py", "scoring/run_files.py"),
     *("scoring/scoreboard.py", "scoring/scored_files.py", "scoring/benchmarks", "scoring/pools", "scoring/report"),
-    *("scoring/statistics", "scoring/studies", "systems", "training", "cli", "encoders/search.py"),
+    *("scoring/statistics", "scoring/studies", "systems", "training.py", "cli", "encoders/search.py"),
     *(
         "campaign/demo.py",
         "campaign/doctor/examination.py",

@@ -13,7 +13,7 @@ import streamlit as st
 from annotate_app.language import marked, retold, tr
 from annotate_app.plain import plain
 from annotate_app.shared import address_state, look, wording
-from backend.campaign.monitoring.quality.agreement_board import (
+from backend.campaign.monitoring.quality.agreement_files import (
     agreement_csv,
     agreement_picture,
     agreement_picture_file,

@@ -1,4 +1,4 @@
-"""Measure how well the annotators of a project agree, and write that as tables and pictures.
+"""Measure how well the annotators of a project agree.
 
 *Reads* judgements, decisions, queries, people, all of one instant; *writes* nothing. All grades that count are in it,
 those of earlier campaigns and those that a program made too, because they settle pairs like any others; days and weeks
@@ -8,8 +8,6 @@ are without those of earlier campaigns, whose times are of another campaign or n
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,26 +15,19 @@ from backend.campaign.monitoring.quality import rows
 from backend.campaign.monitoring.quality.model import WHOLE, AggregatorReport, AgreementBoard, BoardPart
 from backend.campaign.monitoring.quality.rules import aggregators
 from backend.campaign.monitoring.quality.rules import board as rules
-from backend.campaign.monitoring.quality.rules import board_tables as tables
 from backend.campaign.monitoring.quality.rules.board import Origins
 from backend.campaign.monitoring.quality.rules.pairs import UNDECIDED, Codes, GradedPairs, Grades, Truths, standing
 from backend.campaign.nouns import FIRST_ROUND_SEATS, Lead, Operator, Split
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project import rows as project_rows
 from backend.campaign.setup.project.folder import Project
-from backend.core.atomic_output import new_files
 from backend.core.days import day_of, monday_of
 from backend.core.errors import ProjectError
 from backend.core.messages import said
 from backend.core.progress import Progress, named
-from backend.core.text_files import csv_text
 from backend.scoring.statistics.agreement import Floats, Integers
 from backend.scoring.statistics.bootstrap import RESAMPLES
 from backend.store.connection import Database, Store, reading
-
-if TYPE_CHECKING:
-    from backend.campaign.monitoring.quality.charts import BoardPicture
-
 
 NO_ROUNDS = said("all grades are of earlier campaigns, which do not say which of four grades came first")
 _PARTS = (*(split.value for split in Split), rows.PROBE)
@@ -161,48 +152,3 @@ def _places(known: Integers, asked: Integers) -> Integers:
         return np.full(len(asked), -1)
     place = np.minimum(np.searchsorted(known, asked), len(known) - 1)
     return np.where(known[place] == asked, place, -1)
-
-
-def other_relevances_csv(report: AggregatorReport) -> str:
-    """Return the pairs of which another way makes something else as CSV, a row each."""
-    columns = ["pair_id", "query", "grades", "final", "by_lead", "mean", "median", "dawid_skene"]
-    rows = (
-        (
-            *(one.pair, one.query, " ".join(map(str, one.grades)), one.final, int(one.by_lead)),
-            *(one.mean, one.median, one.dawid_skene),
-        )
-        for one in report.pairs
-    )
-    return csv_text(columns, rows, for_people=True)
-
-
-def write_other_relevances(report: AggregatorReport, out: Path) -> None:
-    """Write `other_relevances_csv` into a file; an earlier one is replaced.
-
-    Raises:
-        ProjectError: it cannot be written.
-    """
-    with new_files(out.parent) as part:
-        (part / out.name).write_text(other_relevances_csv(report), encoding="utf-8")
-
-
-def agreement_csv(board: AgreementBoard, name: str) -> str:
-    """Return a part of the board, of the names in `rules.board_tables`, as CSV; undefined figures are empty cells."""
-    rows = tables.table(board, name)
-    columns = list(rows[0]) if rows else []
-    return csv_text(columns, ([row[column] for column in columns] for row in rows), for_people=True)
-
-
-def agreement_picture(board: AgreementBoard, name: str) -> BoardPicture:
-    """Return a part of the board as a chart: all but figures, pairs and queries."""
-    # Charts take as long to load as everything else together.
-    from backend.campaign.monitoring.quality import charts
-
-    return charts.picture(board, name)
-
-
-def agreement_picture_file(board: AgreementBoard, name: str, kind: str) -> bytes:
-    """Return the chart as a file, `png` or `svg`. Drawing it keeps all threads waiting: for a process of its own."""
-    from backend.campaign.monitoring.quality import charts
-
-    return charts.file_of(board, name, kind)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from backend.campaign.monitoring.quality import charts
-from backend.campaign.monitoring.quality.agreement_board import agreement_csv, agreement_picture, agreement_picture_file
+from backend.campaign.monitoring.quality.agreement_files import agreement_csv, agreement_picture, agreement_picture_file
 from backend.campaign.monitoring.quality.model import AgreementBoard
 from backend.campaign.monitoring.quality.rules import board as rules
 from backend.campaign.monitoring.quality.rules.board import Origins
