@@ -144,7 +144,7 @@ def test_every_part_is_usable_by_everybody_and_a_hostile_name_is_text_in_it(ente
             expect(page.locator(".case svg")).to_be_hidden()
             page.set_viewport_size(SCREEN)
             choose(page, "Beside it", HOSTILE)
-            expect(page.locator(".case h4").last).to_contain_text(HOSTILE)
+            expect(page.locator(".case h3").last).to_contain_text(HOSTILE)
             assert page.locator("img[src=x]").count() == 0
     assert page.title() != "run"
 
@@ -245,9 +245,9 @@ def test_a_case_links_what_matches_under_each_truth(enter: Enter, server: AppSer
     left, middle, right = (
         box["x"]
         for box in (
-            page.locator(".case section h4").nth(0).bounding_box(),
-            page.locator(".case .truth h4").bounding_box(),
-            page.locator(".case section h4").nth(2).bounding_box(),
+            page.locator(".case section h3").nth(0).bounding_box(),
+            page.locator(".case .truth h3").bounding_box(),
+            page.locator(".case section h3").nth(2).bounding_box(),
         )
         if box
     )
