@@ -797,6 +797,7 @@ def test_the_flags_of_everybody_are_a_part_of_the_page(open_page_of: Open, real_
     assert [header.value for header in app.header] == ["Ben"]
 
 
+@pytest.mark.usefixtures("flagged")
 def test_another_figure_of_the_same_person(open_page_of: Open) -> None:
     app = open_page_of("people")
     app.button(key="look-3").click().run()
