@@ -19,9 +19,8 @@ def page() -> None:
     project, lead, _ = look.lead_page("Backups")
     st.markdown(
         tr(
-            "A backup is a consistent copy of the database. People can go on working while it is made. Backups are "
-            "kept in the project's folder, under backups/. They do not contain the zips of releases: copy the "
-            "folder releases/ too."
+            "A backup is a copy of the database, made while people work, in the folder backups/ of the project. It "
+            "has no release files: copy the folder releases/ too."
         )
     )
     look.refusal("backup_problem")
@@ -41,7 +40,7 @@ def page() -> None:
                 ),
                 width="stretch",
             )
-            # Read on the click only: the copy may be large, and most runs of this page do not need it.
+            # Read on a click only: the copy may be large.
             st.download_button(
                 tr("Download"),
                 data=one.file.read_bytes,
@@ -52,7 +51,7 @@ def page() -> None:
             )
     if len(found) > _SHOWN:
         older = wording.count_of(len(found) - _SHOWN, "older one")
-        st.caption(tr("The folder backups/ has {older_ones}.", older_ones=older))
+        st.caption(tr("And {older_ones} in the folder backups/.", older_ones=older))
 
 
 @look.lead_callback("backup_problem")

@@ -1,4 +1,4 @@
-"""The lead's page "Calibration": begin and end a calibration round; what people answered and wrote."""
+"""The lead's page "Calibration": start and end a calibration round, and read answers and notes."""
 
 import time
 from functools import partial
@@ -8,7 +8,7 @@ import streamlit as st
 
 from annotate_app.language import tr
 from annotate_app.plain import plain
-from annotate_app.shared import address_state, look, wording
+from annotate_app.shared import address_state, look, results, wording
 from annotate_app.shared.long_list import choose_queries, chosen_queries, clear_queries
 from annotate_app.shared.review_clip import review_clip
 from backend.campaign.nouns import Person
@@ -22,16 +22,16 @@ _NAME = "trial"
 
 
 def page() -> None:
-    """The round that is open, or the last one with the form for another."""
+    """Draw the open round, or the last one with the form of another."""
     project, lead, _ = look.lead_page("Calibration")
     look.outcome("trial")
     found = trial_round(project, lead)
     if found is None or found.ended_at is not None:
         st.markdown(
             tr(
-                "In a calibration round, everybody grades the same few pairs before the exam and the work. Annotators "
-                "see no grades of others, and can write notes (key N). Then you discuss the pairs with the largest "
-                "differences, and refine the guideline. The grades never count and are never released."
+                "Use a calibration round to improve the guideline. Annotators grade a few pairs blind and write "
+                "notes (key N); then you discuss the pairs they disagree on most. These grades never count "
+                "and are never released."
             )
         )
         with st.expander(tr("Start a calibration round")):
@@ -54,9 +54,10 @@ def start(project: Project, lead: Person) -> None:
         now=time.time(),
     )
     pairs, queries = wording.count_of(report.items, "pair"), wording.count_of(report.queries, "query")
-    state["trial_done"] = tr(
-        "The calibration round asks {pairs} of {queries}. {short}", pairs=pairs, queries=queries, short=report.short
-    ).strip()
+    told = tr(
+        "Calibration round started: {pairs} of {queries}. {short}", pairs=pairs, queries=queries, short=report.short
+    )
+    results.leave(_NAME, told.strip())
     clear_queries(_NAME)
 
 
@@ -64,21 +65,22 @@ def start(project: Project, lead: Person) -> None:
 def end(project: Project, lead: Person) -> None:
     """Callback of the button."""
     end_trial(project, lead, now=time.time())
+    results.leave(_NAME, tr("Calibration round ended."))
 
 
 def _form(project: Project, lead: Person) -> None:
     columns = st.columns(3)
     columns[0].number_input(tr("Queries"), 1, 50, _QUERIES, key="trial_count")
-    columns[1].number_input(tr("Top pairs of each"), 1, 40, _PAIRS, key="trial_pairs")
+    columns[1].number_input(tr("Pairs per query"), 1, 40, _PAIRS, key="trial_pairs")
     columns[2].number_input(tr("Random seed"), 0, 2**31, 1, key="trial_seed")
     search, chosen = st.columns(2)
-    labels = (tr("Find queries by their words"), tr("Chosen queries"))
-    choose_queries(project, lead, _NAME, labels, (search, chosen), none=tr("None: drawn at random"))
-    st.button(tr("Start the round"), key="trial-begin", on_click=start)
+    labels = (tr("Find queries to choose by name"), tr("Use these queries"))
+    choose_queries(project, lead, _NAME, labels, (search, chosen), none=tr("None: queries are drawn at random"))
+    st.button(tr("Start calibration round"), key="trial-begin", on_click=start)
     st.caption(
         tr(
-            "The round asks pairs that nobody has graded. They are reserved until it ends. Then they go to annotators "
-            "who did not answer them."
+            "The round uses pairs that nobody has graded. They are reserved until it ends. Then annotators "
+            "who did not answer them grade them."
         )
     )
 
@@ -88,26 +90,26 @@ def _round(project: Project, lead: Person, found: CalibrationRound) -> None:
     queries = len({pair.query_id for pair in found.pairs})
     st.markdown(
         tr(
-            "**{pairs} of {querys}**, started by {value} on {when}; ",
+            "**{pairs} of {querys}**, started by {value}, {when}; ",
             pairs=wording.count_of(len(found.pairs), "pair"),
             querys=wording.count_of(queries, "query"),
             value=plain(found.set_by or tr("the command line")),
             when=wording.when(found.set_at, zone),
         )
-        + (tr("open.") if is_open else tr("ended on {when}.", when=wording.when(found.ended_at, zone)))
+        + (tr("open.") if is_open else tr("ended {when}.", when=wording.when(found.ended_at, zone)))
     )
     everybody = [one for one in found.people if one.answered == len(found.pairs)]
     if found.people and len(everybody) == len(found.people):
         st.warning(
             tr(
-                "Every annotator has answered all of these pairs, so nobody is left to grade them as work. Invite "
-                "somebody, or the pairs wait."
+                "Every annotator has answered all of these pairs, so nobody is left to grade them afterwards. "
+                "Invite more annotators."
             ),
             icon=":material/group_off:",
         )
     with st.container(horizontal=True, vertical_alignment="center"):
         if is_open:
-            st.button(tr("End the round"), key="trial-end", on_click=end)
+            st.button(tr("End calibration round"), key="trial-end", on_click=end)
         hidden = st.checkbox(tr("Hide names"), key="trial_hide")
         make = partial(trial_csv, project, lead, names=not hidden)
         look.csv_download(tr("Answers as CSV"), make, "trial.csv", "trial-csv")
@@ -124,7 +126,7 @@ def _round(project: Project, lead: Person, found: CalibrationRound) -> None:
         review_clip(pair)
         st.caption(tr("{tr} · rank {rank}", tr=plain(wording.moment(pair)), rank=pair.rank))
     with words:
-        st.markdown(f"## {plain(pair.query)}")
+        look.text_heading(pair.query)
         rows = [
             (escape(called[one.annotator_id]), look.grade_mark(one.grade), escape(one.note) or tr("no note"))
             for one in pair.answers
@@ -155,7 +157,7 @@ def _overview(found: CalibrationRound) -> str:
         )
         for pair in found.pairs
     ]
-    return look.table((tr("Apart"), tr("Grades"), tr("Notes"), tr("Rank"), tr("Query")), rows)
+    return look.table((tr("Spread"), tr("Grades"), tr("Notes"), tr("Rank"), tr("Query")), rows)
 
 
 def _label(pair: CalibrationPair) -> str:

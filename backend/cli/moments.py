@@ -181,7 +181,7 @@ def show(folder: Dir, json: Json = False) -> None:
         which = "all videos" if chosen.videos is None else f"{len(chosen.videos):,} of the videos"
         say(f"Describing is open for {who}, in {which}{_wanted(chosen)}.")
     else:
-        say("Describing is closed: nobody may describe. Open it with `reelrank describe open`, or on Descriptions.")
+        say("Describing is closed: nobody may describe. Open it with `reelrank describe open`, or on Captions.")
     enough = "" if figures.enough is None else f", {figures.enough:,} have as many descriptions as are wanted"
     say(f"{figures.described:,} of {figures.videos:,} videos described{enough}.")
     if figures.people:

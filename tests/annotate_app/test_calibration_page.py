@@ -78,7 +78,7 @@ def test_a_round_is_begun_by_a_draw_or_with_chosen_queries(open_page: Open, real
     app.number_input(key="trial_pairs").set_value(2)
     app.button(key=BEGIN).click().run()
     told = "Asked for 2 queries with 2 pairs each; there were only 2 pairs of 1 query to be had."
-    assert read(app.success[0].value) == f"The calibration round asks 2 pairs of 1 query. {told}"
+    assert read(app.success[0].value) == f"Calibration round started: 2 pairs of 1 query. {told}"
     assert asked(real_project) == sorted(real_project.pair(3, rank).pair for rank in (FIRST, SECOND))
     app.button(key="trial-end").click().run()
     _choose(app, QueryId(3))
@@ -105,7 +105,7 @@ def test_all_grades_and_notes_are_listed_with_or_without_names(open_page: Open, 
     assert "<td>4</td><td>4 0</td><td>1</td><td>14</td><td>A &lt;b&gt;cup&lt;/b&gt; *falls*</td>" in told
     assert "<td>A &lt;i&gt;whole&lt;/i&gt; *cup*</td>" in told
     assert "<td>no note</td>" in told
-    assert any("A <b>cup</b> *falls*" in read(one.value) for one in app.markdown)
+    assert any("A <b>cup</b> *falls*" in read(one.value) for one in app.header)
     app.checkbox(key="trial_hide").check().run()
     told = html(app)
     assert "Ana" not in told
@@ -122,7 +122,7 @@ def test_it_is_said_when_nobody_is_left_for_its_pairs(open_page: Open, begun: Sm
     suspend(begun.project, begun.lead, begun.person("Cem").annotator_id, False, now=NOW)
     for name in ("Ben", "Cem", "Dee", "Eli"):
         answer(begun, name, {rank: (2, "") for rank in (FIRST, SECOND)})
-    assert "nobody is left to grade them as work" in open_page().warning[0].value
+    assert "nobody is left to grade them" in open_page().warning[0].value
 
 
 def test_a_round_is_ended_and_stays_to_be_read(open_page: Open, begun: SmallProject) -> None:

@@ -8,6 +8,7 @@ from streamlit.testing.v1 import AppTest
 from backend.campaign.desk.exchange import record_grades
 from backend.campaign.judging.model import ActKind, GradeEvent
 from backend.campaign.judging.queue import block_clip
+from backend.campaign.monitoring.progress.progress import lacking_annotators
 from backend.campaign.nouns import OPERATOR, Person, Role, Verdict
 from backend.campaign.review.adjudicating import adjudicate, re_open
 from backend.campaign.review.model import ReviewList
@@ -16,7 +17,7 @@ from backend.campaign.setup.people.accounts import add_person_with_password
 from backend.core.ids import PairKey
 from reading import html, read
 from served import blocked, review
-from small_project import DISCARDED, ESCALATED, FAULT, OPEN, PASSWORD, SKIPPED, SmallProject
+from small_project import DISCARDED, ESCALATED, FAULT, OPEN, PASSWORD, SKIPPED, TEXTS, SmallProject
 from support import NOW, have_read, sit
 
 Open = Callable[..., AppTest]
@@ -69,7 +70,8 @@ def undecided(small: SmallProject) -> list[PairKey]:
 
 
 def press(app: AppTest, pair: PairKey, label: str) -> None:
-    app.button(key=f"FormSubmitter:decide-{pair}-{label}").click().run()
+    of_form = f"FormSubmitter:decide-{pair}"
+    next(one for one in app.button if one.label == label and str(one.key).startswith(of_form)).click().run()
     assert not app.exception
 
 
@@ -131,15 +133,15 @@ def test_a_decision_needs_a_relevance_and_a_reason_and_the_next_case_comes(
 ) -> None:
     app = open_page(case=escalated)
     press(app, escalated, "Decide")
-    assert read(app.error[0].value) == "Please choose a relevance from 0 to 4."
+    assert read(app.error[0].value) == "Choose a relevance first: 0 to 4."
     app.segmented_control(key=f"relevance-{escalated}").select(4)
     app.text_input(key=f"reason-{escalated}").input("   ")
     press(app, escalated, "Decide")
-    assert read(app.error[0].value) == "Please give a reason: it is kept with the decision."
+    assert read(app.error[0].value) == "Write a reason first (key W). It is stored with the decision."
     assert review(real_project, escalated).verdict is Verdict.ESCALATED
     app.text_input(key=f"reason-{escalated}").input("The whole action is there.")
     press(app, escalated, "Decide")
-    assert app.toast[0].value == "Decided: relevance 4."
+    assert read(app.success[0].value) == f"Relevance 4 saved: “{TEXTS[2]}”"
     decided = review(real_project, escalated)
     assert (decided.verdict, decided.relevance) == (Verdict.ADJUDICATED, 4)
     assert decided.reason == "The whole action is there."
@@ -153,11 +155,11 @@ def test_what_was_done_last_is_undone_and_the_case_is_back(
     app = open_page(case=discarded)
     assert not any("Undo" in label for label in buttons(app))
     press(app, discarded, "Confirm discard")
-    assert app.toast[0].value == "Confirmed: the pair stays discarded."
+    assert read(app.success[0].value) == f"Discard confirmed: “{TEXTS[2]}”"
     assert review(real_project, discarded).confirmed
     assert on_show(app) != discarded
     app.button(key="dis-undo").click().run()
-    assert (on_show(app), app.toast[0].value) == (discarded, "Undone.")
+    assert (on_show(app), read(app.success[0].value)) == (discarded, f"Undone: “{TEXTS[2]}”")
     assert [(act.kind, act.reason) for act in review(real_project, discarded).acts] == [
         (ActKind.DISCARD_CONFIRMED, ""),
         (ActKind.TAKEN_BACK, "Undone at once."),
@@ -168,7 +170,11 @@ def test_what_was_done_last_is_undone_and_the_case_is_back(
 def test_a_discard_is_re_opened_with_a_reason(open_page: Open, real_project: SmallProject, discarded: PairKey) -> None:
     app = open_page(case=discarded)
     press(app, discarded, "Re-open for two more")
-    assert read(app.error[0].value).startswith("Please give a reason (key W)")
+    assert read(app.error[0].value).startswith("Write a reason, then press Enter")
+    assert "Decide" not in buttons(app), "Enter does what the lead meant"
+    press(app, discarded, "Cancel")
+    assert "Decide" in buttons(app)
+    press(app, discarded, "Re-open for two more")
     app.text_input(key=f"reason-{discarded}").input("Two readings.")
     press(app, discarded, "Re-open for two more")
     assert (review(real_project, discarded).verdict, review(real_project, discarded).re_opened) == (
@@ -180,6 +186,32 @@ def test_a_discard_is_re_opened_with_a_reason(open_page: Open, real_project: Sma
     app.text_input(key=f"reason-{discarded}").input("Too few people.")
     press(app, discarded, "Take back")
     assert (on_show(app), review(real_project, discarded).acts[-1].reason) == (discarded, "Too few people.")
+
+
+def test_a_re_opening_for_which_nobody_is_left_warns_before_and_after(
+    open_page: Open, real_project: SmallProject, discarded: PairKey
+) -> None:
+    app = open_page(case=discarded)
+    lacks = "Re-opening needs 2 more annotators who have not seen this pair."
+    assert f'{lacks} <a href="/people" target="_self">Invite annotators</a>' in html(app)
+    app.text_input(key=f"reason-{discarded}").input("Two readings.")
+    press(app, discarded, "Re-open for two more")
+    assert f"{lacks} [Invite annotators](/people)" in read(app.warning[0].value)
+    for name in ("Fay", "Gus"):
+        real_project.join(name)
+    project, lead = real_project.project, real_project.lead
+    assert lacking_annotators(project, lead, discarded, 2) == 0
+
+
+def test_a_result_stays_until_it_is_dismissed_or_another_one_follows(
+    open_page: Open, real_project: SmallProject, discarded: PairKey
+) -> None:
+    app = open_page(case=discarded)
+    press(app, discarded, "Confirm discard")
+    app.checkbox(key="dis_hide").check().run()
+    assert read(app.success[0].value).startswith("Discard confirmed")
+    next(button for button in app.button if button.label == "Dismiss").click().run()
+    assert not app.success
 
 
 @pytest.mark.parametrize(
@@ -216,14 +248,14 @@ def test_who_is_overtaken_by_another_lead_sees_what_they_decided_and_keeps_what_
     press(app, escalated, "Decide")
     assert read(app.error[0].value).startswith("Max decided this pair just now: relevance 1")
     assert "<td>Max</td>" in html(app), "the case is still there, though its list has it no more"
-    assert "Not in this list (any more)" in " ".join(sentences(app))
+    assert "No longer in this list" in " ".join(sentences(app))
     assert "<td>&lt;i&gt;why&lt;/i&gt; not</td>" in html(app)
     assert app.text_input(key=f"reason-{escalated}").value == "The whole action is there."
     app.checkbox(key="dis_hide").check().run()
     assert "<td>Max</td>" not in html(app)
     assert app.segmented_control(key=f"relevance-{escalated}").value == 4
     press(app, escalated, "Decide")
-    assert app.toast[0].value == "Decided: relevance 4."
+    assert read(app.success[0].value) == f"Relevance 4 saved: “{TEXTS[2]}”"
     decided = review(real_project, escalated)
     assert [(made.lead, made.relevance) for made in decided.decisions] == [("Max", 1), ("Lea", 4)]
     assert on_show(app) != escalated
@@ -269,7 +301,7 @@ def test_a_search_narrows_the_list(open_page: Open, real_project: SmallProject) 
     assert address(app, "q") == "DOG"
     assert on_show(app) in {real_project.pair(2, rank).pair for rank in range(1, 5)}
     app.text_input(key="address-q").input("no such words").run()
-    assert app.success[0].value == "No query and no video in this list has these words."
+    assert app.success[0].value == "No query or video in this list matches your search."
 
 
 def test_grades_that_came_too_fast_are_marked(open_page: Open, real_project: SmallProject, escalated: PairKey) -> None:
@@ -300,9 +332,9 @@ def test_skipped_pairs_are_shown_with_kind_reason_and_person(open_page: Open) ->
 def test_a_skipped_pair_is_offered_again(open_page: Open, real_project: SmallProject, skipped: PairKey) -> None:
     app = skipped_page(open_page)
     app.button(key=f"offer-{skipped}").click().run()
-    assert app.toast[0].value == "Offered again to 2 who skipped it."
+    assert read(app.success[1].value) == f"Offered again to 2 people who skipped it: “{TEXTS[2]}”"
     assert review(real_project, skipped).skips == ()
-    assert app.success[0].value == "Nothing was skipped, or all of it was offered again."
+    assert app.success[0].value == "No skipped pairs."
     assert len(blocked(real_project)) == 1, "other clips stay blocked"
 
 
@@ -323,7 +355,7 @@ def test_a_settled_pair_has_no_button_that_offers_it_to_nobody(
         grade(real_project, real_project.person(name), skipped, 3)
     app = skipped_page(open_page)
     assert f"offer-{skipped}" not in [button.key for button in app.button]
-    assert "Settled: nobody is asked about this pair any more." in sentences(app)
+    assert "This pair is settled. Nobody is asked about it again." in sentences(app)
 
 
 def test_blocked_clips_are_listed_with_their_reason(open_page: Open) -> None:
@@ -332,10 +364,10 @@ def test_blocked_clips_are_listed_with_their_reason(open_page: Open) -> None:
     assert '<a href="/queries?query=' in html(app), "from the pair to its query"
     button = next(button for button in app.button if str(button.key).startswith("restore-"))
     button.click().run()
-    assert app.success[0].value == "None: every clip handed out so far could be shown."
+    assert [read(one.value) for one in app.success] == ["Annotators get this pair again.", "No clip is blocked."]
 
 
 def test_nothing_to_decide_is_said(open_page: Open, real_project: SmallProject) -> None:
     for pair in undecided(real_project):
         adjudicate(real_project.project, real_project.lead, pair, 1, "seen it", now=NOW)
-    assert open_page().success[0].value == "Nothing to decide: no pair is in this list."
+    assert open_page().success[0].value == "No pairs in this list."

@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from backend.campaign.review.adjudicating import my_replies, read_replies, reply_to_note
-from reading import read
+from reading import mounted, read
 from small_project import ESCALATED, SmallProject
 from support import NOW
 
@@ -42,7 +42,7 @@ def reply(app: AppTest, note: int, text: str) -> None:
 def test_notes_without_a_reply_come_first_and_are_counted(open_page_of: Open) -> None:
     app = notes_page(open_page_of)
     assert "Notes  1" in app.segmented_control(key="address-show").options
-    assert "1 note without a reply; pairs with answered notes come last." in [read(one.value) for one in app.caption]
+    assert "1 note without a reply. Pairs with answered notes come last." in [read(one.value) for one in app.caption]
     whole = "\n".join(said(app))
     assert "**Ana** wrote with" in whole
     assert f"“{HOSTILE}”" in whole, "sign by sign: nothing of it is Markdown"
@@ -59,10 +59,19 @@ def test_notes_without_a_reply_come_first_and_are_counted(open_page_of: Open) ->
     assert "Max" not in whole
 
 
+@pytest.mark.usefixtures("note")
+def test_the_note_comes_first_above_its_pair_and_in_the_list(open_page_of: Open) -> None:
+    app = notes_page(open_page_of)
+    (wrote,) = (nth for nth, one in enumerate(said(app)) if "**Ana** wrote with" in one)
+    (why,) = (nth for nth, one in enumerate(said(app)) if "their mean" in one)
+    assert wrote < why, "how the pair was settled comes below"
+    assert "“&lt;b&gt;cup&lt;/b&gt; *or* $x$ :smile: bowl?”</b>" in mounted(app, "aria-label='Cases'")
+
+
 def test_a_lead_replies_and_the_count_goes_down(open_page_of: Open, note: int) -> None:
     app = notes_page(open_page_of)
     reply(app, note, "A bowl is <i>fine</i>.")
-    assert app.toast[0].value == "Kept. They read it once the pair is settled for good."
+    assert app.toast[0].value == "Reply saved. The annotator sees it once the pair is settled for good."
     assert "Notes  0" in app.segmented_control(key="address-show").options
     assert any("“A bowl is <i>fine</i>.”" in one for one in said(app))
     assert app.text_input(key=f"reply-text-{note}").value == "", "the form for rewording begins empty"

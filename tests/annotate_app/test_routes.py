@@ -317,10 +317,12 @@ def test_signing_out_ends_the_session(client: Browser, real_project: SmallProjec
 
 def test_an_invitation_sets_a_password_once(client: Browser, real_project: SmallProject) -> None:
     path = invitation(real_project, COLLEAGUE)
-    assert f"Choose a password for <b>{COLLEAGUE}</b>" in client.get(path).text
+    assert f"Welcome, <b>{COLLEAGUE}</b>. Choose a password." in client.get(path).text
     token = csrf(client, path)
     for password, again, sentence in [
         ("short", "short", "Choose a password of at least 8 characters."),
+        (f"{COLLEAGUE}-1234", f"{COLLEAGUE}-1234", "This password is hardly more than your name."),
+        ("passwort1", "passwort1", "This is a very common password."),
         ("long enough", "long enuogh", "The two passwords are not the same."),
     ]:
         answer = client.post(path, data={"password": password, "again": again, "csrf": token})
@@ -392,6 +394,8 @@ def test_an_exchange_saves_grades_and_brings_the_desk(
             "replies": 0,
             "warned": False,
             "elsewhere": False,
+            "quota_today": None,
+            "quota_in_all": None,
             "exam": None,
         },
     }

@@ -162,7 +162,7 @@ def test_every_page_of_a_lead_asks_below_the_path(open_page: Callable[..., Page]
     theirs = Traffic(newcomer)
     newcomer.goto(link.inner_text())
     newcomer.get_by_label("Password", exact=True).fill("a long password")
-    newcomer.get_by_label("The same again").fill("a long password")
+    newcomer.get_by_label("Repeat password").fill("a long password")
     newcomer.get_by_role("button", name="Save and sign in").click()
     expect(newcomer).to_have_url(re.compile(f"^{proxy}{BASE}/grade"))
     # A download button's file.

@@ -76,7 +76,7 @@ def test_a_lead_goes_through_the_cases_by_keyboard(enter: Callable[..., Page], s
     assert (on_show(page), acts(server)) == (first, [])
     page.keyboard.press("Enter")
     shows(page, second)
-    expect(page.get_by_text("Decided: relevance 3.")).to_be_visible()
+    expect(page.get_by_text(re.compile("Relevance 3 saved"))).to_be_visible()
     assert acts(server) == [(first, "decided", 3, REASON, 1)]
 
     # Undone, it is back in the list and on show.
@@ -102,12 +102,12 @@ def test_a_lead_goes_through_the_cases_by_keyboard(enter: Callable[..., Page], s
     shows(page, second)
     assert acts(server)[-1] == (first, "discard_confirmed", None, "", 1)
     page.keyboard.press("o")
-    expect(page.get_by_text("Please give a reason (key W)")).to_be_visible()
+    expect(page.get_by_text("Write a reason, then press Enter")).to_be_visible()
     page_is_done(page)
     page.keyboard.press("w")
     page.keyboard.type("Two readings.")
     page.keyboard.press("Escape")
-    key_until(page, "o", page.get_by_text("Re-opened: two more people are asked."))
+    key_until(page, "o", page.get_by_text(re.compile("Re-opened for two more people")))
     assert acts(server)[-1] == (second, "re_opened", None, "Two readings.", 1)
 
     # List and case stand in the address: a click on a row, Back, and a reload.

@@ -5,6 +5,7 @@ And every screen in German, in the dark, by axe too: nothing of ours is left in 
 
 from collections.abc import Callable
 from dataclasses import astuple
+from itertools import pairwise
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -76,6 +77,10 @@ def troubles(page: Page) -> list[str]:
         found.append("it is wider than the screen")
     if page.locator("h1:visible").count() != 1:
         found.append(f"{page.locator('h1:visible').count()} first headings")
+    levels = page.locator(":is(h1, h2, h3, h4, h5, h6):visible").evaluate_all(
+        "(all) => all.map((one) => +one.tagName[1])"
+    )
+    found += [f"a heading skips from {above} to {below}" for above, below in pairwise(levels) if below > above + 1]
     main.focus()
     reached, in_reach = 0, page.evaluate(IN_REACH)
     while reached <= in_reach + 5:

@@ -68,7 +68,7 @@ def test_a_session_that_ends_in_mid_work_leads_back_to_the_same_card_with_what_w
     expect(of_the_pair.get_by_role("radio", name=re.compile("^3 "))).to_be_checked()
     expect(of_the_pair).to_contain_text("You were signed out, so this was not done")
     of_the_pair.get_by_role("button", name="Decide").click()
-    expect(page.get_by_text("Decided: relevance 3.")).to_be_visible()
+    expect(page.get_by_text("Relevance 3 saved")).to_be_visible()
     assert server.rows("SELECT relevance, reason FROM adjudication ORDER BY adjudication_id DESC LIMIT 1") == [
         (3, REASON)
     ]

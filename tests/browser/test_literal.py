@@ -251,7 +251,7 @@ def test_leaderboard(enter: Enter, tmp_path: Path) -> None:
     file = tmp_path / f"{hostile('broken')}.json"
     file.write_text('{"1": [["v", 5, 4, 1]]}')
     upload(page, file)
-    page.get_by_role("button", name="Keep it").click()
+    page.get_by_role("button", name="Upload", exact=True).last.click()
     expect(page.get_by_test_id("stAlert").filter(has_text="row 1")).to_contain_text(hostile("broken"))
     stands(page)
 

@@ -119,7 +119,7 @@ def test_an_old_bookmark_opens_what_it_showed(enter: Enter, server: AppServer) -
     expect(page).to_have_url(f"{server.url}/captions?part=descriptions&show=accepted")
     expect(page.get_by_role("radio", name="Accepted")).to_be_checked()
     page.get_by_role("radio", name="Rewrites").click()
-    expect(page.get_by_text("so their texts are fixed now")).to_be_visible()
+    expect(page.get_by_text("Rewriting is closed")).to_be_visible()
     expect(page).to_have_url(f"{server.url}/captions")
 
 

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.long
 
 LEAD, (ANA, BEN, *OTHERS), _ = demo_people()
 MAIN = "[data-testid=stMain]"
-STUCK = "7 pairs wait for a third and fourth person: two more annotators are needed."
+STUCK = "7 pairs are stuck: they need two more annotators for the third and fourth grade."
 
 
 def prepare(project: Project) -> None:
@@ -83,12 +83,12 @@ def test_what_is_stuck_is_told_until_somebody_can_grade_it_and_a_quota_ends_the_
     lead.evaluate("document.dispatchEvent(new Event('visibilitychange'))")  # the tab is looked at again
     lead.get_by_role("link", name="Progress (7 stuck)").click()
     expect(lead.get_by_text(STUCK)).to_be_visible()
-    expect(lead.get_by_text("are suspended, else they could grade all of them.")).to_be_visible()
+    expect(lead.get_by_text("could grade all of them, but are suspended.")).to_be_visible()
     expect(lead.get_by_test_id("stMetric").filter(has_text="Forecast")).to_contain_text("cannot finish")
     passes_axe(lead, MAIN)
 
     suspend_others(project, False)
     lead.clock.fast_forward(20_000)
-    expect(lead.get_by_text("can come only from people who gave none in the last seven days.")).to_be_visible()
+    expect(lead.get_by_text("can only come from annotators who gave none in the last seven days")).to_be_visible()
     expect(lead.get_by_text(STUCK)).to_have_count(0)
     expect(lead.get_by_role("link", name="stuck")).to_have_count(0)

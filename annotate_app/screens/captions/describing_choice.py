@@ -40,12 +40,12 @@ def who(project: Project, lead: Person) -> None:
         if one.person.role is Role.ANNOTATOR and not one.person.suspended
     }
     if chosen.open:
-        st.markdown(tr(":green-badge[open] People who may describe have a page for it in their menu."))
+        st.markdown(tr(":green-badge[open] The page Describe is in the menu of these annotators."))
     else:
-        st.markdown(tr(":gray-badge[closed] Nobody may describe; what people still have in the browser is kept."))
+        st.markdown(tr(":gray-badge[closed] Nobody can describe. Sentences still in a browser are kept."))
     videos = videos_with_file(project, lead)
     if not videos:
-        st.info(tr("No video has a file yet: name their folder on the page Set up first."))
+        st.info(tr("No video has a file yet. Add the folder of the videos on Set up first."))
         return
     with st.form("describing-choice"):
         there = [one for one in chosen.people or () if one in people]
@@ -75,7 +75,7 @@ def who(project: Project, lead: Person) -> None:
             )
         count, per = st.columns(2)
         count.number_input(
-            tr("How many descriptions, of everybody together"),
+            tr("Descriptions wanted, from everybody together"),
             min_value=0.1,
             value=chosen.per_minute or (float(chosen.per_video) if chosen.per_video else None),
             key="describing_count",
@@ -99,9 +99,7 @@ def save(project: Project, lead: Person) -> None:
     state = st.session_state
     count, per = state["describing_count"], state["describing_per"]
     if count is not None and per == _VIDEO and count != int(count):
-        raise ProjectError(
-            tr("A video has a whole number of descriptions; a part of one can be wanted a minute of video.")
-        )
+        raise ProjectError(tr("Give a whole number of descriptions a video, or choose “a minute of video”."))
     named = state["describing_videos"]
     videos = [line.strip() for line in named.splitlines() if line.strip()] if isinstance(named, str) else named
     chosen = DescribingChoice(
@@ -112,14 +110,14 @@ def save(project: Project, lead: Person) -> None:
         per_minute=count if per == _MINUTE else None,
     )
     choose_describing(project, lead, chosen, now=time.time())
-    state[_DONE] = tr("Open: the page Describe is in their menu from now on.")
+    state[_DONE] = tr("Opened. The page Describe is now in their menu.")
 
 
 @look.lead_callback(_PROBLEM)
 def close(project: Project, lead: Person) -> None:
     """Callback: nobody may describe any more."""
     close_describing(project, lead, now=time.time())
-    st.session_state[_DONE] = tr("Closed. What was written stays, and so does what people still send.")
+    st.session_state[_DONE] = tr("Closed. All descriptions are kept, also those still to be sent.")
 
 
 def how(project: Project, lead: Person) -> None:
@@ -128,10 +126,13 @@ def how(project: Project, lead: Person) -> None:
         look.outcome("describing_words")
     found = describing_guideline(project, lead)
     key = f"describing-words-{found.version}"
-    st.caption(tr("Shown before somebody's first description, and again when it changes. A line is a rule."))
-    st.text_area(tr("What describers are told"), found.text, key=key, height=240)
+    st.caption(tr("Annotators see it before their first description, and when it changes. Each line is a rule."))
+    st.text_area(tr("Guideline for describers"), found.text, key=key, height=240)
     st.text_input(
-        tr("Why the change"), key=f"{key}-reason", max_chars=200, placeholder=tr("One sentence; describers read it")
+        tr("Why do you change it?"),
+        key=f"{key}-reason",
+        max_chars=200,
+        placeholder=tr("Describers read it"),
     )
     st.button(
         tr("Save as version {version}", version=found.version + 1),
@@ -148,7 +149,7 @@ def reword(project: Project, lead: Person, version: int) -> None:
     text, reason = str(state[f"describing-words-{version}"]), str(state[f"describing-words-{version}-reason"])
     number = reword_describing(project, lead, text, reason, based_on=version, now=time.time())
     state["describing_words_done"] = tr(
-        "Version {number} stands now: describers are shown it once more.", number=number
+        "Version {number} saved. Describers read it again before they go on.", number=number
     )
 
 

@@ -48,7 +48,7 @@ _UNDO = "descriptions_undo"
 def accept(key: str, seen: int, into: MomentId | None = None) -> None:
     """Callback: the description becomes a caption, in the words of the field."""
     typed = str(st.session_state[sentence_key(key, seen)])
-    done = tr("Accepted: it is a caption now.") if into is None else tr("Accepted as another caption of that moment.")
+    done = tr("Accepted as a caption.") if into is None else tr("Accepted as another caption of that moment.")
     act = partial(accept_description, key=key, sentence=typed, into=into, seen=seen, now=time.time())
     _do(key, act, done, "check")
 
@@ -57,10 +57,10 @@ def give_back(key: str, seen: int) -> None:
     """Callback: the description goes back to its author with the words of the field."""
     words = str(st.session_state[words_key(key)]).strip()
     if not words:
-        _refused(key, tr("Please say what its author should change (key W): they read it on their page."))
+        _refused(key, tr("Write what the author should change (key W). They read it on their page."))
         return
     act = partial(return_description, key=key, words=words, seen=seen, now=time.time())
-    _do(key, act, tr("Sent back: its author sees your words."), "undo")
+    _do(key, act, tr("Sent back. The author sees your words."), "undo")
 
 
 def take_back(key: str) -> None:
@@ -71,7 +71,7 @@ def take_back(key: str) -> None:
     if st.session_state.get(_UNDO) == key:
         del st.session_state[_UNDO]
     address_state.go(**{ON_SHOW: key})
-    st.toast(tr("Taken back: it waits to be reviewed."), icon=":material/undo:")
+    st.toast(tr("Taken back. It waits for review again."), icon=":material/undo:")
 
 
 def undo() -> None:
@@ -108,7 +108,7 @@ def wanted() -> DescriptionFilter:
 def undo_button() -> None:
     """The way back from what this lead did last, as long as there is one."""
     if st.session_state.get(_UNDO):
-        what = tr("Takes back what you did just now, and shows that description again.")
+        what = tr("Undo your last action, and show that description again.")
         st.button(tr("Undo"), key="description-undo", icon=":material/undo:", shortcut="u", help=what, on_click=undo)
 
 

@@ -10,7 +10,7 @@ from html import escape
 import streamlit as st
 
 from annotate_app.language import marked, retold, tr
-from annotate_app.plain import plain
+from annotate_app.plain import isolated, plain
 from annotate_app.screens.captions import describing_choice
 from annotate_app.screens.captions import description_acts as acts
 from annotate_app.shared import address_state, look, wording
@@ -37,12 +37,10 @@ from backend.campaign.setup.project.folder import Project
 from backend.core.ids import MomentId
 
 _NOTHING = {
-    DescriptionStatus.WAITING.value: marked(
-        "Nothing to review: every description is accepted or back with its author."
-    ),
-    DescriptionStatus.RETURNED.value: marked("No description is back with its author."),
+    DescriptionStatus.WAITING.value: marked("Nothing to review. Every description is accepted or sent back."),
+    DescriptionStatus.RETURNED.value: marked("No description is sent back."),
     DescriptionStatus.ACCEPTED.value: marked("No description is accepted yet."),
-    acts.ALL: marked("Nobody has described anything yet."),
+    acts.ALL: marked("Nobody has written a description yet."),
 }
 _COLOURS = {
     DescriptionStatus.WAITING: "orange",
@@ -51,11 +49,11 @@ _COLOURS = {
     DescriptionStatus.WITHDRAWN: "gray",
 }
 _KEYS = (
-    ("`A`", marked("accept, with the sentence as it stands in the field")),
+    ("`A`", marked("accept the sentence in the field")),
     ("`E`", marked("edit the sentence; `Esc` leaves it")),
     ("`W`", marked("write what its author should change; `Enter` sends it back")),
-    ("`T`", marked("take back that it was accepted or sent back")),
-    ("`U`", marked("undo what you did just now")),
+    ("`T`", marked("take back the last decision about it")),
+    ("`U`", marked("undo your last action")),
     ("`N` `P`", marked("next, previous")),
     ("`?`", marked("these keys")),
 )
@@ -116,9 +114,7 @@ def _empty(project: Project, lead: Person, total: int) -> str:
     if address_state.read("q"):
         return tr("No description in this list has these words.")
     if not total and not opening.describing_choice(project, lead).open:
-        return tr(
-            "Nobody describes videos here. Open it under “Who describes”: people then mark moments and write captions."
-        )
+        return tr("Nobody describes videos yet. Open “Who describes” to let people mark moments and write captions.")
     shown = address_state.read("show", DescriptionStatus.WAITING.value)
     return tr(_NOTHING.get(shown, _NOTHING[acts.ALL]))
 
@@ -189,7 +185,7 @@ def _words_of(found: DescriptionReview) -> None:
             tr("What should its author change?"),
             key=acts.words_key(key),
             max_chars=LONGEST_WORDS,
-            placeholder=tr("They read it"),
+            placeholder=tr("The author reads it"),
         )
         st.form_submit_button(tr("Send back"), on_click=acts.give_back, args=(key, seen))
 
@@ -198,7 +194,7 @@ def _beside(found: DescriptionReview) -> None:
     """What shows the same seconds, side by side with it."""
     if not found.beside:
         return
-    st.markdown(tr("**These seconds are described more than once**"))
+    st.markdown(tr("**Other descriptions of the same seconds**"))
     rows = [
         (
             escape(one.sentence) or f"<i>{tr('a moment without a caption')}</i>",
@@ -212,7 +208,7 @@ def _beside(found: DescriptionReview) -> None:
         )
     ]
     st.html(look.table((tr("Sentence"), tr("By"), tr("Seconds"), ""), rows))
-    st.caption(tr("Accept one, or several: each as a moment of its own, or as another caption of one moment."))
+    st.caption(tr("Accept one or several: as moments of their own, or as more captions of one moment."))
 
 
 def _list(project: Project, lead: Person, count: int, key: str) -> None:
@@ -236,7 +232,7 @@ def _list(project: Project, lead: Person, count: int, key: str) -> None:
 
 
 def _told(line: DescriptionLine) -> str:
-    more = f"{line.author} · {line.video} · {tr(acts.LABELS[line.status.value]).lower()}"
+    more = f"{isolated(line.author)} · {isolated(line.video)} · {tr(acts.LABELS[line.status.value]).lower()}"
     return f"{escape(line.sentence)}<small class='rr-of-case'>{escape(more)}</small>"
 
 

@@ -91,7 +91,7 @@ class Rewrites {
 
   decide(item, text) {
     if (text !== null && !text.trim()) {
-      this.say(tr("The field is empty: write what a searcher might type, or reject the rewrite."));
+      this.say(tr("The field is empty. Write what a searcher might type, or reject the rewrite."));
       return;
     }
     this.say("");
@@ -208,7 +208,7 @@ class Rewrites {
   show(item) {
     const changed = this.root.dataset.caption !== String(item.caption_id);
     this.root.dataset.caption = item.caption_id;
-    const many = item.captions > 1 ? ` · ${tr("{captions} captions have these words; the decision is for all of them", { captions: item.captions })}` : "";
+    const many = item.captions > 1 ? ` · ${tr("Your decision counts for all {captions} captions with this text", { captions: item.captions })}` : "";
     this.part(".why").textContent = `${item.reason}${many}`;
     this.part(".before").replaceChildren(...pieced(item.before, "del"));
     this.part(".after").replaceChildren(...pieced(item.after, "ins"));

@@ -12,6 +12,7 @@ import streamlit as st
 
 from annotate_app.language import as_builtins, browser_texts, tr
 from annotate_app.plain import plain
+from annotate_app.screens.captions.captions_in_use import captions_in_use
 from annotate_app.shared import joined, look
 from backend.campaign.corpus.captions.decisions import rewrite_queue
 from backend.campaign.corpus.captions.model import RewriteCounts
@@ -34,18 +35,19 @@ def show(project: Project, lead: Person) -> None:
     """The rewrite that waits, with the keys that decide about it; once queries were drawn, only how it ended."""
     queue = rewrite_queue(project, lead)
     if not queue.counts.rewritten:
-        drawn = tr("Queries were drawn from the captions as published.")
+        drawn = tr("Queries are drawn from the captions as published.")
         st.info(
             tr(
-                "No caption was rewritten yet. {fixed}",
+                "No captions are rewritten yet. {fixed}",
                 fixed=drawn if queue.fixed else tr("Next: {then}", then=plain(queue.then)),
             )
         )
     elif queue.fixed:
-        st.info(tr("Queries were drawn from these captions, so their texts are fixed now."), icon=":material/lock:")
+        st.info(tr("Queries are drawn from these captions. Rewriting is closed."), icon=":material/lock:")
         _how_it_ended(queue.counts)
     else:
         _queue(as_builtins(queue), lead)
+    captions_in_use(project, lead)
 
 
 def _how_it_ended(counts: RewriteCounts) -> None:

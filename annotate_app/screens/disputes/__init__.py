@@ -1,6 +1,6 @@
-"""The lead's page "Disputes": pairs whose annotators do not agree or would not judge, one after the other.
+"""The lead's page "Disputes": disputed, discarded, skipped and blocked pairs, one after the other.
 
-One case is on show, the list that it is from beside it. List, search, page and case stand in the address.
+One case is on show, its list beside it. List, search, page and case stand in the address.
 """
 
 import time
@@ -14,7 +14,7 @@ from annotate_app.language import marked, retold, tr
 from annotate_app.screens.disputes import adjudicating as deciding
 from annotate_app.screens.disputes.adjudicating import CASE, ON_SHOW
 from annotate_app.session import auth
-from annotate_app.shared import address_state, look, pair_view, wording
+from annotate_app.shared import address_state, look, pair_view, results, wording
 from annotate_app.shared.case_keys import case_keys, legend, neighbours
 from annotate_app.shared.long_list import ListColumn, ListRow, long_list
 from annotate_app.shared.ways import WayThere
@@ -39,9 +39,9 @@ _LABELS = {
     ReviewList.BLOCKED: marked("Blocked"),
 }
 _NOTHING = {
-    ReviewList.BLOCKED: marked("None: every clip handed out so far could be shown."),
-    ReviewList.SKIPPED: marked("Nothing was skipped, or all of it was offered again."),
-    ReviewList.NOTES: marked("Nobody has written a note with a grade (key N)."),
+    ReviewList.BLOCKED: marked("No clip is blocked."),
+    ReviewList.SKIPPED: marked("No skipped pairs."),
+    ReviewList.NOTES: marked("No notes yet. Annotators write them with key N."),
 }
 
 
@@ -58,16 +58,17 @@ def page() -> None:
         _about_notes(project, lead, counts[which])
     pair = _on_show(project, lead, found)
     if pair is None:
-        nothing = tr(_NOTHING.get(which, marked("Nothing to decide: no pair is in this list.")))
-        searched = tr("No query and no video in this list has these words.")
+        nothing = tr(_NOTHING.get(which, marked("No pairs in this list.")))
+        searched = tr("No query or video in this list matches your search.")
         st.success(searched if address_state.read("q") else nothing, icon=":material/check_circle:")
         with st.container(horizontal=True):
             deciding.undo_button()
+        deciding.show_result()
     else:
         case, beside = st.columns([3, 1], gap="medium")
         with case:
             hidden = _bar(pair, found)
-            _case(project, lead, pair, hidden=hidden, skipped=which is ReviewList.SKIPPED)
+            _case(project, lead, pair, which, hidden=hidden)
         with beside:
             _list(found, pair)
         case_keys(pair.pair, _beside(found, pair.pair, 1))
@@ -77,6 +78,7 @@ def page() -> None:
 def restore(project: Project, lead: Person, pair: PairKey) -> None:
     """Callback of a button: the clip may be shown again."""
     restore_clip(project, lead, pair, now=time.time())
+    results.leave("blocked", tr("Annotators get this pair again."))
 
 
 def step(by: int) -> None:
@@ -175,10 +177,13 @@ def _bar(pair: PairReview, found: ReviewPage) -> bool:
         return st.checkbox(tr("Hide names"), key="dis_hide")
 
 
-def _case(project: Project, lead: Person, pair: PairReview, *, hidden: bool, skipped: bool) -> None:
+def _case(project: Project, lead: Person, pair: PairReview, which: ReviewList, *, hidden: bool) -> None:
     campaign = project.campaign
+    notes_first = which is ReviewList.NOTES
     with st.container(border=True, key=f"card-{pair.pair}"):
         pair_view.heading(pair)
+        if notes_first:
+            pair_view.notes(pair, hidden=hidden)
         picture, words = st.columns([11, 9], gap="medium")
         with picture:
             pair_view.clip(pair)
@@ -187,10 +192,10 @@ def _case(project: Project, lead: Person, pair: PairReview, *, hidden: bool, ski
                 given = " ".join(look.grade_mark(grade.grade) for grade in pair.grades)
                 st.html(f"<div class='rr-grades' aria-hidden='true'>{given}</div>")
             pair_view.rule(pair, campaign.grading)
-            if skipped:
+            if which is ReviewList.SKIPPED:
                 deciding.offer(pair)
-        deciding.form(pair, campaign.scale, status.recent_reasons(project, lead), leave)
-        pair_view.record(pair, hidden=hidden)
+        deciding.form(project, lead, pair, status.recent_reasons(project, lead), leave)
+        pair_view.record(pair, hidden=hidden, with_notes=not notes_first)
         pair_view.example(pair, examples_chosen(project, lead))
 
 
@@ -214,11 +219,12 @@ def _list(found: ReviewPage, pair: PairReview) -> None:
 
 
 def _told(row: ReviewRow) -> str:
-    """A row of the list: the query, and under it what is known of the pair."""
+    """Return a row of the list: the query, above it the note in the list of notes, and below it the grades."""
     grades = " ".join(look.grade_mark(grade) for grade in row.grades)
     relevance = f" {row.relevance}" if row.relevance is not None else ""
     state = tr("re-opened") if row.re_opened and not row.verdict.is_settled else wording.verdict(row.verdict)
-    return f"{escape(row.query)}<small class='rr-of-case'>{grades} {state}{relevance}</small>"
+    note = f"<b class='rr-of-case'>“{escape(row.note)}”</b>" if row.note else ""
+    return f"{note}{escape(row.query)}<small class='rr-of-case'>{grades} {state}{relevance}</small>"
 
 
 def _about_notes(project: Project, lead: Person, waiting: int) -> None:
@@ -228,24 +234,26 @@ def _about_notes(project: Project, lead: Person, waiting: int) -> None:
             if waiting
             else tr("Every note has a reply")
         )
-        st.caption(tr("{to_do}; pairs with answered notes come last.", to_do=to_do), width="content")
+        st.caption(tr("{to_do}. Pairs with answered notes come last.", to_do=to_do), width="content")
         look.csv_download(tr("Notes as CSV"), partial(notes_csv, project, lead), "notes.csv", "notes-csv")
 
 
 def _blocked(project: Project, lead: Person) -> None:
     """The pairs whose clip cannot be shown, with why, their query, and the way back into people's hands."""
-    look.refusal("blocked_problem")
+    look.outcome("blocked")
     found = _page(project, lead, ReviewList.BLOCKED, _start())
     if not found.count:
         nothing = (
-            tr("No pair in this list has these words.") if address_state.read("q") else tr(_NOTHING[ReviewList.BLOCKED])
+            tr("No pair in this list matches your search.")
+            if address_state.read("q")
+            else tr(_NOTHING[ReviewList.BLOCKED])
         )
         st.success(nothing, icon=":material/check_circle:")
         return
     st.caption(
         tr(
-            "Annotators do not get these pairs. Repair the video or read the reason, then hand them out "
-            "again. Settled ones come last: nobody has to see them any more."
+            "Annotators do not get these pairs. Fix the video, then hand the pairs out again. Settled pairs "
+            "come last: nobody needs to see them again."
         )
     )
     for row in found.rows:

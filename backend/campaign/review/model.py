@@ -183,6 +183,8 @@ class ReviewRow:
     re_opened: bool
     fault: str
     """Why the clip cannot be shown."""
+    note: str = ""
+    """In the list of notes: the newest one, one without a reply before the others."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
-"""Count the work: what waits for a lead, the pairs that want grades, judgements by day and person, clips to cut ahead.
+"""Count the work: the pairs that want grades, judgements by day and person, clips to cut ahead.
 
-Reads only. What waits is a range of an index, or a walk over few rows; SQLite counts the pairs that want grades by
-kind, so that all of a large campaign come as a few dozen rows. A judgement counts at its first revision: a corrected
-grade is no further work. Imported and simulated ones were not made here by people, so no pace counts them.
+Reads only. SQLite counts the pairs that want grades by kind, so that all of a large campaign come as a few dozen rows.
+A judgement counts at its first revision: a corrected grade is no further work. Imported and simulated judgements were
+not made here by people, so no pace counts them.
 """
 
 from collections import Counter
@@ -13,85 +13,8 @@ from functools import cache
 
 from backend.campaign.monitoring.progress.model import DayCount, PersonPace, Wanting
 from backend.campaign.nouns import SECOND_ROUND_SEATS
-from backend.campaign.selection.candidates.rows import STILL_LISTED
-from backend.core.ids import AnnotatorId, QueryId
+from backend.core.ids import AnnotatorId, PairKey, QueryId
 from backend.store.engine import Database
-
-_OPEN = "coalesce(c.verdict, 'escalated') = 'escalated'"
-
-
-def discarded(db: Database) -> int:
-    """Count the pairs on which people disagree for good, and that no lead has adjudicated or confirmed."""
-    return _count(
-        db,
-        "SELECT count(*) FROM consensus WHERE verdict = 'discarded' "
-        "AND pair_id NOT IN (SELECT pair_id FROM confirmed_discard)",
-    )
-
-
-def notes(db: Database) -> int:
-    """Count the current notes that nobody replied to."""
-    return _count(
-        db,
-        "SELECT count(*) FROM standing_note n WHERE NOT EXISTS "
-        "(SELECT 1 FROM note_reply r WHERE r.judgement_id = n.judgement_id)",
-    )
-
-
-def skipped(db: Database) -> int:
-    """Count the pairs that are not settled and that somebody skips; blocked ones are counted as those."""
-    return _count(
-        db,
-        "SELECT count(DISTINCT k.pair_id) FROM skip k JOIN pair p USING (pair_id) LEFT JOIN consensus c USING (pair_id)"
-        f" WHERE k.lifted_at IS NULL AND {_OPEN} AND p.moment_id NOT IN (SELECT moment_id FROM clip_fault)",
-    )
-
-
-def batches(db: Database) -> int:
-    """Count the queries whose open batches are done as far as they can be, and whose next one nobody declined."""
-    return _count(
-        db,
-        "SELECT count(*) FROM (SELECT b.query_id FROM batch b WHERE b.number IS NOT NULL GROUP BY b.query_id "
-        # Whatever lacks a grade is on the agenda, but for what an exam asks and for clips that cannot be shown.
-        "HAVING NOT EXISTS (SELECT 1 FROM batch o JOIN agenda a USING (batch_id) "
-        "  WHERE o.query_id = b.query_id AND o.number IS NOT NULL) "
-        "AND NOT EXISTS (SELECT 1 FROM set_aside s JOIN pair p USING (pair_id) JOIN batch o USING (batch_id) "
-        "  LEFT JOIN consensus c USING (pair_id) WHERE p.query_id = b.query_id AND o.number IS NOT NULL "
-        f"  AND {_OPEN} AND p.moment_id NOT IN (SELECT moment_id FROM clip_fault)) "
-        "AND NOT EXISTS (SELECT 1 FROM declined_batch d WHERE d.query_id = b.query_id AND d.ended_at IS NULL) "
-        f"AND {STILL_LISTED.format(query='b.query_id')} > 0)",
-    )
-
-
-def descriptions(db: Database) -> int:
-    """Count the descriptions that nobody has accepted or sent back."""
-    return _count(db, "SELECT count(*) FROM description WHERE status = 'waiting'")
-
-
-def paused(db: Database) -> int:
-    """Count the annotators who are paused, and not suspended as well."""
-    return _count(
-        db,
-        "SELECT count(*) FROM pause u JOIN annotator a USING (annotator_id) "
-        "WHERE u.ended_at IS NULL AND a.suspended = 0",
-    )
-
-
-def warned_by_gold(db: Database) -> list[AnnotatorId]:
-    """Return the annotators at work whom gold warned last; what it found before they were let go on does not count."""
-    rows = db.conn.execute(
-        "SELECT g.annotator_id FROM gold_finding g JOIN annotator a USING (annotator_id) "
-        "WHERE a.suspended = 0 AND g.kind = 'warned' AND g.gold_finding_id = "
-        "(SELECT max(gold_finding_id) FROM gold_finding l WHERE l.annotator_id = g.annotator_id) "
-        "AND NOT EXISTS (SELECT 1 FROM pause u WHERE u.annotator_id = g.annotator_id AND u.paused_at >= g.found_at)"
-    )
-    return [AnnotatorId(row[0]) for row in rows]
-
-
-def _count(db: Database, sql: str) -> int:
-    count: int = db.conn.execute(sql).fetchone()[0]
-    return count
-
 
 # Pairs that may be handed out and lack a grade; all of them are in a batch on the agenda.
 _WANTING = """
@@ -144,6 +67,16 @@ def of_query(db: Database, query_id: QueryId) -> list[tuple[int, Wanting]]:
     )
     found = [(int(rank), _kind(told, query_id, skipped or "", known or "")) for rank, told, skipped, known in rows]
     return [(rank, kind) for rank, kind in found if kind.free]
+
+
+def of_pair(db: Database, pair: PairKey) -> Wanting | None:
+    """Return the kind of one pair, whether it wants grades or not; None if there is no such pair."""
+    row = db.conn.execute(
+        f"SELECT {_SEATS}, p.query_id, {_SKIPPED}, {_KNOWN} FROM pair p LEFT JOIN consensus c USING (pair_id) "
+        "WHERE p.pair_key = ?",
+        [pair],
+    ).fetchone()
+    return _kind(row[0], row[1], row[2] or "", row[3] or "") if row else None
 
 
 def kept_back_of(db: Database, query_id: QueryId) -> tuple[tuple[int, ...], tuple[int, ...]]:
