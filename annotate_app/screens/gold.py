@@ -249,7 +249,7 @@ def _answer(project: Project, lead: Person, one: questions.GoldAnswer) -> None:
     st.html(look.table(("", tr("Grade", _context="noun")), rows))
     if chosen.note:
         st.markdown(tr("Note: “{note}”", note=plain(chosen.note)))
-    st.caption(tr("Is the known grade wrong? Adjudicate the pair on Disagreements, or bring your own key in a file."))
+    st.caption(tr("Is the known grade wrong? Adjudicate the pair on Disputes, or bring your own key in a file."))
 
 
 def _form(settings: GoldSettings) -> None:

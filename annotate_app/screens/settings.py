@@ -95,7 +95,7 @@ def _form(project: Project, lead: Person, file: FileSettings) -> None:
                     _field(BY_KEY[key], disabled=fixed)
         _own_rates(disabled=fixed)
         if st.session_state[_SEEN][_CAST]:
-            about = tr("One name a line, such as: Rachel = a woman. These go over those of the page Rewrites.")
+            about = tr("One name a line, such as: Rachel = a woman. These go over those of the page Captions.")
             st.text_area(retold(BY_KEY[_CAST].label), help=about, key=_key(_CAST), disabled=fixed)
         st.form_submit_button(tr("Save settings"), type="primary", on_click=_save, disabled=fixed)
     look.outcome("settings")
@@ -247,6 +247,6 @@ def _where(one: CampaignSetting) -> str:
         return tr("above, on this page")
     if not one.where:
         return how
-    page = escape(tr("page {title}", title=tr(_TITLES[one.where])))
+    page = escape(tr("page {title}", title=tr(_TITLES[one.where.partition("?")[0]])))
     link = f"<a href='{full_path(f'/{one.where}')}' target='_self'>{page}</a>"
     return f"{link}<small>{how}</small>" if how else link

@@ -36,6 +36,7 @@ from annotate_app.session.addresses import (
     SESSION_COOKIE,
     SIGN_IN_PATH,
     is_secure,
+    moved_to,
     set_cookie,
     with_plain_names,
 )
@@ -117,6 +118,9 @@ class Guard:
         send = self._with_headers(send, connection, is_open)
         if _has_two_lengths(connection):
             await _TWO_LENGTHS(scope, receive, send)
+            return
+        if (now_at := moved_to(path, connection.url.query)) is not None:
+            await RedirectResponse(now_at, 308)(scope, receive, send)
             return
         try:
             if not is_open:

@@ -26,21 +26,21 @@ class WayThere(NamedTuple):
 WAITS: dict[WaitKind, tuple[tuple[str, str], WayThere]] = {
     WaitKind.DISCARDED: (
         marked_n("{n} discarded pair waits for your decision.", "{n} discarded pairs wait for your decision."),
-        WayThere("Disagreements", "?show=discarded", marked("Decide")),
+        WayThere("Disputes", "?show=discarded", marked("Decide")),
     ),
     WaitKind.NOTES: (
         marked_n("{n} note has no reply.", "{n} notes have no reply."),
-        WayThere("Disagreements", "?show=notes", marked("Reply")),
+        WayThere("Disputes", "?show=notes", marked("Reply")),
     ),
     WaitKind.SKIPPED: (
         marked_n("{n} skipped pair is not settled.", "{n} skipped pairs are not settled."),
-        WayThere("Disagreements", "?show=skipped", marked("Review skips")),
+        WayThere("Disputes", "?show=skipped", marked("Review skips")),
     ),
     WaitKind.BLOCKED: (
         marked_n(
             "{n} pair is blocked: its clip cannot be shown.", "{n} pairs are blocked: their clips cannot be shown."
         ),
-        WayThere("Disagreements", "?show=blocked", marked("Check clips")),
+        WayThere("Disputes", "?show=blocked", marked("Check clips")),
     ),
     WaitKind.BATCHES: (
         marked_n("The rule recommends {n} further batch.", "The rule recommends {n} further batches."),
@@ -59,11 +59,11 @@ WAITS: dict[WaitKind, tuple[tuple[str, str], WayThere]] = {
     ),
     WaitKind.REWRITES: (
         marked_n("{n} rewritten caption waits for your decision.", "{n} rewritten captions wait for your decision."),
-        WayThere("Rewrites", "", marked("Decide")),
+        WayThere("Captions", "?part=rewrites", marked("Decide")),
     ),
     WaitKind.DESCRIPTIONS: (
         marked_n("{n} description waits for your review.", "{n} descriptions wait for your review."),
-        WayThere("Descriptions", "", marked("Review")),
+        WayThere("Captions", "?part=descriptions", marked("Review")),
     ),
     WaitKind.PAUSED: (
         marked_n("{n} annotator is paused.", "{n} annotators are paused."),
@@ -96,14 +96,21 @@ WAITS: dict[WaitKind, tuple[tuple[str, str], WayThere]] = {
     ),
     WaitKind.RESERVED: (
         marked_n(
-            "{n} pair is reserved until you end the exam or the calibration round.",
-            "{n} pairs are reserved until you end the exam or the calibration round.",
+            "{n} pair is reserved until you end the exam.",
+            "{n} pairs are reserved until you end the exam.",
         ),
         WayThere("Exam", "", marked("End it")),
     ),
+    WaitKind.CALIBRATION: (
+        marked_n(
+            "{n} pair is reserved until you end the calibration round.",
+            "{n} pairs are reserved until you end the calibration round.",
+        ),
+        WayThere("Calibration", "", marked("End it")),
+    ),
     WaitKind.REPORTED: (
         marked_n("{n} clip was reported as broken.", "{n} clips were reported as broken."),
-        WayThere("Disagreements", "?show=skipped", marked("Check clips")),
+        WayThere("Disputes", "?show=skipped", marked("Check clips")),
     ),
 }
 CURES = {
@@ -112,6 +119,7 @@ CURES = {
         "it has ended."
     ),
     WaitKind.RESERVED: marked("Nobody can grade these pairs before."),
+    WaitKind.CALIBRATION: marked("Nobody can grade these pairs before."),
 }
 """What a lead does about it, where the button alone does not say it."""
 SHORT = {
@@ -130,6 +138,7 @@ SHORT = {
     WaitKind.EXAM_KEY: marked("exam pairs without a key"),
     WaitKind.EXAM_ANSWERS: marked("unsettled exam pairs"),
     WaitKind.RESERVED: marked("reserved pairs"),
+    WaitKind.CALIBRATION: marked("reserved pairs"),
     WaitKind.REPORTED: marked("reported clips"),
 }
 """In a short line, after the count."""
@@ -147,18 +156,18 @@ OUT: dict[Barred, tuple[tuple[str, str], WayThere]] = {
             "{who} could grade {which}, but has reached the quota.",
             "{who} could grade {which}, but have reached their quotas.",
         ),
-        WayThere("People", "", marked("Change the quota")),
+        WayThere("People", "?part=assignments", marked("Change the quota")),
     ),
     Barred.ASSIGNED: (
         marked_n(
             "{who} could grade {which}, but is assigned to other queries.",
             "{who} could grade {which}, but are assigned to other queries.",
         ),
-        WayThere("People", "", marked("Change the assignment")),
+        WayThere("People", "?part=assignments", marked("Change the assignment")),
     ),
     Barred.SKIPPED: (
         marked_n("{who} skipped {which}.", "{who} skipped {which}."),
-        WayThere("Disagreements", "?show=skipped", marked("Offer again")),
+        WayThere("Disputes", "?show=skipped", marked("Offer again")),
     ),
     Barred.SUSPENDED: (
         marked_n("{who} could grade {which}, but is suspended.", "{who} could grade {which}, but are suspended."),

@@ -20,7 +20,7 @@ def open_people(open_judging: Callable[..., AppTest]) -> Open:
     """The page as the lead sees it, with the form open."""
 
     def opened() -> AppTest:
-        app = open_judging("people")
+        app = open_judging("people", part="assignments")
         app.session_state["assign"] = True
         return app.run()
 

@@ -1,4 +1,4 @@
-"""The lead's page Descriptions, over a real project: review, who describes, the guideline."""
+"""The part Descriptions of the page Captions, over a real project: review, who describes, the guideline."""
 
 from collections.abc import Callable
 from functools import partial
@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from annotate_app.screens.descriptions import choice as describing_choice
+from annotate_app.screens.captions import describing_choice
 from backend.campaign.corpus.describing import opening
 from backend.campaign.corpus.describing.model import DescriptionStatus
 from backend.campaign.corpus.describing.opening import describing_guideline
@@ -29,7 +29,7 @@ def describing(judging: Judging) -> Judging:
 
 @pytest.fixture
 def open_page(describing: Judging, open_judging: Open) -> Open:
-    return partial(open_judging, "descriptions")
+    return partial(open_judging, "captions", part="descriptions")
 
 
 def status(judging: Judging, key: str) -> DescriptionStatus:

@@ -45,7 +45,7 @@ def shown(real_project: SmallProject) -> Example:
 @pytest.fixture
 def open_decided(open_page_of: Open, decided: PairKey) -> Callable[[], AppTest]:
     """Opens the list Decided as the lead."""
-    return lambda: open_page_of("disagreements", show="decided")
+    return lambda: open_page_of("disputes", show="decided")
 
 
 def chosen(small: SmallProject) -> list[Example]:
@@ -124,7 +124,7 @@ def test_a_pair_without_a_relevance_or_a_clip_cannot_be_chosen(
     open_decided: Open, open_page_of: Open, real_project: SmallProject, decided: PairKey
 ) -> None:
     block_clip(real_project.project, real_project.lead, decided, "damaged", now=NOW)
-    for app in (open_decided(), open_page_of("disagreements", case=real_project.pair(3, ESCALATED[1]).pair)):
+    for app in (open_decided(), open_page_of("disputes", case=real_project.pair(3, ESCALATED[1]).pair)):
         assert [button for button in app.button if button.label == "Decide"]
         assert not [button for button in app.button if button.label == "Show to annotators"]
 

@@ -26,7 +26,7 @@ from tools import texts
 
 FRONT_END = Path(__file__).parents[2] / "annotate_app"
 SHOWING = {
-    *("title", "header", "subheader", "markdown", "caption", "text", "write", "html", "metric", "badge", "table"),
+    *("title", "header", "markdown", "caption", "text", "write", "html", "metric", "badge", "table"),
     *("info", "warning", "error", "success", "toast", "status", "spinner", "progress", "tabs", "expander", "popover"),
     *("button", "form_submit_button", "download_button", "link_button", "checkbox", "toggle", "radio", "selectbox"),
     *("multiselect", "text_input", "text_area", "number_input", "file_uploader", "segmented_control", "date_input"),
@@ -248,7 +248,7 @@ def outside_of_brackets(text: str) -> set[str]:
         ("people", "Lea", set()),
         ("queries", "Lea", set()),
         ("progress", "Lea", set()),
-        ("disagreements", "Lea", QUERY_WORDS),
+        ("disputes", "Lea", QUERY_WORDS),
         ("release", "Lea", set()),
         ("hours", "Lea", set()),
         ("gold", "Lea", set()),

@@ -23,7 +23,7 @@ def note(real_project: SmallProject) -> int:
 
 
 def notes_page(open_page_of: Open) -> AppTest:
-    return open_page_of("disagreements", show="notes")
+    return open_page_of("disputes", show="notes")
 
 
 def said(app: AppTest) -> list[str]:
@@ -92,7 +92,7 @@ def test_whose_reply_was_overtaken_keeps_their_words(open_page_of: Open, real_pr
 def test_notes_stand_with_the_pair_wherever_leads_look_at_it(open_page_of: Open, real_project: SmallProject) -> None:
     real_project.note("Ben", 3, ESCALATED[0], "Beside a verdict")
     pair = real_project.pair(3, ESCALATED[0])
-    assert any("“Beside a verdict”" in one for one in said(open_page_of("disagreements", case=pair.pair)))
+    assert any("“Beside a verdict”" in one for one in said(open_page_of("disputes", case=pair.pair)))
 
 
 def test_without_any_note_the_list_says_how_one_is_written(open_page_of: Open) -> None:

@@ -52,7 +52,7 @@ def sentences(app: AppTest) -> list[str]:
     return [read(element.value) for kind in KINDS for element in app.get(kind)]
 
 
-PAGES = ("queries", "progress", "disagreements", "people", "release")
+PAGES = ("queries", "progress", "disputes", "people", "release")
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -109,7 +109,7 @@ def test_a_database_that_cannot_be_read_is_said_in_words(
     assert [read(error.value).startswith(said) for error in app.error] == [True]
 
 
-BUTTONS = [("disagreements", "restore"), ("people", "suspend-2"), ("progress", "back_up")]
+BUTTONS = [("disputes", "restore"), ("people", "suspend-2"), ("backups", "back_up")]
 
 
 def press(app: AppTest, key: str) -> AppTest:
@@ -320,7 +320,7 @@ def test_progress_says_what_is_stuck_and_why_and_what_waits(open_page_of: Open, 
         "1 annotator is paused.",
     ):
         assert f"|{sentence}|" in shown, sentence
-    assert 'href="/disagreements?show=discarded"' in html(app)
+    assert 'href="/disputes?show=discarded"' in html(app)
     assert 'href="/queries?show=next"' in html(app)
     assert {metric.label: metric.value for metric in app.metric}["Forecast"] == "cannot finish"
     assert any("9 grades have nobody left to give them" in one.value for one in app.warning)
@@ -402,7 +402,7 @@ def test_queries_tells_in_a_line_what_waits_and_is_stuck(open_page_of: Open, rea
 
     waiting.forget()
     shown = html(open_page_of("queries"))
-    link = '<a href="/disagreements?show=notes" target="_self">3 notes without a reply</a>'
+    link = '<a href="/disputes?show=notes" target="_self">3 notes without a reply</a>'
     assert re.search(f"Waits for you: .*{re.escape(link)}", shown)
     assert '<b>4 pairs are stuck.</b> <a href="/progress"' in shown
 
@@ -423,7 +423,7 @@ def test_a_query_says_which_of_its_pairs_are_stuck_and_why(open_page_of: Open, r
         "2 pairs are reserved while an exam or a calibration round asks for them. Ranks 14 and 18.",
     ):
         assert f"|{sentence}|" in shown, sentence
-    assert 'href="/disagreements?show=blocked"' in html(app)
+    assert 'href="/disputes?show=blocked"' in html(app)
     listed = mounted(open_page_of("queries", show="stuck"), "aria-label='Queries'")
     assert re.findall(r"data-opens='(\d+)'", listed) == ["3"]
 
@@ -439,22 +439,25 @@ def skip(project: SmallProject, name: str, kind: SkipKind, query: int, *ranks: i
 
 
 def test_the_menu_counts_what_waits_behind_each_page() -> None:
-    from annotate_app.pages import PAGES
+    from annotate_app.pages import GROUPS, PAGES
     from annotate_app.shared import waiting
 
     every = [Wait(kind, 1000 + nth) for nth, kind in enumerate(WaitKind)]
     found = waiting.counts(every, (Stuck((1, 2), 7, 2, 14, ()), Stuck((2,), 1, 1, 1, ())))
     assert found == {
-        "Disagreements": "5,021",
+        "Disputes": "5,021",
         "Queries": "1,004",
         "Exam": "5,050",
-        "Rewrites": "1,007",
-        "Descriptions": "1,008",
+        "Calibration": "1,016",
+        "Captions": "2,015",
         "People": "1,009",
         "Gold": "1,010",
         "Progress": "8 stuck",
+        "Team": "1,009",
+        "Training": "7,076",
+        "Data": "2,015",
     }
-    assert set(found) < set({page.title for page in PAGES})
+    assert set(found) < {page.title for page in PAGES} | set(GROUPS)
     assert waiting.counts((), ()) == {}
     assert waiting.counts(every[:2], ())["Progress"] == "2", "so many things wait in the inbox"
     assert waiting.counts([Wait(WaitKind.TEAM, 60)], ()) == {"Progress": "1"}, "no page has 60 things to do"
@@ -468,12 +471,12 @@ def test_what_the_menu_asks_for_is_by_page_and_counted_anew_only_after_a_while(
     waiting.forget()
     project, lead = real_project.project, real_project.lead
     first = waiting.menu_answer(project, lead)
-    assert first["counts"] == {"/disagreements": "3", "/queries": "1", "/progress": "4"}
+    assert first["counts"] == {"/disputes": "3", "/queries": "1", "/progress": "4"}
     assert waiting.menu_answer(project, lead) == first, "nothing has happened"
     restore_clip(project, lead, real_project.pair(3, BLOCKED).pair, now=NOW)
     assert waiting.menu_answer(project, lead) == first, "counted just now"
     monkeypatch.setattr("time.time", lambda: NOW + 600)
-    assert waiting.menu_answer(project, lead)["counts"] == {"/disagreements": "2", "/queries": "1", "/progress": "3"}
+    assert waiting.menu_answer(project, lead)["counts"] == {"/disputes": "2", "/queries": "1", "/progress": "3"}
 
 
 def test_every_wait_has_a_sentence() -> None:
@@ -536,7 +539,7 @@ def test_bars_of_simulated_judgements_are_told_apart(open_page_of: Open, real_pr
 
 
 def test_a_backup_is_made_and_offered_with_size_and_time(open_page_of: Open, real_project: SmallProject) -> None:
-    app = open_page_of("progress")
+    app = open_page_of("backups")
     assert len(app.get("download_button")) == 0
     app.button(key="back_up").click().run()
     (made,) = (real_project.folder / "backups").glob("*.db")
@@ -554,7 +557,7 @@ def test_backups_of_before_are_listed_the_newest_first(open_page_of: Open, real_
         file = real_project.folder / "backups" / f"{number:02}.db"
         file.write_bytes(bytes(1000))
         os.utime(file, (NOW + number, NOW + number))
-    app = open_page_of("progress")
+    app = open_page_of("backups")
     shown = [read(one.value).partition(" ")[0] for one in app.markdown if " MB · made " in one.value]
     assert shown == [f"{number:02}.db" for number in range(11, 1, -1)]
     assert "And 2 older ones in the folder backups/." in sentences(app)
@@ -834,10 +837,20 @@ def test_clips_that_one_person_reported_are_listed_and_kept_back_by_a_lead(
 
 
 @pytest.mark.usefixtures("flagged")
+def test_the_flags_of_everybody_are_a_part_of_the_page(open_page_of: Open, real_project: SmallProject) -> None:
+    skip(real_project, "Ben", SkipKind.SKIP, 1, *range(1, 21))
+    app = open_page_of("people", part="flags")
+    listed = [button.key for button in app.button if str(button.key).startswith("look-")]
+    assert listed == ["look-2", "look-3"], "Ana and Ben, of five annotators"
+    app.button(key=f"flag-3-{FlagKind.SKIPS.value}").click().run()
+    assert app.header[0].value == "Ben"
+
+
+@pytest.mark.usefixtures("flagged")
 def test_another_figure_of_the_same_person(open_page_of: Open) -> None:
     app = open_page_of("people")
     app.button(key="look-3").click().run()
-    assert [header.value for header in app.header] == ["Ben"]
+    assert app.header[0].value == "Ben"
     app = open_page_of("people")
     app.button(key="look-2").click().run()
     assert [header.value for header in app.subheader] == ["One grade"], "what is flagged is shown first"
@@ -962,7 +975,7 @@ def test_a_lead_says_what_goes_into_a_release_and_sees_it_at_once(
 def test_before_any_rewrite_the_page_says_what_comes_next(open_page_of: Open) -> None:
     assert any(
         text.startswith("No captions are rewritten yet. Next: reelrank ")
-        for text in sentences(open_page_of("rewrites"))
+        for text in sentences(open_page_of("captions", part="rewrites"))
     )
 
 
@@ -970,7 +983,7 @@ def test_what_became_of_rewrites_is_told_when_nothing_can_be_decided(
     open_page_of: Open, real_project: SmallProject
 ) -> None:
     as_published = "No captions are rewritten yet. Queries are drawn from the captions as published."
-    assert as_published in sentences(open_page_of("rewrites"))
+    assert as_published in sentences(open_page_of("captions", part="rewrites"))
     # Of eight, five are accepted, two of these by hand; one is rejected, two wait. Three were tried again.
     for caption, (rule, accepted, decided_at, attempts) in enumerate(
         [
@@ -987,7 +1000,7 @@ def test_what_became_of_rewrites_is_told_when_nothing_can_be_decided(
             " WHERE caption_id = ?",
             *(rule, accepted, decided_at, attempts, caption),
         )
-    app = open_page_of("rewrites")
+    app = open_page_of("captions", part="rewrites")
     assert "Queries are drawn from these captions. Rewriting is closed." in sentences(app)
     assert [(metric.label, metric.value) for metric in app.metric] == [
         *(("Accepted", "5"), ("By hand", "2"), ("Retried", "3"), ("Rejected", "1"), ("Never decided", "2")),

@@ -198,7 +198,7 @@ def test_next_pair_of_one_who_did_everything_alone(tmp_path: Path) -> None:
 
 
 def disagreements(project: Project) -> None:
-    """What the page Disagreements asks for."""
+    """What the page Disputes asks for."""
     review_counts(project, OPERATOR)
     first, *_ = review_page(project, OPERATOR, ReviewList.TO_DECIDE).rows
     pair_review(project, OPERATOR, first.pair)

@@ -66,7 +66,7 @@ def test_leaving_the_guideline_asks_while_edits_are_unsaved(enter: Enter, server
 
 
 def test_enter_re_opens_after_o_and_the_result_is_in_view(enter: Enter, server: AppServer) -> None:
-    page = enter(LEAD, url=f"{server.url}/disagreements?show=discarded")
+    page = enter(LEAD, url=f"{server.url}/disputes?show=discarded")
     page.set_viewport_size({"width": 1280, "height": 600})
     expect(page.get_by_role("button", name="Re-open for two more")).to_be_visible()
     page_is_done(page)

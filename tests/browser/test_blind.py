@@ -70,7 +70,7 @@ DESK = {"state", "items", "previous", "today", "in_all", "waiting", "skipped", "
 DESK |= {"quota_today", "quota_in_all"}  # what a lead asks of this person, and nothing of anybody else
 # Whether a clip is its `whole` video is no secret: a context of nothing tells it too.
 ITEM = {"pair", "query", "position", "total", "duration_s", "grade", "whole", "note"}
-LEADS_PAGES = ("rewrites", "queries", "progress", "people", "release", "disagreements")
+LEADS_PAGES = ("rewrites", "queries", "progress", "people", "release", "disputes")
 Numbers = list[float | int]
 
 
@@ -354,7 +354,7 @@ def test_the_leads_pages_refuse_an_annotator_without_a_word_of_what_they_show(
     assert leaks(marked, *received, *held) == []
     # The same search finds the marks where they belong, on a lead's screen.
     with entered(browser, recorder, LEAD) as (_, page):
-        page.goto(f"{recorder.url}/disagreements")
+        page.goto(f"{recorder.url}/disputes")
         expect(page.get_by_text("qqcaption").first).to_be_visible()
         page.goto(f"{recorder.url}/people")
         expect(page.get_by_text(OTHER).first).to_be_visible()

@@ -52,7 +52,7 @@ def shows(page: Page, key: str) -> Locator:
 
 
 def test_a_lead_reviews_descriptions_by_keyboard(enter: Callable[..., Page], server: AppServer) -> None:
-    page = enter(LEAD, url=f"{server.url}/descriptions")
+    page = enter(LEAD, url=f"{server.url}/captions?part=descriptions")
     case = shows(page, "d1")
     expect(case.get_by_text("Other descriptions of the same seconds")).to_be_visible()
     expect(case.locator("video")).to_have_js_property("readyState", 4)

@@ -103,7 +103,12 @@ def _next_queries(page: Page) -> list[float]:
 
 
 def _click(page: Page, title: str) -> None:
-    page.get_by_role("link", name=re.compile(rf"^{title}\b")).click()  # some with a count beside them
+    named = re.compile(rf"^{title}\b")  # some with a count beside them
+    if group := next(one.group for one in PAGES if one.title == title):
+        page.get_by_role("button", name=re.compile(rf"^{group}\b")).click()
+        page.get_by_role("menuitem", name=named).click()
+    else:
+        page.get_by_role("link", name=named).click()
     _wait(page, title)
 
 

@@ -1,4 +1,4 @@
-"""The lead's page "Rewrites" in a real browser: worked by keyboard alone, by two leads, over a session that ends."""
+"""The part Rewrites of the page Captions in a real browser: by keyboard, by two leads, over a session that ends."""
 
 import json
 import shutil
@@ -86,8 +86,8 @@ def lead(enter: Enter, server: AppServer) -> Callable[..., Page]:
     """A lead at the page."""
 
     def entered(name: str = LEADS[0], **context: Any) -> Page:
-        page = enter(name, PASSWORD, url=f"{server.url}/rewrites", **context)
-        expect(page.get_by_role("heading", name="Rewrites")).to_be_visible()
+        page = enter(name, PASSWORD, url=f"{server.url}/captions", **context)
+        expect(page.get_by_role("heading", name="Captions", exact=True)).to_be_visible()
         expect(field(page).or_(page.get_by_text("fixed now"))).to_be_visible()
         return page
 

@@ -88,7 +88,7 @@ def test_an_empty_project_is_filled_from_the_browser(
     expect(field).to_have_count(1)  # Streamlit draws it anew where the step before it has become shorter
     field.set_input_files(file)
     expect(page.get_by_role("textbox", name="Annotation file")).to_have_value(file.name)
-    page.get_by_role("button", name="Preview").click()
+    page.get_by_role("group").filter(has=field).get_by_role("button", name="Preview").click()
     page.get_by_role("button", name="Import").click()
     expect(page.locator("summary").filter(has_text="1 caption")).to_be_visible()
     expect(page.get_by_text(f"{FIRST.stem} is now {FIRST.name}")).to_be_visible()

@@ -45,7 +45,7 @@ def test_what_is_stuck_is_told_until_somebody_can_grade_it_and_a_quota_ends_the_
     enter: Callable[..., Page], server: AppServer
 ) -> None:
     project = open_project(server.project)
-    lead = enter(LEAD, own=True, url=f"{server.url}/people")
+    lead = enter(LEAD, own=True, url=f"{server.url}/people?part=assignments")
     lead.get_by_text("Assign work").click()
     expect(lead.get_by_role("button", name="Assign", exact=True)).to_be_visible()
     # While the form unfolds, the page scrolls; a list closes when what is around it scrolls.
@@ -68,6 +68,8 @@ def test_what_is_stuck_is_told_until_somebody_can_grade_it_and_a_quota_ends_the_
     expect(ben.get_by_role("heading", name="Enough for today")).to_be_visible()
 
     # The counts in the menu follow by themselves, under a form that is open and half filled in.
+    lead.get_by_role("radio", name="People").click()
+    expect(lead.get_by_role("button", name="Pause", exact=True).first).to_be_visible()
     lead.clock.install()  # pages look every quarter of a minute; a test need not wait for that
     lead.get_by_role("button", name="Pause", exact=True).first.click()
     reason = lead.get_by_label("Why is")

@@ -18,7 +18,7 @@ Enter = Callable[..., Page]
 
 
 def test_a_trial_round_is_taken_before_work_and_read_by_the_lead(enter: Enter, server: AppServer) -> None:
-    lead = enter(LEAD, url=f"{server.url}/exam")
+    lead = enter(LEAD, url=f"{server.url}/calibration")
     lead.get_by_text("Start a calibration round", exact=True).click()
     lead.get_by_label("Pairs per query", exact=True).fill("2")
     lead.locator(".st-key-trial_count").get_by_label("Queries").fill("1")

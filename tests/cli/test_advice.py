@@ -26,7 +26,7 @@ from support import MOMENTS, NOW, WordEncoder, have_read, person_of
 
 Follow = Callable[[str], None]
 PASSWORD = "a long password"
-PAGES = ("queries", "progress", "disagreements", "people", "exam", "release", "leaderboard")
+PAGES = ("queries", "progress", "disputes", "people", "exam", "release", "leaderboard")
 
 
 @pytest.fixture

@@ -55,7 +55,7 @@ def _default(one: SettingEntry) -> str:
 
 def _changed(one: SettingEntry) -> str:
     line = next(line for line in LINES if one.key in line.keys)
-    return f"page {line.page.capitalize().replace('-', ' ')}" if line.page else line.how
+    return f"page {line.page.partition('?')[0].capitalize().replace('-', ' ')}" if line.page else line.how
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ import streamlit as st
 
 from annotate_app.language import marked, retold, tr
 from annotate_app.plain import plain
-from annotate_app.screens.exam import calibration_round as trial_round
 from annotate_app.screens.exam import figures, holding
 from annotate_app.shared import address_state, exam_results, look, results, wording
 from annotate_app.shared.long_list import ListColumn, ListRow, long_list, matching, rows_of, searched
@@ -33,23 +32,13 @@ _FOR_A_LEAD = (ExamPhase.FAILED, ExamPhase.WAITING)
 
 
 def page() -> None:
-    """Draw the exam, and below it the calibration round, which comes before it."""
+    """Draw the exam in force, people, items, and the form of another exam; without an exam, the form alone."""
     project, lead, _ = look.lead_page("Exam")
-    if not _exam(project, lead):
-        trial_round.section(project, lead)
-
-
-def _exam(project: Project, lead: Person) -> bool:
-    """Draw the exam in force, people, items, and the form of another exam; without an exam, the form alone.
-
-    Returns:
-        Whether the lead is answering the exam, which takes the whole page.
-    """
     with st.container():  # always there: a message that comes or goes would reset the tabs
         look.outcome("exam")
     held, campaign = exam_held(project, lead), project.campaign
     if holding.key_desk(project, lead, held):
-        return True
+        return  # the lead is giving the key, and needs the page for it alone
     if held is None:
         st.markdown(
             tr(
@@ -62,7 +51,7 @@ def _exam(project: Project, lead: Person) -> bool:
         holding.plan(project, lead)
         holding.to_use(exam_to_use(project, lead))
         _earlier(qualification_exam_results.exam_outcomes(project, lead))
-        return False
+        return
     _facts(held, exam_although(project, lead))
     standing = qualification_exam_results.exam_results(project, lead)
     holding.stage(held, standing, preview_exam_key(project, lead))
@@ -86,7 +75,6 @@ def _exam(project: Project, lead: Person) -> bool:
             on_click=end,
             help=tr("Then all annotators may grade. Attempts stay on record."),
         )
-    return False
 
 
 @look.lead_callback("exam_problem")

@@ -10,7 +10,7 @@ from annotate_app.language import marked, tr
 from annotate_app.plain import plain
 from annotate_app.screens.people import flags as person_flags
 from annotate_app.screens.people import removing
-from annotate_app.shared import exam_results, inviting, look, wording
+from annotate_app.shared import address_state, exam_results, inviting, look, wording
 from annotate_app.shared.long_list import choose_queries, chosen_queries, clear_queries, searched
 from backend.campaign.judging import staffing
 from backend.campaign.judging.model import Assignment
@@ -36,6 +36,9 @@ _QUERIES_OF = {
     Split.VAL: marked("the validation queries"),
     Split.TEST: marked("the test queries"),
 }
+_ASSIGNMENTS, _FLAGS = "assignments", "flags"
+_PARTS = {"people": marked("People"), _ASSIGNMENTS: marked("Assignments"), _FLAGS: marked("Quality flags")}
+_OF_A_PART = ("q", "page", "assigned", "assigned-page")
 _NAME = "assign"
 _SEEN = "assign_seen"
 """In the session: the number of everybody's assignment as the page last showed it."""
@@ -43,7 +46,7 @@ _FIELDS = ("assign_who", "assign_split", "assign_part", "assign_parts", "assign_
 
 
 def page() -> None:
-    """The people with links, pauses, suspensions and removal; the form that invites somebody; assignments."""
+    """Draw the people, their assignments, or their quality flags; or one person with all that is behind their flags."""
     project, lead, _ = look.lead_page("People")
     if person_flags.asked() is not None:
         person_flags.show(project, lead)
@@ -51,6 +54,19 @@ def page() -> None:
     look.outcome("people")
     everybody = list_people(project, lead, now=time.time())
     reviews = [one for one in everybody if not one.is_archived]
+    parts = {part: tr(title) for part, title in _PARTS.items()}
+    part = address_state.choice(tr("Part"), "part", parts, clears=_OF_A_PART, label_visibility="collapsed")
+    if part == _ASSIGNMENTS:
+        assignments(project, lead, reviews)
+    elif part == _FLAGS:
+        person_flags.overview(_flags(project, lead, str(project.folder), explored_version(project, lead)))
+    else:
+        _people(project, lead, reviews)
+        removing.archive([one for one in everybody if one.is_archived])
+
+
+def _people(project: Project, lead: Person, reviews: list[PersonReview]) -> None:
+    """Draw everybody with links, pauses, suspensions and removal, and the form that invites somebody."""
     reviews.sort(key=lambda review: review.pause is None or review.person.suspended)  # who waits for a lead comes first
     listed = searched(reviews, lambda review: review.person.name, "person")
     # On a narrow screen every row carries its labels instead; see look.css.
@@ -69,8 +85,6 @@ def page() -> None:
     st.header(tr("Add a person"), anchor=False)
     inviting.links(inviting.FORM)  # above the form, where it was a moment ago: so they are in view
     inviting.form()
-    removing.archive([one for one in everybody if one.is_archived])
-    assignments(project, lead, reviews)
 
 
 @look.lead_callback("people_problem")
@@ -216,8 +230,8 @@ def assignments(project: Project, lead: Person, people: Sequence[PersonReview]) 
         if one.person.role is Role.ANNOTATOR and not one.person.suspended
     }
     if not annotators:
+        st.info(tr("There are no annotators yet. Add them under “People”."))
         return
-    st.header(tr("Assignments"), anchor=False)
     st.caption(tr("Optional. Without an assignment, people grade whatever is nearest to completion."))
     look.outcome("assign")
     names = {one.person.annotator_id: one.person.name for one in people}

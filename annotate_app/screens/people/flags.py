@@ -45,6 +45,23 @@ def asked() -> AnnotatorId | None:
     return None if who is None else AnnotatorId(who)
 
 
+def overview(people: Sequence[PersonFlags]) -> None:
+    """Everybody with a quality flag."""
+    st.markdown(
+        tr(
+            "A quality flag marks a figure of somebody's work that is worth a look. It never acts by itself. Choose "
+            "one to see the pairs behind it."
+        )
+    )
+    flagged = [one for one in people if one.raised]
+    if not flagged:
+        st.success(tr("Nobody has a quality flag."), icon=":material/check_circle:")
+    for one in sorted(flagged, key=lambda one: -len(one.raised)):
+        with st.container(key=f"flagged-{one.annotator_id}"):
+            button(one)
+            raised(one)
+
+
 def button(flags: PersonFlags) -> None:
     """The name of somebody, which leads to their work."""
     st.button(

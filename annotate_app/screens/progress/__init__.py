@@ -1,4 +1,4 @@
-"""The lead's page "Progress": what waits for a lead, how far the work is, when it may be done; backups."""
+"""The lead's page "Progress": what waits for a lead, how far the work is, when it may be done."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -10,7 +10,6 @@ import streamlit as st
 
 from annotate_app.language import marked, retold, tr, trn
 from annotate_app.plain import plain
-from annotate_app.screens.progress.backup import backups
 from annotate_app.screens.progress.figures import funnel, pool_check, verdict_bar
 from annotate_app.screens.progress.inbox import clips_job, inbox
 from annotate_app.session import auth
@@ -37,7 +36,7 @@ _SET_UP = WayThere("Set up", "", marked("Continue the setup"))
 
 
 def page() -> None:
-    """Show what waits for a lead, then how far the work is, when it may be done, and the backups."""
+    """Show what waits for a lead, then how far the work is, and when it may be done."""
     project, lead, _ = look.lead_page("Progress")
     if trouble := little_room(project, lead):
         st.error(plain(retold(trouble)), icon=":material/hard_drive:")
@@ -47,9 +46,8 @@ def page() -> None:
     _live(project, lead)
     if wrong := video_states(project, lead, wrong=True):
         st.header(tr("Videos with a problem"), anchor=False)
-        st.caption(tr("As of the last check. The page Set up checks the videos again."))
+        st.caption(tr("As of the last check. Check them again on the page Videos."))
         video_troubles(wrong)
-    backups(project, lead)
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,7 +95,7 @@ def _zone() -> str | None:
 def _reported(project: Project, lead: Person) -> Iterator[InboxRow]:
     """A row for each clip that one person reported as broken, the newest first."""
     found = sorted(queue.reported_clips(project, lead), key=lambda one: -one.at)
-    see = WayThere("Disagreements", "?show=skipped", tr("See the clip"))
+    see = WayThere("Disputes", "?show=skipped", tr("See the clip"))
     for one in found[:_SHOWN]:
         text = tr("{who} reported a clip as broken: “{reason}”", who=one.by, reason=one.reason)
         note = tr(

@@ -20,7 +20,7 @@ from backend.core.ids import QueryId
 
 QUERY, PAIR = "query", "pair"
 """The names in the address of the query that is shown, and of the candidate that is opened, by its rank."""
-_CLIPS = WayThere("Disagreements", "?show=blocked", marked("Look at the clips"))
+_CLIPS = WayThere("Disputes", "?show=blocked", marked("Look at the clips"))
 _EXAM = WayThere("Exam", "", marked("Look"))
 
 

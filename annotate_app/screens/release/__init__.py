@@ -96,8 +96,7 @@ def warnings(counts: dict[str, Any]) -> list[str]:
         (
             pairs["discarded"],
             marked(
-                "{pairs_are} discarded: no consensus, so no relevance. You can still adjudicate on the page "
-                "Disagreements."
+                "{pairs_are} discarded: no consensus, so no relevance. You can still adjudicate on the page Disputes."
             ),
         ),
         (

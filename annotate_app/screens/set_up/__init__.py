@@ -57,9 +57,14 @@ def page() -> None:
                 st.markdown(plain(standing.waits))
             else:
                 step.show(project, lead, counts)
-            look.outcome(f"set_up_{step.key}")
-            if own_job is not None:
-                show_job(project, lead, own_job, f"set_up_{step.key}_problem", partial(_then, step))
+            results_of(project, lead, step, own_job)
+
+
+def results_of(project: Project, lead: Person, step: SetUpStep, job: Job | None) -> None:
+    """Draw what came of the buttons of a step: its outcome, and its job if one runs or ran last."""
+    look.outcome(f"set_up_{step.key}")
+    if job is not None:
+        show_job(project, lead, job, f"set_up_{step.key}_problem", partial(_then, step))
 
 
 def _just_done(done: dict[str, bool]) -> str:

@@ -110,7 +110,7 @@ def _show(project: Project, lead: Person, counts: dict[str, Any]) -> None:
     if queue.counts.rewritten and st.button(tr("Show what changed"), key="rewriting_changed"):
         auth.dialog(_what_changed, tr("Changes by rewriting"))(project, lead)
     if queue.counts.waiting:
-        way = WayThere("Rewrites", "", tr("Decide on them"))
+        way = WayThere("Captions", "?part=rewrites", tr("Decide on them"))
         told = trn("{n} caption waits for a decision.", "{n} captions wait for a decision.", queue.counts.waiting)
         st.html(f"<p class='rr-waiting'>{told} {way.link}</p>")
 

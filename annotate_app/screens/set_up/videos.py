@@ -281,7 +281,7 @@ def _show_moments(project: Project, lead: Person, counts: dict[str, Any]) -> Non
         way = WayThere("Moments", "", tr("View and change the moments"))
         st.html(f"<p class='rr-waiting'>{way.link}</p>")
     chosen = describing_choice(project, lead)
-    way = WayThere("Descriptions", "?tab=Who describes", tr("Choose who describes which videos"))
+    way = WayThere("Captions", "?part=descriptions&tab=Who describes", tr("Choose who describes which videos"))
     told = (
         tr("Describing is open: people mark moments and write a sentence for each.")
         if chosen.open

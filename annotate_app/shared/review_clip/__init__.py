@@ -99,7 +99,7 @@ def reported_clips(project: Project, lead: Person) -> None:
     st.caption(
         tr(
             "The server can play these clips, so others still get them. A second report blocks a clip. See each clip "
-            "in the list Skipped on Disagreements. To undo all reports of a person, open the person on People."
+            "in the list Skipped on Disputes. To undo all reports of a person, open the person on People."
         )
     )
     for one in found[:_SHOWN]:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import streamlit as st
 
 from annotate_app.language import marked, tr, trn
-from annotate_app.pages import address
+from annotate_app.pages import GROUPS, PAGES, address
 from annotate_app.session import auth
 from annotate_app.shared import joined, wording
 from annotate_app.shared.ways import CURES, OUT, SHORT, WAITS, WayThere
@@ -32,7 +32,7 @@ _SPARED = 30
 _ORDINALS = ("", marked("first"), marked("second"), marked("third"), marked("fourth"), marked("fifth"), marked("sixth"))
 _INVITE = WayThere("People", "", marked("Invite annotators"))
 _STUCK = WayThere("Queries", "?show=stuck", marked("Show these queries"))
-_DECIDE = WayThere("Disagreements", "?show=escalated", marked("Decide"))
+_DECIDE = WayThere("Disputes", "?show=escalated", marked("Decide"))
 _NAMES = 3
 """How many people a sentence names; the others are counted."""
 MORE_COUNTS: list[Callable[[Project, Person], dict[str, str]]] = []
@@ -80,7 +80,7 @@ def stuck_lines(ahead: Ahead) -> list[Line]:
     left = ahead.forecast
     if left.over_quota:
         text = trn("{n} grade exceeds the quotas.", "{n} grades exceed the quotas.", left.over_quota)
-        lines.append(Line(text, WayThere("People", "", marked("Change the quotas"))))
+        lines.append(Line(text, WayThere("People", "?part=assignments", marked("Change the quotas"))))
     if left.disputes:
         text = trn(
             "About {n} more pair will be disputed if this goes on, and need {lack}.",
@@ -182,9 +182,9 @@ def forget() -> None:
 
 
 def counts(waits: Iterable[Wait], stuck: Iterable[Stuck]) -> dict[str, str]:
-    """Return what stands behind the titles in the menu: how much waits there; behind Progress what is stuck.
+    """Return what stands behind the titles of pages and groups in the menu: how much waits there.
 
-    While nothing is stuck, Progress says how many things wait in its inbox.
+    Behind Progress is what is stuck, or how many things wait in its inbox while nothing is stuck.
     """
     found: dict[str, int] = {}
     kinds = 0
@@ -193,6 +193,9 @@ def counts(waits: Iterable[Wait], stuck: Iterable[Stuck]) -> dict[str, str]:
         if wait.kind is not WaitKind.TEAM:  # pairs that wait, and nothing that is on the page People
             title = WAITS[wait.kind][1].title
             found[title] = found.get(title, 0) + wait.count
+    for page in PAGES:
+        if page.group and page.title in found:
+            found[page.group] = found.get(page.group, 0) + found[page.title]
     told = {title: f"{count:,}" for title, count in found.items()}
     if pairs := sum(one.pairs for one in stuck):
         return {**told, "Progress": tr("{pairs:,} stuck", pairs=pairs)}
@@ -269,13 +272,19 @@ def _needed(people: int) -> str:
 
 def menu_counts(project: Project, lead: Person) -> None:
     """Put the counts into the menu, and keep them up to date."""
-    _mount(key="menu-counts", data={"told": menu_answer(project, lead), "every_ms": 1000 * REFRESH_S})
+    groups = {tr(group): [f"/{page.address}" for page in pages] for group, pages in GROUPS.items()}
+    told = menu_answer(project, lead)
+    _mount(key="menu-counts", data={"told": told, "groups": groups, "every_ms": 1000 * REFRESH_S})
 
 
 def menu_answer(project: Project, lead: Person) -> dict[str, object]:
-    """Return the answer of the route: the counts by path, and when they were made, in seconds since 1970."""
+    """Return the answer of the route: counts by path or group, and when they were made, in seconds since 1970."""
     kept = now_waiting(project, lead)
     by_title = counts(kept.waits, kept.stuck)
     for more in MORE_COUNTS:
         by_title |= more(project, lead)
-    return {"at": kept.at, "counts": {f"/{address(title)}": count for title, count in by_title.items()}}
+    return {"at": kept.at, "counts": {_place(title): count for title, count in by_title.items()}}
+
+
+def _place(title: str) -> str:
+    return tr(title) if title in GROUPS else f"/{address(title)}"

@@ -240,11 +240,16 @@ LINES = (
         PEOPLE,
         said("Describing"),
         _describing,
-        page="descriptions",
+        page="captions?part=descriptions",
         events=(DESCRIBING_OPENED, DESCRIBING_CLOSED),
     ),
     SettingLine(
-        ("assignments",), PEOPLE, said("Assignments"), _assignments, page="people", events=(ASSIGNED, UNASSIGNED)
+        ("assignments",),
+        PEOPLE,
+        said("Assignments"),
+        _assignments,
+        page="people?part=assignments",
+        events=(ASSIGNED, UNASSIGNED),
     ),
     SettingLine(
         ("guideline",),

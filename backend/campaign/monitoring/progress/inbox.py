@@ -117,7 +117,7 @@ def _exams(db: Database) -> Iterator[tuple[WaitKind, Waiting]]:
             yield WaitKind.EXAM_ANSWERS, Waiting(rows.unsettled_items(db, over.exam_id), over.ended_at)
     calibration = exams.held(db, ExamPurpose.CALIBRATION)
     if calibration is not None and (ended := _all_done(db, calibration)) is not None:
-        yield WaitKind.RESERVED, Waiting(rows.unsettled_items(db, calibration.exam_id), ended)
+        yield WaitKind.CALIBRATION, Waiting(rows.unsettled_items(db, calibration.exam_id), ended)
 
 
 def _held(db: Database, exam: Exam) -> Iterator[tuple[WaitKind, Waiting]]:

@@ -201,9 +201,11 @@ class WaitKind(StrEnum):
     EXAM_ANSWERS = "exam_answers"
     """Unsettled pairs of an exam of open pairs, whose answers a lead may let count."""
     RESERVED = "reserved"
-    """Unsettled pairs that stay reserved until a lead ends the exam or the calibration round, which is done."""
+    """Unsettled pairs that stay reserved until a lead ends the exam, which is done."""
     REPORTED = "reported"
     """Clips that one person reported as broken, and that others still get."""
+    CALIBRATION = "calibration"
+    """Unsettled pairs that stay reserved until a lead ends the calibration round, which everybody has done."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -238,7 +238,7 @@ def test_a_calibration_round_that_everybody_finished_waits_for_its_end(judging: 
     )
     assert counts(judging) == {}
     suspend(judging.project, judging.lead, last, True, now=NOW)
-    assert counts(judging) == {WaitKind.RESERVED: 3}
+    assert counts(judging) == {WaitKind.CALIBRATION: 3}
 
 
 def test_the_newest_comes_first_and_a_note_is_quoted(judging: Judging) -> None:

@@ -1,4 +1,4 @@
-"""The lead's page "Descriptions": what people wrote about moments of videos, one after the other; who may; how.
+"""The part Descriptions of the page Captions: what people wrote about moments, one by one; who may describe; how.
 
 One description is on show, the list that it is from beside it. List, search, order and description stand in the
 address.
@@ -11,8 +11,8 @@ import streamlit as st
 
 from annotate_app.language import marked, retold, tr
 from annotate_app.plain import isolated, plain
-from annotate_app.screens.descriptions import acts
-from annotate_app.screens.descriptions import choice as describing_choice
+from annotate_app.screens.captions import describing_choice
+from annotate_app.screens.captions import description_acts as acts
 from annotate_app.shared import address_state, look, wording
 from annotate_app.shared.case_keys import keys_of, legend_of, neighbours
 from annotate_app.shared.long_list import ListColumn, ListRow, long_list
@@ -59,9 +59,8 @@ _KEYS = (
 )
 
 
-def page() -> None:
+def show(project: Project, lead: Person) -> None:
     """Descriptions to review, who may describe, and the guideline for it, each in a tab."""
-    project, lead, _ = look.lead_page("Descriptions")
     reviewed, who, how = address_state.tabs([marked("Review"), marked("Who describes"), marked("Guideline")])
     with reviewed:
         _review(project, lead)

@@ -1,4 +1,4 @@
-"""The lead's page "Rewrites": the imprecise caption that waits, what it changed, and the keys that decide about it.
+"""The part Rewrites of the page Captions: the rewrite that waits, what it changed, and the keys that decide about it.
 
 Decisions travel from the browser to `/rewriting/decision`, never through Streamlit: the next rewrite stands there
 before the server has answered.
@@ -12,11 +12,12 @@ import streamlit as st
 
 from annotate_app.language import as_builtins, browser_texts, tr
 from annotate_app.plain import plain
-from annotate_app.screens.rewrites.captions_in_use import captions_in_use
+from annotate_app.screens.captions.captions_in_use import captions_in_use
 from annotate_app.shared import joined, look
 from backend.campaign.corpus.captions.decisions import rewrite_queue
 from backend.campaign.corpus.captions.model import RewriteCounts
 from backend.campaign.nouns import Person
+from backend.campaign.setup.project.folder import Project
 
 _HERE = Path(__file__).parent
 _KEY = "rewrites"
@@ -30,9 +31,8 @@ _mount = st.components.v2.component(
 )
 
 
-def page() -> None:
+def show(project: Project, lead: Person) -> None:
     """The rewrite that waits, with the keys that decide about it; once queries were drawn, only how it ended."""
-    project, lead, _ = look.lead_page("Rewrites")
     queue = rewrite_queue(project, lead)
     if not queue.counts.rewritten:
         drawn = tr("Queries are drawn from the captions as published.")

@@ -1,4 +1,4 @@
-"""The trial round on the lead's page Exam, over a real project."""
+"""The lead's page Calibration, over a real project."""
 
 from collections.abc import Callable, Mapping
 
@@ -62,8 +62,8 @@ def asked(small: SmallProject) -> list[PairKey]:
 
 @pytest.fixture
 def open_page(open_page_of: Callable[..., AppTest]) -> Open:
-    """Opens the page Exam as a lead."""
-    return lambda: open_page_of("exam")
+    """Opens the page Calibration as a lead."""
+    return lambda: open_page_of("calibration")
 
 
 def _choose(app: AppTest, query: QueryId) -> None:

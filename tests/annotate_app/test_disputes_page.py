@@ -1,4 +1,4 @@
-"""The page Disagreements as a lead reads it, case by case, over a real project."""
+"""The page Disputes as a lead reads it, case by case, over a real project."""
 
 from collections.abc import Callable
 
@@ -26,7 +26,7 @@ Open = Callable[..., AppTest]
 @pytest.fixture
 def open_page(open_page_of: Open) -> Open:
     """Opens the page with an address."""
-    return lambda **values: open_page_of("disagreements", **values)
+    return lambda **values: open_page_of("disputes", **values)
 
 
 @pytest.fixture

@@ -49,7 +49,7 @@ def press_azerty_3(page: Page) -> None:
 
 
 def test_a_lead_goes_through_the_cases_by_keyboard(enter: Callable[..., Page], server: AppServer) -> None:
-    page = enter(LEAD, url=f"{server.url}/disagreements")
+    page = enter(LEAD, url=f"{server.url}/disputes")
     listed = page.locator(".rr-list tr[data-opens]")
     expect(listed.first).to_be_visible()
     first, second = (str(listed.nth(nth).get_attribute("data-opens")) for nth in range(2))
@@ -113,11 +113,11 @@ def test_a_lead_goes_through_the_cases_by_keyboard(enter: Callable[..., Page], s
     # List and case stand in the address: a click on a row, Back, and a reload.
     page.get_by_role("radio", name=re.compile("^Confirmed")).click()
     shows(page, first)
-    expect(page).to_have_url(f"{server.url}/disagreements?show=confirmed")
+    expect(page).to_have_url(f"{server.url}/disputes?show=confirmed")
     page.get_by_role("radio", name=re.compile("^Escalated")).click()
     row = page.locator(f".rr-list tr[data-opens='{second}']")
     row.click()
-    expect(page).to_have_url(f"{server.url}/disagreements?show=escalated&case={second}")
+    expect(page).to_have_url(f"{server.url}/disputes?show=escalated&case={second}")
     page.reload()
     shows(page, second)
     expect(page.locator(f".st-key-card-{second}")).to_contain_text("a lead re-opened the pair")

@@ -1,4 +1,4 @@
-"""The calibration round on the lead's page Exam: start and end it, and read answers and notes."""
+"""The lead's page "Calibration": start and end a calibration round, and read answers and notes."""
 
 import time
 from functools import partial
@@ -21,10 +21,9 @@ _QUERIES, _PAIRS = 3, 5
 _NAME = "trial"
 
 
-def section(project: Project, lead: Person) -> None:
+def page() -> None:
     """Draw the open round, or the last one with the form of another."""
-    st.divider()
-    st.header(tr("Calibration round"), anchor=False)
+    project, lead, _ = look.lead_page("Calibration")
     look.outcome("trial")
     found = trial_round(project, lead)
     if found is None or found.ended_at is not None:
@@ -121,7 +120,7 @@ def _round(project: Project, lead: Person, found: CalibrationRound) -> None:
     if not pairs:
         return
     labels: dict[str, str] = {key: _label(pair) for key, pair in pairs.items()}
-    pair = pairs[PairKey(address_state.choice(tr("Look at a pair"), "trial", labels, box=True))]
+    pair = pairs[PairKey(address_state.choice(tr("Pair"), "trial", labels, box=True))]
     picture, words = st.columns([2, 3], gap="medium")
     with picture:
         review_clip(pair)

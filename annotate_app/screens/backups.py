@@ -1,4 +1,4 @@
-"""Backups on the page Progress: make one, and download one of the newest."""
+"""The lead's page "Backups": copies of the database, to make and to download."""
 
 import time
 
@@ -14,10 +14,10 @@ from backend.campaign.setup.project.folder import Project
 _SHOWN = 10
 
 
-def backups(project: Project, lead: Person) -> None:
-    """Show the button that makes a backup, and a line for each of the newest ones."""
-    st.header(tr("Backups"), anchor=False)
-    st.caption(
+def page() -> None:
+    """The button, and a line for each of the newest copies."""
+    project, lead, _ = look.lead_page("Backups")
+    st.markdown(
         tr(
             "A backup is a copy of the database, made while people work, in the folder backups/ of the project. It "
             "has no release files: copy the folder releases/ too."
@@ -26,6 +26,8 @@ def backups(project: Project, lead: Person) -> None:
     look.refusal("backup_problem")
     st.button(tr("Back up now"), key="back_up", on_click=_back_up, icon=":material/shield:")
     found = list_backups(project, lead)
+    if not found:
+        st.caption(tr("No backup was made here yet."))
     for number, one in enumerate(found[:_SHOWN]):
         with st.container(horizontal=True, vertical_alignment="center", key=f"backup-{number}"):
             made = wording.when(one.made_at, st.context.timezone)
@@ -48,15 +50,11 @@ def backups(project: Project, lead: Person) -> None:
                 on_click="ignore",
             )
     if len(found) > _SHOWN:
-        st.caption(
-            tr(
-                "And {older_ones} in the folder backups/.",
-                older_ones=wording.count_of(len(found) - _SHOWN, "older one"),
-            )
-        )
+        older = wording.count_of(len(found) - _SHOWN, "older one")
+        st.caption(tr("And {older_ones} in the folder backups/.", older_ones=older))
 
 
 @look.lead_callback("backup_problem")
 def _back_up(project: Project, lead: Person) -> None:
-    """Callback of the button."""
+    """Callback of the button: make the copy, or leave a message why not."""
     backup_now(project, lead, now=time.time())

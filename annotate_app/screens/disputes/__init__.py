@@ -1,4 +1,4 @@
-"""The lead's page "Disagreements": disputed, discarded, skipped and blocked pairs, one after the other.
+"""The lead's page "Disputes": disputed, discarded, skipped and blocked pairs, one after the other.
 
 One case is on show, its list beside it. List, search, page and case stand in the address.
 """
@@ -11,8 +11,8 @@ from html import escape
 import streamlit as st
 
 from annotate_app.language import marked, retold, tr
-from annotate_app.screens.disagreements import adjudicating as deciding
-from annotate_app.screens.disagreements.adjudicating import CASE, ON_SHOW
+from annotate_app.screens.disputes import adjudicating as deciding
+from annotate_app.screens.disputes.adjudicating import CASE, ON_SHOW
 from annotate_app.session import auth
 from annotate_app.shared import address_state, look, pair_view, results, wording
 from annotate_app.shared.case_keys import case_keys, legend, neighbours
@@ -47,7 +47,7 @@ _NOTHING = {
 
 def page() -> None:
     """A list of pairs and one of them large; of those whose clip cannot be shown, the list alone."""
-    project, lead, _ = look.lead_page("Disagreements")
+    project, lead, _ = look.lead_page("Disputes")
     counts = status.review_counts(project, lead)
     which = _filters(counts)
     if which is ReviewList.BLOCKED:
