@@ -51,7 +51,7 @@ def page() -> None:
     else:
         st.info(tr("Nobody worked in this time. Hours appear with the first grade."))
     for text in remarks(found):
-        st.caption(text)
+        st.markdown(text)
     st.header(tr("Still to come"), anchor=False)
     st.markdown(plain(ahead(found.outlook, found.currency)))
     with st.expander(tr("What counts as working time")):
