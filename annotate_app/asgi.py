@@ -9,7 +9,7 @@ import gc
 import os
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 
@@ -24,18 +24,28 @@ from annotate_app.server.routes import own_routes
 from annotate_app.server.server_process import answer_at_once, limit_messages
 from annotate_app.session import auth, guard, oidc
 from annotate_app.session.addresses import BasePath, is_own_path
+from annotate_app.session.first_project import FirstProject
 from annotate_app.session.guard import Guard
 from annotate_app.session.websocket import LARGEST_MESSAGE_BYTES, bind_sessions
 from annotate_app.shared.waiting import MORE_COUNTS, menu_answer
 from backend.core import processes
 from backend.core.errors import ReelRankError
-from backend.core.server_options import BASE_PATH_VARIABLE, METRICS_VARIABLE, READY_VARIABLE, checked_base_path
+from backend.core.server_options import (
+    BASE_PATH_VARIABLE,
+    FIRST_LINK_VARIABLE,
+    METRICS_VARIABLE,
+    READY_VARIABLE,
+    checked_base_path,
+)
 from backend.core.text_files import visible
 from backend.media.clips import ensure as cut_clip
 from backend.media.jobs import ClipJob
 
+own_address, _, first_link = os.environ.pop(FIRST_LINK_VARIABLE, "").partition("\n")
+"""How the project is made, where the folder is empty; see `annotate_app.session.first_project`."""
 try:
-    auth.project()
+    if not first_link:
+        auth.project()
     base_path = checked_base_path(os.environ.get(BASE_PATH_VARIABLE, ""))
 except (ReelRankError, ValueError) as refusal:
     sys.exit(f"ReelRank: {refusal}")
@@ -68,19 +78,26 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
     gc.freeze()
     if ready := os.environ.get(READY_VARIABLE):
         sys.stdout.write(f"{visible(ready)}\n")
-        sys.stdout.flush()
+    if first_link:
+        sys.stdout.write(f"\nThere is no project yet. Create it with this link, which works once:\n{first_link}\n")
+    sys.stdout.flush()
     try:
         yield
     finally:
         clips.stop()
         videos.stop()
         processes.end_all()
-        auth.project().store.close()
+        with suppress(ReelRankError):  # none was made
+            auth.project().store.close()
 
 
 app = st.App(
     Path(__file__).with_name("main.py"),
     routes=[*own_routes(auth.project, clips, menu_answer, videos), *Health(auth.project).routes()],
-    middleware=[Middleware(BasePath, base=base_path), Middleware(Guard, project=auth.project)],
+    middleware=[
+        Middleware(BasePath, base=base_path),
+        *([Middleware(FirstProject, project=auth.project, own=own_address, link=first_link)] if first_link else []),
+        Middleware(Guard, project=auth.project),
+    ],
     lifespan=lifespan,
 )

@@ -1,6 +1,6 @@
-"""Build the navigation of a role, and the page that replaces it once a session has ended.
+"""Build the menu: the pages of a role, in the bar and in its groups; and what replaces them once a session has ended.
 
-How much waits on a lead's page, `menu_counts` writes behind its title.
+`menu_counts` writes behind the titles how much waits for a lead.
 
 A page of another role exists only to say so; the permission checks decide, whatever page is open.
 """
@@ -21,6 +21,7 @@ from annotate_app.session import auth
 from annotate_app.session.addresses import SIGN_IN_PATH, full_path
 from backend.campaign.corpus.describing.opening import describing_comes_first, may_describe
 from backend.campaign.nouns import Person, Role
+from backend.campaign.review.status import in_use
 from backend.campaign.setup.serving.shared_state import keep_draft, take_draft
 
 _SCREENS = {page.title: import_module(page.module).page for page in PAGES}
@@ -35,14 +36,14 @@ def page_for(person: Person | None) -> StreamlitPage:
     to where that is changed, and somebody who may describe there to that.
     """
     role = None if person is None else person.role
-    describes = person is not None and role is Role.ANNOTATOR and may_describe(auth.project(), person)
+    left_out = _left_out(person)
     pages = {
         page.title: st.Page(
             _SCREENS[page.title] if page.role is role else partial(_not_yours, page.role),
             title=tr(page.title),
             icon=page.icon,
             url_path=page.address,
-            visibility="visible" if page.role is role and (describes or page.title != DESCRIBE) else "hidden",
+            visibility="visible" if page.role is role and page.title not in left_out else "hidden",
         )
         for page in PAGES
     }
@@ -51,14 +52,26 @@ def page_for(person: Person | None) -> StreamlitPage:
         first = FRONT[role or Role.ANNOTATOR]
         if person is not None and role is Role.LEAD and set_up.is_first(auth.project(), person):
             first = "Set up"
-        elif person is not None and describes and describing_comes_first(auth.project(), person):
+        elif person is not None and DESCRIBE not in left_out and describing_comes_first(auth.project(), person):
             first = DESCRIBE
         st.switch_page(pages[first])
 
     # Streamlit serves its default page at `/` only. With this one in between, every page keeps its own address.
     front = st.Page(lead_on, title="ReelRank", default=True, visibility="hidden")
+    groups: dict[str, list[StreamlitPage]] = {"": [front]}
+    for page in PAGES:
+        groups.setdefault(tr(page.group) if page.group else "", []).append(pages[page.title])
     # The menu sits in the header, which is there anyway: it takes no height from the desk.
-    return st.navigation([front, *pages.values()], position="top" if role is not None else "hidden")
+    return st.navigation(groups, position="top" if role is not None else "hidden")
+
+
+def _left_out(person: Person | None) -> set[str]:
+    """Pages that mean nothing yet. Their addresses lead there all the same, and other pages link to them."""
+    if person is None or person.role is Role.ANNOTATOR:
+        return set() if person is not None and may_describe(auth.project(), person) else {DESCRIBE}
+    used = in_use(auth.project(), person)
+    means = {"Captions": used.rewrites or used.descriptions, "Gold": used.gold}
+    return {title for title, something in means.items() if not something}
 
 
 def _not_yours(owner: Role) -> None:

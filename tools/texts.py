@@ -39,7 +39,7 @@ FOR_ANNOTATORS = (
 )
 """Where texts stand that annotators see: on their pages, and in sentences that these may show."""
 _BY_LEADS = "read by leads alone"
-"""The place of the words of events and of the titles of leads' pages, in whatever file they stand."""
+"""The place of the words of events and of the titles of leads' pages and their groups, in whatever file they stand."""
 _TEXT = r'("(?:[^"\\]|\\.)*")'
 _IN_JAVASCRIPT = re.compile(rf"\b(trn?|marked)\(\s*{_TEXT}(?:,\s*{_TEXT})?")
 _SHOWN = ("aria-label", "placeholder", "title")
@@ -119,7 +119,7 @@ def _is_read_by_leads(node: ast.AST) -> bool:
     if not isinstance(node, ast.Call):
         return False
     for_leads = any(isinstance(given, ast.Attribute) and given.attr == "LEAD" for given in node.args)
-    return _called(node) == "Event" or (_called(node) == "Page" and for_leads)
+    return _called(node) in ("Event", "Group") or (_called(node) == "Page" and for_leads)
 
 
 def updated(language: str) -> Catalog:

@@ -21,6 +21,7 @@ import msgspec
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from annotate_app.plain import isolated
 from backend.core.messages import Said, as_text
 
 SOURCE = "en"
@@ -67,7 +68,7 @@ def retold(sentence: object) -> str:
     told = str(sentence)
     if not isinstance(told, Said) or not told:
         return told
-    if current() == SOURCE:
+    if current() == SOURCE and told.isascii():
         return as_text(told)
     catalogue_now = _catalogue(current())
     if told.several is None:
@@ -94,7 +95,13 @@ def _hook(value: object) -> str:
 
 
 def _retold(values: Mapping[str, object]) -> dict[str, object]:
-    return {name: retold(value) if isinstance(value, Said) else value for name, value in values.items()}
+    return {name: _shown(value) for name, value in values.items()}
+
+
+def _shown(value: object) -> object:
+    if isinstance(value, Said):
+        return retold(value)
+    return isolated(value) if isinstance(value, str) else value
 
 
 def marked(text: str, *, _context: str = "") -> str:

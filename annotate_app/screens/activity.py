@@ -17,7 +17,7 @@ from backend.core.days import midnight
 from backend.core.events import EventGroup
 
 _GROUPS = {
-    "": marked("All but the desk"),
+    "": marked("All but desk work"),
     EventGroup.DECISIONS.value: marked("Decisions"),
     EventGroup.PEOPLE.value: marked("People"),
     EventGroup.TRAINING.value: marked("Guideline, exam, gold"),
@@ -37,7 +37,7 @@ _CLEARS = ("page",)
 
 
 def page() -> None:
-    """The filters, what they leave, and a file of it."""
+    """Show the filters, the entries that match, and a CSV file of them."""
     project, lead, _ = look.lead_page("Activity")
     people = activity_people(project, lead)
     found, group, who, days = st.columns([4, 3, 2, 2], vertical_alignment="center")
@@ -48,7 +48,7 @@ def page() -> None:
             tr("About"), "about", translated(_GROUPS), clears=_CLEARS, box=True, label_visibility="collapsed"
         )
     with who:
-        names = {"": tr("Anybody"), **{name: name for name in people}}
+        names = {"": tr("Everybody"), **{name: name for name in people}}
         by = address_state.choice(tr("Who"), "by", names, clears=_CLEARS, box=True, label_visibility="collapsed")
     with days:
         since = address_state.choice(
@@ -76,7 +76,7 @@ def _list(project: Project, lead: Person, wanted: ActivityFilter) -> None:
         rows,
         opens="query",
         noun="entry",
-        nothing=tr("Nothing of this kind has happened."),
+        nothing=tr("Nothing has happened here yet."),
         page="/queries",
     )
     if count:
@@ -85,7 +85,7 @@ def _list(project: Project, lead: Person, wanted: ActivityFilter) -> None:
 
 
 def _row(entry: ActivityEntry) -> ListRow:
-    """An entry; one that is about a query, or a pair of it, leads to that query."""
-    who = escape(entry.by) if entry.by else "<span class='rr-quiet'>" + tr("no person") + "</span>"
+    """Return an entry; one about a query or a pair opens that query."""
+    who = escape(entry.by) if entry.by else "<span class='rr-quiet'>" + tr("automatic") + "</span>"
     cells = (wording.when(entry.at, st.context.timezone), who, escape(retold(entry.words)), escape(retold(entry.about)))
     return ListRow(entry.query_id or "", cells)

@@ -1,17 +1,18 @@
-"""The lead's page "Gold": pairs with a known grade among everybody's work, how people did, who is paused and why."""
+"""The lead's page "Gold": gold questions, how annotators did with them, and who is paused."""
 
 import time
 from html import escape
 
 import streamlit as st
 
-from annotate_app.language import marked, tr
+from annotate_app.language import marked, tr, trn
 from annotate_app.plain import plain
 from annotate_app.shared import address_state, look, wording
 from annotate_app.shared.long_list import ListColumn, ListRow, long_list, rows_of, searched
 from annotate_app.shared.review_clip import review_clip
 from backend.campaign.judging.staffing import unpause_person
 from backend.campaign.nouns import Person
+from backend.campaign.qualification.answers.rules import GoldExclusion
 from backend.campaign.qualification.gold import questions
 from backend.campaign.review.queries import query_pairs
 from backend.campaign.setup.project.folder import Project
@@ -21,22 +22,29 @@ from backend.core.ids import AnnotatorId
 PER_PAGE = 10
 _ANSWER = "answer"
 _WIDTHS = (2.6, 5, 1.6)
+_LEFT_OUT = {
+    GoldExclusion.DISCARDED: marked("discarded"),
+    GoldExclusion.NO_CLIP: marked("without a clip"),
+    GoldExclusion.EXAMPLE: marked("shown in the guideline"),
+    GoldExclusion.CORRECTABLE: marked("still open to corrections"),
+    GoldExclusion.ROUNDED: marked("with a rounded mean"),
+}
 
 
 def page() -> None:
-    """Whether gold is on and what it is chosen from, then people with their answers, then the settings."""
+    """Show what gold is chosen from, then annotators with their answers, then the settings."""
     project, lead, _ = look.lead_page("Gold")
     look.outcome("gold")
     report, people = questions.gold_results(project, lead)
     if not report.settings.on and not any(one.answers for one in people):
         st.markdown(
             tr(
-                "Gold is pairs whose grade is known, among everybody's work: nothing tells them apart, and "
-                "their grades are never exported. Whose grades are often far from what is known is told "
-                "kindly, then paused until you let them go on. Tell people beforehand that it is done, not "
-                "where."
+                "Gold questions are pairs whose grade is known. They look like any other pair, and their grades "
+                "are never exported. Annotators who often miss gold pairs get a friendly warning, then are paused. "
+                "Tell people beforehand that you use gold questions, but not which pairs they are."
             )
         )
+        _left_out(project, lead)
         _form(report.settings)
         return
     _facts(report)
@@ -53,13 +61,14 @@ def page() -> None:
             listed.end()
         _answers(project, lead, people)
     with settings:
+        _left_out(project, lead)
         _form(report.settings)
         if report.settings.on:
             st.button(
-                tr("No gold any more"),
+                tr("End gold questions"),
                 key="gold-off",
                 on_click=end,
-                help=tr("Answers stay in the record; pauses stand."),
+                help=tr("Answers stay on record. Paused annotators stay paused."),
             )
 
 
@@ -75,7 +84,7 @@ def set_gold(project: Project, lead: Person) -> None:
         pause=float(state["gold_pause"]),
     )
     report = questions.set_gold(project, lead, options, pairs=int(state["gold_pairs"]), now=time.time())
-    state["gold_done"] = tr("Gold is chosen from {pairs} from now on.", pairs=wording.count_of(report.pairs, "pair"))
+    state["gold_done"] = tr("Gold questions now come from {pairs}.", pairs=wording.count_of(report.pairs, "pair"))
 
 
 @look.lead_callback("gold_problem")
@@ -86,23 +95,23 @@ def end(project: Project, lead: Person) -> None:
 
 @look.lead_callback("gold_problem")
 def go_on(project: Project, lead: Person, annotator_id: AnnotatorId) -> None:
-    """Callback of a row's button: a paused person is handed pairs again, and their accuracy counts afresh."""
+    """Callback of a row's button: let a paused annotator go on; their accuracy starts again."""
     unpause_person(project, lead, annotator_id, now=time.time())
 
 
 def _facts(report: questions.GoldReport) -> None:
     settings = report.settings
     if not settings.on:
-        st.info(tr("No gold is mixed into anybody's work just now. These are the answers from before."))
+        st.info(tr("Gold questions are off. Below are the answers from before."))
         return
     grades = ", ".join(
         tr("{count:,} of grade {grade}", count=count, grade=grade) for grade, count in enumerate(report.grades) if count
     )
     st.markdown(
         tr(
-            "**{percent} of everybody's pairs**, chosen from {pairs} whose grade is known: {grades}. "
-            "Accuracy is that of the last {window} answers, from {fewest} on: below {percent_2} somebody "
-            "is told kindly, below {percent_3}, or below {percent_2} again, paused.",
+            "**{percent} of everybody's pairs** are gold questions, chosen from {pairs}: {grades}. "
+            "Accuracy counts the last {window} answers, once there are {fewest}. Below {percent_2}, annotators "
+            "get a friendly warning. Below {percent_3}, or below {percent_2} after a warning, they are paused.",
             percent=wording.percent(100 * settings.share),
             pairs=wording.count_of(report.pairs, "pair"),
             grades=grades,
@@ -115,12 +124,22 @@ def _facts(report: questions.GoldReport) -> None:
     if report.constant_right >= settings.warn:
         st.warning(
             tr(
-                "Whoever always gives {constant} agrees with {percent} of it, and is not told: raise the "
-                "level, or bring pairs of more grades.",
+                "An annotator who always gives {constant} gets {percent} right and no warning. Raise the "
+                "warning level, or add pairs of other grades.",
                 constant=report.constant,
                 percent=wording.percent(report.constant_right),
             )
         )
+
+
+def _left_out(project: Project, lead: Person) -> None:
+    """Say how many settled pairs cannot be gold, and why."""
+    counts = questions.gold_left_out(project, lead, now=time.time())
+    if not counts:
+        return
+    pairs = trn("{n} settled pair is left out:", "{n} settled pairs are left out:", sum(counts.values()))
+    reasons = (f"{count:,} {tr(_LEFT_OUT[why])}" for why, count in counts.items())
+    st.caption(f"{pairs} {', '.join(reasons)}.")
 
 
 def _person(one: questions.GoldPerson, settings: GoldSettings) -> None:
@@ -131,21 +150,21 @@ def _person(one: questions.GoldPerson, settings: GoldSettings) -> None:
         if one.pause is not None:
             st.badge(tr("paused"), color="red")
         elif one.findings and one.findings[0].kind == "warned":
-            st.badge(tr("told"), color="orange")
+            st.badge(tr("warned"), color="orange")
     words.markdown(plain(told(one, settings)))
     if one.pause is not None:
         action.button(
             tr("Go on"),
             key=f"gold-go-on-{person.annotator_id}",
             width="stretch",
-            help=tr("They are handed pairs again; accuracy counts afresh."),
+            help=tr("They get pairs again. Their accuracy starts again."),
             on_click=go_on,
             args=(person.annotator_id,),
         )
 
 
 def told(one: questions.GoldPerson, settings: GoldSettings) -> str:
-    """How somebody stands, in words."""
+    """Say how an annotator did, or why they are paused."""
     if one.pause is not None:
         since = wording.when(one.pause.at, st.context.timezone)
         return tr(
@@ -157,11 +176,11 @@ def told(one: questions.GoldPerson, settings: GoldSettings) -> str:
     if not one.answers:
         return tr("No answer yet.")
     in_all = wording.count_of(len(one.answers), "answer")
-    left = "" if one.left else tr(" They have met every gold pair: bring more.")
+    left = "" if one.left else tr(" They have seen every gold pair: add more.")
     if one.accuracy is None:
-        afresh = tr(" since the last word") if one.findings else ""
+        afresh = tr(" since the last warning or pause") if one.findings else ""
         return tr(
-            "{counted} of {fewest} answers needed{afresh}; {in_all} in all.{left}",
+            "{counted} of {fewest} answers needed{afresh}, {in_all} in all.{left}",
             counted=one.counted,
             fewest=settings.fewest,
             afresh=afresh,
@@ -169,7 +188,7 @@ def told(one: questions.GoldPerson, settings: GoldSettings) -> str:
             left=left,
         )
     return tr(
-        "{within} of the last {counted} agree ({percent}); {in_all} in all.{left}",
+        "{within} of the last {counted} are right ({percent}), {in_all} in all.{left}",
         within=one.within,
         counted=one.counted,
         percent=wording.percent(one.accuracy),
@@ -183,7 +202,7 @@ def _answers(project: Project, lead: Person, people: list[questions.GoldPerson])
     there = {str(one.person.annotator_id): one for one in people if one.answers}
     if not there:
         return
-    st.subheader(tr("Answers"), anchor=False)
+    st.header(tr("Answers"), anchor=False)
     order = sorted(there, key=lambda who: (there[who].pause is None, there[who].person.name.casefold()))
     shown, beside = st.columns([3, 2], gap="medium")
     with beside:
@@ -199,16 +218,16 @@ def _answers(project: Project, lead: Person, people: list[questions.GoldPerson])
 
 def _list(listed: list[questions.GoldAnswer], current: int) -> None:
     rows = rows_of(listed, lambda one: ListRow(one.answer.gold_answer_id, (_row(one),)))
-    columns = (ListColumn(tr("Answers, those far off first")),)
+    columns = (ListColumn(tr("Answers, wrong ones first")),)
     long_list(
         tr("Answers"), columns, len(listed), rows, opens=_ANSWER, noun="answer", per_page=PER_PAGE, current=current
     )
 
 
 def _row(one: questions.GoldAnswer) -> str:
-    verdict = tr("agrees") if one.within else tr("far off")
+    verdict = tr("right") if one.within else tr("wrong")
     given = tr(
-        "gave {grade} known {grade_2} {verdict}",
+        "gave {grade}, known is {grade_2}: {verdict}",
         grade=look.grade_mark(one.answer.own),
         grade_2=look.grade_mark(one.answer.right),
         verdict=verdict,
@@ -230,9 +249,7 @@ def _answer(project: Project, lead: Person, one: questions.GoldAnswer) -> None:
     st.html(look.table(("", tr("Grade", _context="noun")), rows))
     if chosen.note:
         st.markdown(tr("Note: “{note}”", note=plain(chosen.note)))
-    st.caption(
-        tr("Is the known grade wrong? A key of your own, from a file, says what is right, or leaves the pair out.")
-    )
+    st.caption(tr("Is the known grade wrong? Adjudicate the pair on Disputes, or bring your own key in a file."))
 
 
 def _form(settings: GoldSettings) -> None:
@@ -241,19 +258,18 @@ def _form(settings: GoldSettings) -> None:
         columns[0].number_input(
             tr("Share of everybody's pairs, %"), 0.5, 50.0, 100 * settings.share, 0.5, "%.1f", key="gold_share"
         )
-        columns[1].number_input(tr("Pairs to choose from, at most"), 1, 5000, questions.PAIRS, key="gold_pairs")
-        columns[2].number_input(tr("Accuracy over the last answers"), 1, 200, settings.window, key="gold_window")
+        columns[1].number_input(tr("Gold pairs, at most"), 1, 5000, questions.PAIRS, key="gold_pairs")
+        columns[2].number_input(tr("Answers that accuracy counts"), 1, 200, settings.window, key="gold_window")
         columns = st.columns(3)
-        columns[0].number_input(tr("Answers before anything follows"), 1, 200, settings.fewest, key="gold_fewest")
-        columns[1].number_input(tr("Tell below, %"), 0.0, 100.0, settings.warn, 1.0, "%.0f", key="gold_warn")
+        columns[0].number_input(tr("Answers before a first warning"), 1, 200, settings.fewest, key="gold_fewest")
+        columns[1].number_input(tr("Warn below, %"), 0.0, 100.0, settings.warn, 1.0, "%.0f", key="gold_warn")
         columns[2].number_input(tr("Pause below, %"), 0.0, 100.0, settings.pause, 1.0, "%.0f", key="gold_pause")
         st.form_submit_button(
-            tr("Choose pairs anew") if settings.on else tr("Mix gold in"), type="primary", on_click=set_gold
+            tr("Choose pairs again") if settings.on else tr("Start gold questions"), type="primary", on_click=set_gold
         )
     st.caption(
         tr(
-            "Drawn from pairs that a lead decided, or whose relevance is their grades' mean without "
-            "rounding, as evenly over the grades as there are. A key of your own comes from a file: "
-            "`reelrank gold set DIR --from KEY.csv`."
+            "Gold pairs are drawn evenly over the grades, from pairs that a lead decided or whose grades "
+            "need no rounding. To use your own key instead, run `reelrank gold set DIR --from KEY.csv`."
         )
     )

@@ -8,8 +8,9 @@ from html import escape
 
 import streamlit as st
 
-from annotate_app.language import marked, retold, tr
+from annotate_app.language import marked, retold, tr, trn
 from annotate_app.plain import plain
+from annotate_app.session.addresses import full_path
 from annotate_app.shared import address_state, look, wording
 from annotate_app.shared.day_chart import stacked_days
 from backend.campaign.monitoring.hours.report import hours, payroll_csv
@@ -20,13 +21,11 @@ from backend.core.errors import ReelRankError
 PERIODS = (marked("Last 30 days"), marked("This month"), marked("Last month"), marked("All days"))
 _DAYS = 30
 _COUNTED = marked(
-    "**Counted** is the active time of every grade and every correction, of every answer in an "
-    "exam, of every answer to gold, and of every description and its changes: the time at a clip "
-    "from its first frame on, without what passes in a hidden tab or beyond 30 s without any "
-    "input.\n\n**Not counted** are the time between two clips, the guideline and practice, idle "
-    "time, and grades without a measured time. Simulated and imported judgements are left out. A "
-    "day begins at the server's midnight.\n\nPay is rounded for each person and day, and all sums "
-    "are of those, so the file adds up to what stands here."
+    "**Counted** is the active time of grades, corrections, exam answers, gold answers and descriptions. "
+    "Active time starts with the first frame of a clip. It stops in a hidden tab, and after 30 s without "
+    "input.\n\n**Not counted** are the time between clips, the guideline, practice, idle time, and grades "
+    "without a measured time. Simulated and imported judgements are left out. A day starts at the server's "
+    "midnight.\n\nPay is rounded for each person and day. Sums add up these rounded amounts, as the file does."
 )
 
 
@@ -44,16 +43,16 @@ def page() -> None:
     _sums(found)
     if found.people:
         _days(found, first, last)
-        st.subheader(tr("People"), anchor=False)
+        st.header(tr("People"), anchor=False)
         st.html(people_table(found.people, found.currency))
         file = f"hours-{found.days[0].day}-to-{found.days[-1].day}.csv"
         make = partial(payroll_csv, found.days, found.currency)
         look.csv_download(tr("Download for payroll (CSV)"), make, file, "hours_csv", ":material/download:")
     else:
-        st.info(tr("Nobody has worked here in this time. Hours appear with the first grade."))
+        st.info(tr("Nobody worked in this time. Hours appear with the first grade."))
     for text in remarks(found):
-        st.caption(plain(text))
-    st.subheader(tr("Still to come"), anchor=False)
+        st.markdown(text)
+    st.header(tr("Still to come"), anchor=False)
     st.markdown(plain(ahead(found.outlook, found.currency)))
     with st.expander(tr("What counts as working time")):
         st.markdown(tr(_COUNTED))
@@ -107,32 +106,44 @@ def remarks(found: HoursReport) -> list[str]:
     texts = []
     if found.rate is not None:
         own = (
-            tr("; {rates} of people's own", rates=wording.count_of(len(found.own_rates), "rate"))
+            tr(", and {rates} of single annotators", rates=wording.count_of(len(found.own_rates), "rate"))
             if found.own_rates
             else ""
         )
         texts.append(
             tr(
-                "{rate:g} {currency} an hour, from reelrank.toml ([pay]){own}.",
+                "{rate:g} {currency} an hour{own}, as set on [Settings]({path}).",
                 rate=found.rate,
-                currency=found.currency,
+                currency=plain(found.currency),
                 own=own,
+                path=full_path("/settings"),
             )
         )
     elif not found.own_rates:
-        texts.append(
-            tr("No pay is computed: write hourly_rate = 11 under [pay] in reelrank.toml. It is read anew here.")
-        )
+        texts.append(tr("No hourly rate set. Set one on [Settings]({path}).", path=full_path("/settings")))
     else:
-        texts.append(tr("Only some people have a rate in reelrank.toml ([pay.rates]), so sums have no pay."))
+        texts.append(
+            tr(
+                "Only some people have an hourly rate, so the sums show no pay. Set a rate for everybody on "
+                "[Settings]({path}).",
+                path=full_path("/settings"),
+            )
+        )
     texts += [
-        tr("reelrank.toml has a rate for {name}, but no annotator has that name.", name=name)
+        tr(
+            "There is a rate for {name}, but no annotator has that name. Correct the name on Settings.",
+            name=plain(name),
+        )
         for name in found.unknown_rates
     ]
     unmeasured = sum(day.unmeasured for day in found.days)
     if unmeasured:
         texts.append(
-            tr("{grades} without a measured time count as no time.", grades=wording.count_of(unmeasured, "grade"))
+            trn(
+                "{n} grade without a measured time counts as 0 hours.",
+                "{n} grades without a measured time count as 0 hours.",
+                unmeasured,
+            )
         )
     for count, which in ((found.simulated, "simulated"), (found.imported, "imported")):
         if count:
@@ -143,12 +154,10 @@ def remarks(found: HoursReport) -> list[str]:
 def ahead(outlook: Outlook, currency: str) -> str:
     """How much is still to come, in words."""
     if not outlook.needed + outlook.further:
-        return tr("Nothing is still to come: every pair that can be handed out has its grades.")
-    said = tr(
-        "{grades} until every pair that is handed out has its grades", grades=wording.count_of(outlook.needed, "grade")
-    )
+        return tr("Nothing is left to grade: every open pair has its grades.")
+    said = tr("{grades} left until every open pair has its grades", grades=wording.count_of(outlook.needed, "grade"))
     if outlook.disputed is None:
-        said += tr("; disputed pairs will ask for more, how many cannot be told yet.")
+        said += tr(". Disputed pairs will need more; how many is not known yet.")
     else:
         share = wording.percent(100 * outlook.disputed)
         said += tr(
@@ -157,15 +166,13 @@ def ahead(outlook: Outlook, currency: str) -> str:
             share=share,
         )
     if outlook.stuck:
-        said += tr(
-            " Nobody who may work can give {stuck:,} of them just now: the page Progress says why.", stuck=outlook.stuck
-        )
+        said += tr(" {stuck:,} of them have nobody left to give them. See Progress.", stuck=outlook.stuck)
     if outlook.hours is None or outlook.seconds is None:
-        return tr("{said} How long that takes cannot be told: {reason}.", said=said, reason=outlook.reason)
+        return tr("{said} No estimate of the time: {reason}.", said=said, reason=outlook.reason)
     expected, low, high = outlook.hours
     money = f", {outlook.cost[0]:,} {currency}" if outlook.cost else ""
     said += tr(
-        " At {seconds:.1f} s a judgement, as so far, that is about {expected:,.1f} hours{money}",
+        " At {seconds:.1f} s a judgement, that takes about {expected:,.1f} hours{money}",
         seconds=outlook.seconds,
         expected=expected,
         money=money,
@@ -187,10 +194,10 @@ def _sums(found: HoursReport) -> None:
     judging = sum(day.judging_ms for day in found.days) / 3_600_000
     outlook = found.outlook
     values = {
-        tr("Active hours"): (f"{found.hours:,.1f}", tr("Of everybody, in this period; see below for what counts.")),
+        tr("Active hours"): (f"{found.hours:,.1f}", tr("Of everybody in this period. See below what counts.")),
         tr("Pay, {currency}", currency=found.currency): (
             tr("no rate") if found.pay is None else f"{found.pay:,}",
-            tr("At the rates of today."),
+            tr("At today's rates."),
         ),
         tr("Judgements an hour"): (
             f"{judgements / judging:,.0f}" if judging else tr("none yet"),
@@ -198,11 +205,11 @@ def _sums(found: HoursReport) -> None:
         ),
         tr("Still to come"): (
             tr("unknown") if outlook.hours is None else f"{outlook.hours[0]:,.1f} h",
-            tr("Hours until everything that is handed out is judged, at the pace of all days so far."),
+            tr("Hours until every open pair is judged, at the pace so far."),
         ),
         tr("Cost of it"): (
             tr("unknown") if outlook.cost is None else f"{outlook.cost[0]:,}",
-            tr("At what an hour cost so far."),
+            tr("At the cost of an hour so far."),
         ),
     }
     with st.container(key="hours-numbers"):

@@ -42,13 +42,11 @@ _VIDEOS = (
     ListColumn(marked("Length"), number=True),
     ListColumn(marked("Shots"), number=True, phone=False, meaning=marked("Between two cuts, dissolves or fades")),
     ListColumn(marked("Moments"), number=True),
-    ListColumn(
-        marked("Used"), number=True, phone=False, meaning=marked("By captions, candidates, pairs or anything else")
-    ),
+    ListColumn(marked("Used"), number=True, phone=False, meaning=marked("By captions, candidates or pairs")),
 )
 _MOMENTS = (
     ListColumn(marked("Moment")),
-    ListColumn(marked("Where from"), phone=False),
+    ListColumn(marked("Origin"), phone=False),
     ListColumn(marked("Used by"), phone=False),
 )
 ON_SHOW = "moment"
@@ -66,8 +64,8 @@ def page() -> None:
     project, lead, _ = look.lead_page("Moments")
     videos = videos_and_moments(project, lead)
     if not videos:
-        st.info(tr("There are no videos yet."))
-        st.html(WayThere("Set up", "", tr("Take the videos of a folder")).link)
+        st.info(tr("There are no videos yet. Add them first."))
+        st.html(WayThere("Set up", "", tr("Add videos")).link)
         return
     asked = address_state.read(VIDEO)
     if not asked:
@@ -96,8 +94,8 @@ def _all(videos: Sequence[VideoMoments]) -> None:
     )
     st.markdown(
         tr(
-            "{of}. Open a video to look through its moments, and to change, split, join, add or remove "
-            "them. What captions or pairs use stays as it is.",
+            "{of}. Open a video to see its moments, and to change, split, join, add or remove them. "
+            "Moments that captions or pairs use are locked.",
             of=of,
         )
     )
@@ -125,7 +123,7 @@ def _all(videos: Sequence[VideoMoments]) -> None:
 def _one(project: Project, lead: Person, video: VideoMoments) -> None:
     rows = moments_of_video(project, lead, video.name)
     of = ", ".join(f"{count:,} {tr(ORIGINS[origin])}" for origin, count in video.moments.items())
-    st.subheader(plain(video.name), anchor=False)
+    st.header(plain(video.name), anchor=False)
     shots = "" if video.shots is None else f", {wording.count_of(video.shots, 'shot')}"
     st.caption(
         tr(
@@ -140,7 +138,7 @@ def _one(project: Project, lead: Person, video: VideoMoments) -> None:
     case, beside = st.columns([3, 2], gap="large")
     with case:
         if shown is None:
-            st.info(tr("No moment of it yet: add one, or have them proposed on the page Set up."))
+            st.info(tr("This video has no moments yet. Add one below, or propose moments on Set up."))
             undo_button()
         else:
             _bar(rows, shown)
@@ -173,7 +171,7 @@ def _on_show(rows: Sequence[MomentRow]) -> MomentRow | None:
 
 
 def _row(row: MomentRow) -> ListRow:
-    used = " ".join(filter(None, [_users(row), "" if row.captions or row.pairs or not row.used else tr("the project")]))
+    used = " ".join(filter(None, [_users(row), "" if row.captions or row.pairs or not row.used else tr("other")]))
     cells = (f"{row.start_s:.2f}–{row.end_s:.2f} s", escape(tr(ORIGINS[row.origin])), used)
     return ListRow(row.moment_id, cells, look.thumbnail_address(row.video, row.start_s, row.end_s))
 
@@ -201,8 +199,8 @@ def _card(rows: Sequence[MomentRow], row: MomentRow, video: VideoMoments) -> Non
             moment_clip(row, f"moment-{row.moment_id}")
         st.caption(f"{told} ({row.end_s - row.start_s:.2f} s), {tr(ORIGINS[row.origin])}")
         if row.used:
-            users = _users(row) or tr("something of the project")
-            st.markdown(":material/lock: " + tr("Used by {users}, so it stays as it is.", users=users))
+            users = _users(row) or tr("other parts of the project")
+            st.markdown(":material/lock: " + tr("Locked: used by {users}.", users=users))
             return
         with (
             st.form(f"change-{row.moment_id}", border=False),
@@ -249,7 +247,7 @@ def change(row: MomentRow) -> None:
     """Callback of the form: the moment begins and ends where its fields say."""
     span = (float(st.session_state[key("start", row)]), float(st.session_state[key("end", row)]))
     if span == (row.start_s, row.end_s):
-        st.session_state[PROBLEM] = tr("Start and end are what they were: type other seconds to change them.")
+        st.session_state[PROBLEM] = tr("Start and end did not change. Type other seconds, then press Change.")
         return
     _do(row.video, [row], [span], tr("Changed."))
 
@@ -293,7 +291,7 @@ def undo() -> None:
 
     if look.done_as_lead(act, PROBLEM):
         address_state.go(**{ON_SHOW: None})
-        st.toast(tr("It is as it was before."), icon=":material/undo:")
+        st.toast(tr("Undone."), icon=":material/undo:")
 
 
 def undo_button() -> None:

@@ -51,14 +51,14 @@ def page() -> None:
     _numbers(found)
     days, spread = st.columns([3, 2], gap="large")
     with days:
-        st.subheader(tr("Pairs a day"), anchor=False)
+        st.header(tr("Pairs a day"), anchor=False)
         _days(found)
     with spread:
-        st.subheader(tr("How your grades spread"), anchor=False)
+        st.header(tr("How your grades spread"), anchor=False)
         st.html(spread_table(found.grades, auth.project().campaign.scale))
         st.caption(skips(found.skips))
     _time(found)
-    st.subheader(tr("Agreement, after settlement"), anchor=False)
+    st.header(tr("Agreement, after settlement"), anchor=False)
     _agreement(found)
     exam_results.mine(exam)
 
@@ -154,7 +154,7 @@ def _replies(replies: Sequence[MyReply]) -> None:
     """What leads replied to the person's own notes; nothing where there is none."""
     if not replies:
         return
-    st.subheader(tr("Replies to your notes"), anchor=False)
+    st.header(tr("Replies to your notes"), anchor=False)
     # New is what was so at any run of this visit: a page may run twice before anybody has looked.
     fresh: set[int] = st.session_state.setdefault("my_replies_new", set())
     fresh |= {one.reply_id for one in replies if one.is_new}

@@ -1,35 +1,223 @@
-"""The lead's page "Settings": how the campaign is set up, in words, and where each of it is changed."""
+"""The lead's page "Settings": a form for those of `reelrank.toml`, and a table of all that holds in the campaign."""
 
-from collections.abc import Sequence
+import time
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from itertools import groupby
+from typing import Any
 
 import streamlit as st
 
-from annotate_app.language import retold, tr
+from annotate_app.language import marked, retold, tr
 from annotate_app.pages import PAGES
 from annotate_app.plain import plain
 from annotate_app.session.addresses import full_path
 from annotate_app.shared import look, wording
 from backend.campaign.monitoring.activity.log import campaign_settings
 from backend.campaign.monitoring.activity.model import CampaignSetting
+from backend.campaign.nouns import Person, Role
+from backend.campaign.setup.people.accounts import list_people
+from backend.campaign.setup.project.folder import Project
+from backend.campaign.setup.project.setting_entries import Home, SettingEntry
+from backend.campaign.setup.project.settings import BY_KEY, SETTINGS
+from backend.campaign.setup.serving.settings_changes import (
+    EDITABLE,
+    FileSettings,
+    Value,
+    change_settings,
+    file_settings,
+    value_words,
+)
+from backend.core.errors import Overtaken, ProjectError, ReelRankError
 
 _TITLES = {page.address: page.title for page in PAGES}
+_RATES, _CAST = "pay.rates", "cast"
+_GROUPS: Sequence[tuple[str, tuple[str, ...]]] = (
+    (marked("Project and work"), ("name", "lease_minutes", "encoder_dtype", "rewrite.people")),
+    (marked("Clips"), ("clips.format", "clips.height", "clips.context_s")),
+    (marked("Pay"), ("pay.hourly_rate", "pay.currency")),
+)
+_WORDS = {
+    "fp32": marked("fp32: exact"),
+    "bf16": marked("bf16: faster on many processors"),
+    "mp4": marked("MP4: played everywhere"),
+    "webm": marked("WebM: free of patents"),
+    "counted": marked("Counted: two people hug"),
+    "joined": marked("Joined: two women hug"),
+    "apart": marked("Apart: a woman and another woman hug"),
+}
+_SEEN, _NAMES = "settings_seen", "settings_names"
+"""In the session: what the file said when the form was filled, and who may have a rate of their own."""
 
 
 def page() -> None:
-    """A table for each part of the campaign."""
+    """The form, what only the operator sets, and a table for each part of the campaign."""
     project, lead, _ = look.lead_page("Settings")
+    try:
+        file = file_settings(project, lead)
+    except ReelRankError as refusal:
+        st.error(
+            tr(
+                "The settings cannot be changed, because their file is not understood: {reason}. Ask whoever runs the "
+                "server to correct it. Until then the settings that were read last stay in force.",
+                reason=plain(retold(refusal).rstrip(".")),
+            )
+        )
+    else:
+        _form(project, lead, file)
+        _operators(file.values)
+    st.header(tr("All settings"), anchor=False)
     st.markdown(
         tr(
-            "What holds in this campaign, what each of it changes, and since when. Every change stands "
-            "on the page [Activity]({path}).",
+            "What each setting changes, and since when it holds. Every change is on the page [Activity]({path}).",
             path=full_path("/activity"),
         )
     )
     for part, settings in groupby(campaign_settings(project, lead), key=lambda one: one.part):
-        st.subheader(plain(retold(part)), anchor=False)
+        st.header(plain(retold(part)), anchor=False)
         st.html(settings_table(list(settings), st.context.timezone))
+
+
+def _form(project: Project, lead: Person, file: FileSettings) -> None:
+    st.header(tr("Change settings"), anchor=False)
+    if file.fixed:
+        st.warning(plain(retold(file.fixed)))
+    if _SEEN not in st.session_state or _key("name") not in st.session_state:
+        annotators = (one.person.name for one in list_people(project, lead) if one.person.role is Role.ANNOTATOR)
+        st.session_state[_NAMES] = list(dict.fromkeys([*annotators, *_entries(file.values[_RATES])]))
+        _fill(file.values, file.values)
+    fixed = bool(file.fixed)
+    with st.form("settings", enter_to_submit=False):
+        for column, (title, keys) in zip(st.columns(len(_GROUPS)), _GROUPS, strict=True):
+            with column:
+                st.header(tr(title), anchor=False)
+                for key in keys:
+                    _field(BY_KEY[key], disabled=fixed)
+        _own_rates(disabled=fixed)
+        if st.session_state[_SEEN][_CAST]:
+            about = tr("One name a line, such as: Rachel = a woman. These go over those of the page Captions.")
+            st.text_area(retold(BY_KEY[_CAST].label), help=about, key=_key(_CAST), disabled=fixed)
+        st.form_submit_button(tr("Save settings"), type="primary", on_click=_save, disabled=fixed)
+    look.outcome("settings")
+    if file.several_files:
+        st.caption(
+            tr("Another machine that serves this project has a reelrank.toml of its own: change the setting there too.")
+        )
+
+
+def _fill(values: Mapping[str, Value], shown: Iterable[str]) -> None:
+    """Keep what the file says as what the lead has seen, and show it in the fields of these settings."""
+    state = st.session_state
+    state[_SEEN] = dict(values)
+    for key in shown:
+        if key == _RATES:
+            state.update({_key(key, name): _entries(values[key]).get(name) for name in state[_NAMES]})
+        elif key == _CAST:
+            state[_key(key)] = "\n".join(f"{name} = {words}" for name, words in _entries(values[key]).items())
+        else:
+            state[_key(key)] = values[key]
+
+
+def _field(entry: SettingEntry, *, disabled: bool) -> None:
+    """The input of one setting; its range is the registry's, its value lies in the session."""
+    label, about = plain(retold(entry.label)), plain(retold(entry.meaning))
+    label += f" ({entry.unit})" if entry.unit else ""
+    key = _key(entry.key)
+    if entry.choices:
+        st.selectbox(
+            label, entry.choices, format_func=lambda one: tr(_WORDS[one]), key=key, help=about, disabled=disabled
+        )
+    elif isinstance(st.session_state[_SEEN][entry.key], str):
+        st.text_input(label, key=key, help=about, disabled=disabled)
+    else:
+        _number(label, entry, key, about, disabled=disabled)
+
+
+def _number(label: str, entry: SettingEntry, key: str, about: str | None = None, *, disabled: bool) -> None:
+    kind = int if isinstance(st.session_state[key], int) else float
+    limits: dict[str, Any] = {
+        name: None if limit is None else kind(limit)
+        for name, limit in (("min_value", entry.least), ("max_value", entry.most), ("step", 1))
+    }
+    limits["value"] = "min" if entry.default is not None else None
+    st.number_input(
+        label,
+        **limits,
+        format="%d" if kind is int else "%g",
+        key=key,
+        help=about,
+        placeholder=tr("None"),
+        disabled=disabled,
+    )
+
+
+def _own_rates(*, disabled: bool) -> None:
+    """A rate for each annotator who has another one than everybody."""
+    names: list[str] = st.session_state[_NAMES]
+    if not names:
+        return
+    with st.expander(tr("Rates of one person's own"), expanded=bool(st.session_state[_SEEN][_RATES])):
+        st.caption(tr("An empty field: the hourly rate of everybody."))
+        for column, name in zip(st.columns(3) * len(names), names, strict=False):
+            with column:
+                _number(plain(name), BY_KEY[_RATES], _key(_RATES, name), disabled=disabled)
+
+
+@look.lead_callback("settings_problem")
+def _save(project: Project, lead: Person) -> None:
+    """Callback of the form: saves what was changed in it, all or nothing."""
+    state, seen = st.session_state, st.session_state[_SEEN]
+    typed: dict[str, Value] = {key: state[_key(key)] for _, keys in _GROUPS for key in keys}
+    typed = {key: value.strip() if isinstance(value, str) else value for key, value in typed.items()}
+    rates = {name: state[_key(_RATES, name)] for name in state[_NAMES]}
+    typed[_RATES] = {name: rate for name, rate in rates.items() if rate is not None}
+    if seen[_CAST]:
+        typed[_CAST] = _typed_entries(state[_key(_CAST)])
+    changes = {key: (seen[key], value) for key, value in typed.items() if value != seen[key]}
+    if not changes:
+        raise ProjectError(tr("Nothing was changed, so nothing was saved."))
+    try:
+        change_settings(project, lead, changes, now=time.time())
+    except Overtaken:
+        _fill(file_settings(project, lead).values, seen.keys() - changes.keys())  # what was typed can be saved now
+        raise
+    _fill(file_settings(project, lead).values, seen)
+    names = ", ".join(retold(BY_KEY[key].label) for key in changes)
+    state["settings_done"] = tr("Saved and in force: {names}.", names=names)
+
+
+def _typed_entries(text: str) -> dict[str, str]:
+    lines = [line.partition("=") for line in text.splitlines() if line.strip()]
+    if wrong := [name for name, equals, words in lines if not (name.strip() and equals and words.strip())]:
+        raise ProjectError(
+            tr("“{line}” is no name with its words: write a line such as Rachel = a woman", line=wrong[0].strip())
+        )
+    return {name.strip(): words.strip() for name, _, words in lines}
+
+
+def _entries(value: Value) -> Mapping[str, str | float]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _key(setting: str, name: str = "") -> str:
+    """Under which the session knows an input."""
+    return f"setting:{setting}:{name}"
+
+
+def _operators(values: Mapping[str, Value]) -> None:
+    """What only whoever runs the server sets, with the reason."""
+    fixed = [one for one in SETTINGS if one.home is Home.FILE and one not in EDITABLE]
+    rows = [
+        (
+            f"<code>{escape(one.key)}</code><small>{escape(retold(one.meaning))}</small>",
+            escape(value_words(values[one.key])) + (f" {escape(one.unit)}" if one.unit else ""),
+            escape(retold(one.operator_only)),
+        )
+        for one in fixed
+    ]
+    with st.expander(tr("Settings that only the operator can change")):
+        st.markdown(tr("Whoever runs the server sets these in `reelrank.toml`, in the folder of the project."))
+        st.html(look.table((tr("Setting"), tr("Now"), tr("Why not here")), rows, "rr-settings"))
 
 
 def settings_table(settings: Sequence[CampaignSetting], timezone: str | None) -> str:
@@ -54,10 +242,11 @@ def _since(one: CampaignSetting, timezone: str | None) -> str:
 
 
 def _where(one: CampaignSetting) -> str:
-    page = tr("page {title}", title=tr(_TITLES[one.where])) if one.where else ""
-    way = full_path(f"/{one.where}")
-    link = f"<a href='{way}' target='_self'>{escape(page)}</a>" if one.where else ""
     how = escape(retold(one.how))
-    if link and how:
-        how = f"<small>{how}</small>"
-    return f"{link}{how}"
+    if one.where == "settings":
+        return tr("above, on this page")
+    if not one.where:
+        return how
+    page = escape(tr("page {title}", title=tr(_TITLES[one.where.partition("?")[0]])))
+    link = f"<a href='{full_path(f'/{one.where}')}' target='_self'>{page}</a>"
+    return f"{link}<small>{how}</small>" if how else link

@@ -5,22 +5,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
+from typing import NamedTuple
 
 from backend.campaign.corpus.captions.name_mapping import propose_cast
 from backend.campaign.corpus.captions.rewriting import rewrite_captions
+from backend.campaign.corpus.importing.model import RegisterReport
 from backend.campaign.corpus.moments import proposing
 from backend.campaign.corpus.moments.model import ByShots, ByWindows
 from backend.campaign.monitoring.progress.progress import CUTTING_CLIPS, clips_outcome, cut_queued_clips
 from backend.campaign.monitoring.quality.agreement_board import agreement_board
 from backend.campaign.monitoring.quality.model import AgreementBoard, BoardPart
-from backend.campaign.monitoring.videos import check
+from backend.campaign.monitoring.videos import adding, check
+from backend.campaign.monitoring.videos.adding import VideoPicture
 from backend.campaign.monitoring.videos.check import import_corpus, register_videos
 from backend.campaign.nouns import Person
 from backend.campaign.release.export.freezing import export_release
 from backend.campaign.release.export.model import ReleaseOptions
 from backend.campaign.selection.candidates.choosing import choose_encoder, encoder_name
 from backend.campaign.setup.project.folder import Project
-from backend.campaign.setup.serving.model import JobOutcome, OutcomeTable
+from backend.campaign.setup.serving.model import JobOutcome, OutcomeTable, OutcomeWithResult
 from backend.core.messages import said, said_n
 from backend.core.progress import Progress, named
 from backend.language.endpoint import Endpoint
@@ -37,19 +40,71 @@ class HowToMeasure:
     decode: bool | None
 
 
-def take_videos(project: Project, lead: Person, folder: Path, how: HowToMeasure, *, progress: Progress) -> JobOutcome:
-    """Take the videos of a folder."""
-    found = register_videos(project, lead, folder, fps=how.fps, decode=how.decode, now=time.time(), progress=progress)
-    again = len(found.videos) - found.new
-    sentences: list[str] = [
-        said(
-            "{new} from {folder}.{there} All of them last {minutes:,.1f} minutes.",
-            new=said_n("{n:,} new video", "{n:,} new videos", found.new),
-            folder=folder.name,
-            there=said(" {n:,} were there before.", n=again) if again else "",
-            minutes=sum(video.facts.duration_s for video in found.videos) / 60,
-        )
+class VideosPreview(NamedTuple):
+    """What a folder of videos would add: how many new ones, how many are in the project already, and pictures."""
+
+    new: int
+    again: int
+    pictures: list[VideoPicture]
+
+
+def preview_videos(
+    project: Project, lead: Person, folder: Path, how: HowToMeasure, *, progress: Progress
+) -> OutcomeWithResult:
+    """Show which videos of a folder would be added and which not; nothing is written."""
+    found, pictures = adding.preview_videos(
+        project, lead, folder, fps=how.fps, decode=how.decode, now=time.time(), progress=progress
+    )
+    sentences = [
+        said_n(
+            "{n} new video, {minutes:,.1f} minutes in total.",
+            "{n:,} new videos, {minutes:,.1f} minutes in total.",
+            found.new,
+            minutes=_minutes(found),
+        ),
+        *_already(found),
     ]
+    tables = _of_videos(found, sentences, said("Refused"))
+    sentences.append(said("Nothing is added yet."))
+    return OutcomeWithResult(
+        JobOutcome(sentences, tables), VideosPreview(found.new, len(found.videos) - found.new, pictures)
+    )
+
+
+def add_videos(project: Project, lead: Person, folder: Path, how: HowToMeasure, *, progress: Progress) -> JobOutcome:
+    """Add the videos of a folder."""
+    found = register_videos(project, lead, folder, fps=how.fps, decode=how.decode, now=time.time(), progress=progress)
+    sentences = [
+        said_n(
+            "{n} video added, {minutes:,.1f} minutes in total.",
+            "{n:,} videos added, {minutes:,.1f} minutes in total.",
+            found.new,
+            minutes=_minutes(found),
+        ),
+        *_already(found),
+    ]
+    return JobOutcome(sentences, _of_videos(found, sentences, said("Not added")))
+
+
+def _minutes(found: RegisterReport) -> float:
+    return sum(video.facts.duration_s for video in found.videos if video.new) / 60
+
+
+def _already(found: RegisterReport) -> list[str]:
+    again = len(found.videos) - found.new
+    already = said_n("{n} is in the project already.", "{n:,} are in the project already.", again)
+    return [already] if again else []
+
+
+def _of_videos(found: RegisterReport, sentences: list[str], refused: str) -> list[OutcomeTable]:
+    """Tables of the files that are refused, of damaged videos and of new ones; what they leave out, in sentences."""
+    tables = []
+    if found.problems:
+        wrong = [[problem.file, problem.message] for problem in found.problems]
+        sentences.append(said_n("{n} file is refused.", "{n:,} files are refused.", len(wrong)))
+        tables.append(_table([refused, said("Why")], wrong, sentences, said("files")))
+    if damaged := [[video.name, video.facts.damage] for video in found.videos if video.facts.damage]:
+        tables.append(_table([said("Damaged"), said("Where")], damaged, sentences, said("damaged videos")))
     rows = [
         [
             video.name,
@@ -59,22 +114,10 @@ def take_videos(project: Project, lead: Person, folder: Path, how: HowToMeasure,
             said("yes") if video.facts.has_audio else said("no"),
         ]
         for video in found.videos
+        if video.new
     ]
-    head = [said("Video"), said("Length"), said("Frames a second"), said("Size"), said("Sound")]
-    tables = [_table(head, rows, sentences, said("videos"))]
-    if found.problems:
-        sentences.append(
-            said_n(
-                "{n:,} file was not taken; everything else was.",
-                "{n:,} files were not taken; everything else was.",
-                len(found.problems),
-            )
-        )
-        wrong = [[problem.file, problem.message] for problem in found.problems]
-        tables.insert(0, _table([said("Not taken"), said("Why")], wrong, sentences, said("files")))
-    if damaged := [[video.name, video.facts.damage] for video in found.videos if video.facts.damage]:
-        tables.insert(0, _table([said("Damaged"), said("Where")], damaged, sentences, said("damaged videos")))
-    return JobOutcome(sentences, tables)
+    head = [said("Video"), said("Length"), said("Frames per second"), said("Size"), said("Sound")]
+    return [*tables, _table(head, rows, sentences, said("videos"))] if rows else tables
 
 
 def look_at_videos(
@@ -97,19 +140,23 @@ def look_at_videos(
         now=time.time(),
         progress=progress,
     )
-    sentences: list[str] = [said("{n:,} videos, nothing wrong with them.", n=len(found.videos))]
+    checked = said_n("{n} video checked.", "{n:,} videos checked.", len(found.videos))
+    sentences: list[str] = [checked, said("All are fine.")]
     if found.wrong:
         sentences = [
-            said("{n:,} videos, {wrong:,} of them with something wrong.", n=len(found.videos), wrong=len(found.wrong))
+            checked,
+            said_n("{n} of them has a problem.", "{n:,} of them have a problem.", len(found.wrong)),
         ]
     if found.accepted:
-        sentences.append(said("The new content was taken in of {videos}.", videos=", ".join(found.accepted)))
+        sentences.append(said("New content accepted: {videos}.", videos=", ".join(found.accepted)))
     if found.freed:
-        sentences.append(said("{n:,} clips are offered again.", n=found.freed))
+        sentences.append(said_n("{n} clip is offered again.", "{n:,} clips are offered again.", found.freed))
     if any(one.shown and not one.decoded for one in found.videos):
-        sentences.append(said("Not every picture was looked at, so damage inside may be unknown: More options has it."))
+        sentences.append(
+            said("Not every picture was checked. To find damage inside files, choose always under More options.")
+        )
     moved = [[video, path] for video, path in found.moved]
-    head = [said("Found again"), said("Where")]
+    head = [said("Found again"), said("Place")]
     return JobOutcome(sentences, [_table(head, moved, sentences, said("videos"))] if moved else [])
 
 
@@ -180,13 +227,10 @@ def make_release(
     if made.again:
         return JobOutcome(
             [
-                said(
-                    "Nothing changed since the release {name}: what was made now is the same, byte for byte.",
-                    name=made.name,
-                )
+                said("Nothing changed since the release {name}, so no new one was made.", name=made.name),
             ]
         )
-    return JobOutcome([said("The release {name} is ready; it stands below.", name=made.name)])
+    return JobOutcome([said("The release {name} is ready. Download it below.", name=made.name)])
 
 
 def _table(head: Sequence[str], rows: Sequence[list[str]], sentences: list[str], what: str) -> OutcomeTable:
@@ -212,7 +256,7 @@ def look_for_names(project: Project, lead: Person, *, progress: Progress) -> Job
                 others=found.others,
                 undecided=found.undecided,
             ),
-            said("Look through what they become, in the step Names; then rewrite the captions."),
+            said("Check the words for each name below, then rewrite the captions."),
         ]
     )
 
@@ -237,8 +281,8 @@ def rewrite(project: Project, lead: Person, asked: RewritingAsked, *, progress: 
     retried = said("{n:,} after another attempt, ", n=found.after_retry) if endpoint else ""
     sentences: list[str] = [
         said(
-            "{captions:,} captions: {at_once:,} accepted at once, {retried}{waiting:,} wait for a person, {decided:,} "
-            "had been decided by people; {changed:,} changed.",
+            "{captions:,} captions: {at_once:,} accepted at once, {retried}{waiting:,} wait for your decision, "
+            "{decided:,} decided earlier. {changed:,} changed.",
             captions=found.captions,
             at_once=found.at_once,
             retried=retried,
@@ -260,9 +304,7 @@ def rewrite(project: Project, lead: Person, asked: RewritingAsked, *, progress: 
     if found.unknown and endpoint is None:
         names = ", ".join(f"{name} ({count})" for name, count in found.unknown[:12])
         more = " ..." if len(found.unknown) > 12 else ""
-        sentences.append(
-            said("Names that the cast lacks: {names}. Say what they become, and rewrite again.", names=f"{names}{more}")
-        )
+        sentences.append(said("Names without words: {names}. Add them, then rewrite again.", names=f"{names}{more}"))
     return JobOutcome(sentences)
 
 
@@ -279,13 +321,11 @@ def propose_moments(project: Project, lead: Person, how: ByShots | ByWindows, *,
         )
     ]
     if found.gone:
-        sentences.append(said("Of those proposed before, {n:,} went.", n=found.gone))
+        sentences.append(said("{n:,} earlier proposals removed.", n=found.gone))
     if found.stayed:
-        sentences.append(
-            said("{n:,} that are not proposed any more stay, because something uses them.", n=found.stayed)
-        )
+        sentences.append(said("{n:,} earlier proposals stay because they are in use.", n=found.stayed))
     wrong = [[problem.file, problem.message] for problem in found.problems]
-    head = [said("Not looked at"), said("Why")]
+    head = [said("Skipped"), said("Reason")]
     return JobOutcome(sentences, [_table(head, wrong, sentences, said("videos"))] if wrong else [])
 
 

@@ -34,6 +34,7 @@ _STATES = {
     JobState.REFUSED: marked("refused", _context="work"),
     JobState.FAILED: marked("failed", _context="work"),
     JobState.INTERRUPTED: marked("interrupted", _context="work"),
+    JobState.CANCELLED: marked("cancelled", _context="work"),
 }
 """What the menu says of a job that is over."""
 _USUAL_NICENESS = 10

@@ -52,7 +52,7 @@ class _Decision(Sent, kw_only=True):
 
 
 class Rewriting:
-    """The routes that the page Rewrites talks to: each decision is answered with the queue as it is then."""
+    """The routes that the page Captions talks to: each decision is answered with the queue as it is then."""
 
     def __init__(self, project: Callable[[], Project], clock: Callable[[], float] = time.time) -> None:
         self._project = project

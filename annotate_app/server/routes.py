@@ -117,6 +117,7 @@ class Desks(ClipRoutes):
             Route("/desk/broken", self.broken, methods=["POST"]),
             Route("/desk/exam", self.exam, methods=["POST"]),
             Route("/desk/guideline", self.guideline, methods=["POST"]),
+            Route("/desk/recent", self.recent),
             Route("/clips/{pair}.mp4", self.clip),
             Route("/clips/{pair}.webp", self.storyboard),
             Route("/clips/{pair}.gif", self.gif),
@@ -190,6 +191,12 @@ class Desks(ClipRoutes):
         person = person_of(request)
         desk = await run_in_threadpool(exchange.exam_act, self._project(), person, sent.act, now=self._clock())
         return self._answer(person, [], desk)
+
+    async def recent(self, request: Request) -> Response:
+        """The person's last grades that they may still change, as items of a desk."""
+        person, now = person_of(request), self._clock()
+        items = await run_in_threadpool(exchange.recent_grades, self._project(), person, now=now)
+        return json_answer({"items": items})
 
     @answers_refusals
     @takes(SeenGuideline)

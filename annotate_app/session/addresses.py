@@ -34,6 +34,8 @@ SIGN_IN_PATH = "/session/sign-in"
 HEALTH_PATH, READY_PATH = "/healthz", "/readyz"
 """What programs ask that look after a server; see `annotate_app.server.monitoring`."""
 PAGE_PATHS = frozenset(f"/{page.address}" for page in PAGES)
+FORMER_PATHS = {f"/{old}": (f"/{page.address}", asks) for page in PAGES for old, asks in page.former.items()}
+"""Paths that pages had once: the path that each leads to now, and what has to be asked of it."""
 OPEN_PREFIXES = ("/session/", "/static/")
 """Streamlit's own scripts, fonts and signs of life, and the sign-in: the same bytes for everybody."""
 OPEN_PATHS = frozenset(
@@ -75,13 +77,26 @@ def full_path(path: str) -> str:
     return base_path() + path
 
 
+def moved_to(path: str, query: str) -> str | None:
+    """Return where a former address leads now, with its query; None for any other address.
+
+    >>> moved_to("/disagreements", "show=notes"), moved_to("/disputes", "show=notes")
+    ('/disputes?show=notes', None)
+    """
+    found = FORMER_PATHS.get(path.rstrip("/"))
+    if found is None:
+        return None
+    asked = "&".join(filter(None, (found[1], query)))
+    return f"{found[0]}?{asked}" if asked else found[0]
+
+
 def is_own_path(path: str) -> bool:
     """Return whether a path begins like one of the app, so that it is no base path: nobody could tell the two apart.
 
     >>> is_own_path("/clips"), is_own_path("/my-work/lab"), is_own_path("/annotate")
     (True, True, False)
     """
-    own = (*PAGE_PATHS, *OPEN_PREFIXES, *OPEN_PATHS, *MACHINE_PREFIXES)
+    own = (*PAGE_PATHS, *FORMER_PATHS, *OPEN_PREFIXES, *OPEN_PATHS, *MACHINE_PREFIXES)
     return path.split("/")[1:2] in [one.split("/")[1:2] for one in own]
 
 

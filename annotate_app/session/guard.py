@@ -36,6 +36,7 @@ from annotate_app.session.addresses import (
     SESSION_COOKIE,
     SIGN_IN_PATH,
     is_secure,
+    moved_to,
     set_cookie,
     with_plain_names,
 )
@@ -55,7 +56,7 @@ _NO_ROOM = marked(
     "is lost, and it goes on by itself once there is room."
 )
 _SCOPE_KEY = "reelrank.person"
-_HEADERS = {
+HEADERS = {
     "X-Frame-Options": "DENY",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "same-origin",
@@ -118,6 +119,9 @@ class Guard:
         if _has_two_lengths(connection):
             await _TWO_LENGTHS(scope, receive, send)
             return
+        if (now_at := moved_to(path, connection.url.query)) is not None:
+            await RedirectResponse(now_at, 308)(scope, receive, send)
+            return
         try:
             if not is_open:
                 person = await self._person(connection)
@@ -169,14 +173,14 @@ class Guard:
         try:
             person = await self._person(connection)
         except StoreUnavailable:
-            await _refuse(receive, send, 1013, "the database cannot be used just now")
+            await refuse(receive, send, 1013, "the database cannot be used just now")
             return
         if not is_own_page(connection):
-            await _refuse(receive, send, 1008, "another site")
+            await refuse(receive, send, 1008, "another site")
         elif person is None:
-            await _refuse(receive, send, 1008, "signed out")
+            await refuse(receive, send, 1008, "signed out")
         elif self._pages.are_too_many(person):
-            await _refuse(receive, send, 1013, "too many pages are open")
+            await refuse(receive, send, 1013, "too many pages are open")
         else:
             await self._pages.serve(self._app, person, connection.cookies[SESSION_COOKIE], scope, receive, send)
 
@@ -190,7 +194,7 @@ class Guard:
         async def sender(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                for name, value in _HEADERS.items():
+                for name, value in HEADERS.items():
                     headers.setdefault(name, value)
                 if is_secure(connection.scope):
                     headers.setdefault("Strict-Transport-Security", _HTTPS_ONLY)
@@ -232,7 +236,8 @@ def _has_two_lengths(connection: HTTPConnection) -> bool:
     return "content-length" in connection.headers and "transfer-encoding" in connection.headers
 
 
-async def _refuse(receive: Receive, send: Send, code: int, reason: str) -> None:
+async def refuse(receive: Receive, send: Send, code: int, reason: str) -> None:
+    """Answer a websocket that may not open."""
     await receive()
     await send({"type": "websocket.close", "code": code, "reason": reason})
 

@@ -2,7 +2,7 @@
 
 import re
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from html import escape
 from pathlib import Path
 from string import Template
@@ -14,16 +14,22 @@ from starlette.routing import Route
 
 from annotate_app.language import COOKIE, LANGUAGES, current, marked, tr
 from annotate_app.session import oidc
-from annotate_app.session.addresses import CSRF_COOKIE, SIGN_IN_PATH, base_path, full_path, set_cookie
+from annotate_app.session.addresses import CSRF_COOKIE, SESSION_COOKIE, SIGN_IN_PATH, base_path, full_path, set_cookie
 from annotate_app.session.auth import ROLES
 from annotate_app.session.request_limits import form as form_of
 from backend.campaign.nouns import Person, Role
-from backend.campaign.setup.people.permissions import PASSWORD_LENGTH
+from backend.campaign.setup.people.passwords import PASSWORD_LENGTH
+from backend.campaign.setup.serving.first_project import ENCODERS, scales
 
 _DAY_S = 86_400
 _ABOUT = marked("Watch moments, grade how well they answer a query, agree on the truth.")
-_SIGN_IN_HELP = marked("No name or password yet, or forgotten? Ask the lead of your project for a link.")
+_SIGN_IN_HELP = marked("No password yet, or forgotten it? Ask the lead of your project for a link.")
 _INVITED_HELP = marked("From then on you sign in with this name and your password.")
+_FIRST_HELP = marked("Grades and encoder stay as you choose them here. Everything else can be changed later.")
+_SCALES = {"": marked("0 to 4 (TVR-Ranking)"), "matches": marked("Matches, or does not")}
+_ENCODERS = dict(
+    zip(ENCODERS, (marked("SimCSE (downloaded when needed)"), marked("MiniLM (works offline)")), strict=True)
+)
 _PATH = "/session/language"
 _YEAR_S = 365 * 86_400
 _PAGE = Template(Path(__file__).with_name("sign_in.html").read_text(encoding="utf-8"))
@@ -59,9 +65,7 @@ def sign_in_page(
 
 def invitation_page(request: Request, name: str, *, error: str = "", status: int = 200) -> Response:
     """Choosing a password with a one-time link."""
-    lead = tr(
-        "Choose a password for <b>{name}</b>, at least {n} characters long.", name=escape(name), n=PASSWORD_LENGTH
-    )
+    lead = tr("Welcome, <b>{name}</b>. Choose a password.", name=escape(name))
     other = _single_sign_on({"invitation": request.path_params["invitation"]})
     content = _entrance(
         request,
@@ -75,6 +79,39 @@ def invitation_page(request: Request, name: str, *, error: str = "", status: int
     return _page(request, tr("Welcome"), content, status)
 
 
+def first_project_page(
+    request: Request, fields: Mapping[str, str] | None = None, *, error: str = "", status: int = 200
+) -> Response:
+    """Creating the project and its first lead; `fields` are those that were sent and refused."""
+    sent = fields or {}
+    scale_names = {name: tr(_SCALES[name]) if name in _SCALES else name for name in scales()}
+    encoder_names = {name: tr(_ENCODERS[name]) for name in ENCODERS}
+    inputs = (
+        _field(tr("Name of the project"), "project", "text", "off", value=sent.get("project", ""), focus=True)
+        + _choice(tr("Scale of grades"), "scale", scale_names, sent.get("scale", ""))
+        + _choice(tr("Sentence encoder"), "encoder", encoder_names, sent.get("encoder", ENCODERS[0]))
+        + _field(tr("Your name"), "name", "text", "username", value=sent.get("name", ""))
+        + _new_password(focus=None)
+    )
+    lead = tr("Create the project, and yourself as its first lead. You sign in with your name and password.")
+    content = _entrance(request, request.url.path, lead, error, inputs, tr("Create project"), tr(_FIRST_HELP))
+    return _page(request, tr("New project"), content, status)
+
+
+def no_project_page(is_made: bool, status: int) -> Response:
+    """Nothing is to be seen before there is a project; once there is one, its link is used up."""
+    if is_made:
+        text, way = tr("This link was used: the project is set up. Sign in, or ask its lead for an invitation."), "/"
+        button = f'<button type="submit">{tr("Sign in")}</button>'
+        return plain_page(
+            tr("Link already used"),
+            f'<form method="get" action="{full_path(way)}"><p class="about" role="alert">{text}</p>{button}</form>',
+            status,
+        )
+    text = tr("This server has no project yet. Whoever started it finds the link to create one in its terminal.")
+    return plain_page(tr("No project yet"), f'<p class="about" role="alert">{text}</p>', status)
+
+
 def account_page(
     request: Request, person: Person, *, error: str = "", done: str = "", status: int = 200, wait_s: int = 0
 ) -> Response:
@@ -86,12 +123,12 @@ def account_page(
         + (f'<p class="done" role="status">{escape(done)}</p>' if done else "")
         + _alert(error)
         + f"<section><h2>{tr('Change your password')}</h2>{_form('/session/password')}"
-        + _field(tr("Present password"), "old", "password", "current-password")
+        + _field(tr("Current password"), "old", "password", "current-password")
         + _new_password()
         + f'{_csrf(request)}<button type="submit">{tr("Change password")}</button>'
-        + f'<p class="note">{tr("All other browsers are signed out.")}</p></form></section>'
+        + f'<p class="note">{tr("This signs you out in all other browsers.")}</p></form></section>'
         + f"<section><h2>{tr('Sign out everywhere')}</h2>{_form('/session/sign-out-everywhere')}"
-        + f'<p class="note">{tr("In all browsers, this one included.")}</p>'
+        + f'<p class="note">{tr("This signs you out in all browsers, this one included.")}</p>'
         + f'{_csrf(request)}<button type="submit" class="quiet">{tr("Sign out everywhere")}</button></form></section>'
     )
     return _page(request, tr("Account"), content, status, wait_s)
@@ -141,10 +178,26 @@ def _csrf(request: Request) -> str:
     return f'<input type="hidden" name="csrf" value="{_token(request)}">'
 
 
-def _new_password(focus: bool = False) -> str:
+def _choice(label: str, name: str, choices: Mapping[str, str], chosen: str) -> str:
+    options = "".join(
+        f'<option value="{escape(value)}"{" selected" * (value == chosen)}>{escape(words)}</option>'
+        for value, words in choices.items()
+    )
+    return f'<label>{label}<select name="{name}">{options}</select></label>'
+
+
+def _new_password(focus: bool | None = False) -> str:
+    """Two fields; `focus` None: further down on a page for newcomers."""
     return _field(
-        tr("New password") if not focus else tr("Password"), "password", "password", "new-password", focus=focus
-    ) + (_field(tr("The same again"), "again", "password", "new-password"))
+        tr("New password") if focus is False else tr("Password"),
+        "password",
+        "password",
+        "new-password",
+        focus=bool(focus),
+    ) + (
+        f'<p class="note">{tr("At least {n} characters. Several words are better than one.", n=PASSWORD_LENGTH)}</p>'
+        + _field(tr("Repeat password"), "again", "password", "new-password")
+    )
 
 
 def _alert(error: str) -> str:
@@ -183,10 +236,23 @@ def _truth(holds: bool) -> str:
     return "true" if holds else "false"
 
 
+def set_language(request: Request, response: Response, language: str) -> None:
+    """Let a browser speak a language from now on."""
+    set_cookie(request, response, COOKIE, language, max_age_s=_YEAR_S, strict=False)
+
+
 def language_routes(
-    is_ours: Callable[[Request, dict[str, str]], bool], safe_path: Callable[[str | None], str]
+    is_ours: Callable[[Request, dict[str, str]], bool],
+    safe_path: Callable[[str | None], str],
+    keep: Callable[[str, str], Awaitable[None]] | None = None,
 ) -> list[Route]:
-    """What the buttons do; whether a form is ours, and a path leads nowhere else, the pages' other routes know."""
+    """Return what the language buttons do.
+
+    Args:
+        is_ours: whether a form comes from a page of this server.
+        safe_path: a path that leads nowhere else.
+        keep: takes a session token and the language that its user chose; None where there are no accounts yet.
+    """
 
     async def choose(request: Request) -> Response:
         fields = await form_of(request)
@@ -198,7 +264,9 @@ def language_routes(
         response = RedirectResponse(back, 303)
         language = fields.get("language", "")
         if is_ours(request, fields) and language in LANGUAGES:
-            set_cookie(request, response, COOKIE, language, max_age_s=_YEAR_S, strict=False)
+            set_language(request, response, language)
+            if keep and (token := request.cookies.get(SESSION_COOKIE)):
+                await keep(token, language)
         return response
 
     return [Route(_PATH, choose, methods=["POST"])]

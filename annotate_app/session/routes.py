@@ -8,6 +8,7 @@ import hmac
 import re
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from ipaddress import IPv6Address, ip_address, ip_network
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from annotate_app.language import marked, retold, tr
+from annotate_app.language import COOKIE, LANGUAGES, marked, retold, tr
 from annotate_app.session import oidc, plain_pages
 from annotate_app.session.addresses import (
     BROWSER_COOKIE,
@@ -30,13 +31,25 @@ from annotate_app.session.addresses import (
     set_cookie,
 )
 from annotate_app.session.guard import is_own_page
-from annotate_app.session.plain_pages import account_page, invitation_page, not_found_page, sign_in_page
+from annotate_app.session.plain_pages import (
+    account_page,
+    invitation_page,
+    no_project_page,
+    not_found_page,
+    sign_in_page,
+)
 from annotate_app.session.request_limits import FairChecks, TooMuch, form, too_many
 from backend.campaign.judging.staffing import sign_out, sign_out_everywhere
 from backend.campaign.nouns import Person
-from backend.campaign.setup.people.accounts import accept_invitation, change_password, invited
+from backend.campaign.setup.people.accounts import (
+    accept_invitation,
+    change_password,
+    invited,
+    keep_language,
+    kept_language,
+)
+from backend.campaign.setup.people.passwords import password_weakness
 from backend.campaign.setup.people.permissions import (
-    PASSWORD_LENGTH,
     SESSION_S,
     knows_browser,
     person_for,
@@ -49,7 +62,7 @@ from backend.core.errors import ReelRankError, SignInRefused, StoreUnavailable
 from backend.core.typed_text import normalised_password
 
 _HERE = Path(__file__).parent
-_ASSETS = {"sign_in.css": "text/css", "mark.svg": "image/svg+xml"}
+ASSETS = {"sign_in.css": "text/css", "mark.svg": "image/svg+xml"}
 _ACCOUNT_PATH = "/session/account"
 _BROWSER_S = 180 * 86_400
 STALE = marked("This page was open for too long. Please try again.")
@@ -77,10 +90,11 @@ class Sessions:
             Route(oidc.START_PATH, self.single_sign_on),
             Route("/session/sign-out", self.sign_out, methods=["POST"]),
             Route("/session/invitation/{invitation}", self.invitation, methods=["GET", "POST"]),
+            Route("/session/new-project/{token}", _used_link),
             Route("/session/sign-out-everywhere", self.sign_out_everywhere, methods=["POST"]),
             Route(_ACCOUNT_PATH, self.account),
             Route("/session/password", self.change_password, methods=["POST"]),
-            *plain_pages.language_routes(_is_ours, _safe_path),
+            *plain_pages.language_routes(is_ours, safe_path, self._keep_language),
             Route("/session/{asset}", self.asset),
         ]
 
@@ -89,14 +103,14 @@ class Sessions:
         if request.method != "POST":
             if (who := oidc.identity(request)) is not None:
                 return await self._came_back(request, who)
-            next_path = _safe_path(request.query_params.get("next"))
+            next_path = safe_path(request.query_params.get("next"))
             # A page that is another person's than who is signed in here now asks for the form all the same.
             if "other" not in request.query_params and await self._person(request) is not None:
                 return RedirectResponse(next_path, 303)
             return sign_in_page(request, next_path=next_path)
         fields = await form(request)
-        name, next_path = fields.get("name", "").strip(), _safe_path(fields.get("next"))
-        if not _is_ours(request, fields):
+        name, next_path = fields.get("name", "").strip(), safe_path(fields.get("next"))
+        if not is_ours(request, fields):
             return sign_in_page(request, name=name, next_path=next_path, error=tr(STALE), status=403)
         try:
             token = await self._attempt(
@@ -119,11 +133,11 @@ class Sessions:
         if not oidc.is_configured():
             return sign_in_page(request, error=tr("This server has no single sign-on."), status=404)
         asked = request.query_params
-        return oidc.start(request, next_path=_safe_path(asked.get("next")), invitation=asked.get("invitation", ""))
+        return oidc.start(request, next_path=safe_path(asked.get("next")), invitation=asked.get("invitation", ""))
 
     async def _came_back(self, request: Request, who: oidc.Identity) -> Response:
         try:
-            token, path = await oidc.finish(request, self._project(), who, now=self._clock(), safe_path=_safe_path)
+            token, path = await oidc.finish(request, self._project(), who, now=self._clock(), safe_path=safe_path)
         except SignInRefused as refusal:
             return oidc.forget(request, sign_in_page(request, error=retold(refusal), status=401))
         return oidc.forget(request, await self._signed_in(request, token, path))
@@ -131,7 +145,7 @@ class Sessions:
     async def sign_out(self, request: Request) -> Response:
         """Ends the session and returns the person's seats."""
         fields = await form(request)
-        if not _is_ours(request, fields):
+        if not is_ours(request, fields):
             return sign_in_page(request, error=tr(STALE), status=403)
         token = request.cookies.get(SESSION_COOKIE)
         if token:
@@ -144,7 +158,7 @@ class Sessions:
         person = await self._person(request)
         if person is None:
             return _signed_out(request)
-        if not _is_ours(request, fields):
+        if not is_ours(request, fields):
             return account_page(request, person, error=tr(STALE), status=403)
         token = request.cookies[SESSION_COOKIE]
         await run_in_threadpool(sign_out_everywhere, self._project(), token, now=self._clock())
@@ -163,7 +177,7 @@ class Sessions:
         person = await self._person(request)
         if person is None:
             return RedirectResponse(SIGN_IN_PATH, 303)
-        problem, status = _problem(request, fields)
+        problem, status = password_problem(request, fields, person.name)
         if problem:
             return account_page(request, person, error=problem, status=status)
         old, new, session = fields.get("old", ""), fields.get("password", ""), request.cookies[SESSION_COOKIE]
@@ -180,7 +194,7 @@ class Sessions:
         except StoreUnavailable as error:
             return account_page(request, person, error=retold(error), status=503)
         except ReelRankError as refusal:
-            return account_page(request, person, error=_sentence(refusal), status=422)
+            return account_page(request, person, error=sentence(refusal), status=422)
         return await self._signed_in(request, token, f"{_ACCOUNT_PATH}?changed")
 
     async def invitation(self, request: Request) -> Response:
@@ -194,7 +208,7 @@ class Sessions:
             return invitation_page(request, person.name)
         fields = await form(request)
         password = fields.get("password", "")
-        problem, status = _problem(request, fields)
+        problem, status = password_problem(request, fields, person.name)
         if problem:
             return invitation_page(request, person.name, error=problem, status=status)
         try:
@@ -210,10 +224,10 @@ class Sessions:
 
     async def asset(self, request: Request) -> Response:
         """What the plain pages are drawn with."""
-        name = request.path_params["asset"]
-        if name not in _ASSETS:
+        name = request.url.path.rpartition("/")[2]
+        if name not in ASSETS:
             return not_found_page(request.url.path, await self._person(request))
-        return FileResponse(_HERE / name, headers={"Cache-Control": "max-age=3600"}, media_type=_ASSETS[name])
+        return FileResponse(_HERE / name, headers={"Cache-Control": "max-age=3600"}, media_type=ASSETS[name])
 
     async def _person(self, request: Request) -> Person | None:
         """Whose session this is; the guard does not ask under /session/."""
@@ -248,7 +262,22 @@ class Sessions:
         before = request.cookies.get(BROWSER_COOKIE, "")
         browser = await run_in_threadpool(remember_browser, self._project(), token, before, now=self._clock())
         set_cookie(request, response, BROWSER_COOKIE, browser, max_age_s=_BROWSER_S, strict=True)
+        kept = await run_in_threadpool(kept_language, self._project(), token, now=self._clock())
+        if kept in LANGUAGES:
+            plain_pages.set_language(request, response, kept)
+        elif (here := request.cookies.get(COOKIE)) in LANGUAGES:
+            await self._keep_language(token, here)
         return response
+
+    async def _keep_language(self, token: str, language: str) -> None:
+        """Keep a language with the account of a session; the browser keeps it where the database cannot."""
+        with suppress(StoreUnavailable):
+            await run_in_threadpool(keep_language, self._project(), token, language, now=self._clock())
+
+
+async def _used_link(_request: Request) -> Response:
+    """The link that made the project, after a new start of the server."""
+    return no_project_page(True, 410)
 
 
 def _address(request: Request) -> str:
@@ -273,32 +302,32 @@ def _signed_out(request: Request) -> Response:
     return response
 
 
-def _problem(request: Request, fields: dict[str, str]) -> tuple[str, int]:
+def password_problem(request: Request, fields: dict[str, str], name: str = "") -> tuple[str, int]:
     """Why a form with a new password cannot be taken, and the status that says so; an empty text if it can."""
     password, again = (normalised_password(fields.get(name, "")) for name in ("password", "again"))
-    if not _is_ours(request, fields):
+    if not is_ours(request, fields):
         return tr(STALE), 403
-    if len(password) < PASSWORD_LENGTH:
-        return tr("Choose a password of at least {n} characters.", n=PASSWORD_LENGTH), 422
+    if weakness := password_weakness(password, name or fields.get("name", "")):
+        return retold(weakness), 422
     if password != again:
         return tr("The two passwords are not the same. Please type them again."), 422
     return "", 200
 
 
-def _sentence(refusal: ReelRankError) -> str:
+def sentence(refusal: ReelRankError) -> str:
     """A refusal as people read it: the command line writes them without a capital."""
     text = retold(refusal)
     return text[:1].upper() + text[1:] + "."
 
 
-def _is_ours(request: Request, fields: dict[str, str]) -> bool:
+def is_ours(request: Request, fields: dict[str, str]) -> bool:
     """Double submit: the form repeats a cookie that another site can neither read nor send along."""
     cookie, sent = request.cookies.get(CSRF_COOKIE, ""), fields.get("csrf", "")
     same = hmac.compare_digest(cookie.encode(), sent.encode())
     return bool(cookie) and same and is_own_page(request)
 
 
-def _safe_path(path: str | None) -> str:
+def safe_path(path: str | None) -> str:
     """A path of this server to go on to; anything that could lead elsewhere becomes the front page."""
     path = path_within(base_path(), path or "")
     if re.fullmatch(r"/(?![/\\])[^\\\s]*", path) and not path.startswith("/session/"):

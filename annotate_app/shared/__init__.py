@@ -7,6 +7,8 @@ exports. They share one scope, so a name may be declared in one file only.
 from collections.abc import Iterable
 from pathlib import Path
 
+from backend.campaign.nouns import GRADE_COLOURS
+
 DESK_SCRIPTS = tuple(
     f"../../shared/desk/{name}.js" for name in ("preferences", "kept", "delivery", "outage", "active_time", "frame")
 )
@@ -16,3 +18,9 @@ DESK_SCRIPTS = tuple(
 def joined(folder: Path, names: Iterable[str]) -> str:
     """The files of a component, in this order, as one text."""
     return "\n".join((folder / name).read_text(encoding="utf-8") for name in names)
+
+
+def grade_colours() -> str:
+    """Return the colours of grades as CSS variables: `--grade-3` and, for text on it, `--on-3`."""
+    named = (f"--grade-{grade}: {back}; --on-{grade}: {ink};" for grade, (back, ink) in enumerate(GRADE_COLOURS))
+    return f":root, :host {{ {' '.join(named)} }}\n"

@@ -19,7 +19,7 @@ _MINE = {
     ExamPhase.ANSWERING: marked("You are in the middle of the exam: open Grade to go on."),
     ExamPhase.ANSWERED: marked("Every clip of the exam has a grade: open Grade to hand it in."),
     ExamPhase.WAITING: marked(
-        "You handed the exam in; its right grades are not there yet. Grade goes on when they are."
+        "You handed the exam in. The right grades are not known yet; open Grade later for your result."
     ),
     ExamPhase.RESULT: marked("You handed the exam in: open Grade to go on."),
     ExamPhase.AGAIN: marked("Some of the clips that you missed wait to be looked at again: open Grade to go on."),
@@ -40,7 +40,7 @@ def badge(phase: ExamPhase, said: str = "{standing}") -> None:
 
 def mine(exam: ExamPerson) -> None:
     """The part of My work about the exam."""
-    st.subheader(tr("Exam"), anchor=False)
+    st.header(tr("Exam"), anchor=False)
     if exam.phase is None and not exam.attempts:
         st.markdown(tr("This project has no exam, so there is no result to show."))
         return
@@ -50,11 +50,11 @@ def mine(exam: ExamPerson) -> None:
         st.markdown(tr(_MINE[exam.phase]))
     for attempt in reversed(exam.attempts):
         if attempt.result is not None:
-            one_attempt(attempt, opened=attempt is exam.attempts[-1])
+            one_attempt(attempt, opened=attempt is exam.attempts[-1], kappas=False)
 
 
-def one_attempt(attempt: ExamAttempt, *, opened: bool = False) -> None:
-    """One attempt that was handed in: score, misses by grade, missed items."""
+def one_attempt(attempt: ExamAttempt, *, opened: bool = False, kappas: bool = True) -> None:
+    """One attempt that was handed in: score, kappas (for leads), misses by grade, missed items."""
     if attempt.result is None:
         return
     passed = tr("passed") if attempt.result.passed else tr("failed")
@@ -69,7 +69,8 @@ def one_attempt(attempt: ExamAttempt, *, opened: bool = False) -> None:
         ),
         opened,
     ):
-        st.markdown(wording.kappas(attempt.result))
+        if kappas:
+            st.markdown(wording.kappas(attempt.result))
         st.html(by_grade(attempt.by_grade, auth.project().campaign.scale))
         if attempt.missed:
             st.html(missed_table(attempt.missed))

@@ -8,14 +8,17 @@ import streamlit as st
 from annotate_app.language import retold, tr
 from annotate_app.plain import plain
 from annotate_app.session import auth
-from annotate_app.shared import look, wording
+from annotate_app.shared import look, results, wording
 from annotate_app.shared.upload import NOT_TAKEN
 from backend.campaign.nouns import Person
 from backend.campaign.setup.project.folder import Project
-from backend.campaign.setup.serving.jobs import dismiss_job, list_jobs
+from backend.campaign.setup.serving.jobs import cancel_job, dismiss_job, list_jobs
 from backend.campaign.setup.serving.model import Job, JobKind, JobState
 
+_CANCEL_PROBLEM = "cancel_job_problem"
 _EVERY_S = 1.0
+_WATCHED = "watched_job"
+"""In the session: the job whose progress was last on show."""
 _ROWS, _TALLEST_PX = 12, 420
 """A table of more rows is scrolled in."""
 
@@ -27,40 +30,58 @@ def job_view(
     problem: str,
     then: Callable[[Job], None] | None = None,
 ) -> Job | None:
-    """Show the running job, whoever started it, or the outcome of the last job of these kinds.
+    """Show the job that `find_job` finds, as `show_job` does, and return it."""
+    job = find_job(project, lead, kinds)
+    if job is not None:
+        show_job(project, lead, job, problem, then)
+    return job
 
-    Args:
-        project: the project.
-        lead: who looks.
-        kinds: whose outcomes this page shows. A job that changes the project is shown by the pages of all such jobs
-            while it runs, because none of theirs can begin.
-        problem: the key in the session under which the page keeps why a button did nothing.
-        then: draws what a lead may do with an outcome.
 
-    Returns:
-        The job; None if there is none or it was dismissed.
+def find_job(project: Project, lead: Person, kinds: Collection[JobKind]) -> Job | None:
+    """Return the running job, whoever started it, or else the last job of these kinds whose outcome nobody dismissed.
+
+    While a job changes the project, no other job can start, so the pages of all such jobs show it.
     """
     jobs = list_jobs(project, lead, now=time.time())
     shown = [job for job in jobs if job.kind in kinds]
     excluding = any(kind.changes_project for kind in kinds)
-    for job in jobs:
-        if job.is_running and (job in shown or (excluding and job.kind.changes_project)):
-            auth.fragment(_running, run_every=_EVERY_S)(project, lead, job.key)
-            return job
-    if not shown:
-        return None
+    running = (job for job in jobs if job.is_running and (job in shown or (excluding and job.kind.changes_project)))
+    return next(running, shown[0] if shown else None)
+
+
+def show_job(project: Project, lead: Person, job: Job, problem: str, then: Callable[[Job], None] | None = None) -> None:
+    """Show how far a job is, or its outcome with the button that dismisses it.
+
+    Args:
+        project: the project.
+        lead: who looks.
+        job: the job.
+        problem: the key in the session under which the page keeps why a button did nothing.
+        then: draws what a lead may do with an outcome.
+    """
+    if job.is_running:
+        look.refusal(_CANCEL_PROBLEM)
+        auth.fragment(_running, run_every=_EVERY_S)(project, lead, job.key)
+        return
     with st.container(border=True, key="job-outcome"):
-        job_outcome(shown[0])
+        job_outcome(job)
         with st.container(horizontal=True):
             if then is not None:
-                then(shown[0])
-            st.button(tr("Put this away"), key="put_away", on_click=_dismiss, args=(problem, shown[0].key))
-    return shown[0]
+                then(job)
+            st.button(tr("Dismiss"), key="dismiss_job", on_click=_dismiss, args=(problem, job.key))
+        if st.session_state.get(_WATCHED) == job.key:
+            results.bring_into_view("job-outcome", job.key)
 
 
 def _dismiss(problem: str, key: str) -> None:
     st.session_state.pop(NOT_TAKEN, None)
     st.session_state[problem] = look.as_lead(lambda project, lead: dismiss_job(project, lead, key, now=time.time()))
+
+
+@look.lead_callback(_CANCEL_PROBLEM)
+def _cancel(project: Project, lead: Person, key: str) -> None:
+    """Callback of the button: the job stops at its next step."""
+    cancel_job(project, lead, key)
 
 
 def _running(project: Project, lead: Person, key: str) -> None:
@@ -71,18 +92,33 @@ def _running(project: Project, lead: Person, key: str) -> None:
     if job is None or not job.is_running:
         st.rerun()
         return
+    st.session_state[_WATCHED] = key
     began = wording.when(job.began_at, st.context.timezone)
     with st.container(border=True, key="job"):
         st.markdown(f"**{plain(retold(job.title))}**")
         said = (
             tr("{what}: {done:,} of {total:,}", what=job.what, done=job.done, total=job.total)
             if job.total
-            else retold(job.what) or tr("beginning")
+            else retold(job.what) or tr("starting")
         )
         st.progress(min(1.0, job.done / job.total) if job.total else 0.0, text=plain(said))
         st.caption(
-            tr("Begun by {by}, {began}. It goes on when you close this page.", by=plain(retold(job.by)), began=began)
+            tr(
+                "Started by {by}, {began}. You can close this page: it continues.",
+                by=plain(retold(job.by)),
+                began=began,
+            )
         )
+        st.button(
+            tr("Cancelling …") if job.is_cancelled else tr("Cancel"),
+            key="cancel_job",
+            icon=":material/cancel:",
+            disabled=job.is_cancelled,
+            help=tr("Stops at the next step. Nothing of it is kept."),
+            on_click=_cancel,
+            args=(key,),
+        )
+        results.bring_into_view("job", key)
 
 
 def job_outcome(job: Job) -> None:
@@ -94,7 +130,9 @@ def job_outcome(job: Job) -> None:
                 tr("**{title}**  \n{refusal}  \nNothing was changed.", title=title, refusal=plain(retold(job.refusal)))
             )
         case JobState.FAILED:
-            st.error(tr("**{title}** failed. The server's log says why; nothing was changed.", title=title))
+            st.error(tr("**{title}** failed. Nothing was changed. The server log has the reason.", title=title))
+        case JobState.CANCELLED:
+            st.warning(tr("**{title}** was cancelled. Nothing was changed.", title=title))
         case JobState.INTERRUPTED:
             st.warning(
                 tr(

@@ -9,11 +9,12 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from annotate_app.language import SOURCE, current, retold, tr
+from annotate_app.language import SOURCE, current, marked, retold, tr
 from annotate_app.pages import address
 from annotate_app.plain import plain
 from annotate_app.session import auth
 from annotate_app.session.addresses import CSRF_COOKIE, full_path
+from annotate_app.shared import grade_colours, joined, results, wording
 from annotate_app.shared.waiting import menu_counts
 from backend.campaign.corpus.describing.opening import may_describe
 from backend.campaign.nouns import Person, Role
@@ -29,13 +30,23 @@ _document = st.components.v2.component(
     js="export default ({ data }) => { document.documentElement.lang = data.language; };",
     isolate_styles=False,
 )
+_HEADING = 240
+"""Signs of a text that stand in a heading."""
+_AWAY = marked("The server does not answer. Wait with your next click: this page goes on once it is back.")
+_LOOK = (_HERE / "look.css").read_text(encoding="utf-8")
 WORDMARK = _HERE / "wordmark.svg"
+_offline = st.components.v2.component(
+    "reelrank_offline",
+    html='<div class="rr-offline" role="alert" hidden></div>',
+    js=joined(_HERE, ("desk/outage.js", "offline.js")),
+    isolate_styles=False,
+)
 _Args = ParamSpec("_Args")
 
 
 def style() -> None:
     """How all pages look."""
-    st.html(_HERE / "look.css")
+    st.html(f"<style>{grade_colours()}{_LOOK}</style>")
     st.logo(WORDMARK, size="medium")
     if current() != SOURCE:
         _document(key="document-language", data={"language": current()})
@@ -69,6 +80,7 @@ def header(project: Project, person: Person) -> None:
         )
         if person.role is Role.LEAD:
             menu_counts(project, person)
+            _offline(key="offline", data={"text": tr(_AWAY)})
 
 
 def lead_page(title: str) -> tuple[Project, Person, dict[str, Any]]:
@@ -113,6 +125,7 @@ def as_lead(act: Callable[[Project, Person], object]) -> str:
 
 def done_as_lead(act: Callable[[Project, Person], object], problem: str) -> bool:
     """Do what `as_lead` does, and return whether it succeeded. The refusal is kept under `problem` for `refusal`."""
+    results.clear(problem)
     st.session_state[problem] = as_lead(act)
     return not st.session_state[problem]
 
@@ -144,16 +157,14 @@ def metrics(values: Mapping[str, str | tuple[str, str]], widths: Sequence[int] =
 
 
 def refusal(key: str) -> None:
-    """Shows, once, why a callback did not do what it was asked: the text that it left in the session under `key`."""
-    if problem := st.session_state.pop(key, ""):
-        st.error(plain(problem))
+    """Show why a callback refused, which it left in the session under `key`, until the reader dismisses it."""
+    results.show(key, "problem")
 
 
 def outcome(name: str) -> None:
-    """Show once what a callback left in the session under `NAME_problem` or `NAME_done`."""
+    """Show what a callback left in the session under `NAME_problem` or `NAME_done`, until it is dismissed."""
     refusal(f"{name}_problem")
-    if done := st.session_state.pop(f"{name}_done", ""):
-        st.success(plain(done))
+    results.show(f"{name}_done")
 
 
 def csv_download(label: str, make: Callable[[], str], file_name: str, key: str, icon: str | None = None) -> None:
@@ -168,15 +179,29 @@ def settled(counts: dict[str, Any]) -> tuple[int, int]:
 
 
 def table(head: Iterable[str], rows: Iterable[Sequence[str]], style: str = "") -> str:
-    """A table; its cells are HTML, so whoever fills them escapes what people wrote."""
+    """Return a table as HTML, with long texts cut. Its cells are HTML: escape what people wrote."""
     labels = "".join(f"<th scope='col'>{label}</th>" for label in head)
-    body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
+    body = "".join(f"<tr>{''.join(f'<td>{wording.clamped(cell)}</td>' for cell in row)}</tr>" for row in rows)
     return f"<table class='rr-grades {style}'><tr>{labels}</tr>{body}</table>"
 
 
 def grade_mark(value: int) -> str:
     """A grade in its colour."""
     return f"<span class='rr-grade rr-r{value}'>{value}</span>"
+
+
+def text_heading(text: str, more: str = "") -> None:
+    """Write a heading of a text that a person wrote; a long one is cut, with a button that shows all of it.
+
+    Args:
+        text: a query, say.
+        more: Markdown behind it.
+    """
+    cut = text if len(text) <= _HEADING else f"{text[: _HEADING - 1]}…"
+    st.header(f"{plain(cut)} {more}".rstrip(), anchor=False)
+    if cut != text:
+        with st.popover(tr("Show the whole text")):
+            st.markdown(plain(text))
 
 
 def bar(value: float, most: float, more: str = "", form: str = ",") -> str:

@@ -25,7 +25,7 @@ _ROUNDS = {1: marked("first two"), 2: marked("further two"), 3: marked("re-opene
 _ACTS = {
     ActKind.DISCARD_CONFIRMED: marked("discard confirmed"),
     ActKind.RE_OPENED: marked("re-opened for two more"),
-    ActKind.TAKEN_BACK: marked("took the last one back"),
+    ActKind.TAKEN_BACK: marked("last decision taken back"),
 }
 NOTE_LENGTH = 200
 REPLY_LENGTH = 600
@@ -48,7 +48,7 @@ def heading(pair: PairReview) -> None:
     """The query and the verdict."""
     more = tr(", re-opened") if pair.re_opened else tr(", confirmed") if pair.confirmed else ""
     badge = f":{wording.VERDICT_COLOURS[pair.verdict]}-badge[{wording.verdict(pair.verdict)}{more}]"
-    st.markdown(f"#### {plain(pair.query)} {badge}")
+    look.text_heading(pair.query, badge)
 
 
 def whole(pair: PairReview, grading: Grading, chosen: Sequence[Example] | None = None) -> None:
@@ -69,19 +69,25 @@ def rule(pair: PairReview, grading: Grading) -> None:
     st.markdown(plain(wording.why(pair, grading)))
 
 
-def record(pair: PairReview, *, hidden: bool) -> None:
-    """Grades; notes, acts of leads and skips where there are any. `hidden` keeps the names back."""
+def record(pair: PairReview, *, hidden: bool, with_notes: bool = True) -> None:
+    """Show grades, notes, acts of leads and skips, those that there are. `hidden` hides the names."""
     if pair.grades:
         st.html(_grades(pair.grades, hidden))
+    if with_notes:
+        notes(pair, hidden=hidden)
+    if pair.acts:
+        st.html(_acts(pair.acts, hidden))
+    if pair.skips:
+        st.html(_skips(pair.skips, hidden))
+
+
+def notes(pair: PairReview, *, hidden: bool) -> None:
+    """Show the notes of a pair, each with its reply or the form for one. `hidden` hides the names."""
     for seat, grade in enumerate(pair.grades, 1):
         if grade.note is not None:
             _note(
                 grade.note, tr("Annotator {seat}", seat=seat) if hidden else grade.annotator, grade.grade, hidden=hidden
             )
-    if pair.acts:
-        st.html(_acts(pair.acts, hidden))
-    if pair.skips:
-        st.html(_skips(pair.skips, hidden))
 
 
 def grades_table(pair: PairReview) -> str:
@@ -117,7 +123,7 @@ def reply(note: int, seen: int) -> None:
     act = partial(reply_to_note, note=note, text=st.session_state[key], seen=seen, now=time.time())
     if look.done_as_lead(act, f"reply-problem-{note}"):
         st.session_state[key] = ""
-        st.toast(tr("Kept. They read it once the pair is settled for good."), icon=":material/reply:")
+        st.toast(tr("Reply saved. The annotator sees it once the pair is settled for good."), icon=":material/reply:")
 
 
 def choose_example(pair: PairKey, grade: int) -> None:
@@ -162,7 +168,7 @@ def _withdrawal(pair: PairReview, own: Example) -> None:
 def _choice(pair: PairReview, standing: Example | None) -> None:
     grade = pair.relevance
     with st.popover(tr("Show as example of {grade}", grade=grade), icon=":material/menu_book:"):
-        st.markdown(tr("Every annotator then sees this query and clip in the guideline (key G), with your note."))
+        st.markdown(tr("Every annotator sees this query and clip in the guideline (key G), with your note."))
         if standing is not None:
             st.caption(tr("It replaces “{query}”.", query=plain(standing.query)))
         with st.form(f"example-{pair.pair}", border=False):
@@ -173,7 +179,7 @@ def _choice(pair: PairReview, standing: Example | None) -> None:
                 key=f"example-note-{pair.pair}",
                 placeholder=tr("One sentence for annotators"),
             )
-            st.form_submit_button(tr("Show it"), on_click=choose_example, args=(pair.pair, grade))
+            st.form_submit_button(tr("Show to annotators"), on_click=choose_example, args=(pair.pair, grade))
 
 
 def _note(note: GivenNote, who: str, grade: int, *, hidden: bool) -> None:
@@ -191,8 +197,8 @@ def _note(note: GivenNote, who: str, grade: int, *, hidden: bool) -> None:
                 ":material/reply: "
                 + tr("{by} replied, {when}: “{text}”", by=by, when=when, text=plain(note.reply.text))
             )
-            with st.popover(tr("Reword the reply")):
-                _reply_form(note, tr("The reply that takes its place"), tr("Reply anew"))
+            with st.popover(tr("Change the reply")):
+                _reply_form(note, tr("Your new reply"), tr("Replace the reply"))
         look.refusal(f"reply-problem-{note.note}")
 
 
@@ -204,7 +210,7 @@ def _reply_form(note: GivenNote, label: str, button: str) -> None:
             label,
             key=f"reply-text-{note.note}",
             max_chars=REPLY_LENGTH,
-            placeholder=tr("They alone read it, once the pair is settled; name nobody else's grade"),
+            placeholder=tr("Only this annotator reads it, once the pair is settled. Name no other grades"),
         )
         send.form_submit_button(button, on_click=reply, args=(note.note, seen), width="stretch")
 

@@ -1,4 +1,4 @@
-"""What waits for a lead and what bars people, in words, each with the way to where it is dealt with."""
+"""The texts of what waits for a lead and of what keeps annotators from a pair, each with a link to its page."""
 
 from html import escape
 from typing import NamedTuple
@@ -10,7 +10,7 @@ from backend.campaign.monitoring.progress.model import Barred, WaitKind
 
 
 class WayThere(NamedTuple):
-    """Where something is dealt with: the page, what its address says, and what there is to do."""
+    """A link to where something is dealt with: the title of the page, its query string, and what to do there."""
 
     title: str
     asks: str
@@ -18,120 +18,160 @@ class WayThere(NamedTuple):
 
     @property
     def link(self) -> str:
-        """The way there, as HTML."""
-        return f'<a href="{full_path(f"/{address(self.title)}{self.asks}")}" target="_self">{escape(tr(self.act))}</a>'
+        """The link as HTML."""
+        place = escape(full_path(f"/{address(self.title)}{self.asks}"))
+        return f'<a href="{place}" target="_self">{escape(tr(self.act))}</a>'
 
 
 WAITS: dict[WaitKind, tuple[tuple[str, str], WayThere]] = {
     WaitKind.DISCARDED: (
-        marked_n(
-            "{n} pair is discarded, and nobody has said whether that is right.",
-            "{n} pairs are discarded, and nobody has said whether that is right.",
-        ),
-        WayThere("Disagreements", "?show=discarded", marked("Decide")),
+        marked_n("{n} discarded pair waits for your decision.", "{n} discarded pairs wait for your decision."),
+        WayThere("Disputes", "?show=discarded", marked("Decide")),
     ),
     WaitKind.NOTES: (
         marked_n("{n} note has no reply.", "{n} notes have no reply."),
-        WayThere("Disagreements", "?show=notes", marked("Reply")),
+        WayThere("Disputes", "?show=notes", marked("Reply")),
     ),
     WaitKind.SKIPPED: (
-        marked_n("{n} pair was skipped, and is not settled.", "{n} pairs were skipped, and are not settled."),
-        WayThere("Disagreements", "?show=skipped", marked("Offer again")),
+        marked_n("{n} skipped pair is not settled.", "{n} skipped pairs are not settled."),
+        WayThere("Disputes", "?show=skipped", marked("Review skips")),
     ),
     WaitKind.BLOCKED: (
         marked_n(
             "{n} pair is blocked: its clip cannot be shown.", "{n} pairs are blocked: their clips cannot be shown."
         ),
-        WayThere("Disagreements", "?show=blocked", marked("Look at the clips")),
+        WayThere("Disputes", "?show=blocked", marked("Check clips")),
     ),
     WaitKind.BATCHES: (
-        marked_n(
-            "{n} query is through, and has a further batch.", "{n} queries are through, and have a further batch."
-        ),
+        marked_n("The rule recommends {n} further batch.", "The rule recommends {n} further batches."),
         WayThere("Queries", "?show=next", marked("Open or decline")),
     ),
     WaitKind.EXAM_FAILED: (
-        marked_n("{n} annotator has not passed the exam.", "{n} annotators have not passed the exam."),
-        WayThere("Exam", "", marked("Let try again, or exempt")),
+        marked_n("{n} annotator failed the exam.", "{n} annotators failed the exam."),
+        WayThere("Exam", "", marked("Retake or exempt")),
     ),
     WaitKind.EXAM_ROUND: (
         marked_n(
-            "{n} annotator has finished the exam, which has no key yet.",
-            "{n} annotators have finished the exam, which has no key yet.",
+            "{n} annotator finished the exam and waits for the result.",
+            "{n} annotators finished the exam and wait for their results.",
         ),
-        WayThere("Exam", "", marked("Fix the key")),
+        WayThere("Exam", "", marked("Close the round")),
     ),
     WaitKind.REWRITES: (
-        marked_n(
-            "{n} caption waits for a decision on its rewrite.", "{n} captions wait for a decision on their rewrites."
-        ),
-        WayThere("Rewrites", "", marked("Decide")),
+        marked_n("{n} rewritten caption waits for your decision.", "{n} rewritten captions wait for your decision."),
+        WayThere("Captions", "?part=rewrites", marked("Decide")),
     ),
     WaitKind.DESCRIPTIONS: (
-        marked_n(
-            "{n} description waits to be accepted or sent back.", "{n} descriptions wait to be accepted or sent back."
-        ),
-        WayThere("Descriptions", "", marked("Review")),
+        marked_n("{n} description waits for your review.", "{n} descriptions wait for your review."),
+        WayThere("Captions", "?part=descriptions", marked("Review")),
     ),
     WaitKind.PAUSED: (
         marked_n("{n} annotator is paused.", "{n} annotators are paused."),
-        WayThere("People", "", marked("Look at why")),
+        WayThere("People", "", marked("Resume")),
     ),
     WaitKind.GOLD: (
-        marked_n("{n} annotator was warned by gold.", "{n} annotators were warned by gold."),
-        WayThere("Gold", "", marked("Look at the answers")),
+        marked_n(
+            "{n} annotator was warned because of missed gold questions.",
+            "{n} annotators were warned because of missed gold questions.",
+        ),
+        WayThere("Gold", "", marked("See the answers")),
+    ),
+    WaitKind.TEAM: (
+        marked_n(
+            "{n} pair waits for grades, but there are no annotators.",
+            "{n} pairs wait for grades, but there are no annotators.",
+        ),
+        WayThere("People", "", marked("Invite annotators")),
+    ),
+    WaitKind.EXAM_KEY: (
+        marked_n(
+            "The exam has no answer key yet: grade its {n} pair yourself.",
+            "The exam has no answer key yet: grade its {n} pairs yourself.",
+        ),
+        WayThere("Exam", "", marked("Answer it yourself")),
+    ),
+    WaitKind.EXAM_ANSWERS: (
+        marked_n("{n} pair of the exam is not settled.", "{n} pairs of the exam are not settled."),
+        WayThere("Exam", "", marked("Let the answers count")),
+    ),
+    WaitKind.RESERVED: (
+        marked_n(
+            "{n} pair is reserved until you end the exam.",
+            "{n} pairs are reserved until you end the exam.",
+        ),
+        WayThere("Exam", "", marked("End it")),
+    ),
+    WaitKind.CALIBRATION: (
+        marked_n(
+            "{n} pair is reserved until you end the calibration round.",
+            "{n} pairs are reserved until you end the calibration round.",
+        ),
+        WayThere("Calibration", "", marked("End it")),
+    ),
+    WaitKind.REPORTED: (
+        marked_n("{n} clip was reported as broken.", "{n} clips were reported as broken."),
+        WayThere("Disputes", "?show=skipped", marked("Check clips")),
     ),
 }
+CURES = {
+    WaitKind.EXAM_ANSWERS: marked(
+        "Let the exam answers count as grades. Otherwise annotators who did not take the exam grade these pairs once "
+        "it has ended."
+    ),
+    WaitKind.RESERVED: marked("Nobody can grade these pairs before."),
+    WaitKind.CALIBRATION: marked("Nobody can grade these pairs before."),
+}
+"""What a lead does about it, where the button alone does not say it."""
 SHORT = {
     WaitKind.DISCARDED: marked("discarded"),
     WaitKind.NOTES: marked("notes without a reply"),
     WaitKind.SKIPPED: marked("skipped"),
     WaitKind.BLOCKED: marked("blocked"),
-    WaitKind.BATCHES: marked("next batches"),
+    WaitKind.BATCHES: marked("recommended batches"),
     WaitKind.EXAM_FAILED: marked("failed the exam"),
     WaitKind.EXAM_ROUND: marked("finished the exam"),
     WaitKind.REWRITES: marked("undecided rewrites"),
     WaitKind.DESCRIPTIONS: marked("descriptions to review"),
     WaitKind.PAUSED: marked("paused"),
     WaitKind.GOLD: marked("warned by gold"),
+    WaitKind.TEAM: marked("pairs without annotators"),
+    WaitKind.EXAM_KEY: marked("exam pairs without a key"),
+    WaitKind.EXAM_ANSWERS: marked("unsettled exam pairs"),
+    WaitKind.RESERVED: marked("reserved pairs"),
+    WaitKind.CALIBRATION: marked("reserved pairs"),
+    WaitKind.REPORTED: marked("reported clips"),
 }
 """In a short line, after the count."""
 OUT: dict[Barred, tuple[tuple[str, str], WayThere]] = {
     Barred.PAUSED: (
-        marked_n("{who} is paused, else they could grade {which}.", "{who} are paused, else they could grade {which}."),
-        WayThere("People", "", marked("Let go on")),
+        marked_n("{who} could grade {which}, but is paused.", "{who} could grade {which}, but are paused."),
+        WayThere("People", "", marked("Resume")),
     ),
     Barred.EXAM: (
-        marked_n(
-            "{who} has not passed the exam, else they could grade {which}.",
-            "{who} have not passed the exam, else they could grade {which}.",
-        ),
-        WayThere("Exam", "", marked("Look at the exam")),
+        marked_n("{who} could grade {which}, but failed the exam.", "{who} could grade {which}, but failed the exam."),
+        WayThere("Exam", "", marked("Retake or exempt")),
     ),
     Barred.QUOTA: (
         marked_n(
-            "{who} has reached a quota, else they could grade {which}.",
-            "{who} have reached a quota, else they could grade {which}.",
+            "{who} could grade {which}, but has reached the quota.",
+            "{who} could grade {which}, but have reached their quotas.",
         ),
-        WayThere("People", "", marked("Change the quota")),
+        WayThere("People", "?part=assignments", marked("Change the quota")),
     ),
     Barred.ASSIGNED: (
         marked_n(
-            "{who} is assigned to other queries, else they could grade {which}.",
-            "{who} are assigned to other queries, else they could grade {which}.",
+            "{who} could grade {which}, but is assigned to other queries.",
+            "{who} could grade {which}, but are assigned to other queries.",
         ),
-        WayThere("People", "", marked("Change the assignment")),
+        WayThere("People", "?part=assignments", marked("Change the assignment")),
     ),
     Barred.SKIPPED: (
-        marked_n(
-            "{who} skipped them, else they could grade {which}.", "{who} skipped them, else they could grade {which}."
-        ),
-        WayThere("Disagreements", "?show=skipped", marked("Offer again")),
+        marked_n("{who} skipped {which}.", "{who} skipped {which}."),
+        WayThere("Disputes", "?show=skipped", marked("Offer again")),
     ),
     Barred.SUSPENDED: (
-        marked_n(
-            "{who} is suspended, else they could grade {which}.", "{who} are suspended, else they could grade {which}."
-        ),
+        marked_n("{who} could grade {which}, but is suspended.", "{who} could grade {which}, but are suspended."),
         WayThere("People", "", marked("Reinstate")),
     ),
 }
+"""Why somebody cannot grade a stuck pair, and the way to change that."""

@@ -1,11 +1,14 @@
 """Sentences and labels the lead's pages share: how a moment, a grade, a verdict and an instant are written."""
 
+import re
 from collections.abc import Sequence
 from datetime import datetime
+from html import escape, unescape
 from typing import Protocol
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from annotate_app.language import COUNTED, instant, marked, tr, trn
+from annotate_app.plain import isolated
 from backend.campaign.judging.model import SkipKind
 from backend.campaign.judging.rules import MOST_GRADES, MOST_RE_OPENED, decide, middle
 from backend.campaign.nouns import FIRST_ROUND_SEATS, Rounding, Scale, Verdict
@@ -47,6 +50,27 @@ EXAM_WORDS = {
 NO_CAPTION = marked("no caption")
 _SIMILARITIES = {SourceKind.CAPTIONS: marked("captions"), SourceKind.VISUAL: marked("visual")}
 _NUMBERS = (marked("None"), marked("One"), marked("Two"), marked("Three"), marked("Four"), marked("Five"))
+_CLAMPED = 120
+"""Signs. A cell with more text is cut."""
+_TAG = re.compile(r"<[^>]*>")
+
+
+def clamped(cell: str, *, focus: bool = True) -> str:
+    """Cut a table cell with a long text after two lines; the whole text shows on hover and on keyboard focus.
+
+    Args:
+        cell: HTML.
+        focus: whether the text takes the focus itself; not where it stands in a row that has a link.
+
+    >>> clamped("<b>A dog runs.</b>")
+    '<b>A dog runs.</b>'
+    """
+    long, line_below, below = cell.partition("<small class='rr-of-case'")
+    text = unescape(_TAG.sub("", long))
+    if len(text) <= _CLAMPED or "role='img'" in long:
+        return cell
+    stop = " tabindex='0'" if focus else ""
+    return f"<span class='rr-clamp'{stop} title='{escape(text)}'>{long}</span>{line_below}{below}"
 
 
 def caption(text: str | None) -> str:
@@ -55,7 +79,7 @@ def caption(text: str | None) -> str:
     >>> caption("A dog runs."), caption(None)
     ('“A dog runs.”', 'no caption')
     """
-    return tr(NO_CAPTION) if text is None else f"“{text}”"
+    return tr(NO_CAPTION) if text is None else f"“{isolated(text)}”"
 
 
 def verdict(one: Verdict) -> str:

@@ -38,6 +38,17 @@ class GradeMeaning:
     example: str
 
 
+GRADE_COLOURS = (
+    ("#5c5a7a", "#fff"),
+    ("#3f67b1", "#fff"),
+    ("#157f76", "#fff"),
+    ("#62b85f", "#10240f"),
+    ("#f0cf3a", "#2b2300"),
+)
+"""The colour of each grade, and of text on it, on every page and chart. They go from dark to bright as well as from
+blue to yellow, so their order shows without seeing hues."""
+
+
 @dataclass(frozen=True, slots=True)
 class Scale:
     """The grades of a campaign, from 0 (the least relevant) upwards without a gap.
@@ -190,6 +201,7 @@ class PersonReview:
     skips: int = 0
     pause: Pause | None = None
     """The current pause, if there is one."""
+    is_archived: bool = False
 
 
 def _invitation_words(payload: Payload) -> str:

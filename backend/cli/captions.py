@@ -59,7 +59,7 @@ def rewrite(
 
     The rewriter is a set of rules with the name mapping, or a language model. A rewrite is accepted if its
     similarity to the caption is 0.4 or more and no name is left in it. A model tries rejected rewrites again; then
-    they wait for a person. Decide them on the page Rewrites, or print them with --waiting, edit the file and hand
+    they wait for a person. Decide them on the page Captions, or print them with --waiting, edit the file and hand
     it back with --by-hand. The model's key is read from the environment variable OPENAI_API_KEY. Answers are kept
     as they arrive: you can stop the command, and run it again to continue.
 
@@ -119,7 +119,7 @@ def rewrite(
         say(f"Say what they become in {folder / 'cast.csv'} (reelrank cast {folder}), and run this command again.")
     if report.waiting:
         say(
-            "Decide on the page Rewrites, or see what waits, edit it, hand it back: "
+            "Decide on the page Captions, or see what waits, edit it, hand it back: "
             f"reelrank rewrite {quoted} --waiting > waiting.csv, then reelrank rewrite {quoted} --by-hand waiting.csv"
         )
 

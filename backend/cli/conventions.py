@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from backend.cli.options import list_option, option, typed
+from backend.core.typed_text import nfc
 
 if TYPE_CHECKING:
     from backend.scoring.pools.model import PoolFile
@@ -33,23 +34,26 @@ def preset_named(text: str) -> Preset:
         raise typer.BadParameter(f"{text!r} is not one of {', '.join(Preset)}") from None
 
 
-Truth = Annotated[Path, option("--truth FILE|DIR", "Truth, such as val.json, or the folder of a release.")]
-Runs = Annotated[list[str], option("--run [NAME=]FILE ...", "A run, or several; may be repeated.")]
+Truth = Annotated[Path, option("--truth FILE|DIR", "A truth file such as val.json, or the folder of a release.")]
+Runs = Annotated[list[str], option("--run [NAME=]FILE ...", "One or more run files; may be repeated.")]
 Videos = Annotated[
-    Path | None, option("--videos MAP|DIR", "name -> [duration, index], or a release, for runs with indices.")
+    Path | None,
+    option("--videos MAP|DIR", "For runs that give videos by index: a map name -> [duration, index], or a release."),
 ]
 PresetOption = Annotated[
     Preset,
     option(
         "--preset paper|tvr-ranking",
-        "paper: the formula; tvr-ranking: the published code of TVR-Ranking.",
+        "paper: the formulas of the papers; tvr-ranking: the published code of TVR-Ranking.",
         parser=preset_named,
     ),
 ]
 K = Annotated[list[int], list_option("--k K,K", "Rank cut-offs.", int)]
 Mu = Annotated[list[float], list_option("--mu M,M", "IoU thresholds of NDCG.")]
 Theta = Annotated[list[float], list_option("--theta T,T", "IoU thresholds of measures without grades.")]
-Option = Annotated[list[str] | None, option("--option NAME=VALUE", "Override one point of the preset, e.g. gain=exp2.")]
+Option = Annotated[
+    list[str] | None, option("--option NAME=VALUE", "Change one option of the preset, such as gain=exp2.")
+]
 
 CUTOFFS, THRESHOLDS = typed("10,20,40"), typed("0.3,0.5,0.7")
 
@@ -60,7 +64,7 @@ Charts = Annotated[
     list[str] | None,
     option(
         "--chart [NAME=]FILE.svg|.png",
-        "by-k: a measure by cut-off; order: runs sorted by it, under others; own-video. May be repeated.",
+        "Draw a chart. by-k: a measure by cut-off; order: the runs under other measures; own-video. May be repeated.",
     ),
 ]
 
@@ -87,20 +91,23 @@ class PoolChoices:
 
     outside_pool: Annotated[
         Literal["error", "drop"],
-        option("--outside-pool", "Predictions outside the pool: refuse them, or leave them out."),
+        option("--outside-pool", "What to do with predictions outside the pool: refuse the run, or leave them out."),
     ] = "error"
     one_per_video: Annotated[
-        bool, option("--one-per-video", "Only the best moment of each video by score, ranked by it.")
+        bool, option("--one-per-video", "Keep only the moment of highest score in each video, ranked by score.")
     ] = False
     top_videos: Annotated[
-        int | None, option("--top-videos N", "Two steps: the N best videos of a pool, then moments.", min=1)
+        int | None,
+        option("--top-videos N", "Search in two steps: the N best videos of a pool, then their moments.", min=1),
     ] = None
     first_step: Annotated[
         Path | None,
-        option("--first-step FILE", "The run that ranks the videos (5 of them); else each run does so itself."),
+        option(
+            "--first-step FILE", "The run that ranks the videos in the first step. Default: each run itself; N is 5."
+        ),
     ] = None
     own_video: Annotated[
-        bool, option("--own-video", "Beside it, each run in the query's own video alone (VMR beside MVMR).")
+        bool, option("--own-video", "Also score each run in the query's own video alone (VMR beside MVMR).")
     ] = False
 
     def of_file(self, pool: Path | None) -> "PoolFile | None":
@@ -119,7 +126,7 @@ class PoolChoices:
         }
         for name, value in given.items():
             if value:
-                raise typer.BadParameter("is about pools; add --pool FILE", param_hint=name)
+                raise typer.BadParameter("needs pools: add --pool FILE", param_hint=name)
         return None
 
 
@@ -138,13 +145,13 @@ def measure_option(name: str, help_text: str) -> Any:
 class ScoringOptions:
     """Options about scoring. Pools have other default cut-offs and thresholds than a truth."""
 
-    pool: Annotated[Path | None, option("--pool FILE", "MVMR pools: search each query in its own videos.")] = None
+    pool: Annotated[Path | None, option("--pool FILE", "Search each query in its own pool of videos (MVMR).")] = None
     videos: Videos = None
     benchmark: Annotated[
         str | None,
         option(
             "--benchmark NAME",
-            "The figures of a benchmark, by its conventions; `reelrank measures benchmarks` lists them.",
+            "Print a benchmark's figures by its conventions; `reelrank measures benchmarks` lists them.",
         ),
     ] = None
     preset: PresetOption = Preset.PAPER
@@ -156,14 +163,16 @@ class ScoringOptions:
         list_option("--mu M,M", "IoU thresholds of NDCG.  [default: 0.3,0.5,0.7; in pools 0.5,0.7]"),
     ] = None
     theta: Annotated[
-        list[float] | None, list_option("--theta T,T", "IoU thresholds of measures without grades; the same.")
+        list[float] | None, list_option("--theta T,T", "IoU thresholds of measures without grades. Default: as --mu.")
     ] = None
-    min_relevance: Annotated[int, option("--min-relevance 1-4", "What counts as relevant without grades.")] = 1
+    min_relevance: Annotated[
+        int, option("--min-relevance 1-4", "Lowest grade that counts as relevant in measures without grades.")
+    ] = 1
     measure: Annotated[
         list[str] | None,
         measure_option(
             "--measure",
-            "Only these, such as ndcg,recall or ndcg@20,0.5,map@avg; by default all of the preset; in pools "
+            "Compute only these, such as ndcg,recall or ndcg@20,0.5. Default: all of the preset; in pools "
             "recall,axiou,ndcg.",
         ),
     ] = None
@@ -171,7 +180,8 @@ class ScoringOptions:
     nms: Annotated[
         float | None,
         option(
-            "--nms IOU", "Non-maximum suppression first: what overlaps a better prediction of its video by more falls."
+            "--nms IOU",
+            "Non-maximum suppression first: drop a prediction whose IoU with a better one of its video is higher.",
         ),
     ] = None
 
@@ -189,18 +199,39 @@ class ScoringOptions:
 class AskedRuns:
     """Options that name the runs and the truth."""
 
-    run: Annotated[list[str] | None, option("--run [NAME=]FILE ...", "A run, or several; may be repeated.")] = None
+    run: Annotated[list[str] | None, option("--run [NAME=]FILE ...", "One or more run files; may be repeated.")] = None
     runs: Annotated[
-        Path | None, option("--runs FILE.toml", "A list of runs: model, variant, seed, split, file, and truths.")
+        Path | None,
+        option("--runs FILE.toml", "A file that lists runs with their model, variant, seed, split and truth."),
     ] = None
-    split: Annotated[str | None, option("--split NAME", "Only this split of the list of runs, or of a release.")] = None
+    split: Annotated[
+        str | None, option("--split NAME", "Score only this split of the list of runs, or of a release.")
+    ] = None
     truth: Annotated[
         Path | None,
-        option("--truth FILE|DIR", "Truth, such as val.json, or the folder of a release; pools may be one themselves."),
+        option(
+            "--truth FILE|DIR", "A truth file such as val.json, or the folder of a release. Not needed with --pool."
+        ),
+    ] = None
+    upper_bound: Annotated[
+        list[str] | None,
+        option(
+            "--upper-bound RUN",
+            "Mark a run as an upper bound, which is never ranked; may be repeated. A run named caption is one.",
+        ),
     ] = None
 
     def read(self) -> "RunList":
         """The runs that were asked for, each split with its truth."""
+        listed = self._listed()
+        wanted = set(map(nfc, self.upper_bound or ()))
+        if unknown := wanted - {run.name for run in listed.runs}:
+            names = ", ".join(dict.fromkeys(run.name for run in listed.runs))
+            raise typer.BadParameter(f"{min(unknown)!r} is not one of {names}", param_hint="--upper-bound")
+        marked = (replace(run, upper_bound=run.upper_bound or run.name in wanted) for run in listed.runs)
+        return replace(listed, runs=tuple(marked))
+
+    def _listed(self) -> "RunList":
         from backend.scoring.run_files import of_releases, read_run_list
 
         if (self.run is None) == (self.runs is None):
@@ -217,7 +248,9 @@ class AskedRuns:
             listed = replace(listed, runs=tuple(listed.of(self.split)), splits=(self.split,))
         if self.truth is not None:
             if listed.truths or (len(listed.splits) > 1 and not self.truth.is_dir()):
-                raise typer.BadParameter(f"the truth stands in {self.runs.name}; leave this out", param_hint="--truth")
+                raise typer.BadParameter(
+                    f"{self.runs.name} names the truth already; leave this out", param_hint="--truth"
+                )
             listed = of_releases(replace(listed, truths=dict.fromkeys(listed.splits, self.truth)))
         return listed
 
@@ -233,7 +266,7 @@ class AskedRuns:
         if self.split is None:
             return RunList(named, truths={"": self.truth} if self.truth else {})
         if self.truth is None or not self.truth.is_dir():
-            message = "is about a list of runs or a release; add --runs FILE.toml, or give --truth the folder of one"
+            message = "needs a list of runs or a release: add --runs FILE.toml, or give --truth the folder of a release"
             raise typer.BadParameter(message, param_hint="--split")
         chosen = choose_truth(self.truth, split=self.split)
         return RunList(named, truths={"": chosen.path}, videos=chosen.videos)
@@ -243,10 +276,12 @@ class AskedRuns:
 class Writing:
     """Options about the output of scores."""
 
-    percent: Annotated[bool, option("--percent", "In percent, two digits; not in CSV and JSON.")] = False
-    digits: Annotated[int | None, option("--digits N", "Digits after the point.", min=0, max=12)] = None
-    caption: Annotated[str | None, option("--caption TEXT", "Of the LaTeX table, its first words.")] = None
-    label: Annotated[str | None, option("--label NAME", "Of the LaTeX table, such as tab:runs.")] = None
+    percent: Annotated[bool, option("--percent", "Write numbers in percent with two digits; not in CSV and JSON.")] = (
+        False
+    )
+    digits: Annotated[int | None, option("--digits N", "Number of digits after the point.", min=0, max=12)] = None
+    caption: Annotated[str | None, option("--caption TEXT", "First words of the caption of the LaTeX table.")] = None
+    label: Annotated[str | None, option("--label NAME", "Label of the LaTeX table, such as tab:runs.")] = None
 
     def shown(self, form: str, *, variant: str, intervals: bool, benchmark: str | None) -> "Shown":
         """Return the options for one format. An option that the format ignores is wrong usage."""
@@ -255,11 +290,11 @@ class Writing:
         if self.percent or self.digits is not None:
             hint = "--percent" if self.percent else "--digits"
             if form in ("csv", "json"):
-                raise typer.BadParameter(f"{form.upper()} has shares in full", param_hint=hint)
+                raise typer.BadParameter(f"{form.upper()} always has full numbers between 0 and 1", param_hint=hint)
             if benchmark is not None:
-                raise typer.BadParameter(f"{benchmark} says itself how its figures are written", param_hint=hint)
+                raise typer.BadParameter(f"{benchmark} has its own number format", param_hint=hint)
         if form != "latex" and (self.caption or self.label):
-            raise typer.BadParameter("is of --format latex", param_hint="--caption" if self.caption else "--label")
+            raise typer.BadParameter("needs --format latex", param_hint="--caption" if self.caption else "--label")
         return Shown(self.percent, self.digits, self.caption or "", self.label or "", variant, intervals)
 
 

@@ -52,26 +52,34 @@ def evaluate(
     scoring: ScoringOptions,
     in_pools: PoolChoices,
     chart: Charts = None,
-    intervals: Annotated[bool, option("--intervals", "95 % intervals of the means.")] = False,
+    intervals: Annotated[bool, option("--intervals", "Add 95 % intervals of the means.")] = False,
     baseline: Annotated[str | None, option("--baseline RUN", "Compare the other runs with this one.")] = None,
-    resamples: Annotated[int, option("--resamples N", "Of bootstrap and sign flips.")] = 10_000,
-    seed: Annotated[int, option("--seed S", "Of bootstrap and sign flips.")] = 0,
-    by: Annotated[list[By] | None, option("--by", "Means of groups of queries; may be repeated.")] = None,
-    errors: Annotated[bool, option("--errors", "What became of each relevant moment.")] = False,
+    resamples: Annotated[int, option("--resamples N", "Number of samples of bootstrap and sign flips.")] = 10_000,
+    seed: Annotated[int, option("--seed S", "Seed of bootstrap and sign flips.")] = 0,
+    by: Annotated[list[By] | None, option("--by", "Add the means of groups of queries; may be repeated.")] = None,
+    errors: Annotated[bool, option("--errors", "Add what became of each relevant moment.")] = False,
     writing: Writing,
-    everything: Annotated[bool, option("--all", "Print all measures and what they stand for.")] = False,
+    everything: Annotated[bool, option("--all", "Print all measures, and what they stand for.")] = False,
     format_: Annotated[
-        Literal["table", "json", "csv", "markdown", "latex"], option("--format", "How the scores are written.")
+        Literal["table", "json", "csv", "markdown", "latex"], option("--format", "Format of the scores.")
     ] = "table",
-    out: Annotated[Path | None, option("--out FILE|-", "Where they go; - is the screen.")] = None,
-    json: Annotated[Path | None, option("--json FILE|-", "Write JSON to a file, or only JSON to - .")] = None,
-    per_query: Annotated[Path | None, option("--per-query FILE.csv", "Every query's values of every run.")] = None,
-    report: Annotated[Path | None, option("--report FILE.html", "One page with charts and cases, to open.")] = None,
-    project: Annotated[Path | None, option("--project DIR", "A project with the videos: frames in the report.")] = None,
+    out: Annotated[Path | None, option("--out FILE|-", "Write the scores to a file; - prints them.")] = None,
+    json: Annotated[
+        Path | None, option("--json FILE|-", "Also write JSON to a file; - prints JSON and nothing else.")
+    ] = None,
+    per_query: Annotated[
+        Path | None, option("--per-query FILE.csv", "Write the values of every query and run as CSV.")
+    ] = None,
+    report: Annotated[
+        Path | None, option("--report FILE.html", "Write an HTML report: one page with the table, charts and cases.")
+    ] = None,
+    project: Annotated[
+        Path | None, option("--project DIR", "With --report: a project with the videos, to show frames.")
+    ] = None,
     jobs: ScoringJobs = None,
     cluster: Cluster = None,
 ) -> None:
-    """Score runs against a truth or in pools, and compare them.
+    """Score runs against a ground truth, and compare them.
 
     Example: reelrank evaluate --truth val.json --run mine.json --videos video_corpus.json --report scores.html
     """
@@ -84,15 +92,13 @@ def evaluate(
     given = replace(given, runs=tuple(replace(one, path=whole(one.path, cluster)) for one in given.runs))
     at, videos = where(jobs, cluster, usual=1), scoring.videos or given.videos
     if not given.truths and scoring.pool is None:
-        raise typer.BadParameter("give --truth FILE, or --pool FILE, whose moments are a truth", param_hint="--truth")
+        raise typer.BadParameter("give --truth FILE, or --pool FILE", param_hint="--truth")
     charts = read_charts(chart or [], in_pools=scoring.pool is not None)
     if any(name == "own-video" for name, _ in charts):
         in_pools = replace(in_pools, own_video=True)
     pools = in_pools.of_file(scoring.pool)
     if project is not None and report is None:
-        raise typer.BadParameter(
-            "the videos are for pictures in a report; add --report FILE.html", param_hint="--project"
-        )
+        raise typer.BadParameter("needs a report: add --report FILE.html", param_hint="--project")
     json_alone, to_file = json is not None and str(json) == "-", out is not None and str(out) != "-"
     form = "json" if json_alone and not to_file else format_
     shown = writing.shown(form, variant=given.variant_title, intervals=intervals, benchmark=scoring.benchmark)
@@ -100,7 +106,7 @@ def evaluate(
     for name, value in of_one_split.items():
         if value is not None and len(given.splits) > 1:
             parts = ", ".join(given.splits)
-            raise typer.BadParameter(f"is of one split; add --split with one of {parts}", param_hint=name)
+            raise typer.BadParameter(f"works on one split: add --split with one of {parts}", param_hint=name)
     for place in (report, per_query, json, out, *(file for _, file in charts)):
         _require_place(place)
     film = None
@@ -158,9 +164,9 @@ def _require_place(path: Path | None) -> None:
     if path is None or str(path) == "-":
         return
     if path.is_dir():
-        fail(f"{path} cannot be written: it is a folder; name a file")
+        fail(f"{path} cannot be written because it is a folder; name a file")
     if not path.parent.is_dir():
-        fail(f"{path} cannot be written: there is no folder {path.parent}; make it first")
+        fail(f"{path} cannot be written: the folder {path.parent} does not exist; make it first")
 
 
 _COMPARED = ("run", "difference", "difference_interval", "p", "p_holm", "p_t", "wins")
@@ -195,7 +201,7 @@ def print_scores(
     (_print_paper if splits.is_grouped(summary) else _print_runs)(printed, shown, in_brief=not everything)
     if more := brief.left_out(summary, printed):
         say("")
-        paragraph(f"--all prints the other measures too: {', '.join(more)}.")
+        paragraph(f"--all also prints the other measures: {', '.join(more)}.")
 
 
 def _print_paper(summary: dict[str, Any], shown: "Shown", *, in_brief: bool) -> None:

@@ -33,12 +33,13 @@ def stability(
     *,
     scored: StudyOptions,
     sizes: Annotated[
-        list[int] | None, list_option("--sizes N,N", "Queries in a set.  [default: six, to half of all]", int)
+        list[int] | None,
+        list_option("--sizes N,N", "Numbers of queries in a set.  [default: six sizes, up to half of all]", int),
     ] = None,
-    trials: Annotated[int, option("--trials", "Pairs of sets for each size.", min=1)] = 5000,
+    trials: Annotated[int, option("--trials", "Number of pairs of sets for each size.", min=1)] = 5000,
     subset_pairs: Annotated[
         Literal["disjoint", "independent"],
-        option("--subset-pairs", "disjoint: as long as both sets fit into the queries."),
+        option("--subset-pairs", "disjoint: no query is in both sets, as far as there are enough queries."),
     ] = "disjoint",
     seed: Seed = 0,
     jobs: Jobs = None,
@@ -78,10 +79,10 @@ def noise(
     scored: StudyOptions,
     model: Annotated[
         Literal["exp_length", "gaussian_ends"],
-        option("--noise", "exp_length: as in AxIoU; gaussian_ends: moves the two ends only."),
+        option("--noise", "exp_length: as in the AxIoU paper; gaussian_ends: only the two ends move."),
     ] = "exp_length",
     sigma: Annotated[
-        list[float], list_option("--sigma S,S", "Standard deviation of a drawn boundary, in seconds.")
+        list[float], list_option("--sigma S,S", "Standard deviation of a boundary, in seconds.")
     ] = _SIGMAS_S,
     sets: Annotated[int, option("--sets", "Number of noisy test sets.", min=1)] = 100,
     seed: Seed = 0,
@@ -132,8 +133,12 @@ def ties(truth: Truth, run: Runs, *, scored: StudyOptions, out: Out = None, json
 
 
 def model_selection(
-    truth_val: Annotated[Path, option("--truth-val FILE|DIR", "Models are selected on it; of a release val.")],
-    truth_test: Annotated[Path, option("--truth-test FILE|DIR", "They are judged on it; of a release test.")],
+    truth_val: Annotated[
+        Path, option("--truth-val FILE|DIR", "The truth that models are selected on; for a release its val.json.")
+    ],
+    truth_test: Annotated[
+        Path, option("--truth-test FILE|DIR", "The truth that models are judged on; for a release its test.json.")
+    ],
     run: Annotated[list[str], option("--run NAME=VAL,TEST", "A model and its runs on both truths; may be repeated.")],
     *,
     scored: StudyOptions,
@@ -144,7 +149,7 @@ def model_selection(
     z_over: Annotated[
         Literal["selected", "candidates"],
         option(
-            "--z-over", "Models that z-scores are relative to; selected: those that measures select, as in the paper."
+            "--z-over", "Models that z-scores are relative to; selected: those that a measure selects, as in the paper."
         ),
     ] = "selected",
     out: Out = None,
@@ -161,7 +166,7 @@ def model_selection(
 
     files = dict(two_files(text) for text in run)
     if len(files) < len(run):
-        raise typer.BadParameter("two models have one name", param_hint="--run")
+        raise typer.BadParameter("two models have the same name", param_hint="--run")
     val_runs, test_runs = ({name: both[n] for name, both in files.items()} for n in (0, 1))
     on_test = replace(scored, measure=test_measure or scored.measure)
     val = scored.inputs_of(truth_val, val_runs, "val")
@@ -175,7 +180,7 @@ def model_selection(
 
 add_group(
     "measures",
-    "Study the measures: agreement, stability, noise, ties.",
+    "Compare measures: agreement, stability, noise, ties.",
     "ties --truth val.json --run a.json --run b.json",
     {
         "agreement": agreement,

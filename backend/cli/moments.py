@@ -181,7 +181,7 @@ def show(folder: Dir, json: Json = False) -> None:
         which = "all videos" if chosen.videos is None else f"{len(chosen.videos):,} of the videos"
         say(f"Describing is open for {who}, in {which}{_wanted(chosen)}.")
     else:
-        say("Describing is closed: nobody may describe. Open it with `reelrank describe open`, or on Descriptions.")
+        say("Describing is closed: nobody may describe. Open it with `reelrank describe open`, or on Captions.")
     enough = "" if figures.enough is None else f", {figures.enough:,} have as many descriptions as are wanted"
     say(f"{figures.described:,} of {figures.videos:,} videos described{enough}.")
     if figures.people:
@@ -205,7 +205,7 @@ def open_describing(
     """Open describing: for all annotators and videos by default.
 
     This replaces the earlier choice. Annotators get a page for it in their menu. What they write waits for review
-    on the lead's page Descriptions.
+    on the page Captions.
 
     Example: reelrank describe open my-project --who Ana --who Ben --per-video 5
     """

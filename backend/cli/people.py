@@ -27,7 +27,8 @@ def add(
         bool, option("--password-stdin", "Read the password from standard input instead of printing a link.")
     ] = False,
     url: Annotated[
-        str | None, option("--url", "Address of the web app. Default: where the project was last served.")
+        str | None,
+        option("--url", "Address of the web app. Default: public_address, or where it was last served."),
     ] = None,
 ) -> None:
     """Add an annotator or a lead, and print a one-time link.

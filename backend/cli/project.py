@@ -123,10 +123,20 @@ def doctor(
     raise typer.Exit(0 if report.well else 1)
 
 
-def show(folder: Dir, json: Json = False) -> None:
+def show(
+    folder: Dir,
+    verbose: Annotated[
+        bool, option("--verbose", "Also print the exact models and the version of the database.")
+    ] = False,
+    json: Json = False,
+) -> None:
     """Show the counts of each stage, equal to those on the pages.
 
-    Example: reelrank status show my-project --json, or for short: reelrank status my-project --json
+    With --json the keys are those that programs rely on.
+
+    Example: reelrank status show my-project --json
+
+    Example: reelrank status my-project
     """
     from backend.campaign.review.status import status_counts
 
@@ -134,9 +144,26 @@ def show(folder: Dir, json: Json = False) -> None:
     if json:
         end_with_json(counts)
     table(("stage", "what", "count"), [row for row in _rows(counts)])
-    say(f"\ncandidates from {', '.join(counts['sources']) or '(none yet)'}\nschema {counts['schema']}")
+    # What follows the name of a model is the hash of its weights.
+    names = counts["sources"] if verbose else [name.partition(" kind=")[0] for name in counts["sources"]]
+    say(f"\nCandidates from: {', '.join(names) or 'none yet'}")
+    if verbose:
+        say(f"Encoder: {counts['encoder'] or 'none yet'}\nVersion of the database: {counts['schema']}")
     if counts["simulated"]:
-        say(f"{counts['simulated']} of the judgements are SIMULATED.")
+        say(f"{counts['simulated']:,} of the judgements are SIMULATED.")
+
+
+_STAGES = {"moments_from": "moments", "batches": "queries"}
+"""The stages that are called otherwise than in the JSON."""
+_WORDS = {
+    "consensus": "settled by annotators",
+    "adjudicated": "settled by a lead",
+    "escalated": "disputed",
+    "discarded": "discarded",
+    "blocked": "blocked: the clip cannot be shown",
+    "set_aside": "reserved for an exam or a calibration round",
+}
+"""What the states of a pair are called; the others are called as they are."""
 
 
 def _rows(counts: dict[str, Any]) -> list[tuple[str, str, int]]:
@@ -149,7 +176,8 @@ def _rows(counts: dict[str, Any]) -> list[tuple[str, str, int]]:
                 for number, count in numbers.items()
             ]
         elif isinstance(value, dict):
-            rows += [(stage, str(what), count) for what, count in value.items()]
+            words = {what: f"with batch {what} open" for what in value} if stage == "batches" else _WORDS
+            rows += [(_STAGES.get(stage, stage), words.get(what, str(what)), count) for what, count in value.items()]
         elif isinstance(value, int) and stage != "simulated":
             rows.append((stage, "", value))
     return rows

@@ -54,7 +54,7 @@ def set_guideline(
 
     project = open_project(folder)
     number, changed = set_guideline_from_file(project, OPERATOR, file, reason or f"from {file.name}", now=now())
-    say(f"Version {number} of the guideline stands now; {len(changed)} texts differ:")
+    say(f"Version {number} saved; {len(changed)} text{'s' if len(changed) != 1 else ''} changed:")
     for change in changed:
         say(f"  {change.where}: {change.before or '(nothing)'} -> {change.after or '(nothing)'}")
 

@@ -95,7 +95,7 @@ def import_release(
         f"{judged.consensus:,} in consensus, {judged.discarded:,} discarded, {report.adjudicated:,} decided by a lead."
     )
     if report.blocked:
-        say(f"{report.blocked:,} pairs had a clip that could not be shown, and wait for a lead (page Disagreements).")
+        say(f"{report.blocked:,} pairs had a clip that could not be shown, and wait for a lead (page Disputes).")
     if report.training_lists:
         say(f"The lists of {report.training_lists:,} training queries are those of the release.")
     say(f"{report.videos:,} videos have no file yet: `reelrank import {folder} FILE --videos FOLDER` shows them.")

@@ -22,21 +22,24 @@ from backend.cli.output import (
     table,
     tell_written,
 )
+from backend.core.messages import said_n
 
 if TYPE_CHECKING:
     from backend.campaign.release.board import model as board_model
 
 
-Name = Annotated[str | None, option("--name NAME", "Name in the list. Default: the name of the file.")]
+Name = Annotated[str | None, option("--name NAME", "Its name in the list. Default: the name of the file.")]
 Kept = Annotated[str, argument("NAME", "Its name in the list.")]
+_QUERIES, _PREDICTIONS = ("{n:,} query", "{n:,} queries"), ("{n:,} prediction", "{n:,} predictions")
+_GRADED = ("{n:,} graded moment", "{n:,} graded moments")
 
 
 def add_truth(
     folder: Dir,
-    file: Annotated[Path, argument("FILE|DIR", "A truth file in any supported form, or a release.")],
+    file: Annotated[Path, argument("FILE|DIR", "A truth file of any supported format, or the folder of a release.")],
     name: Name = None,
 ) -> None:
-    """Check a ground truth file, and keep it in the project.
+    """Check a ground truth file, and add it to the project.
 
     Example: reelrank truths add my-project val.json --name tvr-val
     """
@@ -46,32 +49,39 @@ def add_truth(
         report(f"reading {file.name}", 0, 1)
         kept = kept_runs.add_truth(open_project(folder), OPERATOR, file, name=name, now=now())
         report(f"reading {file.name}", 1, 1)
-    say(f"Kept {kept.name}: {kept.queries:,} queries, {kept.moments:,} graded moments.")
+    say(f"Added {kept.name}: {said_n(*_QUERIES, kept.queries)}, {said_n(*_GRADED, kept.moments)}.")
 
 
 def add_run(
     folder: Dir,
-    file: Annotated[Path, argument("FILE", "A run file in any supported form.")],
+    file: Annotated[Path, argument("FILE", "A run file of any supported format.")],
     name: Name = None,
     videos: Annotated[
-        Path | None, option("--videos MAP|DIR", "name -> [duration, index] or a release, for a run with video indices.")
+        Path | None,
+        option(
+            "--videos MAP|DIR", "For a run that gives videos by index: a map name -> [duration, index], or a release."
+        ),
     ] = None,
+    upper_bound: Annotated[bool, option("--upper-bound", "Mark it as an upper bound, which is never ranked.")] = False,
 ) -> None:
-    """Check a run file, and keep it in the project.
+    """Check a run file, and add it to the project.
 
     Example: reelrank runs add my-project conquer.json --videos video_corpus.json
     """
     from backend.campaign.release.board import kept_runs
+    from backend.scoring.upper_bound import run_label
 
     with progress_bar() as report:
         report(f"reading {file.name}", 0, 1)
-        kept = kept_runs.add_run(open_project(folder), OPERATOR, file, name=name, videos=videos, now=now())
+        project = open_project(folder)
+        kept = kept_runs.add_run(project, OPERATOR, file, name=name, videos=videos, upper_bound=upper_bound, now=now())
         report(f"reading {file.name}", 1, 1)
-    say(f"Kept {kept.name}: {kept.queries:,} queries, {kept.moments:,} predictions.")
+    label = run_label(kept.name, upper_bound=kept.upper_bound)
+    say(f"Added {label}: {said_n(*_QUERIES, kept.queries)}, {said_n(*_PREDICTIONS, kept.moments)}.")
 
 
 def list_truths(folder: Dir, json: Json = False) -> None:
-    """List the ground truths that the project keeps.
+    """List the ground truths of the project.
 
     Example: reelrank truths list my-project
     """
@@ -81,7 +91,7 @@ def list_truths(folder: Dir, json: Json = False) -> None:
 
 
 def list_runs(folder: Dir, json: Json = False) -> None:
-    """List the runs that the project keeps.
+    """List the runs of the project.
 
     Example: reelrank runs list my-project
     """
@@ -100,7 +110,7 @@ def remove_truth(folder: Dir, name: Kept) -> None:
     from backend.campaign.release.board import kept_runs
 
     kept = kept_runs.remove_truth(open_project(folder), OPERATOR, name, now=now())
-    say(f"Removed {kept.name}, made of {kept.file}.")
+    say(f"Removed {kept.name} (from {kept.file}).")
 
 
 def remove_run(folder: Dir, name: Kept) -> None:
@@ -113,14 +123,23 @@ def remove_run(folder: Dir, name: Kept) -> None:
     from backend.campaign.release.board import kept_runs
 
     kept = kept_runs.remove_run(open_project(folder), OPERATOR, name, now=now())
-    say(f"Removed {kept.name}, made of {kept.file}.")
+    say(f"Removed {kept.name} (from {kept.file}).")
 
 
 def _list(kept: "list[board_model.Kept]", json: bool) -> None:
+    from backend.scoring.upper_bound import run_label
+
     if json:
-        end_with_json([asdict(one) for one in kept])
+        end_with_json([{name: value for name, value in asdict(one).items() if value is not False} for one in kept])
     rows = [
-        (one.name, f"{one.queries:,}", f"{one.moments:,}", one.file, one.sha256[:12], minute(one.added_at))
+        (
+            run_label(one.name, upper_bound=one.upper_bound),
+            f"{one.queries:,}",
+            f"{one.moments:,}",
+            one.file,
+            one.sha256[:12],
+            minute(one.added_at),
+        )
         for one in kept
     ]
     table(("name", "queries", "moments", "file", "sha256", "added"), rows)
@@ -129,18 +148,20 @@ def _list(kept: "list[board_model.Kept]", json: bool) -> None:
 @add_command("match-run")
 def match_run(
     out: Annotated[Path, argument("OUT.trec", "The run to write.")],
-    truth: Annotated[Path, option("--truth FILE|DIR", "Graded truth, or a release.")],
-    run: Annotated[Path, option("--run FILE", "Ranked predictions.")],
-    mu: Annotated[float, option("--mu", "Lowest IoU at which a prediction takes a moment.")] = 0.5,
+    truth: Annotated[Path, option("--truth FILE|DIR", "A truth file, or the folder of a release.")],
+    run: Annotated[Path, option("--run FILE", "The run file.")],
+    mu: Annotated[float, option("--mu", "Lowest IoU at which a prediction matches a moment.")] = 0.5,
     videos: Annotated[
         Path | None,
-        option("--videos MAP|DIR", "`name -> [duration, index]` or a release, for runs with video indices."),
+        option(
+            "--videos MAP|DIR", "For a run that gives videos by index: a map name -> [duration, index], or a release."
+        ),
     ] = None,
     qrels: Annotated[Path | None, option("--qrels FILE", "Write the truth to this file, with the same ids.")] = None,
 ) -> None:
     """Convert a run for ir_measures or trec_eval.
 
-    Each prediction gets the id of the pair that it takes. With the qrels, nDCG@K of these programs is NDCG@K,
+    Each prediction gets the id of the moment that it matches. With the qrels, nDCG@K of these programs is NDCG@K,
     IoU>=mu of preset `paper`. Write one file for each mu.
 
     Example: reelrank match-run --truth val.json --run mine.json --mu 0.5 mine.trec --qrels val.qrels
@@ -155,19 +176,17 @@ def match_run(
     save(out, found.run)
     if qrels is not None:
         save(qrels, found.qrels)
-    say(
-        f"{out}: {found.predictions:,} predictions of {found.queries:,} queries, {found.taken:,} of which take a pair "
-        f"at IoU >= {mu:g} ({seconds(start)})."
-    )
+    held = f"{said_n(*_PREDICTIONS, found.predictions)} for {said_n(*_QUERIES, found.queries)}"
+    say(f"{out}: {held}; matched to a moment at IoU >= {mu:g}: {found.taken:,} ({seconds(start)}).")
     tell_written([qrels])
     if found.missing:
-        say(f"Note: {found.missing:,} queries of the truth are not in the run, and count 0.")
+        say(f"Note: the run lacks {said_n(*_QUERIES, found.missing)} of the truth, which count 0.")
     say_each("Warning: {}", found.warnings)
 
 
 add_group(
     "truths",
-    "Keep ground truths in a project.",
+    "Add ground truths to a project, list and remove them.",
     "add my-project val.json --name tvr-val",
     {"add": add_truth, "list": list_truths, "remove": remove_truth},
 )
@@ -175,7 +194,7 @@ add_group(
 
 add_group(
     "runs",
-    "Keep runs in a project.",
+    "Add runs to a project, list and remove them.",
     "add my-project mine.json",
     {"add": add_run, "list": list_runs, "remove": remove_run},
 )

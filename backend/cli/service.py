@@ -3,12 +3,13 @@
 import errno
 import importlib.util
 import os
+import secrets
 import signal
 import socket
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import Annotated, NoReturn
 
 from backend.api import open_project
 from backend.campaign.nouns import OPERATOR, Role
@@ -20,6 +21,7 @@ from backend.core.parallel import end_kept
 from backend.core.processes import END_SIGNALS
 from backend.core.server_options import (
     BASE_PATH_VARIABLE,
+    FIRST_LINK_VARIABLE,
     LOG_VARIABLE,
     METRICS_VARIABLE,
     READY_VARIABLE,
@@ -27,10 +29,6 @@ from backend.core.server_options import (
     checked_base_path,
     place_of,
 )
-
-if TYPE_CHECKING:
-    from backend.campaign.setup.project.folder import Project
-
 
 HostOption = Annotated[str, option("--host", "Address to listen on.")]
 DEMO_FOLDER = Path("demo-project")
@@ -57,7 +55,7 @@ def demo(
     """
     from backend.campaign.demo import build_demo
     from backend.campaign.review.status import status_counts
-    from backend.campaign.setup.serving.server import served_at
+    from backend.campaign.setup.serving.server import note_address, served_at
 
     served = "" if no_serve else served_at(folder)
     if port and not no_serve and not served:
@@ -86,8 +84,9 @@ def demo(
         chosen = port or _free_port(host, USUAL_PORT)
         url = _url(host, chosen)
         moved = "" if chosen == (port or USUAL_PORT) else f"Port {USUAL_PORT} is in use, so this demo is at {url}.\n"
+        note_address(project, url)
         _serve(
-            project,
+            folder,
             host,
             chosen,
             {BASE_PATH_VARIABLE: ""},
@@ -132,14 +131,21 @@ def serve(
             envvar=BASE_PATH_VARIABLE,
         ),
     ] = "",
+    address: Annotated[
+        str,
+        option("--url", "Where people open the app, for the link that creates a new project. Later: public_address."),
+    ] = "",
 ) -> None:
     """Serve the web app to annotators and leads.
+
+    If DIR is empty or missing, this prints a one-time link that creates the project in a browser.
 
     Example: reelrank serve my-project --port 8501
     """
     from backend.campaign.review.status import next_step
     from backend.campaign.setup.people.accounts import list_people
-    from backend.campaign.setup.serving.server import served_at
+    from backend.campaign.setup.serving.first_project import may_begin
+    from backend.campaign.setup.serving.server import note_address, served_at
 
     if metrics:
         _require_metrics(metrics)
@@ -147,6 +153,9 @@ def serve(
         base = checked_base_path(base_path)
     except ValueError as error:
         fail(str(error))
+    if may_begin(folder):
+        _serve_new(folder, host, port, base, address.rstrip("/"), {LOG_VARIABLE: log.value, METRICS_VARIABLE: metrics})
+        return
     project = open_project(folder)
     command = f"reelrank serve {folder}{f' --base-path {base}' if base else ''} --port"
     url = _url(host, port) + base
@@ -162,10 +171,27 @@ def serve(
             say("A lead can do this and all that follows in the browser, on the page Set up.")
         else:
             say(f"All of it can be done in the browser; add a lead first: reelrank users add {folder} NAME --role lead")
+    public = project.settings.public_address
     everywhere = ", and at all other addresses of this machine" if host in WILDCARDS else ""
-    ready = f"Serving {folder} on {url}{everywhere}  (stop with Ctrl-C)"
+    ready = f"Serving {folder} on {url}{everywhere}  (stop with Ctrl-C)" + (f"\nPeople open {public}" if public else "")
     settings = {LOG_VARIABLE: log.value, METRICS_VARIABLE: metrics, BASE_PATH_VARIABLE: base}
-    _serve(project, host, port, settings, ready)
+    note_address(project, url)
+    _serve(folder, host, port, settings, ready)
+
+
+def _serve_new(folder: Path, host: str, port: int, base: str, public: str, settings: Mapping[str, str]) -> None:
+    """Serve a folder that has no project yet: its first lead makes one with the link that the server prints."""
+    from backend.campaign.setup.project.settings import is_web_address
+    from backend.campaign.setup.serving.first_project import require_writable
+
+    if public and not is_web_address(public):
+        fail(f"{public} is no address of the web: give one such as --url https://grade.example.org")
+    require_writable(folder)
+    _require_port(host, port, f"reelrank serve {folder} --port")
+    url = _url(host, port) + base
+    link = f"{public or url}/session/new-project/{secrets.token_urlsafe(24)}"
+    more = {BASE_PATH_VARIABLE: base, FIRST_LINK_VARIABLE: f"{url}\n{link}"}
+    _serve(folder, host, port, {**settings, **more}, f"Serving {folder} on {url}  (stop with Ctrl-C)")
 
 
 def _require_metrics(address: str) -> None:
@@ -222,23 +248,19 @@ def _url(host: str, port: int) -> str:
     return f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
 
 
-def _serve(project: "Project", host: str, port: int, settings: Mapping[str, str], ready: str) -> NoReturn:
+def _serve(folder: Path, host: str, port: int, settings: Mapping[str, str], ready: str) -> NoReturn:
     """Hand this process over to the front end, so that signals and kills meet the server itself.
 
     `settings` go into its environment. It prints `ready` once it answers, unless its log is for programs.
     """
     # The back end does not import its front end; it only knows its name.
-    from backend.campaign.setup.serving.server import note_address
-
     if importlib.util.find_spec("annotate_app") is None:
         fail("the package annotate_app is not installed: reinstall reelrank")
-    folder = project.folder
     environment = {**os.environ, PROJECT.key: str(folder.resolve()), **settings}
-    note_address(project, _url(host, port) + settings.get(BASE_PATH_VARIABLE, ""))
     environment[READY_VARIABLE] = "" if environment.get(LOG_VARIABLE) == LogForm.JSON else ready
     sys.stdout.flush()
-    secrets = folder.resolve() / ".streamlit" / "secrets.toml"  # single sign-on; see docs/operations.md
-    files = ["--secrets.files", str(secrets)] if secrets.is_file() else []
+    sign_on = folder.resolve() / ".streamlit" / "secrets.toml"  # single sign-on; see docs/operations.md
+    files = ["--secrets.files", str(sign_on)] if sign_on.is_file() else []
     arguments = [*files, "--server.address", host, "--server.port", str(port), "--server.headless", "true"]
     command = [sys.executable, "-m", "annotate_app", *arguments]
     end_kept()

@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from backend.scoring.studies.study import Study
 
 
-Measure = Annotated[list[str] | None, measure_option("--measure", "Only these, such as ndcg, ndcg@10 or map@avg.")]
+Measure = Annotated[
+    list[str] | None, measure_option("--measure", "Study only these, such as ndcg, ndcg@10 or map@avg.")
+]
 Out = Annotated[Path | None, option("--out DIR", "Output folder.  [default: studies/NAME]")]
 _COLUMNS = 9
 """Of a table of all pairs of measures: what a terminal of 80 characters holds."""
@@ -135,7 +137,7 @@ def axioms(
     mu: Mu = _THRESHOLD,
     theta: Theta = _THRESHOLD,
     option: Option = None,
-    length: Annotated[int, option("--length", "Highest number of predictions in a list.", min=1, max=4)] = 3,
+    length: Annotated[int, option("--length", "Longest list of predictions to try.", min=1, max=4)] = 3,
     out: Out = None,
     json: Json = False,
 ) -> None:

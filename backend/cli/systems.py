@@ -69,8 +69,8 @@ def baseline(
 ) -> None:
     """Write the run of a baseline, to compare your runs with.
 
-    `reelrank evaluate` reads it like any other run. The command says what the baseline has seen. caption is an
-    upper bound: it has seen the captions of the moments.
+    Score it with `reelrank evaluate`, like any other run. The baseline caption is an upper bound: it has seen the
+    captions of the moments. Tables mark a run named caption as one, and never rank it.
 
     Example: reelrank baseline prior my-project prior.json --split val
 
@@ -79,6 +79,7 @@ def baseline(
     Example: reelrank baseline prmr release/val.json both.json --first xml.json --second conquer.json
     """
     from backend.campaign.setup.project.places import is_project
+    from backend.scoring.upper_bound import CAPTION, is_upper_bound
     from backend.systems.baselines import BASELINES, BaselineOptions
     from backend.systems.model import Windowing
 
@@ -121,8 +122,10 @@ def baseline(
         f"{name}: {report.predictions:,} predictions for {report.queries:,} queries in {out} ({seconds(start)}). "
         f"It {report.seen}."
     )
+    if name == CAPTION and not is_upper_bound(out.stem):
+        say(f"Its name does not tell: score it with `reelrank evaluate ... --upper-bound {out.stem}`.")
     if report.unanswered:
-        say(f"Without an answer, because one of the runs lacks them: {report.unanswered:,} of the queries.")
+        say(f"Queries without an answer, because one of the runs lacks them: {report.unanswered:,}.")
     _tell_unseen(report.unseen)
 
 

@@ -9,6 +9,10 @@ LOG_VARIABLE = "REELRANK_LOG"
 READY_VARIABLE = "REELRANK_READY"
 """The environment variable that tells a server what to print for a person once it answers; unset, it prints nothing."""
 
+FIRST_LINK_VARIABLE = "REELRANK_FIRST_LINK"
+"""The environment variable that tells a server over an empty folder how its project is made: the address at which the
+server listens, and in a second line the one-time link."""
+
 
 class LogForm(StrEnum):
     """The forms of a log."""

@@ -4,7 +4,7 @@ Reads: the files whose paths are given. Writes: nothing.
 """
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, SupportsIndex, TypeGuard, Unpack, cast
 
@@ -148,6 +148,7 @@ def compare(
     runs: Mapping[str, AnyRun] | Sequence[str | os.PathLike[str]],
     *,
     baseline: str | None = None,
+    upper_bounds: Collection[str] = (),
     intervals: bool = False,
     resamples: int = RESAMPLES,
     seed: int = 0,
@@ -160,6 +161,8 @@ def compare(
         runs: `{name: run}`, each run as for `evaluate`; or paths, whose runs are named as their files, or `NAME=FILE`.
         baseline: name of the run that the others are compared with; differences, p and intervals are in `summary`, and
             `to_latex` marks what is told apart.
+        upper_bounds: names of runs that know what no competing system can know: marked, never best. A run called
+            `caption`, as the baseline's is, is one in any case.
         intervals: 95 % bootstrap intervals in `summary`, also without a baseline.
         resamples: of bootstrap and sign flips.
         seed: of both.
@@ -177,7 +180,9 @@ def compare(
     >>> [(name, round(one.mean["axiou@1"], 3)) for name, one in both.items()]
     [('first', 0.35), ('second', 0.875)]
     """
-    board = _scored(truth, _by_name(runs), asked)
+    board = _scored(truth, named := _by_name(runs), asked).with_upper_bounds(upper_bounds)
+    if unknown := next((name for name in upper_bounds if name not in named), None):
+        raise InputError.single("upper_bounds", f"{unknown!r} is not one of {', '.join(named)}")
     summary = board.summary()
     if intervals or baseline is not None:
         add_statistics(summary, board, Sureness(baseline, resamples, seed))

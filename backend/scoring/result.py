@@ -107,7 +107,7 @@ class Evaluations(Mapping[str, Evaluation]):
         return self._found[name]
 
     def __iter__(self) -> Iterator[str]:
-        """The names, in the order given."""
+        """The names, in the order given, upper bounds last."""
         return iter([run.name for run in self._board.runs])
 
     def __len__(self) -> int:
@@ -143,7 +143,8 @@ class Evaluations(Mapping[str, Evaluation]):
         shown = _middle_keys(board)
         rows = [["", *shown]]
         for run in board.runs[:_RUNS]:
-            rows.append([run.name, *(f"{run.means[key]:.4f}" if run.means else "-" for key in shown)])
+            name = run.label
+            rows.append([name, *(f"{run.means[key]:.4f}" if run.means else "-" for key in shown)])
         head = f"{len(board.runs)} runs, {len(board.queries):,} queries, {_conventions(board)}"
         more = len(board.runs) - _RUNS
         lines = [head, *_aligned(rows), *([f"  and {more} more"] if more > 0 else [])]

@@ -20,7 +20,8 @@ from backend.scoring.files.release_folder import SPLITS, choose_truth
 class RunFile:
     """A run's file. Runs that differ only in their `seed` are one row of a table: mean and standard deviation.
 
-    `name` is what tables and messages call it; empty, it is named as its file.
+    `name` is what tables and messages call it; empty, it is named as its file. An `upper_bound` competes with no other
+    run.
     """
 
     path: Path
@@ -29,6 +30,7 @@ class RunFile:
     variant: str = ""
     seed: str = ""
     split: str = ""
+    upper_bound: bool = False
 
     @property
     def facts(self) -> dict[str, str]:
@@ -62,6 +64,7 @@ class _Run(msgspec.Struct, forbid_unknown_fields=True):
     variant: str | int | float = ""
     seed: str | int = ""
     split: str = ""
+    upper_bound: bool = False
 
 
 class _List(msgspec.Struct, forbid_unknown_fields=True):
@@ -112,6 +115,7 @@ def read_run_list(path: Path | str) -> RunList:
         variant = "top 20"
         seed = 1
         split = "val"
+        upper_bound = false               # true: it knows what no competing system can know
 
     Raises:
         InputError: with everything that is wrong with the list; `row` counts its runs.
@@ -182,7 +186,7 @@ def _of(one: _Run, path: Path, split: str) -> RunFile:
     variant, seed = str(one.variant), str(one.seed)
     parts = [one.model, variant, seed and f"seed {seed}"]
     name = one.name or (" ".join(part for part in parts if part) if one.model else path.stem)
-    return RunFile(path, name, one.model, variant, seed, split)
+    return RunFile(path, name, one.model, variant, seed, split, one.upper_bound)
 
 
 def _no_truth(split: str, truths: Mapping[str, str]) -> str:

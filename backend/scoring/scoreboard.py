@@ -3,7 +3,7 @@
 Reads and writes nothing; files are for `scored_files`.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -22,6 +22,7 @@ from backend.scoring.matching.columns import Indices, QueryKey, Run, Truth
 from backend.scoring.measures import MEASURES
 from backend.scoring.presets import Settings
 from backend.scoring.scores import AnswerKey, Narrowing, RankedRun, Scores, prepare_run, prepare_truth, score
+from backend.scoring.upper_bound import is_upper_bound, run_label
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,7 @@ class ScoredRun:
     """One run: `values` has shape (len(settings.keys), N) for the N queries that count; `query` numbers them.
 
     `judged` is Judged@K by its key, where the truth was pooled: how much of the run somebody has graded.
+    An `upper_bound` competes with no other run.
     """
 
     name: str
@@ -38,6 +40,12 @@ class ScoredRun:
     values: Floats
     means: dict[str, float]
     judged: Mapping[str, float] = field(default_factory=dict)
+    upper_bound: bool = False
+
+    @property
+    def label(self) -> str:
+        """The name as tables show it."""
+        return run_label(self.name, upper_bound=self.upper_bound)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +63,7 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Scoreboard:
-    """All runs of one evaluation."""
+    """All runs of one evaluation; upper bounds come last."""
 
     settings: Settings
     key: AnswerKey
@@ -89,6 +97,19 @@ class Scoreboard:
     def noted(self, note: str) -> "Scoreboard":
         """The same with a further note in front, if there is one."""
         return replace(self, setting=replace(self.setting, notes=(note, *self.setting.notes))) if note else self
+
+    def with_upper_bounds(self, names: Collection[str] = ()) -> "Scoreboard":
+        """Mark runs as upper bounds, by their names; those whose name says so are marked in any case."""
+        runs = [
+            replace(run, upper_bound=run.upper_bound or run.name in names or is_upper_bound(run.name))
+            for run in self.runs
+        ]
+        return replace(self, runs=tuple(sorted(runs, key=lambda run: run.upper_bound)))
+
+    def falling(self, values: Floats) -> list[int]:
+        """Return the runs' numbers by falling mean of `values`, shape (runs, Q); upper bounds come last."""
+        order: list[int] = np.argsort(-values.mean(axis=1), kind="stable").tolist()
+        return sorted(order, key=lambda number: self.runs[number].upper_bound)
 
     def missing(self, run: ScoredRun) -> list[QueryKey]:
         """Ids of the truth's queries that a run lacks."""
@@ -141,6 +162,7 @@ class Scoreboard:
                 "counted": len(run.query),
                 "missing": missing,
                 "measures": run.means,
+                **({"upper_bound": True} if run.upper_bound else {}),
                 **({"judged": dict(run.judged)} if run.judged else {}),
                 **self.setting.of_run.get(run.name, {}),
             }
@@ -247,7 +269,7 @@ def score_runs(
     if judged and all(run.judged for run in scored):
         shares = {run.name: run.judged[judged] for run in scored}
         warnings += punished(key, prepared, {run.name: run.means for run in scored}, shares, settings)
-    return Scoreboard(settings, key, tuple(scored), tuple(warnings))
+    return Scoreboard(settings, key, tuple(scored), tuple(warnings)).with_upper_bounds()
 
 
 def _score(

@@ -147,7 +147,8 @@ def score_files(
     if problems:
         raise InputError(problems)
     of_run = {file.name: {**board.setting.of_run.get(file.name, {}), **file.facts} for file in files}
-    return replace(board, setting=replace(board.setting, of_run=of_run)).noted(note)
+    board = replace(board, setting=replace(board.setting, of_run=of_run)).noted(note)
+    return board.with_upper_bounds({file.name for file in files if file.upper_bound})
 
 
 def _read(

@@ -4,7 +4,7 @@ All of them come from the object that `reelrank evaluate --json` prints, and all
 option that differs from it, and say of every measure whether IoU must reach or exceed its threshold.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from backend.core.text_files import csv_text
@@ -33,9 +33,11 @@ def to_csv(summary: Mapping[str, Any], shown: Shown = PLAIN, *, for_people: bool
 
     Columns: run, model, variant, seed, split (as the list of runs says), by, group, queries (that count), missing,
     measure, value, then interval and comparison where they were asked for, then baseline, preset and options, and last
-    the measure's title, which says how IoU is compared. `for_people`: see `csv_text`.
+    the measure's title, which says how IoU is compared. Where a run is an upper bound, a further column `upper_bound`
+    says of each line whether it is of one. `for_people`: see `csv_text`.
     """
     head = ["run", *_FACTS, "by", "group", "queries", "missing", "measure", "value", *_STATISTICS, "baseline"]
+    bounds = _upper_bounds(summary)
     lines = []
     for _, of_split in parts_of(summary):
         names = named(of_split)
@@ -55,7 +57,20 @@ def to_csv(summary: Mapping[str, Any], shown: Shown = PLAIN, *, for_people: bool
             [*cells, *[None] * len((*_STATISTICS, "baseline", *_COMPARISON)), *tail, title]
             for cells, title in _figures(of_split)
         ]
-    return csv_text([*head, *_COMPARISON, "preset", "options", "title"], lines, for_people=for_people)
+    return _csv_text([*head, *_COMPARISON, "preset", "options", "title"], lines, bounds, for_people=for_people)
+
+
+def _upper_bounds(summary: Mapping[str, Any]) -> frozenset[str]:
+    return frozenset(run["name"] for _, part in parts_of(summary) for run in part["runs"] if run.get("upper_bound"))
+
+
+def _csv_text(
+    head: Sequence[str], lines: Iterable[Sequence[object]], bounds: Collection[str], *, for_people: bool
+) -> str:
+    """The lines of runs, by name in the first cell; a last column marks upper bounds, where there are any."""
+    if bounds:
+        head, lines = [*head, "upper_bound"], ([*line, word(line[0] in bounds)] for line in lines)
+    return csv_text(head, lines, for_people=for_people)
 
 
 def _figures(summary: Mapping[str, Any]) -> Iterator[tuple[list[object], str]]:
@@ -83,7 +98,8 @@ def per_query_csv(
         [run, query, word(lacking), *(values[key] for key in keys), summary["preset"], changed]
         for run, query, lacking, values in rows
     )
-    return csv_text(["run", "query", "missing", *keys, "preset", "options"], lines, for_people=for_people)
+    head = ["run", "query", "missing", *keys, "preset", "options"]
+    return _csv_text(head, lines, _upper_bounds(summary), for_people=for_people)
 
 
 def to_markdown(summary: Mapping[str, Any], shown: Shown = PLAIN) -> str:

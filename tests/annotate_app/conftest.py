@@ -17,6 +17,7 @@ import small_project
 from backend.campaign.nouns import Person, Role
 from backend.campaign.release.export import card, freezing
 from backend.campaign.setup.project.folder import Project
+from backend.campaign.setup.project.settings_file import LiveSettings
 from backend.core import processes
 from backend.encoders import sentence
 from backend.store.sqlite import SqliteStore
@@ -110,7 +111,9 @@ def real_project(
     monkeypatch.setattr(freezing, "figures", lambda documents: dict.fromkeys(card.FIGURES, b"not drawn"))
     folder = Path(shutil.copytree(small_made.folder, tmp_path / "small"))
     # Opening it the usual way checks every page of the database, which takes as long as a page of the app.
-    project = replace(small_made.project, folder=folder, store=SqliteStore(folder / "reelrank.db"))
+    project = replace(
+        small_made.project, folder=folder, live=LiveSettings(folder), store=SqliteStore(folder / "reelrank.db")
+    )
     yield replace(small_made, project=project)
     project.store.close()
 

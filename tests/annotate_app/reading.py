@@ -5,7 +5,7 @@ import re
 
 from streamlit.testing.v1 import AppTest
 
-KINDS = ("title", "subheader", "markdown", "caption", "info", "warning", "error", "success", "text")
+KINDS = ("title", "header", "markdown", "caption", "info", "warning", "error", "success", "text")
 
 
 def read(markdown: str) -> str:

@@ -95,13 +95,13 @@ def test_figures_stand_there_before_their_intervals(open_page: Open, graded: Jud
     said = words(app)
     assert f"{alpha.value:.3f}" in said
     assert f"{alpha.low:.3f} to" not in said
-    assert "Intervals are being computed" in said
-    assert "118 grades that count, by 2 people, of 59 pairs" in said
+    assert "Computing intervals" in said
+    assert "118 grades by 2 people on 59 pairs" in said
     assert worker[0].niceness == 19
     worker[0].work()
     said = words(app.run())
     assert f"{alpha.low:.3f} to {alpha.high:.3f}" in said
-    assert "Intervals are being computed" not in said
+    assert "Computing intervals" not in said
 
 
 def test_every_lead_sees_one_job_for_the_same_grades(
@@ -109,7 +109,7 @@ def test_every_lead_sees_one_job_for_the_same_grades(
 ) -> None:
     for lead in (None, leo, leo):  # and after a reload
         st.cache_resource.clear()  # at another front end
-        assert "Intervals are being computed" in words(open_page(lead))
+        assert "Computing intervals" in words(open_page(lead))
         assert jobs.in_menu(graded.project, leo) == {"Agreement": "working"}
     assert len(worker) == 1
     worker[0].work()
@@ -122,7 +122,7 @@ def test_every_lead_sees_one_job_for_the_same_grades(
     for file in (graded.project.folder / "cache").glob("job-*.json"):
         file.unlink()
     st.cache_resource.clear()
-    assert "Intervals are being computed" in words(open_page())
+    assert "Computing intervals" in words(open_page())
     assert len(worker) == 2
 
 
@@ -137,10 +137,10 @@ def test_intervals_whose_server_stopped_are_interrupted_and_can_be_started_again
     assert "**Computing the intervals** was interrupted, because the server stopped." in words(app)
     assert jobs.in_menu(graded.project, leo) == {"Agreement": "interrupted"}
     app.button(key="intervals_again").click().run()
-    assert "Intervals are being computed" in words(app)
+    assert "Computing intervals" in words(app)
     assert jobs.in_menu(graded.project, leo) == {"Agreement": "working"}
     worker[1].work()
-    assert "Intervals are being computed" not in words(app.run())
+    assert "Computing intervals" not in words(app.run())
 
 
 def test_every_part_shows_what_it_is_of(open_page: Open, graded: Judging) -> None:
@@ -162,13 +162,13 @@ def test_everything_can_be_of_a_part_of_the_pairs(open_page: Open, graded: Judgi
     app.selectbox(key="address-split").set_value("test").run()
     of_test = agreement_board(graded.project, OPERATOR, BoardPart(split="test"), resamples=0)
     said = words(app)
-    assert f"Only test: {of_test.summary['rows']} grades that count, by 2 people" in said
+    assert f"Only test: {of_test.summary['rows']} grades by 2 people" in said
     assert f"{of_test.figures['alpha_ordinal'].value:.3f}" in said
     assert len(worker) == 2
     assert "Who agrees with whom" in words(part(app, "People"))
     val = next(one.name for one in agreement_board(graded.project, OPERATOR).queries if one.split == "val")
     app.selectbox(key="address-of").set_value(val).run()
-    assert "None of the graded pairs is of this part" in words(app)
+    assert "No graded pair matches" in words(app)
     app.selectbox(key="address-split").set_value("").run()
     assert f"Only \u201c{val}\u201d: " in words(app)
 
@@ -213,19 +213,19 @@ def test_other_rules_are_compared_when_asked_for(
     open_page: Open, graded: Judging, worker: list[Begun], leo: Person
 ) -> None:
     app, of_leo = part(open_page(), "Other rules"), part(open_page(leo), "Other rules")
-    assert "Nothing becomes of it" in words(app)
+    assert "This changes nothing" in words(app)
     app.button(key="compare_others").click().run()
     of_leo.button(key="compare_others").click().run()
     for page in (app, of_leo):
-        assert "Being compared" in words(page)
+        assert "Comparing. This takes" in words(page)
         assert page.button(key="compare_others").disabled
     assert len(worker) == 2, "a second lead joins the first"
     worker[1].work()
     for page in (app.run(), part(open_page(leo), "Other rules")):
         said = words(page)
         assert "Dawid-Skene, posterior median" in said
-        assert "asked for by Leo." in said
-        assert "Being compared" not in said
+        assert "started by Leo." in said
+        assert "Comparing. This takes" not in said
 
 
 def test_a_comparison_that_fails_says_so_and_can_be_made_again(
@@ -234,6 +234,6 @@ def test_a_comparison_that_fails_says_so_and_can_be_made_again(
     app = part(open_page(), "Other rules")
     app.button(key="compare_others").click().run()
     worker[1].future.set_exception(RuntimeError("out of memory"))
-    assert "The comparison could not be made" in words(app.run())
+    assert "The comparison failed" in words(app.run())
     app.button(key="compare_others").click().run()
-    assert "Being compared" in words(app)
+    assert "Comparing. This takes" in words(app)

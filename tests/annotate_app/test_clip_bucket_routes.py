@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from urllib.request import urlopen
 
 import pytest
@@ -82,7 +83,7 @@ def front_end(folder: Path, own: Path, name: str = "Ana", signed_s: float = 0.0)
     """One of several over the project's database, with a folder of clips of its own; who asks has signed in."""
     opened = open_project(folder)
     settings = structs.replace(opened.settings, clips=structs.replace(opened.settings.clips, signed_s=signed_s))
-    project = replace(opened, folder=own, settings=settings)
+    project = replace(opened, folder=own, live=SimpleNamespace(current=settings))
     clips: ClipWorker[ClipJob] = ClipWorker(cut_clip)
 
     @asynccontextmanager

@@ -1,4 +1,4 @@
-"""The lead's page Descriptions, over a real project: review, who describes, the guideline."""
+"""The part Descriptions of the page Captions, over a real project: review, who describes, the guideline."""
 
 from collections.abc import Callable
 from functools import partial
@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from annotate_app.screens.descriptions import choice as describing_choice
+from annotate_app.screens.captions import describing_choice
 from backend.campaign.corpus.describing import opening
 from backend.campaign.corpus.describing.model import DescriptionStatus
 from backend.campaign.corpus.describing.opening import describing_guideline
@@ -29,7 +29,7 @@ def describing(judging: Judging) -> Judging:
 
 @pytest.fixture
 def open_page(describing: Judging, open_judging: Open) -> Open:
-    return partial(open_judging, "descriptions")
+    return partial(open_judging, "captions", part="descriptions")
 
 
 def status(judging: Judging, key: str) -> DescriptionStatus:
@@ -57,7 +57,7 @@ def test_accepting_edited_words_goes_on_to_the_next_and_undo_brings_it_back(
 def test_a_description_goes_back_with_words_and_never_without(open_page: Open, describing: Judging) -> None:
     app = open_page(description="d2")
     app.button(key="FormSubmitter:return-d2-Send back").click().run()
-    assert ["say what its author should change" in one.value for one in app.error] == [True]
+    assert ["Write what the author should change" in one.value for one in app.error] == [True]
     app.text_input(key="words-d2").set_value("No names, please.")
     app.button(key="FormSubmitter:return-d2-Send back").click().run()
     assert status(describing, "d2") is DescriptionStatus.RETURNED
@@ -69,7 +69,7 @@ def test_both_descriptions_of_the_same_seconds_stand_side_by_side_and_both_can_b
     open_page: Open, describing: Judging
 ) -> None:
     app = open_page(description="d1")
-    assert "described more than once" in words(app)
+    assert "Other descriptions of the same seconds" in words(app)
     assert "Somebody fills a cup." in words(app)
     app.button(key="FormSubmitter:accept-d1-Accept").click().run()
     again = open_page(description="d3")
@@ -129,4 +129,4 @@ def test_a_lead_rewords_the_guideline_for_describers(open_page: Open, describing
     app.text_input(key="describing-words-1-reason").set_value("shorter")
     next(one for one in app.button if one.label == "Save as version 2").click().run()
     assert describing_guideline(describing.project, describing.lead).text == "Mark one thing.\nNo names."
-    assert "Version 2 stands now" in words(app)
+    assert "Version 2 saved." in words(app)

@@ -45,7 +45,7 @@ def shown(real_project: SmallProject) -> Example:
 @pytest.fixture
 def open_decided(open_page_of: Open, decided: PairKey) -> Callable[[], AppTest]:
     """Opens the list Decided as the lead."""
-    return lambda: open_page_of("disagreements", show="decided")
+    return lambda: open_page_of("disputes", show="decided")
 
 
 def chosen(small: SmallProject) -> list[Example]:
@@ -54,7 +54,7 @@ def chosen(small: SmallProject) -> list[Example]:
 
 
 def show(app: AppTest) -> None:
-    next(button for button in app.button if button.label == "Show it").click().run()
+    next(button for button in app.button if button.label == "Show to annotators").click().run()
     assert not app.exception
 
 
@@ -71,7 +71,7 @@ def test_a_decided_pair_becomes_an_example_with_the_reason_as_its_note(
     (example,) = chosen(real_project)
     assert (example.grade, example.pair, example.note) == (3, decided, REASON)
     assert "The guideline shows this as the example of 3. “The \\*whole\\* quarrel is there\\.”" in written(app)
-    assert not [button for button in app.button if button.label == "Show it"]
+    assert not [button for button in app.button if button.label == "Show to annotators"]
 
 
 def test_a_note_in_other_words_counts(open_decided: Open, real_project: SmallProject, decided: PairKey) -> None:
@@ -117,16 +117,16 @@ def test_an_example_whose_relevance_changed_says_that_it_does_not_show(
     adjudicate(project, lead, decided, 1, "Only a part of it.", seen=1, now=NOW)
     app = open_decided()
     assert "Chosen as the example of 3, but not shown: its relevance is 1 now" in written(app)
-    assert [button.label for button in app.button if button.label == "Show it"] == ["Show it"]
+    assert [button.label for button in app.button if button.label == "Show to annotators"] == ["Show to annotators"]
 
 
 def test_a_pair_without_a_relevance_or_a_clip_cannot_be_chosen(
     open_decided: Open, open_page_of: Open, real_project: SmallProject, decided: PairKey
 ) -> None:
     block_clip(real_project.project, real_project.lead, decided, "damaged", now=NOW)
-    for app in (open_decided(), open_page_of("disagreements", case=real_project.pair(3, ESCALATED[1]).pair)):
+    for app in (open_decided(), open_page_of("disputes", case=real_project.pair(3, ESCALATED[1]).pair)):
         assert [button for button in app.button if button.label == "Decide"]
-        assert not [button for button in app.button if button.label == "Show it"]
+        assert not [button for button in app.button if button.label == "Show to annotators"]
 
 
 def test_a_browser_gets_the_words_and_the_address_of_an_example_and_nothing_else() -> None:

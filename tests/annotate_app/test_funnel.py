@@ -5,8 +5,8 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotate_app.screens.progress import funnel as drawn
-from annotate_app.screens.progress import steps
+from annotate_app.screens.progress.figures import funnel as drawn
+from annotate_app.screens.progress.figures import steps
 from backend.campaign.monitoring.explore.rules import CONFIRMED, funnel
 from backend.campaign.nouns import Verdict
 

@@ -29,7 +29,7 @@ def gold(real_project: SmallProject) -> SmallProject:
 
 @pytest.fixture
 def at_work(gold: SmallProject) -> SmallProject:
-    """Dee is paused, Ben was told and has met every gold pair, Eli has answered nothing."""
+    """Dee is paused, Ben was warned and has met every gold pair, Eli has answered nothing."""
     gold.sql("UPDATE query SET text = 'A woman puts a <b>cup</b> on the table' WHERE query_id = 1")
     answer(gold, "Dee", 2, 3)
     worst = answer(gold, "Dee", 4, 0, "is this a *cup*?")
@@ -73,7 +73,7 @@ def open_page(open_page_of: Open) -> Open:
 
 def test_without_gold_the_page_says_what_it_is_and_offers_it(open_page: Open, real_project: SmallProject) -> None:
     app = open_page()
-    assert "Gold is pairs whose grade is known, among everybody's work" in words(app)
+    assert "Annotators who often miss gold pairs get a friendly warning, then are paused." in words(app)
     assert not app.tabs
     app.number_input(key="gold_share").set_value(7.5)
     app.number_input(key="gold_pairs").set_value(15)
@@ -81,15 +81,16 @@ def test_without_gold_the_page_says_what_it_is_and_offers_it(open_page: Open, re
     app.button[0].click().run()
     settings = gold_results(real_project.project, OPERATOR)[0].settings
     assert (settings.on, settings.share, settings.warn, settings.window) == (True, 0.075, 75, 20)
-    assert "Gold is chosen from 15 pairs from now on." in words(app)
+    assert "Gold questions now come from 15 pairs." in words(app)
     assert "**7.5 % of everybody's pairs**" in words(app)
 
 
 def test_who_is_paused_stands_with_the_reason_and_goes_on_by_a_press(open_page: Open, at_work: SmallProject) -> None:
     app = open_page()
     assert WHY in words(app)
-    assert "11 of the last 12 agree (91.7 %); 13 answers in all. They have met every gold pair: bring more." in words(
-        app
+    assert (
+        "11 of the last 12 are right (91.7 %), 13 answers in all. They have seen every gold pair: add more."
+        in words(app)
     )
     assert "No answer yet." in words(app)
     who = at_work.person("Dee").annotator_id
@@ -98,9 +99,9 @@ def test_who_is_paused_stands_with_the_reason_and_goes_on_by_a_press(open_page: 
     ]
     # What led to it comes first, the worst answer before the others.
     assert app.selectbox(key="address-who").value == str(who)
-    assert re.findall(r">(\d)</span> known [^>]*>(\d)</span> (far off|agrees)", mounted(app, ANSWERS)) == [
-        ("0", "4", "far off"),
-        ("3", "4", "agrees"),
+    assert re.findall(r">(\d)</span>, known is [^>]*>(\d)</span>: (wrong|right)", mounted(app, ANSWERS)) == [
+        ("0", "4", "wrong"),
+        ("3", "4", "right"),
     ]
     assert "A woman puts a <b>cup</b> on the table" in words(app)
     assert "Note: “is this a *cup*?”" in words(app)
@@ -111,11 +112,16 @@ def test_who_is_paused_stands_with_the_reason_and_goes_on_by_a_press(open_page: 
     assert not app.exception
     assert not any(one.pause for one in list_people(at_work.project, OPERATOR))
     app.button(key="gold-off").click().run()
-    assert "No gold is mixed into anybody's work just now." in words(app)
+    assert "Gold questions are off." in words(app)
 
 
 def test_gold_that_one_grade_alone_would_pass_is_said(open_page: Open, gold: SmallProject) -> None:
-    said = "Whoever always gives 1 agrees with 60 % of it, and is not told"
+    said = "An annotator who always gives 1 gets 60 % right and no warning."
     assert said not in words(open_page())
     set_gold(gold.project, OPERATOR, GoldOptions(warn=60.0), pairs=25, now=NOW)
     assert said in words(open_page())
+
+
+def test_why_settled_pairs_are_left_out(gold: SmallProject, open_page_of: Open) -> None:
+    told = next(one.value for one in open_page_of("gold").caption if "left out" in one.value)
+    assert re.fullmatch(r"\d+ settled pairs? (is|are) left out: (\d+ [a-z ]+(, )?)+\.", told)

@@ -1,5 +1,6 @@
 """The lead's page "Guideline" over a real project: words, versions, and what newcomers practise on."""
 
+import re
 from collections.abc import Callable
 from functools import partial
 
@@ -47,7 +48,7 @@ def test_words_are_saved_as_a_version_with_a_reason(judging: Judging, open_page:
     assert app.text_input(key="words-1-3-label").value == "Quite", "what was typed is still there"
     app.text_input(key="words-1-reason").set_value("Well was too wide.").run()
     press(app, "Save as version 2")
-    assert "Version 2 stands now" in words(app)
+    assert re.search(r"Version 2 saved; \d texts changed\.", words(app))
     grading = judging.project.campaign.grading
     assert grading.scale.label(3) == "Quite"
     assert (grading.questions[3].title, grading.questions[3].text) == ("Is it <loud>?", "Listen.")
@@ -87,25 +88,25 @@ def test_a_lead_who_was_overtaken_is_told(judging: Judging, open_page: Open) -> 
 
 def test_practice_is_chosen_among_moments_for_a_text_and_taken_out(judging: Judging, open_page: Open) -> None:
     app = open_page()
-    assert "There is no practice pair yet" in words(app)
+    assert "No practice pairs yet" in words(app)
     text = practice_texts(judging.project, judging.lead)[0]
     app.selectbox(key="practice-text").select(text).run()
     offers = practice_offers(judging.project, judging.lead, text)
     first = offers[0].moment_id
     app.selectbox(key=f"practice-grade-{first}").select(4)
-    press(app, "Use it")
+    press(app, "Add")
     assert "needs an explanation" in words(app)
     app.selectbox(key=f"practice-grade-{first}").select(4)
     app.text_area(key=f"practice-why-{first}").set_value(WHY)
-    press(app, "Use it")
+    press(app, "Add")
     (figures,) = practice_figures(judging.project, judging.lead, now=NOW)
     assert (figures.query, figures.grade, figures.explanation) == (text, 4, WHY)
     me = judging.annotators[0]
     (item,) = practice_items(judging.project, me, now=NOW)
     answer_practice(judging.project, me, item.pair, 0, "k", now=NOW)
     app.run()
-    assert "Missed by 1 of 1 at the first answer." in words(app)
-    press(app, "Take out")
+    assert "1 of 1 missed it at first." in words(app)
+    press(app, "Remove")
     assert practice_figures(judging.project, judging.lead, now=NOW) == []
 
 

@@ -50,7 +50,7 @@ def open_page(open_page_of: Open) -> Open:
 
 
 def words(app: AppTest) -> str:
-    kinds = ("title", "subheader", "markdown", "caption", "info", "warning", "error")
+    kinds = ("title", "header", "markdown", "caption", "info", "warning", "error")
     return read("\n".join(element.value for kind in kinds for element in app.get(kind)))
 
 
@@ -71,9 +71,9 @@ def test_sums_people_and_what_is_left_out(open_page: Open) -> None:
     assert "<td>20.17</td>" in shown
     assert "<td>&lt;b&gt;Ben&lt;/b&gt;</td><td>1</td><td>55</td>" in shown
     said = words(app)
-    assert "11 USD an hour, from reelrank.toml ([pay]); 2 rates of people's own." in said
-    assert "reelrank.toml has a rate for Fay, but no annotator has that name." in said
-    assert "2 grades without a measured time count as no time." in said
+    assert "11 USD an hour, and 2 rates of single annotators, as set on [Settings](/settings)." in said
+    assert "There is a rate for Fay, but no annotator has that name. Correct the name on Settings." in said
+    assert "2 grades without a measured time count as 0 hours." in said
     assert "Without 1 imported judgement." in said
     assert len(app.get("vega_lite_chart")) == 1
     assert len(app.get("download_button")) == 1
@@ -102,17 +102,17 @@ def test_periods_are_of_the_calendar(period: str, days: tuple[str | None, str | 
 
 def test_what_is_still_to_come_in_words() -> None:
     assert ahead(OUTLOOK, "USD") == (
-        "120 grades until every pair that is handed out has its grades, and about 23 more if 19.4 % of the pairs are "
-        "disputed, as so far. At 7.9 s a judgement, as so far, that is about 31.4 hours, 340.10 USD (95 % interval: "
+        "120 grades left until every open pair has its grades, and about 23 more if 19.4 % of the pairs are "
+        "disputed, as so far. At 7.9 s a judgement, that takes about 31.4 hours, 340.10 USD (95 % interval: "
         "25.0 to 40.5 hours, 270.75 to 438.60 USD)."
     )
-    stuck = "as so far. Nobody who may work can give 14 of them just now: the page Progress says why. At 7.9 s"
+    stuck = "as so far. 14 of them have nobody left to give them. See Progress. At 7.9 s"
     assert stuck in ahead(replace(OUTLOOK, stuck=14), "USD")
     unsure = replace(OUTLOOK, disputed=None, further=0, cost=None, reason="an interval needs 10 days")
-    assert "how many cannot be told yet. At 7.9 s" in ahead(unsure, "USD")
+    assert "how many is not known yet. At 7.9 s" in ahead(unsure, "USD")
     assert ahead(unsure, "USD").endswith("about 31.4 hours (an interval needs 10 days).")
-    assert ahead(Outlook(0, 0, 0.2, 7.9, (0.0, 0.0, 0.0), None), "USD").startswith("Nothing is still to come")
-    assert ahead(Outlook(9, 0, None, None, None, None, "no time"), "USD").endswith("cannot be told: no time.")
+    assert ahead(Outlook(0, 0, 0.2, 7.9, (0.0, 0.0, 0.0), None), "USD").startswith("Nothing is left to grade")
+    assert ahead(Outlook(9, 0, None, None, None, None, "no time"), "USD").endswith("No estimate of the time: no time.")
 
 
 def test_without_a_rate_there_are_hours_and_the_way_to_pay(open_page: Open) -> None:
@@ -120,8 +120,8 @@ def test_without_a_rate_there_are_hours_and_the_way_to_pay(open_page: Open) -> N
     app.segmented_control(key="address-period").set_value("Last month").run()
     assert next(metric.value for metric in app.metric if metric.label == "Pay, USD") == "no rate"
     said = words(app)
-    assert "Nobody has worked here in this time." in said
-    assert "write hourly_rate = 11 under [pay] in reelrank.toml" in said
+    assert "Nobody worked in this time." in said
+    assert "No hourly rate set. Set one on [Settings](/settings)." in said
 
 
 def test_the_page_is_for_leads_and_says_what_is_wrong_with_the_settings(

@@ -14,6 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from annotate_app.server import job_functions, jobs
 from annotate_app.server.job_functions import HowToMeasure
+from backend.campaign import demo
 from backend.campaign.monitoring.progress.progress import cut_clips_as_job
 from backend.campaign.monitoring.quality.agreement_board import agreement_board
 from backend.campaign.monitoring.quality.model import WHOLE, AgreementBoard
@@ -23,7 +24,7 @@ from backend.campaign.setup.people import accounts as people
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.campaign.setup.serving import jobs as serving_jobs
-from backend.campaign.setup.serving.jobs import begin_job, job_result, list_jobs
+from backend.campaign.setup.serving.jobs import begin_job, cancel_job, job_result, list_jobs
 from backend.campaign.setup.serving.model import Job, JobKind, JobOutcome, JobState
 from backend.core import processes
 from backend.core.errors import NotAllowed, ProjectError
@@ -127,6 +128,67 @@ def test_a_job_may_report_in_the_middle_of_its_transaction(
     assert (found(project, lead).state, found(project, lead).outcome.sentences) == (JobState.DONE, ["Written."])
 
 
+def waits_then_adds(project: Project, lead: Person, *, progress: Progress) -> JobOutcome:
+    """Adds somebody, and goes on for ever in the middle of it."""
+    with writing(project.store):
+        people.add(project.store, OPERATOR, "Half", Role.ANNOTATOR, now=NOW)
+        while True:
+            progress("adding people", 1, 2)
+            time.sleep(0.01)
+
+
+def test_a_job_that_is_cancelled_leaves_nothing_half_done(
+    project: Project,
+    lead: Person,
+    futures: list[tuple[Future[None], Callable[[], None]]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(serving_jobs, "REPORT_EVERY_S", 0.01)
+    jobs.begin(project, lead, JobKind.SET_UP, "a step", "Adding", waits_then_adds, now=time.time())
+    job = found(project, lead)
+    cancel_job(project, lead, job.key)
+    assert found(project, lead).is_cancelled
+    futures[0][1]()
+    futures[0][0].set_result(None)
+    told = found(project, lead)
+    assert (told.state, told.outcome) == (JobState.CANCELLED, JobOutcome())
+    assert [row.person.name for row in people.list_people(project, OPERATOR)] == ["Lea"]
+    assert jobs.in_menu(project, lead) == {"Set up": "cancelled"}
+    with pytest.raises(ProjectError, match="This job has ended already"):
+        cancel_job(project, lead, job.key)
+    jobs.begin(project, lead, JobKind.SET_UP, "a step", "Counting", refuses, now=time.time())
+
+
+def test_a_job_past_its_last_step_is_done_all_the_same(
+    project: Project,
+    lead: Person,
+    futures: list[tuple[Future[None], Callable[[], None]]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    jobs.begin(project, lead, JobKind.SET_UP, "a step", "Writing", in_one_transaction, now=time.time())
+    cancel_job(project, lead, found(project, lead).key)
+    futures[0][1]()  # it is over before its process next looks
+    assert found(project, lead).state is JobState.DONE
+
+
+def test_a_real_process_stops_when_it_is_cancelled(project: Project, lead: Person, tmp_path: Path) -> None:
+    folder = project.folder / "videos"
+    folder.mkdir()
+    for number in range(60):
+        for clip in sorted(demo.clip_folder().glob("*.mp4")):
+            (folder / f"{number} {clip.name}").write_bytes(clip.read_bytes() + bytes([number]))
+    measured = jobs.begin(
+        *(project, lead, JobKind.SET_UP, "videos", "Measuring"),
+        *(job_functions.add_videos, folder, HowToMeasure(Fraction(3), True)),
+        now=time.time(),
+    )
+    assert measured is not None
+    cancel_job(project, lead, found(project, lead).key)
+    measured.result(60)
+    assert found(project, lead).state is JobState.CANCELLED
+    assert project.store.db.conn.execute("SELECT count(*) FROM video").fetchone()[0] == 0
+
+
 def test_a_job_that_is_silent_for_long_says_that_it_is_there(
     project: Project, lead: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -168,16 +230,16 @@ def test_a_process_that_dies_is_told(
 def test_the_function_of_a_job_checks_who_asks(project: Project, tmp_path: Path) -> None:
     nobody = Person(AnnotatorId(99), "Nobody", Role.LEAD)
     with pytest.raises(NotAllowed):
-        job_functions.take_videos(project, nobody, tmp_path, USUAL, progress=lambda what, done, total: None)
+        job_functions.add_videos(project, nobody, tmp_path, USUAL, progress=lambda what, done, total: None)
 
 
 def test_in_a_process_of_its_own_it_goes_on_without_anybody(project: Project, lead: Person, tmp_path: Path) -> None:
-    folder = tmp_path / "no videos"
+    folder = project.folder / "no videos"
     folder.mkdir()
     begun = time.time()
     measured = jobs.begin(
         *(project, lead, JobKind.SET_UP, "videos", "Measuring"),
-        *(job_functions.take_videos, folder, USUAL),
+        *(job_functions.add_videos, folder, USUAL),
         now=begun,
     )
     assert measured is not None
@@ -275,7 +337,7 @@ def test_a_release_is_a_job_that_every_lead_sees_and_can_start_again(
     page.button(key="release_again").click().run()
     futures[1][1]()
     page = open_judging("release", leo)
-    assert "The release v2 is ready; it stands below." in words(page)
+    assert "The release v2 is ready. Download it below." in words(page)
     (kept,) = list_releases(project, leo)
     assert (kept.name, kept.settings) == ("v2", ("with unfinished queries",))
 
@@ -291,7 +353,7 @@ def test_clips_that_a_command_cut_are_a_job_that_leads_see_and_start_again(
     page = open_judging("progress")
     assert "**Cutting clips** is done." in words(page)
     assert "0 clips: 0 were there, 0 were cut, 0 failed." in words(page)
-    page.button(key="put_away").click().run()
+    page.button(key="dismiss_job").click().run()
     assert list_jobs(project, lead, now=NOW) == []
 
     begun = begin_job(
@@ -305,10 +367,10 @@ def test_clips_that_a_command_cut_are_a_job_that_leads_see_and_start_again(
     )
     assert begun
     page = open_judging("progress")
-    assert "**Cutting clips** was interrupted, because the server stopped." in words(page)
+    assert "Cutting clips was interrupted, because the server stopped." in words(page)
     assert jobs.in_menu(project, lead) == {"Progress": "interrupted"}
     page.button(key="clips_again").click().run()
-    assert "Begun by Lea" in words(open_judging("progress"))
+    assert "Started by Lea" in words(open_judging("progress"))
     with pytest.raises(ProjectError, match="clips are being cut already"):
         cut_clips_as_job(project, OPERATOR, now=NOW)
     futures[0][1]()

@@ -2,6 +2,7 @@
 
 import ast
 import re
+import time
 from collections.abc import Callable, Iterator
 from datetime import date, datetime
 from pathlib import Path
@@ -16,15 +17,16 @@ from annotate_app.language import retold
 from backend.campaign.monitoring.activity.log import campaign_settings
 from backend.campaign.monitoring.activity.rules import event_words
 from backend.campaign.nouns import OPERATOR
+from backend.campaign.setup.people.accounts import kept_language
 from backend.core.events import find_events
 from served import browsing
-from small_project import SmallProject
+from small_project import PASSWORD, SmallProject
 from support import Judging
 from tools import texts
 
 FRONT_END = Path(__file__).parents[2] / "annotate_app"
 SHOWING = {
-    *("title", "header", "subheader", "markdown", "caption", "text", "write", "html", "metric", "badge", "table"),
+    *("title", "header", "markdown", "caption", "text", "write", "html", "metric", "badge", "table"),
     *("info", "warning", "error", "success", "toast", "status", "spinner", "progress", "tabs", "expander", "popover"),
     *("button", "form_submit_button", "download_button", "link_button", "checkbox", "toggle", "radio", "selectbox"),
     *("multiselect", "text_input", "text_area", "number_input", "file_uploader", "segmented_control", "date_input"),
@@ -121,13 +123,13 @@ def test_a_text_of_the_browser_depends_on_a_number() -> None:
     language.use("de")
     try:
         told = language.browser_texts(FRONT_END / "shared" / "player", ("unsent.js", "player.html"))
-        escaped = language.browser_texts(FRONT_END / "shared" / "player", ("view.js",))
+        escaped = language.browser_texts(FRONT_END / "shared" / "player", ("recent.js",))
     finally:
         language.use(None)
     assert told["language"] == "de"
     assert told["texts"]["{n} grade"] == ("{n} Note", "{n} Noten")
     assert told["texts"]["Skip this clip"] == "Diesen Clip überspringen"
-    assert escaped["texts"]["{today} today · {in_all} in all"] == "{today} heute · {in_all} insgesamt"
+    assert escaped["texts"]["Change grade {grade} for “{query}”"] == "Note {grade} für „{query}“ ändern"
     assert "Sign in" not in told["texts"], "only what these files name"
 
 
@@ -176,6 +178,34 @@ def test_the_sign_in_speaks_the_browsers_language_until_another_is_chosen(client
     assert "<h1>Sign in</h1>" in page.text
 
 
+def test_the_language_follows_the_account_to_another_browser(client: TestClient, real_project: SmallProject) -> None:
+    def csrf() -> str:
+        return re.findall(r'name="csrf" value="([^"]+)"', client.get("/session/sign-in?other").text)[0]
+
+    def sign_in() -> None:
+        fields = {"name": "Ana", "password": PASSWORD, "next": "/", "csrf": csrf()}
+        assert client.post("/session/sign-in", data=fields).status_code == 303
+
+    sign_in()
+    assert language.COOKIE not in client.cookies, "nobody chose one"
+    client.post("/session/language", data={"language": "de", "back": "/session/account", "csrf": csrf()})
+    client.cookies.clear()
+    sign_in()
+    assert client.cookies[language.COOKIE] == "de"
+    client.cookies.clear()
+    client.post("/session/language", data={"language": "en", "back": "/session/sign-in", "csrf": csrf()})
+    sign_in()
+    assert client.cookies[language.COOKIE] == "de", "the account's goes before a browser's"
+
+
+def test_a_language_chosen_before_the_first_sign_in_is_kept(client: TestClient, real_project: SmallProject) -> None:
+    [token, *_] = re.findall(r'name="csrf" value="([^"]+)"', client.get("/session/sign-in").text)
+    client.post("/session/language", data={"language": "de", "back": "/session/sign-in", "csrf": token})
+    client.post("/session/sign-in", data={"name": "Ana", "password": PASSWORD, "next": "/", "csrf": token})
+    session = client.cookies["reelrank_session"]
+    assert kept_language(real_project.project, session, now=time.time()) == "de"
+
+
 @pytest.mark.parametrize(
     "fields",
     [{"csrf": "another"}, {"language": "klingon"}, {"back": "https://elsewhere.example"}, {"back": "//elsewhere"}],
@@ -218,7 +248,7 @@ def outside_of_brackets(text: str) -> set[str]:
         ("people", "Lea", set()),
         ("queries", "Lea", set()),
         ("progress", "Lea", set()),
-        ("disagreements", "Lea", QUERY_WORDS),
+        ("disputes", "Lea", QUERY_WORDS),
         ("release", "Lea", set()),
         ("hours", "Lea", set()),
         ("gold", "Lea", set()),
@@ -231,7 +261,7 @@ def test_nothing_a_page_says_by_itself_is_outside_of_the_catalogue(
     monkeypatch.setattr(language, "_catalogue", lambda _: Bracketed())
     monkeypatch.setattr(language, "_texts_of", lambda *_: {})
     app = open_page_of(screen, who)
-    kinds = ("title", "subheader", "markdown", "caption", "info", "warning", "error", "metric", "button", "expander")
+    kinds = ("title", "header", "markdown", "caption", "info", "warning", "error", "metric", "button", "expander")
     shown = [getattr(one, part, "") or "" for kind in kinds for one in app.get(kind) for part in ("label", "value")]
     shown += [one.proto.body for one in app.get("html")]
     assert any("⟦" in text for text in shown)

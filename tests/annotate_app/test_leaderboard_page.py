@@ -69,7 +69,7 @@ def write(path: Path, document: object) -> Path:
 
 def words(app: AppTest) -> str:
     """Everything that is said, with Markdown's escapes in it."""
-    kinds = ("title", "subheader", "markdown", "caption", "info", "warning", "error", "success", "text")
+    kinds = ("title", "header", "markdown", "caption", "info", "warning", "error", "success", "text")
     return "\n".join(str(element.value) for kind in kinds for element in app.get(kind))
 
 
@@ -88,16 +88,16 @@ def submit(app: AppTest) -> AppTest:
 
 def test_without_truth_and_run_the_page_says_how_to_begin(open_page: Open) -> None:
     app = open_page()
-    assert "no validation or test query is finished, and no ground truth is kept" in words(app)
-    assert "No run is kept yet." in words(app)
+    assert "No ground truth yet." in words(app)
+    assert "No runs yet." in words(app)
     assert not app.selectbox
     assert app.file_uploader(key="board_file")
 
 
 def test_without_a_run_only_the_run_is_asked_for(open_page: Open, settled: Judging) -> None:
     app = open_page()
-    assert "No run is kept yet." in words(app)
-    assert "Nothing can be scored yet" not in words(app)
+    assert "No runs yet." in words(app)
+    assert "No ground truth yet" not in words(app)
 
 
 def test_the_ranking_stands_under_its_preset_and_options(open_page: Open, board: Judging) -> None:
@@ -139,9 +139,7 @@ def test_a_new_measure_is_rightly_titled_and_may_exceed_one(
 
 def test_a_run_that_does_not_fit_is_named_with_its_reason(open_page: Open, board: Judging) -> None:
     app = open_page()
-    assert [read(text.value) for text in app.warning] == [
-        "**elsewhere** is not compared: none of its 1 queries is in this truth"
-    ]
+    assert "1 run is not compared: **elsewhere**: its query is not in this ground truth" in words(app)
     assert "**elsewhere** · **not compared**" in words(part(app, "Runs"))
 
 
@@ -229,13 +227,17 @@ def test_a_case_counts_what_is_there_and_says_what_is_shown(board: Judging) -> N
     assert case_data(replace(view, lanes=(lane,)), {})["runs"][0]["counted"] == "1 prediction"
 
 
-def test_many_runs_that_do_not_fit_are_one_box(open_page: Open, board: Judging, tmp_path: Path) -> None:
-    for name in ("further", "furthest"):
+def test_many_runs_that_do_not_fit_are_listed_beside_the_table_and_partly_folded(
+    open_page: Open, board: Judging, tmp_path: Path
+) -> None:
+    for name in ("further", "farther", "furthest"):
         add_run(board.project, OPERATOR, tmp_path / "elsewhere.json", name=name, now=NOW)
     app = open_page()
-    assert not app.warning
-    (box,) = [box for box in app.expander if box.label == "3 runs are not compared"]
-    assert read(box.markdown[0].value).count("is not compared: none of its 1 queries is in this truth") == 3
+    said = read(words(app))
+    assert "4 runs are not compared:" in said
+    assert said.count("its query is not in this ground truth") == 4
+    (box,) = [box for box in app.expander if box.label == "1 more"]
+    assert "its query is not in this ground truth" in box.markdown[0].value
 
 
 def test_another_preset_is_another_ranking_and_says_so(open_page: Open, board: Judging) -> None:
@@ -281,7 +283,7 @@ def test_a_new_run_and_a_new_grade_are_seen_at_the_next_look(open_page: Open, bo
 def test_a_file_with_problems_is_refused_with_its_rows_and_nothing_is_kept(open_page: Open, board: Judging) -> None:
     app = part(open_page(), "Runs")
     broken = {"5": [["v", 0, 1, 1], ["v", 3, 2, 1]], "6": [["v", -1, 2, 1]]}
-    app.file_uploader(key="board_file").set_value(("mine_*.json", json.dumps(broken).encode(), "application/json"))
+    app.file_uploader(key="board_file").set_value([("mine_*.json", json.dumps(broken).encode(), "application/json")])
     submit(app)
     (said,) = [read(error.value) for error in app.error]
     assert "mine_*.json, row 1: query 5, moment 2" in said
@@ -294,22 +296,22 @@ def test_a_file_with_problems_is_refused_with_its_rows_and_nothing_is_kept(open_
 def test_a_good_file_is_kept_by_the_lead_under_the_given_name(open_page: Open, settled: Judging) -> None:
     app = open_page()
     content = json.dumps(candidates(settled)).encode()
-    app.file_uploader(key="board_file").set_value(("mine.json", content, "application/json"))
+    app.file_uploader(key="board_file").set_value([("mine.json", content, "application/json")])
     app.text_input(key="board_name").set_value("  the best  ")
     submit(app)
     (kept,) = list_runs(settled.project, OPERATOR)
     assert (kept.name, kept.file, kept.added_by, kept.queries) == ("the best", "mine.json", "Lea", 3)
-    assert "Kept the best: 3 queries, 60 moments." in [toast.value for toast in app.toast]
+    assert read(app.success[0].value) == "Uploaded the best (3 queries). Scored against settled val."
     assert app.dataframe[0].value["Run"].tolist() == ["the best"]
 
 
 def test_a_run_of_numbered_videos_needs_the_map(open_page: Open, settled: Judging) -> None:
     app = open_page()
     run = {query: [[7, *rest] for _, *rest in moments] for query, moments in candidates(settled).items()}
-    app.file_uploader(key="board_file").set_value(("mine.json", json.dumps(run).encode(), "application/json"))
+    app.file_uploader(key="board_file").set_value([("mine.json", json.dumps(run).encode(), "application/json")])
     submit(app)
     assert list_runs(settled.project, OPERATOR) == []
-    app.file_uploader(key="board_file").set_value(("mine.json", json.dumps(run).encode(), "application/json"))
+    app.file_uploader(key="board_file").set_value([("mine.json", json.dumps(run).encode(), "application/json")])
     app.file_uploader(key="board_videos").set_value(("map.json", b'{"v0": [60.0, 7]}', "application/json"))
     submit(app)
     assert not app.error
@@ -319,7 +321,7 @@ def test_a_run_of_numbered_videos_needs_the_map(open_page: Open, settled: Judgin
 def test_a_ground_truth_is_kept_and_can_be_chosen(open_page: Open, board: Judging) -> None:
     app = part(open_page(), "Runs")
     truth = [{"query_id": 99999, "relevant_moment": [{"video_name": "v", "timestamp": [0, 1], "relevance": 2}]}]
-    app.file_uploader(key="board_file").set_value(("old.json", json.dumps(truth).encode(), "application/json"))
+    app.file_uploader(key="board_file").set_value([("old.json", json.dumps(truth).encode(), "application/json")])
     app.segmented_control(key="board_kind").set_value("Ground truth")
     submit(app)
     assert app.selectbox(key="address-truth").options == ["settled val", "settled test", "old"]
@@ -339,3 +341,66 @@ def test_a_removed_run_is_gone_from_list_and_ranking(open_page: Open, board: Jud
     assert not app.exception
     assert [run.name for run in list_runs(board.project, OPERATOR)] == ["good", "elsewhere"]
     assert part(app, "Ranking").dataframe[0].value["Run"].tolist() == ["good"]
+
+
+def upload(app: AppTest, files: dict[str, object]) -> AppTest:
+    """Uploads files by name, all at once."""
+    found = [(name, json.dumps(content).encode(), "application/json") for name, content in files.items()]
+    app.file_uploader(key="board_file").set_value(found)
+    return submit(app)
+
+
+def test_several_runs_are_uploaded_at_once_and_scored_against_the_split_of_their_queries(
+    open_page: Open, settled: Judging
+) -> None:
+    split = {str(query.query_id): query.split.value for query in list_queries(settled.project, OPERATOR)}
+    test = {query: moments for query, moments in candidates(settled).items() if split[query] == "test"}
+    app = upload(open_page(), {"one.json": test, "two.json": test})
+    assert [run.name for run in list_runs(settled.project, OPERATOR)] == ["one", "two"]
+    assert read(app.success[0].value) == "Uploaded one (1 query), two (1 query). Scored against settled test."
+    assert app.selectbox(key="address-truth").value == "settled test"
+    assert list(app.dataframe[0].value["Run"]) == ["one", "two"]
+    fresh = open_page()
+    assert fresh.selectbox(key="address-truth").value == "settled test", "also for whoever opens the page later"
+
+
+def test_of_several_files_the_good_ones_are_kept_and_the_others_named(open_page: Open, settled: Judging) -> None:
+    app = upload(open_page(), {"good.json": candidates(settled), "bad.json": {"5": [["v", 2, 1, 1]]}})
+    assert [run.name for run in list_runs(settled.project, OPERATOR)] == ["good"]
+    assert "bad.json, row 1: query 5, moment 1" in read(app.error[0].value)
+    assert "Uploaded good (3 queries)." in read(app.success[0].value)
+
+
+def test_one_name_is_not_given_to_several_files(open_page: Open, settled: Judging) -> None:
+    app = open_page()
+    app.text_input(key="board_name").set_value("mine")
+    upload(app, {"one.json": candidates(settled), "two.json": candidates(settled)})
+    assert list_runs(settled.project, OPERATOR) == []
+    assert "each of several files is named as its file" in app.error[0].value
+
+
+def test_a_run_that_fits_another_truth_says_which(open_page: Open, board: Judging) -> None:
+    split = {str(query.query_id): query.split.value for query in list_queries(board.project, OPERATOR)}
+    test = {query: moments for query, moments in candidates(board).items() if split[query] == "test"}
+    app = part(open_page(), "Runs")
+    upload(app, {"test only.json": test})
+    app.selectbox(key="address-truth").set_value("settled val").run()
+    part(app, "Ranking")
+    assert "test only**: its query is not in this ground truth; choose settled test to score it" in read(words(app))
+
+
+@pytest.mark.parametrize(("name", "checked"), [("caption", False), ("ours", True)])
+def test_an_upper_bound_is_marked_has_no_place_and_comes_last(
+    open_page: Open, board: Judging, name: str, checked: bool
+) -> None:
+    app = part(open_page(), "Runs")
+    app.checkbox(key="board_bound").set_value(checked)
+    upload(app, {f"{name}.json": candidates(board)})
+    assert [run.upper_bound for run in list_runs(board.project, OPERATOR)] == [False, False, False, True]
+    assert f"**{name}** · upper bound" in words(app)
+    ranked = part(app, "Ranking").dataframe[0].value
+    assert list(ranked["Run"]) == ["good", HOSTILE, f"{name} (upper bound)"]
+    assert ranked["Place"].isna().tolist() == [False, False, True]
+    assert f"{name} is an upper bound" in read(words(app))
+    for other in PARTS:
+        part(app, other)

@@ -58,7 +58,7 @@ def test_only_the_rows_of_the_page_are_asked_for(opened: Callable[..., AppTest])
     assert opened(page="99").session_state["asked"] == (50, 25), "an address from before may point past the end"
     assert opened(count=7).caption[0].value == "7 queries"
     empty = opened(count=0)
-    assert (len(empty.get("bidi_component")), empty.info[0].value) == (0, "There is no query in this list.")
+    assert (len(empty.get("bidi_component")), empty.info[0].value) == (0, "This list is empty.")
 
 
 def test_a_row_is_a_link_that_keeps_what_the_address_says(opened: Callable[..., AppTest]) -> None:

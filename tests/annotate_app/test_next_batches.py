@@ -60,13 +60,13 @@ def test_the_rule_is_told_with_its_numbers_and_the_batch_opened_and_undone(one: 
     app = one(0)
     assert "The rule: mean 2.4 of 2.0, 3 of 5 graded 3 or more :green-badge[open]" in words(app)
     app.button(key="open_batch").click().run()
-    assert "Batch 2 is open: 20 pairs went to the annotators." in words(app)
+    assert "Batch 2 is open: 20 pairs for the annotators." in words(app)
     assert "Lea opened batch 2, " in words(app)
     assert "Nobody has worked on it yet." in words(app)
     assert buttons(app) == {"Open batch 3": False, "Undo batch 2": True}
     assert "taking a batch back needs a reason" in words(reason(app, " ", "Undo batch 2"))
     app = reason(app, "the wrong query", "Undo batch 2")
-    assert "Batch 2 is taken back: 20 pairs went, as if it had never been opened." in words(app)
+    assert "Batch 2 is undone: 20 pairs removed." in words(app)
     assert buttons(app) == {"Open batch 2": True, "Decline batch 2": True}
     assert status_counts(settled.project, OPERATOR)["batches"] == {"1": 3, "2": 0}
 
@@ -124,13 +124,13 @@ def test_all_suggestions_are_shown_then_accepted_in_one_act(settled: Judging, op
     assert app.button(key="next_batches_accept").label == "Open 2 batches and decline 1 batch"
     app.button(key="next_batches_accept").click().run()
     assert not app.exception
-    assert "Open now: 2 batches, 40 pairs for the annotators. Declined: 1." in words(app)
+    assert "Opened 2 batches: 40 pairs for the annotators. Declined: 1." in words(app)
     assert buttons(app) == {"Next batches": True}
     assert batch_suggestions(settled.project, OPERATOR).queries == ()
     app.button(key="next_batches_look").click().run()
     assert app.button(key="next_batches_accept").disabled
     assert "Declined: 1. Waiting for grades: 0." in words(app)
-    assert "There is nothing to open" in words(app)
+    assert "The rule recommends no further batches." in words(app)
 
 
 def test_only_what_was_looked_at_is_accepted(settled: Judging, open_all: AppTest) -> None:
@@ -162,9 +162,9 @@ def test_the_rule_is_changed_with_a_reason_and_suggests_anew(settled: Judging, o
 @pytest.mark.parametrize(
     ("done", "text"),
     [
-        (AcceptedReport(1308, 26_160, 0, 0), "Open now: 1,308 batches, 26,160 pairs for the annotators."),
-        (AcceptedReport(1, 20, 2, 0), "Open now: 1 batch, 20 pairs for the annotators. Declined: 2."),
-        (AcceptedReport(1, 20, 0, 3), "somebody else had decided or a grade had changed: 3."),
+        (AcceptedReport(1308, 26_160, 0, 0), "Opened 1,308 batches: 26,160 pairs for the annotators."),
+        (AcceptedReport(1, 20, 2, 0), "Opened 1 batch: 20 pairs for the annotators. Declined: 2."),
+        (AcceptedReport(1, 20, 0, 3), "because another lead decided or a grade changed: 3."),
     ],
 )
 def test_what_was_done_is_told(done: AcceptedReport, text: str) -> None:

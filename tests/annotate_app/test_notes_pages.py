@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from backend.campaign.review.adjudicating import my_replies, read_replies, reply_to_note
-from reading import read
+from reading import mounted, read
 from small_project import ESCALATED, SmallProject
 from support import NOW
 
@@ -23,7 +23,7 @@ def note(real_project: SmallProject) -> int:
 
 
 def notes_page(open_page_of: Open) -> AppTest:
-    return open_page_of("disagreements", show="notes")
+    return open_page_of("disputes", show="notes")
 
 
 def said(app: AppTest) -> list[str]:
@@ -42,7 +42,7 @@ def reply(app: AppTest, note: int, text: str) -> None:
 def test_notes_without_a_reply_come_first_and_are_counted(open_page_of: Open) -> None:
     app = notes_page(open_page_of)
     assert "Notes  1" in app.segmented_control(key="address-show").options
-    assert "1 note without a reply; pairs with answered notes come last." in [read(one.value) for one in app.caption]
+    assert "1 note without a reply. Pairs with answered notes come last." in [read(one.value) for one in app.caption]
     whole = "\n".join(said(app))
     assert "**Ana** wrote with" in whole
     assert f"“{HOSTILE}”" in whole, "sign by sign: nothing of it is Markdown"
@@ -59,10 +59,19 @@ def test_notes_without_a_reply_come_first_and_are_counted(open_page_of: Open) ->
     assert "Max" not in whole
 
 
+@pytest.mark.usefixtures("note")
+def test_the_note_comes_first_above_its_pair_and_in_the_list(open_page_of: Open) -> None:
+    app = notes_page(open_page_of)
+    (wrote,) = (nth for nth, one in enumerate(said(app)) if "**Ana** wrote with" in one)
+    (why,) = (nth for nth, one in enumerate(said(app)) if "their mean" in one)
+    assert wrote < why, "how the pair was settled comes below"
+    assert "“&lt;b&gt;cup&lt;/b&gt; *or* $x$ :smile: bowl?”</b>" in mounted(app, "aria-label='Cases'")
+
+
 def test_a_lead_replies_and_the_count_goes_down(open_page_of: Open, note: int) -> None:
     app = notes_page(open_page_of)
     reply(app, note, "A bowl is <i>fine</i>.")
-    assert app.toast[0].value == "Kept. They read it once the pair is settled for good."
+    assert app.toast[0].value == "Reply saved. The annotator sees it once the pair is settled for good."
     assert "Notes  0" in app.segmented_control(key="address-show").options
     assert any("“A bowl is <i>fine</i>.”" in one for one in said(app))
     assert app.text_input(key=f"reply-text-{note}").value == "", "the form for rewording begins empty"
@@ -83,7 +92,7 @@ def test_whose_reply_was_overtaken_keeps_their_words(open_page_of: Open, real_pr
 def test_notes_stand_with_the_pair_wherever_leads_look_at_it(open_page_of: Open, real_project: SmallProject) -> None:
     real_project.note("Ben", 3, ESCALATED[0], "Beside a verdict")
     pair = real_project.pair(3, ESCALATED[0])
-    assert any("“Beside a verdict”" in one for one in said(open_page_of("disagreements", case=pair.pair)))
+    assert any("“Beside a verdict”" in one for one in said(open_page_of("disputes", case=pair.pair)))
 
 
 def test_without_any_note_the_list_says_how_one_is_written(open_page_of: Open) -> None:
@@ -110,4 +119,4 @@ def test_replies_reach_their_person_on_my_work(open_page_of: Open, real_project:
 
 
 def test_my_work_says_nothing_of_replies_where_there_is_none(open_page_of: Open) -> None:
-    assert "Replies to your notes" not in [element.value for element in open_page_of("my_work", "Ana").subheader]
+    assert "Replies to your notes" not in [element.value for element in open_page_of("my_work", "Ana").header]

@@ -74,8 +74,8 @@ def set_up_page(
     return open_screen("set_up")
 
 
-def test_a_bad_file(german: None, set_up_page: AppTest, tmp_path: Path) -> None:
-    file = tmp_path / "moments.csv"
+def test_a_bad_file(german: None, set_up_page: AppTest, project: Project) -> None:
+    file = project.folder / "moments.csv"
     file.write_text("video,start,end,caption,duration\na,1,3,A dog runs.,9\na,4,2,A cat sits.,9\na,-1,2,,9\n")
     set_up_page.text_input(key="set_up_file").set_value(str(file))
     set_up_page.button(key="look_at_file").click().run()

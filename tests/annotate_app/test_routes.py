@@ -12,6 +12,7 @@ from starlette.websockets import WebSocketDisconnect
 
 import quick_cutter
 from annotate_app.server.clip_worker import ClipWorker, Priority
+from annotate_app.session.addresses import FORMER_PATHS, PAGE_PATHS
 from backend.campaign.desk.clips import clip_for
 from backend.campaign.judging.model import SkipKind
 from backend.campaign.judging.queue import reported_clips
@@ -316,10 +317,12 @@ def test_signing_out_ends_the_session(client: Browser, real_project: SmallProjec
 
 def test_an_invitation_sets_a_password_once(client: Browser, real_project: SmallProject) -> None:
     path = invitation(real_project, COLLEAGUE)
-    assert f"Choose a password for <b>{COLLEAGUE}</b>" in client.get(path).text
+    assert f"Welcome, <b>{COLLEAGUE}</b>. Choose a password." in client.get(path).text
     token = csrf(client, path)
     for password, again, sentence in [
         ("short", "short", "Choose a password of at least 8 characters."),
+        (f"{COLLEAGUE}-1234", f"{COLLEAGUE}-1234", "This password is hardly more than your name."),
+        ("passwort1", "passwort1", "This is a very common password."),
         ("long enough", "long enuogh", "The two passwords are not the same."),
     ]:
         answer = client.post(path, data={"password": password, "again": again, "csrf": token})
@@ -391,6 +394,8 @@ def test_an_exchange_saves_grades_and_brings_the_desk(
             "replies": 0,
             "warned": False,
             "elsewhere": False,
+            "quota_today": None,
+            "quota_in_all": None,
             "exam": None,
         },
     }
@@ -827,6 +832,16 @@ def test_every_page_is_at_an_address_that_the_guard_knows(client: Browser) -> No
     client.signed_in(LEAD)
     for path in ("/", "/my-work", "/leaderboard", "/exam/"):
         assert client.get(path).text == "streamlit"
+
+
+def test_a_former_address_leads_to_what_it_is_now_with_what_it_asked_for(client: Browser) -> None:
+    for path, (now_at, asks) in FORMER_PATHS.items():
+        assert path not in PAGE_PATHS
+        assert now_at in PAGE_PATHS
+        answer = client.get(f"{path}?show=notes&q=a%26b%20c")
+        asked = "&".join(filter(None, (asks, "show=notes&q=a%26b%20c")))
+        assert (answer.status_code, answer.headers["location"]) == (308, f"{now_at}?{asked}")
+        assert client.get(f"{path}/").headers["location"] == now_at + (f"?{asks}" if asks else "")
 
 
 # Who is signed in already

@@ -23,10 +23,12 @@ from backend.campaign.monitoring.videos.check import register_videos
 from backend.campaign.nouns import OPERATOR, Person, Role
 from backend.campaign.review.status import status_counts
 from backend.campaign.setup.people import accounts as people
-from backend.campaign.setup.project.folder import Project
+from backend.campaign.setup.project.folder import Project, open_project
 from backend.campaign.setup.project.sentence_encoder import init_project
+from backend.campaign.setup.project.settings_file import replace_lines
 from backend.campaign.setup.serving.jobs import (
     begin_job,
+    dismiss_job,
     end_job,
     list_jobs,
     report_progress,
@@ -44,8 +46,10 @@ def project(request: pytest.FixtureRequest, tmp_path: Path) -> Project:
     """An empty one, or the test's corpus."""
     if "corpus_project" in request.fixturenames:
         found: Project = request.getfixturevalue("corpus_project")
-        return found
-    return init_project(tmp_path / "project", encoder="minilm")
+    else:
+        found = init_project(tmp_path / "project", encoder="minilm")
+    replace_lines(found.folder, {"media_roots": f"media_roots = [{str(tmp_path)!r}]"})
+    return open_project(found.folder)
 
 
 @pytest.fixture
@@ -76,22 +80,39 @@ def steps(app: AppTest) -> dict[str, bool]:
     return {read(one.label.replace("*", "")): one.proto.expanded for one in app.expander}
 
 
-def test_videos_of_a_folder_are_taken_and_what_cannot_be_read_is_named(
-    open_page: Open, at_once: None, folder: Path
+def test_videos_of_a_folder_are_previewed_and_added_on_confirmation_only(
+    open_page: Open, at_once: None, project: Project, folder: Path
 ) -> None:
     app = open_page()
     assert steps(app)["1. Videos — none yet"]
     app.text_input(key="set_up_folder").set_value(str(folder))
-    app.button(key="take_videos").click().run()
+    app.button(key="preview_videos").click().run()
+    assert "1. Videos — none yet" in steps(app)
+    assert re.search(r"2 new videos, \d+\.\d minutes in total\.", words(app))
+    assert "1 file is refused." in words(app)
+    assert "Nothing is added yet." in words(app)
+    wrong, new = (table.value for table in app.table)
+    assert wrong["Refused"].tolist() == ["letter\\.mp4"]
+    assert len(new) == 2
+    assert sum(element.value.count("data:image/webp;base64,") for element in app.get("html")) == 2
+    assert app.button(key="add_videos").label == "Add 2 videos"
+    app.button(key="add_videos").click().run()
     assert "1. Videos — 2 videos" in steps(app)
-    assert re.search(r"2 new videos from videos\. All of them last \d+\.\d minutes\.", words(app))
-    assert "1 files were not taken" not in words(app)
-    assert "1 file was not taken; everything else was." in words(app)
-    wrong, taken = (table.value for table in app.table)
-    assert wrong["Not taken"].tolist() == ["letter\\.mp4"]
-    assert len(taken) == 2
-    app.button(key="put_away").click().run()
+    assert re.search(r"2 videos added, \d+\.\d minutes in total\.", words(app))
+    app.button(key="dismiss_job").click().run()
     assert not app.table
+
+
+def test_a_preview_that_was_dismissed_adds_nothing(
+    open_page: Open, at_once: None, project: Project, lead: Person, folder: Path
+) -> None:
+    app = open_page()
+    app.text_input(key="set_up_folder").set_value(str(folder))
+    app.button(key="preview_videos").click().run()
+    dismiss_job(project, lead, list_jobs(project, lead, now=time.time())[0].key, now=time.time())
+    app.button(key="add_videos").click().run()
+    assert "Somebody dismissed the preview. Preview the folder again." in words(app)
+    assert "1. Videos — none yet" in steps(app)
 
 
 def test_every_lead_reads_of_the_same_work_in_their_own_language(
@@ -99,23 +120,53 @@ def test_every_lead_reads_of_the_same_work_in_their_own_language(
 ) -> None:
     app = open_page()
     app.text_input(key="set_up_folder").set_value(str(folder))
-    app.button(key="take_videos").click().run()
-    assert f"Taking the videos of {folder} is done." in words(app).replace("*", "")
+    app.button(key="preview_videos").click().run()
+    assert f"Previewing the videos in {folder} is done." in words(app).replace("*", "")
     monkeypatch.setattr(language, "chosen", lambda *_: "de")
     german = open_page()
-    assert re.search(r"2 neue Videos aus videos\. Zusammen dauern sie \d+\.\d Minuten\.", words(german))
-    assert "1 Datei wurde nicht genommen, alles andere schon." in words(german)
+    assert re.search(r"2 neue Videos, zusammen \d+\.\d Minuten\.", words(german))
     wrong, taken = (table.value for table in german.table)
-    assert list(wrong) == ["Nicht genommen", "Warum"]
+    assert "Warum" in list(wrong)
     assert set(taken["Ton"]) <= {"ja", "nein"}
 
 
-def test_a_folder_that_is_none_is_refused_in_words(open_page: Open, at_once: None) -> None:
+def test_a_folder_that_is_none_is_refused_in_words(open_page: Open, at_once: None, tmp_path: Path) -> None:
     app = open_page()
-    app.text_input(key="set_up_folder").set_value("/no/such/folder")
-    app.button(key="take_videos").click().run()
+    app.text_input(key="set_up_folder").set_value(str(tmp_path / "no such folder"))
+    app.button(key="preview_videos").click().run()
     assert "is not a folder: name the folder that the video files lie in" in words(app)
     assert "Nothing was changed." in words(app)
+
+
+def test_a_folder_that_nobody_allowed_is_refused_before_any_work(
+    open_page: Open, at_once: None, project: Project, lead: Person, tmp_path: Path
+) -> None:
+    app = open_page()
+    assert f"Folders you may use, with everything in them: {project.folder}, {tmp_path}" in words(app)
+    for typed in ("/root", "~root", "../../../root", "/etc"):
+        app.text_input(key="set_up_folder").set_value(typed)
+        app.button(key="preview_videos").click().run()
+        assert "is not in a folder that this server allows" in words(app)
+    for file, folder in (("/root/x.csv", ""), ("x.csv", "/root")):
+        app.text_input(key="set_up_file").set_value(file)
+        app.text_input(key="set_up_file_videos").set_value(folder)
+        app.button(key="look_at_file").click().run()
+        assert "/root" in words(app)
+        assert "is not in a folder that this server allows" in words(app)
+    assert list_jobs(project, lead, now=time.time()) == []
+
+
+def test_videos_are_removed_from_the_page(open_page: Open, at_once: None, project: Project, folder: Path) -> None:
+    register_videos(project, OPERATOR, folder, now=NOW)
+    app = open_page()
+    app.session_state["removing"] = True
+    app.run()
+    names = app.multiselect(key="remove_videos").options
+    assert len(names) == 2
+    app.multiselect(key="remove_videos").set_value(names[:1]).run()
+    app.button(key="confirm_remove_videos").click().run()
+    assert "1 video removed. Its file is still on the server." in words(app)
+    assert "1. Videos — 1 video" in steps(app)
 
 
 def test_a_file_is_looked_at_and_then_imported_as_it_was_looked_at(
@@ -147,7 +198,7 @@ def test_names_are_found_corrected_and_taken_out_of_the_captions(
     open_page: Open, at_once: None, corpus_project: Project
 ) -> None:
     app = open_page()
-    assert "4. Names — captions are as published" in steps(app)
+    assert "4. Names — original captions" in steps(app)
     app.button(key="look_for_names").click().run()
     assert "4 names, 4 of them new: 2 women, 2 men, 0 persons, 0 others, 0 undecided." in words(app)
     app.text_input(key="cast-Dev-a man").set_value("a friend of Anna")
@@ -156,6 +207,7 @@ def test_names_are_found_corrected_and_taken_out_of_the_captions(
     app.text_input(key="cast-Dev-a man").set_value("an old man")
     app.text_input(key="cast-Boris-a man").set_value("")
     app.button(key="save_cast").click().run()
+    assert "2 names saved." in words(app)
     app.text_input(key="cast_name").set_value("Rex")
     app.text_input(key="cast_becomes").set_value("a dog")
     app.button(key="add_to_cast").click().run()
@@ -164,15 +216,17 @@ def test_names_are_found_corrected_and_taken_out_of_the_captions(
         **{"Anna": "a woman", "Carla": "a woman", "Dev": "an old man"},
         **{"Boris": "", "Rex": "a dog"},
     }
+    # Nobody pressed "Save names": rewriting saves them first.
+    app.text_input(key="cast-Dev-an old man").set_value("an older man")
     app.button(key="rewrite_captions").click().run()
     # Every fourth of the 48 captions is of Boris, of whom nobody has said what he becomes.
-    assert "48 captions: 36 accepted at once, 12 wait for a person" in words(app)
-    assert "4. Names — 48 captions rewritten, 12 of them wait for you" in steps(app)
+    assert "48 captions: 36 accepted at once, 12 wait for your decision" in words(app)
+    assert "4. Names — 48 captions rewritten, 12 to decide" in steps(app)
     app.button(key="rewriting_changed").click().run()
     assert "36 imprecise captions, 36 of them changed" in words(app)
     assert dict(zip(*(app.table[0].value[name] for name in ("Replacement words", "Count")), strict=True)) == {
         "a woman": "24",
-        "an old man": "12",
+        "an older man": "12",
     }
 
 
@@ -211,7 +265,11 @@ def test_what_the_form_lacks_is_said_before_any_work(open_page: Open, project: P
     app = open_page()
     for file, columns, told in (
         ("", "", "choose an annotation file first"),
-        ("/etc/passwd", "", "/etc/passwd is no annotation file: its name ends in none of .json, .jsonl, .csv, .txt"),
+        (
+            "/etc/passwd",
+            "",
+            "/etc/passwd is not an annotation file: its name must end in one of .json, .jsonl, .csv, .txt",
+        ),
         ("moments.csv", "video", "the columns at 'video' are not of the form start=begin,end=finish"),
     ):
         app.text_input(key="set_up_file").set_value(file)
@@ -222,14 +280,14 @@ def test_what_the_form_lacks_is_said_before_any_work(open_page: Open, project: P
     app.text_input(key="set_up_columns").set_value("")
     app.text_input(key="set_up_file_fps").set_value("0")
     app.button(key="look_at_file").click().run()
-    assert "'0' frames a second are not a number above 0, such as 3 or 24000/1001" in words(app)
+    assert "'0' frames per second is not a number above 0, such as 3 or 24000/1001" in words(app)
 
 
 @pytest.mark.parametrize(
     ("state", "told"),
     [
         (JobState.INTERRUPTED, "was interrupted, because the server stopped. Nothing was changed: start it again."),
-        (JobState.FAILED, "failed. The server's log says why; nothing was changed."),
+        (JobState.FAILED, "failed. Nothing was changed. The server log has the reason."),
     ],
 )
 def test_whatever_became_of_the_work_is_told(
@@ -247,7 +305,7 @@ def test_work_under_way_is_shown_to_every_lead(open_page: Open, project: Project
     key = begin_job(project, other, JobKind.SET_UP, "videos", "Measuring", {}, now=time.time())
     report_progress(project, key, "measuring videos", 3, 9, now=time.time())
     app = open_page()
-    assert "Begun by Max" in words(app)
+    assert "Started by Max" in words(app)
     assert [(one.proto.value, read(one.proto.text)) for one in app.get("progress")] == [
         (33, "measuring videos: 3 of 9")
     ]
@@ -284,15 +342,15 @@ def test_what_is_wrong_with_videos_is_told_and_they_are_looked_at_again(
     (folder / f"{one}.mp4").write_bytes(sorted(demo.clip_folder().glob("*.mp4"))[2].read_bytes())
     app = open_page()
     app.button(key="look_at_videos").click().run()
-    assert "2 videos, 1 of them with something wrong." in words(app)
+    assert "1 of them has a problem." in words(app)
     [again] = (table.value for table in app.table)
     assert read(again["Found again"].tolist()[0]) == two
-    assert "1. Videos — 2 videos, 1 with something wrong" in steps(app)
+    assert "1. Videos — 2 videos, 1 with a problem" in steps(app)
     told = read("\n".join(element.value for element in app.get("html")))
     assert f"{one}.mp4 has changed since it was taken into the project" in told
     app.multiselect(key="accept_videos").set_value([one])
     app.button(key="look_at_videos").click().run()
-    assert f"The new content was taken in of {one}." in read(words(app))
+    assert f"New content accepted: {one}." in read(words(app))
     assert "1. Videos — 2 videos" in steps(app)
 
 
@@ -301,12 +359,13 @@ def test_what_was_sent_and_never_taken_is_told(open_page: Open, at_once: None, p
     shutil.copytree(folder, project.folder / "videos")
     names = sorted(file.name for file in folder.iterdir())
     app = open_page()
-    assert f"Sent, and not taken: {', '.join(names)}" in words(app)
+    assert f"Sent, but not added: {', '.join(names)}" in words(app)
     app.text_input(key="videos_fps").set_value("many")
-    app.button(key="take_sent").click().run()
-    assert "'many' frames a second are not a number above 0" in words(app)
+    app.button(key="preview_sent").click().run()
+    assert "'many' frames per second is not a number above 0" in words(app)
     app.text_input(key="videos_fps").set_value("3")
-    app.button(key="take_sent").click().run()
+    app.button(key="preview_sent").click().run()
+    app.button(key="add_videos").click().run()
     assert "1. Videos — 2 videos" in steps(app)
-    app.button(key="put_away").click().run()
-    assert "Sent, and not taken" not in words(app)
+    app.button(key="dismiss_job").click().run()
+    assert "Sent, but not added" not in words(app)

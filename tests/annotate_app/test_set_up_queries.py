@@ -67,11 +67,11 @@ def test_queries_are_looked_at_and_then_exactly_those_are_taken(open_page: Open,
     app = open_page()
     assert steps(app)["Queries"] == "> none yet"
     assert steps(app)["Candidates"] == "none yet"
-    assert "Candidates are found for queries: these come first." in words(app)
+    assert "Choose queries first." in words(app)
     typed(app, f"Somebody sings\n{MOMENTS[3].caption}\n", val=2, seed=5, split=Split.TEST)
     assert of(project) == []
     assert "4 queries: 2 test, 2 validation (2 of your own)" in words(app)
-    assert "1 captions have the text of a query to be judged, and may not train." in words(app)
+    assert "1 captions are left out: they have the text of a validation or test query." in words(app)
     app.button(key="take_queries").click().run()
     assert not app.exception
     assert steps(app)["Queries"] == "4 queries: 2 test, 2 validation"
@@ -84,11 +84,18 @@ def test_queries_are_looked_at_and_then_exactly_those_are_taken(open_page: Open,
 
 def test_every_problem_of_typed_queries_is_told_and_nothing_is_taken(open_page: Open, project: Project) -> None:
     app = typed(open_page(), "Somebody sings\n\nSomebody sings\n")
-    assert "typed on the page Set up, row 2: the text is empty" in words(app)
     assert "row 3: this text stands in row 1 already" in words(app)
     assert not [one for one in app.button if one.key == "take_queries"]
-    assert "write your queries, one a line, choose a file of them, or say how many" in words(typed(app, " "))
+    assert "write queries, one per line, choose a file, or say how many" in words(typed(app, " "))
     assert of(project) == []
+
+
+def test_blank_lines_are_left_out_and_a_very_long_query_warns(open_page: Open, project: Project) -> None:
+    app = open_page()
+    assert "Captions are not rewritten, so queries may contain names." in words(app), "before anything is drawn"
+    app = typed(app, f"Somebody sings\n\n  \n{'a long walk ' * 200}\n")
+    assert "2 queries: 2 test" in words(app)
+    assert "1 query is very long (2,399 characters)." in words(app)
 
 
 def test_a_pattern_that_is_refused_is_told_by_the_form(open_page: Open, project: Project) -> None:
@@ -127,11 +134,11 @@ def test_candidates_are_chosen_after_what_they_come_to_was_told(
         **{"Queries": "3", "Pairs": "15", "Grades": "30"},
         "Work": "at least 1 min",
     }
-    assert "Nobody has graded here yet: this is every moment played once (2.5 s on the average)" in words(app)
+    assert "No grades yet: this counts one viewing of each clip (2.5 s on average) per grade." in words(app)
     app.button(key="choose_candidates").click().run()
     assert not app.exception
     assert "Queries: 3. Candidates: 120. Pairs open for grading: 15." in words(app)
-    assert steps(app)["Candidates"] == "15 pairs handed out"
+    assert steps(app)["Candidates"] == "> 15 pairs handed out"
     row = project.store.db.conn.execute("SELECT actor FROM event WHERE kind = 'candidates_chosen'").fetchone()
     assert row[0] == lead.annotator_id
     assert not [one for one in app.button if one.key == f"query-remove-{1}"]
@@ -143,14 +150,14 @@ def test_people_can_begin_once_there_are_pairs_and_two_annotators(open_page: Ope
     app = open_page()
     assert steps(app)["People"] == "> nobody yet"
     assert steps(app)["Open"] == "2 annotators more are needed"
-    assert "Two people grade every pair, and two more where these disagree: four annotators or more" in words(app)
+    assert "Two annotators grade every pair, and two more if they disagree. Invite at least four" in words(app)
     for name in ("Ana", "Ben"):
         app.text_input(key="new_name").set_value(name)
         app.selectbox(key="new_role").set_value("annotator")
         app.button(key="FormSubmitter:add_person-Add and invite").click().run()
         assert f"Send this link to {name}" in words(app)
-    assert steps(app)["People"] == "2 annotators"
-    assert steps(app)["Open"] == "people can grade"
+    assert steps(app)["People"] == "> 2 annotators"
+    assert steps(app)["Open"] == "annotators can grade"
     assert "Annotators: Ana, Ben" in words(app)
 
 
@@ -182,7 +189,7 @@ def test_runs_are_pooled_beside_captions_after_a_look_and_later_runs_add_to_them
     app = open_page()
     app.checkbox(key="candidates_captions").uncheck()
     app.button(key="choose_candidates").click().run()
-    assert "say what finds candidates: captions, frames, or runs to pool" in words(app)
+    assert "choose where candidates come from: captions, frames, or runs" in words(app)
     app.multiselect(key="candidates_runs").set_value(["first.csv"]).run()
     assert {one.label: one.value for one in app.metric}["Pairs"] == "at most 20"
     app.button(key="look_at_runs").click().run()
@@ -192,7 +199,7 @@ def test_runs_are_pooled_beside_captions_after_a_look_and_later_runs_add_to_them
     assert steps(app)["Candidates"].endswith("none yet")
     app.button(key="pool_runs").click().run()
     assert "New moments, which are near none of the project: 1." in words(app)
-    assert steps(app)["Candidates"] == "2 pairs handed out"
+    assert steps(app)["Candidates"] == "> 2 pairs handed out"
 
     send_run(project, "later.csv", [(query.query_id, "v2", 40.5, 50.0), (query.query_id, "v3", 20.0, 30.0)])
     app = open_page()
@@ -203,7 +210,7 @@ def test_runs_are_pooled_beside_captions_after_a_look_and_later_runs_add_to_them
     assert app.table[0].value["Not handed out before"].tolist() == ["1"]
     app.button(key="pool_runs").click().run()
     assert "Pairs handed out: 1." in words(app)
-    assert steps(app)["Candidates"] == "3 pairs handed out"
+    assert steps(app)["Candidates"] == "> 3 pairs handed out"
 
 
 def test_a_run_that_cannot_be_pooled_is_told_by_file_and_row(open_page: Open, project: Project) -> None:
@@ -232,7 +239,7 @@ def test_frames_find_candidates_where_a_model_is_there_and_say_so_where_not(
     app.text_input(key="candidates_visual").set_value("no/such-model").run()
     app.button(key="choose_candidates").click().run()
     assert not app.exception
-    assert "Pooling what is found" in words(app)
+    assert "Pooling candidates" in words(app)
     assert "no/such-model cannot be had" in words(app)
     assert "Nothing was changed." in words(app)
     assert steps(app)["Candidates"].endswith("none yet")

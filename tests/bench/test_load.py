@@ -21,7 +21,8 @@ from backend.campaign.doctor.database import backup
 from backend.campaign.doctor.examination import doctor
 from backend.campaign.judging import grades, queue
 from backend.campaign.judging.model import GradeEvent
-from backend.campaign.monitoring.progress.progress import progress, stuck, waits, work_version
+from backend.campaign.monitoring.progress.inbox import waits
+from backend.campaign.monitoring.progress.progress import progress, stuck, work_version
 from backend.campaign.monitoring.quality.agreement_board import agreement_board, agreement_version, other_relevances
 from backend.campaign.monitoring.quality.model import WHOLE
 from backend.campaign.nouns import OPERATOR, Person, Role
@@ -197,7 +198,7 @@ def test_next_pair_of_one_who_did_everything_alone(tmp_path: Path) -> None:
 
 
 def disagreements(project: Project) -> None:
-    """What the page Disagreements asks for."""
+    """What the page Disputes asks for."""
     review_counts(project, OPERATOR)
     first, *_ = review_page(project, OPERATOR, ReviewList.TO_DECIDE).rows
     pair_review(project, OPERATOR, first.pair)

@@ -12,7 +12,8 @@ import pytest
 from backend.campaign.doctor.database import backup
 from backend.campaign.doctor.examination import doctor
 from backend.campaign.judging import grades
-from backend.campaign.monitoring.progress.progress import progress, stuck, waits
+from backend.campaign.monitoring.progress.inbox import waits
+from backend.campaign.monitoring.progress.progress import progress, stuck
 from backend.campaign.monitoring.quality.agreement_board import agreement_board
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.release.export.freezing import export_release

@@ -136,7 +136,7 @@ class AppServer:
             if self.process.poll() is not None:
                 break
             try:
-                with urllib.request.urlopen(f"{self.url}/_stcore/health", timeout=1):
+                with urllib.request.urlopen(f"{self.url}/healthz", timeout=1):
                     return
             except OSError:
                 time.sleep(0.1)

@@ -105,6 +105,8 @@ class FakeDesk:
     skipped: int = 0
     skips_refused: str = ""  # why no skip is taken just now
     replies: int = 0
+    quota_today: int | None = None
+    quota_in_all: int | None = None
     lose_answers: int = 0
     window: str = ""  # which has the desk
     paused: bool = False
@@ -168,6 +170,8 @@ class FakeDesk:
             "waiting": self.waiting,
             "skipped": self.skipped,
             "replies": self.replies,
+            "quota_today": self.quota_today,
+            "quota_in_all": self.quota_in_all,
         }
 
     def take_skip(self, event: dict[str, str]) -> dict[str, str]:
@@ -207,6 +211,13 @@ class FakeDesk:
         if body["takes"]:
             self.window = body["window"]
         return JSONResponse({"receipts": receipts, "desk": self.desk() | {"elsewhere": body["window"] != self.window}})
+
+    async def recent(self, request: Request) -> Response:
+        """The last grades, the newest first."""
+        if self.answer_with != 200:
+            return JSONResponse({"message": self.says}, self.answer_with)
+        newest = dict.fromkeys(event["pair"] for event in reversed(self.stored))
+        return JSONResponse({"items": [self.item(pair, self.grades()[pair]) for pair in newest]})
 
     async def broken(self, request: Request) -> Response:
         """Note the report."""
@@ -288,6 +299,7 @@ class FakeDesk:
                 Route("/component.js", self.script),
                 Route("/internals.js", self.internals),
                 Route("/desk/exchange", self.exchange, methods=["POST"]),
+                Route("/desk/recent", self.recent),
                 Route("/desk/shown", self.came_on_screen, methods=["POST"]),
                 Route("/desk/broken", self.broken, methods=["POST"]),
                 Route("/examples/{grade:int}.mp4", self.example),

@@ -142,9 +142,9 @@ def test_an_annotator_works_below_a_path(open_page: Callable[..., Page], proxy: 
 def test_every_page_of_a_lead_asks_below_the_path(open_page: Callable[..., Page], proxy: str) -> None:
     page = open_page()
     traffic = Traffic(page)
-    page.goto(f"{proxy}{BASE}/disagreements?show=escalated")
+    page.goto(f"{proxy}{BASE}/disagreements?show=escalated")  # as the page was called once
     sign_in(page, LEAD, PASSWORD)
-    expect(page).to_have_url(f"{proxy}{BASE}/disagreements?show=escalated")
+    expect(page).to_have_url(f"{proxy}{BASE}/disputes?show=escalated")
     outside = []
     for address in (one.address for one in PAGES if one.role is Role.LEAD):
         page.goto(f"{proxy}{BASE}/{address}")
@@ -162,7 +162,7 @@ def test_every_page_of_a_lead_asks_below_the_path(open_page: Callable[..., Page]
     theirs = Traffic(newcomer)
     newcomer.goto(link.inner_text())
     newcomer.get_by_label("Password", exact=True).fill("a long password")
-    newcomer.get_by_label("The same again").fill("a long password")
+    newcomer.get_by_label("Repeat password").fill("a long password")
     newcomer.get_by_role("button", name="Save and sign in").click()
     expect(newcomer).to_have_url(re.compile(f"^{proxy}{BASE}/grade"))
     # A download button's file.

@@ -52,9 +52,9 @@ def shows(page: Page, key: str) -> Locator:
 
 
 def test_a_lead_reviews_descriptions_by_keyboard(enter: Callable[..., Page], server: AppServer) -> None:
-    page = enter(LEAD, url=f"{server.url}/descriptions")
+    page = enter(LEAD, url=f"{server.url}/captions?part=descriptions")
     case = shows(page, "d1")
-    expect(case.get_by_text("These seconds are described more than once")).to_be_visible()
+    expect(case.get_by_text("Other descriptions of the same seconds")).to_be_visible()
     expect(case.locator("video")).to_have_js_property("readyState", 4)
     no_serious_finding(page)
 

@@ -88,13 +88,13 @@ def test_newcomers_take_the_round_and_one_fails_learns_retakes_and_goes_to_work(
 ) -> None:
     name, project = NEW, open_project(server.project)
     lead = enter(LEAD, url=f"{server.url}/exam")
-    lead.get_by_text("Median of everybody who finishes").click()
+    lead.get_by_text("Median of all annotators who finish").click()
     lead.locator(".st-key-exam_queries input").fill("2")
     lead.locator(".st-key-exam_pairs input").fill("3")
     no_serious_finding(lead)
-    lead.get_by_role("button", name="Go on").click()
-    lead.get_by_role("button", name="Hold this exam").click()
-    expect(lead.get_by_text("Handed in, waiting for the key: nobody.")).to_be_visible()
+    lead.get_by_role("button", name="Preview").click()
+    lead.get_by_role("button", name="Start exam").click()
+    expect(lead.get_by_text("Handed in: nobody.")).to_be_visible()
     asked = [row[0] for row in server.rows("SELECT pair_id FROM exam_item")]
     assert len(asked) == ITEMS
     reviewer, me = person_of(project, LEAD), person_of(project, name)
@@ -137,15 +137,13 @@ def test_newcomers_take_the_round_and_one_fails_learns_retakes_and_goes_to_work(
 
     # The lead closes the round; whoever waits goes on by itself.
     lead.reload()
-    expect(
-        lead.get_by_text(f"Handed in, waiting for the key: 3 ({', '.join(sorted([name, *ANNOTATORS[1:3]]))}).")
-    ).to_be_visible()
+    expect(lead.get_by_text(f"Handed in: 3 ({', '.join(sorted([name, *ANNOTATORS[1:3]]))}).")).to_be_visible()
     no_serious_finding(lead)
     page_is_done(lead)
-    lead.get_by_text("Close the round", exact=True).click()
+    lead.get_by_text("Close the exam", exact=True).click()
     page_is_done(lead)
-    fixed = lead.get_by_text("The key is fixed: 3 × 0, 3 × 4. Finished by 3 people so far.")
-    press_until(lead.get_by_role("button", name="Fix the key"), fixed)
+    fixed = lead.get_by_text("Answer key fixed: 3 × 0, 3 × 4. 3 people finished so far.")
+    press_until(lead.get_by_role("button", name="Fix the answer key"), fixed)
     asks_again(page)
     expect(page.get_by_role("heading", name="You did not pass the exam")).to_be_visible()
     expect(page.locator(".empty > p")).to_contain_text(f"3 of your {ITEMS} grades (50 %) are more than one away")
@@ -182,17 +180,17 @@ def test_newcomers_take_the_round_and_one_fails_learns_retakes_and_goes_to_work(
         press(page, str(right(server, project, me, pair_on_show(page))))
     page.get_by_role("button", name="Hand in").click()
     expect(page.get_by_role("heading", name="You passed the exam")).to_be_visible()
-    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("button", name="Preview").click()
     expect(page.get_by_test_id("progress")).to_have_text(re.compile(r"^\d+ of \d+$"))
     on_show = server.rows("SELECT pair_id FROM pair WHERE pair_key = ?", pair_on_show(page))[0][0]
     assert on_show not in asked
     recorder.close()
 
     # The first answers count once the lead says so: two of each pair, and never those of the retake.
-    lead.get_by_role("tab", name="Another exam, or none").click()
-    lead.get_by_role("button", name="Let the answers count").click()
-    lead.get_by_role("button", name="Make them judgements").click()
-    expect(lead.get_by_text("12 answers about 6 pairs now count as judgements: 4 of each of 3 people.")).to_be_visible()
+    lead.get_by_role("tab", name="Change or end").click()
+    lead.get_by_role("button", name="Count the answers").click()
+    lead.get_by_role("button", name="Count them as judgements").click()
+    expect(lead.get_by_text("12 answers for 6 pairs now count as judgements: 4 from each of 3 people.")).to_be_visible()
     given = server.rows("SELECT pair_id, annotator_id, grade, event_key FROM judgement ORDER BY pair_id")
     assert sorted(pair for pair, *_ in given) == sorted(2 * asked)
     first = (
@@ -208,7 +206,7 @@ def test_a_lead_gives_the_key_at_a_desk_that_tells_nothing(enter: Enter, server:
     set_exam(project, OPERATOR, queries=2, pairs=3, key=ExamKey.OWN, now=time.time())
     takes_elsewhere(server, project, ANNOTATORS[3])
     page, me = enter(LEAD, url=f"{server.url}/exam"), person_of(project, LEAD)
-    page.get_by_role("button", name="Give the key").click()
+    page.get_by_role("button", name="Answer it yourself").click()
     expect(page.get_by_role("heading", name="Your grades are the key")).to_be_visible()
     no_serious_finding(page)
     page.get_by_role("button", name="Begin the key").click()
@@ -222,7 +220,7 @@ def test_a_lead_gives_the_key_at_a_desk_that_tells_nothing(enter: Enter, server:
     page.get_by_role("button", name="Hand in the key").click()
     expect(page.get_by_role("heading", name="The exam has its key")).to_be_visible()
     page.get_by_role("button", name="Back to the exam").click()
-    expect(page.get_by_text("The key is fixed")).to_be_visible()
+    expect(page.get_by_text("Answer key fixed").first).to_be_visible()
     held = "SELECT right_grade FROM exam_item JOIN exam USING (exam_id) WHERE ended_at IS NULL"
     assert sorted(server.rows(held)) == [(0,)] * 3 + [(4,)] * 3
     assert server.rows("SELECT count(*) FROM seat WHERE annotator_id = ?", person(server, LEAD)) == [(0,)]

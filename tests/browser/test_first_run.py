@@ -46,7 +46,7 @@ def begin(page: Page, link: str) -> None:
     """Choose a password behind the link, and read the guideline with Enter."""
     page.goto(link)
     page.get_by_label("Password", exact=True).fill(PASSWORD)
-    page.get_by_label("The same again").fill(PASSWORD)
+    page.get_by_label("Repeat password").fill(PASSWORD)
     page.get_by_role("button", name="Save and sign in").click()
     expect(player(page)).to_have_attribute("data-state", "lesson")
     step = page.get_by_test_id("lesson-step")
@@ -91,9 +91,9 @@ def test_the_page_leads_from_videos_to_a_score(tmp_path: Path, open_page: Callab
         told = shell(status, folder)
     finally:
         server.stop()
-    counts = dict(re.findall(r"^pairs +(\w+) +(\d+)$", told, re.MULTILINE))
-    assert counts["consensus"] == "16", told
-    assert counts["open"] == counts["escalated"] == "0"
+    counts = dict(re.findall(r"^pairs +(\S.*\S) +(\d+)$", told, re.MULTILINE))
+    assert counts["settled by annotators"] == "16", told
+    assert counts["open"] == counts["disputed"] == "0"
 
     # The page tells what comes of these grades; 1 is the moment of a query first, and equals after it.
     [promised] = blocks("text")

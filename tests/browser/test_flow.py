@@ -91,8 +91,8 @@ def test_from_the_first_grade_to_a_score(enter: Enter, server: AppServer, tmp_pa
 
     lead = enter(LEAD)
     expect(lead.get_by_role("heading", name="Queries", exact=True)).to_be_visible()
-    lead.get_by_role("link", name="Disagreements").click()
-    expect(lead.get_by_role("heading", name="Disagreements", exact=True)).to_be_visible()
+    lead.get_by_role("link", name="Disputes").click()
+    expect(lead.get_by_role("heading", name="Disputes", exact=True)).to_be_visible()
     expect(lead.get_by_text(query).first).to_be_visible()
 
     # Two further annotators meet the disputed pair before anything else, and settle it: 0 2 3 4 -> 2.5 -> 3.
@@ -118,7 +118,8 @@ def test_from_the_first_grade_to_a_score(enter: Enter, server: AppServer, tmp_pa
     expect(lead.get_by_text("Batch 2 is taken back: 20 pairs")).to_be_visible()
     assert counts(server)["batches"] == {"1": queries, "2": 0}
 
-    lead.get_by_role("link", name="People").click()
+    lead.get_by_role("button", name="Team").click()
+    lead.get_by_role("menuitem", name="People").click()
     expect(lead.get_by_role("heading", name="People", exact=True)).to_be_visible()
     lead.goto(f"{server.url}/release")  # the menu has more pages than room
     expect(lead.get_by_role("heading", name="Release", exact=True)).to_be_visible()

@@ -89,7 +89,7 @@ def test_a_person_on_gold_is_told_and_paused_and_the_lead_sees_why(
 
     work(server.project, lambda _, count: count == told - 1)
     page = enter(ANA)
-    notice = page.get_by_role("alert").filter(has_text="A friendly word")
+    notice = page.get_by_role("alert").filter(has_text="A friendly note")
     pair = pair_on_show(page)
     assert pair not in known
     expect(notice).to_have_count(0)
@@ -121,7 +121,7 @@ def test_a_person_on_gold_is_told_and_paused_and_the_lead_sees_why(
     expect(lead.locator("figure video")).to_be_visible()
     no_serious_finding(lead)
     row.get_by_role("button", name="Go on").click()
-    expect(row.get_by_text("answers needed since the last word")).to_be_visible()
+    expect(row.get_by_text("answers needed since the last warning or pause")).to_be_visible()
 
     page.reload()
     press(page, 2)

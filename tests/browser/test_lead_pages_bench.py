@@ -94,16 +94,21 @@ def _next_queries(page: Page) -> list[float]:
     """From one query to the next, and so on."""
 
     def pressed() -> None:
-        before = page.locator("h3").first.inner_text()
+        before = page.locator("h2").first.inner_text()
         page.keyboard.press("n")
-        until(page, "(before) => document.querySelector('h3')?.innerText !== before", before)
+        until(page, "(before) => document.querySelector('h2')?.innerText !== before", before)
         until(page, HERE, ["Queries", ".rr-candidates article"])
 
     return [_timed(pressed) for _ in range(OPENINGS)]
 
 
 def _click(page: Page, title: str) -> None:
-    page.get_by_role("link", name=re.compile(rf"^{title}\b")).click()  # some with a count beside them
+    named = re.compile(rf"^{title}\b")  # some with a count beside them
+    if group := next(one.group for one in PAGES if one.title == title):
+        page.get_by_role("button", name=re.compile(rf"^{group}\b")).click()
+        page.get_by_role("menuitem", name=named).click()
+    else:
+        page.get_by_role("link", name=named).click()
     _wait(page, title)
 
 

@@ -13,7 +13,7 @@ from app_server import AppServer
 from axe import no_serious_finding
 from backend.campaign.demo import demo_people
 from backend.campaign.nouns import OPERATOR
-from backend.campaign.release.board.kept_runs import add_run, add_truth
+from backend.campaign.release.board.kept_runs import add_run, add_truth, remove_run
 from backend.campaign.release.board.leaderboard import score_kept_runs
 from backend.campaign.review.queries import list_queries, query_pairs
 from backend.campaign.setup.project.folder import Project, open_project
@@ -73,12 +73,12 @@ def write_run(path: Path, project: Project) -> Path:
 def open_part(page: Page, name: str) -> None:
     page.get_by_role("radio", name=name).or_(page.get_by_role("button", name=name, exact=True)).first.click()
     shown = {
-        "Ranking": page.get_by_text("Take along"),
+        "Ranking": page.get_by_text("Export", exact=True),
         "Charts": page.locator("[data-testid=stVegaLiteChart] svg, [data-testid=stVegaLiteChart] canvas").first,
         "Groups": page.get_by_text("Queries by"),
         "Errors": page.get_by_text("What became of the truth"),
         "Cases": page.locator(".case .card").first,
-        "Runs": page.get_by_text("Keep a file"),
+        "Runs": page.get_by_text("Upload files"),
     }
     expect(shown[name]).to_be_visible()
     expect(page.get_by_test_id("stSpinner")).to_have_count(0)
@@ -143,14 +143,14 @@ def test_every_part_is_usable_by_everybody_and_a_hostile_name_is_text_in_it(ente
             assert run["y"] >= truth["y"] + truth["height"]
             expect(page.locator(".case svg")).to_be_hidden()
             page.set_viewport_size(SCREEN)
-            choose(page, "Beside it", HOSTILE)
-            expect(page.locator(".case h4").last).to_contain_text(HOSTILE)
+            choose(page, "Compare with", HOSTILE)
+            expect(page.locator(".case h3").last).to_contain_text(HOSTILE)
             assert page.locator("img[src=x]").count() == 0
     assert page.title() != "run"
 
 
 @pytest.mark.long
-def test_the_ranking_is_taken_along(enter: Enter, server: AppServer, browser: Browser, tmp_path: Path) -> None:
+def test_the_ranking_is_exported(enter: Enter, server: AppServer, browser: Browser, tmp_path: Path) -> None:
     page = enter()
     expect(page.get_by_text("settled val: preset paper, unknown=ignore; 8 queries, ")).to_be_visible()
     assert "None" not in table_cells(page)
@@ -240,14 +240,14 @@ def test_a_case_links_what_matches_under_each_truth(enter: Enter, server: AppSer
     assert run.locator(".card.chosen").count() == 1
 
     # With two runs the truth stands between them.
-    choose(page, "Beside it", "any order (demo)")
+    choose(page, "Compare with", "any order (demo)")
     expect(page.locator(".case .run")).to_have_count(2)
     left, middle, right = (
         box["x"]
         for box in (
-            page.locator(".case section h4").nth(0).bounding_box(),
-            page.locator(".case .truth h4").bounding_box(),
-            page.locator(".case section h4").nth(2).bounding_box(),
+            page.locator(".case section h3").nth(0).bounding_box(),
+            page.locator(".case .truth h3").bounding_box(),
+            page.locator(".case section h3").nth(2).bounding_box(),
         )
         if box
     )
@@ -263,3 +263,39 @@ def test_a_case_links_what_matches_under_each_truth(enter: Enter, server: AppSer
     expect(box).to_have_value(re.compile("Other words"))
     choose(page, "Ground truth", "settled val")
     expect(page.get_by_text("settled val: preset paper")).to_be_visible()
+
+
+def test_several_runs_are_uploaded_at_once_and_an_upper_bound_is_never_first(
+    enter: Enter, server: AppServer, tmp_path: Path
+) -> None:
+    """The ground truth is that of their queries; why a run is not compared stands under the table."""
+    project = open_project(server.project)
+    test = [query for query in list_queries(project, OPERATOR) if query.split.value == "test"]
+    whole = json.loads(write_run(tmp_path / "whole.json", project).read_text())
+    run = {str(query.query_id): whole[str(query.query_id)] for query in test}
+    best = {
+        str(query.query_id): [
+            [pair.video, pair.start_s, pair.end_s, 1]
+            for pair in sorted(query_pairs(project, OPERATOR, query.query_id), key=lambda pair: -(pair.relevance or 0))
+        ]
+        for query in test
+    }
+    files = {"mine.json": run, "yours.json": run, "caption.json": best, "elsewhere.json": {"999999": [["v", 0, 1, 1]]}}
+    for name, content in files.items():
+        (tmp_path / name).write_text(json.dumps(content))
+    page = enter()
+    open_part(page, "Runs")
+    page.locator("input[type=file]").first.set_input_files([tmp_path / name for name in files])
+    expect(page.get_by_text("elsewhere.json")).to_be_visible()
+    page.get_by_role("button", name="Upload", exact=True).last.click()
+    expect(page.get_by_text("Scored against settled test.")).to_be_visible()
+    expect(page.get_by_text("caption · upper bound")).to_be_visible()
+    box = page.get_by_test_id("stSelectbox").filter(has_text="Ground truth").locator("input")
+    expect(box).to_have_value("settled test")
+    open_part(page, "Ranking")
+    cells = table_cells(page)
+    assert "caption (upper bound)" in cells
+    assert cells.index("caption (upper bound)") > max(cells.index(name) for name in ("mine", "yours"))
+    expect(page.get_by_text("is not compared: elsewhere: its query is not in this ground truth")).to_be_visible()
+    for name in ("mine", "yours", "caption", "elsewhere"):
+        remove_run(project, OPERATOR, name, now=1_790_000_100)

@@ -41,7 +41,7 @@ def test_a_session_that_ends_in_mid_work_leads_back_to_the_same_card_with_what_w
 ) -> None:
     found = server.rows("SELECT pair_key FROM pair JOIN consensus USING (pair_id) WHERE verdict = 'discarded'")
     discarded = {str(key) for (key,) in found}
-    page = enter(LEAD, url=f"{server.url}/disagreements")
+    page = enter(LEAD, url=f"{server.url}/disputes")
     listed = page.locator(".rr-list tr[data-opens]")
     page.get_by_role("radio", name=re.compile("^Discarded")).click()
     for pair in discarded:
@@ -62,13 +62,13 @@ def test_a_session_that_ends_in_mid_work_leads_back_to_the_same_card_with_what_w
     assert server.rows("SELECT count(*) FROM adjudication") == before
     page.get_by_role("link", name="Sign in").click()
     sign_in(page, LEAD, PASSWORD)
-    expect(page).to_have_url(f"{server.url}/disagreements?show=discarded&case={key}")
+    expect(page).to_have_url(f"{server.url}/disputes?show=discarded&case={key}")
     expect(page.get_by_role("radio", name=re.compile("^Discarded"))).to_be_checked()
     expect(of_the_pair.get_by_label("Reason")).to_have_value(REASON)
     expect(of_the_pair.get_by_role("radio", name=re.compile("^3 "))).to_be_checked()
     expect(of_the_pair).to_contain_text("You were signed out, so this was not done")
     of_the_pair.get_by_role("button", name="Decide").click()
-    expect(page.get_by_text("Decided: relevance 3.")).to_be_visible()
+    expect(page.get_by_text("Relevance 3 saved")).to_be_visible()
     assert server.rows("SELECT relevance, reason FROM adjudication ORDER BY adjudication_id DESC LIMIT 1") == [
         (3, REASON)
     ]

@@ -128,8 +128,8 @@ def enter(enter: Enter, server: AppServer) -> Enter:
     """Opens a page as somebody; at the end nothing of what was written may have taken effect on any page."""
 
     def entered(path: str, name: str = LEAD) -> Page:
-        # Below 1440 a lead's menu takes the place of the project's name.
-        viewport = {"width": 1600, "height": 800}
+        # Below 1700 a lead's menu takes the place of the project's name.
+        viewport = {"width": 1920, "height": 800}
         return enter(hostile(name), url=server.url + path, viewport=viewport)
 
     return entered
@@ -165,7 +165,7 @@ def test_queries(enter: Enter, server: AppServer) -> None:
 
 
 def test_disagreements(enter: Enter) -> None:
-    page = enter("/disagreements?show=blocked")
+    page = enter("/disputes?show=blocked")
     expect(page.get_by_role("button", name="Hand out again").first).to_be_visible()
     stands(page, "fault")
     page.get_by_role("radio", name="Decided").click()
@@ -201,7 +201,11 @@ def test_the_tutorial(enter: Enter) -> None:
 
 
 def test_progress(enter: Enter) -> None:
-    page = enter("/progress")
+    stands(enter("/progress"), "project", LEAD)
+
+
+def test_backups(enter: Enter) -> None:
+    page = enter("/backups")
     page.get_by_role("button", name="Back up now").click()
     expect(page.get_by_role("button", name="Download", exact=True)).to_be_visible()
     stands(page, "project", LEAD)
@@ -241,13 +245,13 @@ def test_leaderboard(enter: Enter, tmp_path: Path) -> None:
         page.get_by_role("radio", name=part).click()
         expect(page.get_by_test_id("stSpinner")).to_have_count(0)
         if part == "Cases":
-            expect(page.get_by_role("heading", level=4).first).to_contain_text(SIGNS)
+            expect(page.get_by_role("heading", level=2).first).to_contain_text(SIGNS)
         stands(page)
     stands(page, "run", "file", "truth", f"by {LEAD}")
     file = tmp_path / f"{hostile('broken')}.json"
     file.write_text('{"1": [["v", 5, 4, 1]]}')
     upload(page, file)
-    page.get_by_role("button", name="Keep it").click()
+    page.get_by_role("button", name="Upload", exact=True).last.click()
     expect(page.get_by_test_id("stAlert").filter(has_text="row 1")).to_contain_text(hostile("broken"))
     stands(page)
 

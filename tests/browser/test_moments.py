@@ -69,7 +69,7 @@ def test_a_lead_makes_proposed_moments_fit(enter: Callable[..., Page], server: A
     expect(listed).to_have_count(1 + len(before))
 
     # The first has a caption, so it stays; the way on is a key.
-    expect(page.get_by_text("Used by 1 caption, so it stays as it is.")).to_be_visible()
+    expect(page.get_by_text("Locked: used by 1 caption.")).to_be_visible()
     expect(page.get_by_role("button", name="Remove")).to_have_count(0)
     key_until(page, "n", page.get_by_text(f"2 of {len(before)}"))
     clip = page.get_by_label(f"Clip of dog_dinner, {before[1][0]:.2f} to")

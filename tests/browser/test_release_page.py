@@ -30,7 +30,7 @@ def make(page: Page, name: str) -> None:
     page.get_by_label("Name", exact=True).fill(name)
     page.get_by_label("Name", exact=True).press("Tab")
     page.get_by_role("button", name="Make release").click()
-    expect(page.get_by_text(f"The release {name} is ready; it stands below.")).to_be_visible(timeout=120_000)
+    expect(page.get_by_text(f"The release {name} is ready. Download it below.")).to_be_visible(timeout=120_000)
 
 
 def test_a_lead_makes_two_releases_and_sees_what_changed(enter: Callable[..., Page], server: AppServer) -> None:
@@ -38,7 +38,7 @@ def test_a_lead_makes_two_releases_and_sees_what_changed(enter: Callable[..., Pa
     expect(page.get_by_text("3 queries are left out: pairs of them still wait for grades")).to_be_visible()
     page_is_done(page)
     page.get_by_text("Licence and citation: no licence chosen").click()
-    keep = page.get_by_role("button", name="Keep", exact=True)
+    keep = page.get_by_role("button", name="Save", exact=True)
     keep.click(trial=True)
     # What stands below moves until all has unfolded: a list that is open closes when something moves.
     page.get_by_role("button", name="Make release").click(trial=True)

@@ -55,6 +55,8 @@ def test_nine_runs_have_room_on_a_screen_and_on_a_sheet_of_paper(
     page = browser.new_page(viewport={"width": width, "height": 900})
     page.emulate_media(media=media)
     page.goto(many.as_uri())
+    if media == "screen":
+        page.get_by_role("button", name="Open all").click()
     wide = "(all) => all.filter((one) => one.checkVisibility() && one.offsetWidth > one.parentElement.clientWidth)"
     tables = page.locator("#leaderboard table, #measures table, #groups table, #errors table, #queries table")
     assert tables.count() > 6
@@ -122,13 +124,15 @@ def test_the_page_is_sorted_searched_and_followed(page: Page) -> None:
     names = [text.split("\n")[0] for text in board.locator("tbody th").all_inner_texts()]
     assert names == sorted(names, key=str.lower)
 
-    # Queries are found by typing.
+    # Queries are found by typing. A link of the head unfolds its section.
+    page.get_by_role("navigation").get_by_role("link", name="Every query").click()
     rows = page.locator("#each tbody tr:visible")
     assert rows.count() == 12
     page.get_by_label("Find a query").fill("QUERY 11")
     expect(rows).to_have_count(1)
 
     # A match leads to its moment and lights it up.
+    page.get_by_role("navigation").get_by_role("link", name="Cases").click()
     case = page.locator("details.case").first
     link = case.locator(".v-match .verdict a").first
     group = link.locator("xpath=ancestor::li").get_attribute("data-g")
@@ -159,3 +163,27 @@ def test_the_page_is_sorted_searched_and_followed(page: Page) -> None:
     before = page.evaluate(paper)
     page.locator("#theme").click()
     assert page.evaluate(paper) != before
+
+
+def test_the_page_opens_with_one_table_and_unfolds_by_mouse_keyboard_link_and_for_print(page: Page) -> None:
+    tables = page.locator("table").filter(visible=True)
+    expect(tables).to_have_count(1)
+    part = page.locator("details.part").filter(has=page.get_by_role("heading", name="All measures"))
+    part.locator("> summary").focus()
+    page.keyboard.press("Enter")
+    expect(part).to_have_attribute("open", "")
+    expect(part.get_by_role("table").first).to_be_visible()
+    page.keyboard.press("Space")
+    expect(tables).to_have_count(1)
+    # A link to a card deep in a case unfolds all that holds it.
+    page.evaluate("location.hash = '#c2g1'")
+    expect(page.locator("#c2g1")).to_be_visible()
+    page.get_by_role("button", name="Open all").click()
+    assert page.locator("details.part:not([open])").count() == 0
+    page.get_by_role("button", name="Close all").click()
+    expect(tables).to_have_count(1)
+    # Paper shows everything, and afterwards the page is as it was.
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator("details:is(.part, .case):not([open])").count() == 0
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    expect(tables).to_have_count(1)

@@ -1,4 +1,4 @@
-"""The lead's page "Rewrites" in a real browser: worked by keyboard alone, by two leads, over a session that ends."""
+"""The part Rewrites of the page Captions in a real browser: by keyboard, by two leads, over a session that ends."""
 
 import json
 import shutil
@@ -86,8 +86,8 @@ def lead(enter: Enter, server: AppServer) -> Callable[..., Page]:
     """A lead at the page."""
 
     def entered(name: str = LEADS[0], **context: Any) -> Page:
-        page = enter(name, PASSWORD, url=f"{server.url}/rewrites", **context)
-        expect(page.get_by_role("heading", name="Rewrites")).to_be_visible()
+        page = enter(name, PASSWORD, url=f"{server.url}/captions", **context)
+        expect(page.get_by_role("heading", name="Captions", exact=True)).to_be_visible()
         expect(field(page).or_(page.get_by_text("fixed now"))).to_be_visible()
         return page
 
@@ -150,7 +150,7 @@ def test_the_queue_is_worked_by_keyboard_alone(lead: Callable[..., Page], server
     expect(page.get_by_role("button", name="Accept as edited")).to_be_visible()
     saved(page, lambda: page.keyboard.press("Enter"))
     shows(page, CAPTIONS[1], "Then Dev sits down.")
-    expect(page.locator(".rewrites .why")).to_contain_text("2 captions have these words")
+    expect(page.locator(".rewrites .why")).to_contain_text("Your decision counts for all 2 captions")
     expect(page.get_by_text("Accepted: “Then a man waves at a woman.”")).to_be_visible()
 
     # Reject both captions with these words; then accept as it stands; undo both, and decide otherwise.
@@ -207,7 +207,7 @@ def test_the_queue_is_worked_by_keyboard_alone(lead: Callable[..., Page], server
     saved(page, lambda: page.keyboard.press("u"))
     expect(page.get_by_role("alert")).to_contain_text("their texts are fixed from then on")
     page.reload()
-    expect(page.get_by_text("Queries were drawn from these captions, so their texts are fixed now.")).to_be_visible()
+    expect(page.get_by_text("Queries are drawn from these captions. Rewriting is closed.")).to_be_visible()
     no_serious_finding(page)
 
 

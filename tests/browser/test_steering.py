@@ -21,7 +21,7 @@ pytestmark = pytest.mark.long
 
 LEAD, (ANA, BEN, *OTHERS), _ = demo_people()
 MAIN = "[data-testid=stMain]"
-STUCK = "7 pairs wait for a third and fourth person: two more annotators are needed."
+STUCK = "7 pairs are stuck: they need two more annotators for the third and fourth grade."
 
 
 def prepare(project: Project) -> None:
@@ -45,7 +45,7 @@ def test_what_is_stuck_is_told_until_somebody_can_grade_it_and_a_quota_ends_the_
     enter: Callable[..., Page], server: AppServer
 ) -> None:
     project = open_project(server.project)
-    lead = enter(LEAD, own=True, url=f"{server.url}/people")
+    lead = enter(LEAD, own=True, url=f"{server.url}/people?part=assignments")
     lead.get_by_text("Assign work").click()
     expect(lead.get_by_role("button", name="Assign", exact=True)).to_be_visible()
     # While the form unfolds, the page scrolls; a list closes when what is around it scrolls.
@@ -68,6 +68,8 @@ def test_what_is_stuck_is_told_until_somebody_can_grade_it_and_a_quota_ends_the_
     expect(ben.get_by_role("heading", name="Enough for today")).to_be_visible()
 
     # The counts in the menu follow by themselves, under a form that is open and half filled in.
+    lead.get_by_role("radio", name="People").click()
+    expect(lead.get_by_role("button", name="Pause", exact=True).first).to_be_visible()
     lead.clock.install()  # pages look every quarter of a minute; a test need not wait for that
     lead.get_by_role("button", name="Pause", exact=True).first.click()
     reason = lead.get_by_label("Why is")
@@ -81,12 +83,12 @@ def test_what_is_stuck_is_told_until_somebody_can_grade_it_and_a_quota_ends_the_
     lead.evaluate("document.dispatchEvent(new Event('visibilitychange'))")  # the tab is looked at again
     lead.get_by_role("link", name="Progress (7 stuck)").click()
     expect(lead.get_by_text(STUCK)).to_be_visible()
-    expect(lead.get_by_text("are suspended, else they could grade all of them.")).to_be_visible()
+    expect(lead.get_by_text("could grade all of them, but are suspended.")).to_be_visible()
     expect(lead.get_by_test_id("stMetric").filter(has_text="Forecast")).to_contain_text("cannot finish")
     passes_axe(lead, MAIN)
 
     suspend_others(project, False)
     lead.clock.fast_forward(20_000)
-    expect(lead.get_by_text("can come only from people who gave none in the last seven days.")).to_be_visible()
+    expect(lead.get_by_text("can only come from annotators who gave none in the last seven days")).to_be_visible()
     expect(lead.get_by_text(STUCK)).to_have_count(0)
     expect(lead.get_by_role("link", name="stuck")).to_have_count(0)

@@ -18,12 +18,12 @@ Enter = Callable[..., Page]
 
 
 def test_a_trial_round_is_taken_before_work_and_read_by_the_lead(enter: Enter, server: AppServer) -> None:
-    lead = enter(LEAD, url=f"{server.url}/exam")
-    lead.get_by_text("Begin a trial round", exact=True).click()
-    lead.get_by_label("Top pairs of each").fill("2")
+    lead = enter(LEAD, url=f"{server.url}/calibration")
+    lead.get_by_text("Start a calibration round", exact=True).click()
+    lead.get_by_label("Pairs per query", exact=True).fill("2")
     lead.locator(".st-key-trial_count").get_by_label("Queries").fill("1")
-    lead.get_by_role("button", name="Begin the trial round").click()
-    expect(lead.get_by_text("The trial round asks 2 pairs of 1 query.")).to_be_visible()
+    lead.get_by_role("button", name="Start calibration round").click()
+    expect(lead.get_by_text("Calibration round started: 2 pairs of 1 query.")).to_be_visible()
 
     page = enter(ANNOTATORS[2])
     expect(page.get_by_role("heading", name="A trial round comes first")).to_be_visible()
@@ -51,5 +51,5 @@ def test_a_trial_round_is_taken_before_work_and_read_by_the_lead(enter: Enter, s
     expect(lead.get_by_role("cell", name=NOTE)).to_be_visible()
     expect(lead.get_by_role("row", name=f"{ANNOTATORS[2]} 2 of 2 yes")).to_be_visible()
     no_serious_finding(lead)
-    lead.get_by_role("button", name="End the trial round").click()
-    expect(lead.get_by_text("over since")).to_be_visible()
+    lead.get_by_role("button", name="End calibration round").click()
+    expect(lead.get_by_text("Calibration round ended.")).to_be_visible()

@@ -47,7 +47,7 @@ def title(page: Page, words: str) -> None:
 def told(page: Page) -> str:
     """What is told about the practice pair on show, once it is."""
     box = player(page).locator(".missed")
-    expect(box.get_by_role("button", name="Next")).to_be_visible()
+    expect(box.get_by_role("button", name="Next")).to_be_enabled()
     return box.inner_text()
 
 
@@ -66,6 +66,8 @@ def test_a_newcomer_reads_practises_and_comes_to_the_exam_by_keyboard(enter: Ent
     no_serious_finding(page)
     page.keyboard.press("Enter")
     title(page, "Grade 4")
+    button = page.get_by_role("button", name="Next")
+    places = [button.bounding_box()]
     expect(page.get_by_test_id("lesson-sheet")).to_contain_text("Every action matches, is easy to see")
     page.keyboard.press("ArrowRight")
     title(page, "Grade 3")
@@ -74,20 +76,22 @@ def test_a_newcomer_reads_practises_and_comes_to_the_exam_by_keyboard(enter: Ent
     for words in ("Grade 3", "Grade 2", "Grade 1", "Grade 0", "Before each grade: ask three questions", "Keep in mind"):
         page.keyboard.press("Enter")
         title(page, words)
+        places.append(button.bounding_box())
+    assert places == places[:1] * len(places), "no page moves the button"
     page.keyboard.press("Enter")
 
     pair = pair_on_show(page)
     page.keyboard.press("Enter")  # nothing is right before there is an answer
     assert pair_on_show(page) == pair
-    assert "You gave 0. Right is 4." in practise(page, 1, 0)
+    assert "Wrong: you gave 0, and the right grade is 4." in practise(page, 1, 0)
     assert "opened in full view" in told(page)
     expect(player(page).locator("[data-right='true']")).to_have_attribute("data-grade", "4")
     no_serious_finding(page)
     page.reload()
     expect(page.get_by_test_id("progress")).to_have_text(f"Practice, 2 of {PRACTICE}")
-    assert "Right: 3." in practise(page, 2, 3)
+    assert "Right: the grade is 3." in practise(page, 2, 3)
     page.keyboard.press("Enter")
-    assert "Your 2 is close enough to agree." in practise(page, 3, 2)
+    assert "Close enough: you gave 2, and the right grade is 1." in practise(page, 3, 2)
     page.keyboard.press("Enter")
     practise(page, 4, 0)
     page.keyboard.press("Enter")
@@ -111,7 +115,7 @@ def test_a_newcomer_reads_practises_and_comes_to_the_exam_by_keyboard(enter: Ent
     title(page, "How to grade")
     for _ in range(8):
         page.keyboard.press("Enter")
-    assert "Right: 4." in practise(page, 1, 4)
+    assert "Right: the grade is 4." in practise(page, 1, 4)
     page.goto(server.url)
     expect(page.get_by_test_id("progress")).to_have_text("Exam, 1 of 2")
 
@@ -154,7 +158,7 @@ def test_a_lead_rewords_the_guideline_by_keyboard_beside_what_annotators_see(ent
     expect(seen).to_contain_text("Nothing that matters in the query can be seen.")
     page_is_done(page)
     no_serious_finding(page)
-    page.get_by_label("Below the label").first.focus()
+    page.get_by_label("Meaning").first.focus()
     page.keyboard.press("Control+A")
     page.keyboard.type("All of it")
     page.keyboard.press("Tab")
@@ -162,7 +166,7 @@ def test_a_lead_rewords_the_guideline_by_keyboard_beside_what_annotators_see(ent
     page.keyboard.type("Nothing is missing, nothing beside it.")
     page.keyboard.press("Tab")
     expect(seen).to_contain_text("Nothing is missing, nothing beside it.")
-    reason = page.get_by_label("Why the change")
+    reason = page.get_by_label("Reason for the change")
     reason.focus()
     page.keyboard.type("Shorter.")
     page.keyboard.press("Tab")
@@ -170,7 +174,7 @@ def test_a_lead_rewords_the_guideline_by_keyboard_beside_what_annotators_see(ent
     save = page.get_by_role("button", name=re.compile("Save as version"))
     expect(save).to_be_focused()
     page.keyboard.press("Enter")
-    expect(page.get_by_text(re.compile(r"Version \d stands now; 2 texts of it are new"))).to_be_visible()
+    expect(page.get_by_text(re.compile(r"Version \d saved; 2 texts changed"))).to_be_visible()
     assert server.rows("SELECT detail FROM scale WHERE grade = 4") == [("Nothing is missing, nothing beside it.",)]
     page.get_by_role("tab", name="Versions").click()
     expect(page.locator(".rr-changes")).to_contain_text("Nothing is missing, nothing beside it.")

@@ -42,7 +42,7 @@ def test_runs_are_pooled_at_first_and_again(reelrank: Run, corpus_project: Proje
     assert "1 queries, 1 new candidates" in reelrank.out(
         "candidates", folder, "--pool", tmp_path / "late.json", "--again"
     )
-    assert "candidates from B, ours, late" in reelrank.out("status", folder)
+    assert "Candidates from: B, ours, late" in reelrank.out("status", folder)
 
 
 def test_options_that_do_not_go_together_are_refused(reelrank: Run, corpus_project: Project, tmp_path: Path) -> None:

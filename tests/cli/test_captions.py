@@ -132,7 +132,7 @@ def test_queries_are_drawn_brought_and_taken_back(reelrank: Run, corpus_project:
     assert reelrank("queries", folder, "--write", tmp_path / "queries.csv", "--undo")[0] == 2
     code, _, err = reelrank("queries", folder, "--val", "1")
     assert code == 1
-    assert f"Until the first grade, `reelrank queries {folder} --undo` takes them back" in err
+    assert f"Until the first grade, the page Set up takes them back, or `reelrank queries {folder} --undo`" in err
     code, out, _ = reelrank("queries", folder, "--undo")
     assert (code, out) == (0, "Taken back: 49 queries, 0 candidates, 0 pairs.\n")
 

@@ -1,6 +1,7 @@
 """The command line: exit codes, clean JSON, messages that say what to do, help with an example everywhere."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -74,11 +75,27 @@ def test_status_json_is_json_alone_and_says_what_the_contract_names(reelrank: Ru
     assert counts == status_counts(judging.project, OPERATOR)
 
 
+def test_status_speaks_plainly_and_tells_hashes_and_schema_only_when_asked(
+    reelrank: Run, judging: Judging, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    identity = f"minilm kind=minilm tokens=256 weights={64 * 'a'} files={12 * 'b'}"
+    plain = status_counts(judging.project, OPERATOR)
+    told = {**plain, "encoder": identity, "sources": [identity, "run B"]}
+    monkeypatch.setattr("backend.campaign.review.status.status_counts", lambda project, by: told)
+    out = reelrank.out("status", judging.project.folder)
+    assert re.findall(r"_|schema|\b[0-9a-f]{12,}\b|\bm\d{3}", out) == []
+    assert "Candidates from: minilm, run B\n" in out
+    assert re.search(r"^pairs +settled by annotators +0$", out, re.MULTILINE)
+    verbose = reelrank.out("status", judging.project.folder, "--verbose")
+    assert verbose.startswith(out.partition("\nCandidates")[0])
+    assert f"Candidates from: {identity}, run B\n" in verbose
+    assert f"Version of the database: {plain['schema']}\n" in verbose
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["status", "nowhere"], "nowhere is not a project (no reelrank.db): run `reelrank init nowhere`"),
-        (["serve", "nowhere"], "is not a project"),
         (["migrate", "nowhere"], "is not a project"),
         (["consensus", "no.csv"], "no.csv: cannot be read: No such file or directory"),
         (["clip", "no.mp4", "1", "2", "out.mp4"], "no.mp4"),

@@ -197,7 +197,7 @@ def test_by_default_doubts_come_first_and_then_one_small_table(
         for name in means
     ]
     assert [row.split()[0] for row in rows[::3]] == ["10", "20", "40"]
-    assert more == "--all prints the other measures too: axiou_ap, recall, recall_gt, axiou, dcg."
+    assert more == "--all also prints the other measures: axiou_ap, recall, recall_gt, axiou, dcg."
     assert max(map(len, lines[blank + 1 :])) <= 100
 
 
@@ -207,7 +207,7 @@ def test_a_run_that_leaves_nothing_to_doubt_begins_with_the_preset(reelrank: Run
     (tmp_path / "run.json").write_text(json.dumps({"q": [["v", 0, 9, 1.0]]}))
     asked = ("evaluate", "--truth", tmp_path / "truth.json", "--run", tmp_path / "run.json")
     out = reelrank(*asked, "--preset", "tvr-ranking")[1].splitlines()
-    assert out[0] == "preset tvr-ranking; 1 queries, 1 moments"
+    assert out[0] == "preset tvr-ranking; 1 query, 1 moment"
     assert [line.split() for line in out[2:]] == [
         ["K", "IoU>0.3", "IoU>0.5", "IoU>0.7"],
         *[[k, "1.0000", "1.0000", "1.0000"] for k in ("10", "20", "40")],
@@ -306,7 +306,7 @@ def test_charts_of_papers_are_drawn_by_name(reelrank: Run, arguments: list[objec
     [
         ("ordr=x.svg", 2, "'ordr' is not one of by-k, order, own-video"),
         ("order=x.pdf", 2, "x.pdf is neither .svg nor .png"),
-        ("own-video=x.svg", 2, "is about pools; add --pool FILE"),
+        ("own-video=x.svg", 2, "needs pools: add --pool FILE"),
         ("by-k=x.svg", 1, "by-k would be empty: there is one cut-off for ndcg@5,0.5: give several"),
         ("order=x.svg", 1, "order would be empty: runs are sorted by one measure under others: give two runs or more"),
     ],
@@ -349,3 +349,19 @@ def test_scores_and_refusals_do_not_depend_on_where_runs_are_read(
     here, *there = [reelrank(*wrong, *place) for place in places]
     assert (here[0], all(path.name in here[2] for path in broken)) == (1, True)
     assert there == [here, here]
+
+
+def test_an_upper_bound_stands_last_and_is_named_on_the_screen(
+    reelrank: Run, files: tuple[Path, list[Path]], tmp_path: Path
+) -> None:
+    truth, (good, poor, _) = files
+    (tmp_path / "caption.json").write_bytes(good.read_bytes())
+    asked = ("evaluate", "--truth", truth, "--k", 5, "--mu", 0.5, "--run")
+    out = reelrank.out(*asked, tmp_path / "caption.json", poor)
+    assert "caption is an upper bound: it knows what no competing system can know, so it is never ranked." in out
+    rows = [line.rsplit(maxsplit=1)[0] for line in out.splitlines() if re.match(r"(caption|poor) .*\d\.\d{4}$", line)]
+    assert rows == ["poor", "caption (upper bound)"]
+    assert "Oracle (upper bound)" in reelrank.out(*asked, f"Oracle={good}", poor, "--upper-bound", "Oracle")
+    assert "upper bound" not in reelrank.out(*asked, f"Ours={tmp_path / 'caption.json'}", poor), "a name of one's own"
+    code, _, err = reelrank(*asked, poor, "--upper-bound", "Oracle")
+    assert (code, "'Oracle' is not one of poor" in err) == (2, True)

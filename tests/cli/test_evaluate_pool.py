@@ -141,9 +141,9 @@ def test_a_pool_takes_the_names_of_videos_from_a_map(reelrank: Run, tmp_path: Pa
     ("arguments", "code", "message"),
     [
         (("--run", RUN), 2, "give --truth FILE, or --pool FILE"),
-        (("--truth", RUN, "--run", RUN, "--one-per-video"), 2, "is about pools; add --pool FILE"),
-        (("--truth", RUN, "--run", RUN, "--outside-pool", "drop"), 2, "is about pools; add --pool FILE"),
-        (("--truth", RUN, "--run", RUN, "--chart", "own-video=x.svg"), 2, "is about pools; add --pool FILE"),
+        (("--truth", RUN, "--run", RUN, "--one-per-video"), 2, "needs pools: add --pool FILE"),
+        (("--truth", RUN, "--run", RUN, "--outside-pool", "drop"), 2, "needs pools: add --pool FILE"),
+        (("--truth", RUN, "--run", RUN, "--chart", "own-video=x.svg"), 2, "needs pools: add --pool FILE"),
         (("--pool", POOLS, "--run", RUN, "--chart", "x.pdf"), 2, "x.pdf is neither .svg nor .png"),
         (("--pool", POOLS, "--run", RUN, "--chart", "no/such/folder/x.svg"), 1, "cannot be written"),
         (("--pool", POOLS, "--run", RUN, "--top-videos", "0"), 2, "0 is not in the range x>=1"),

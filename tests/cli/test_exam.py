@@ -166,7 +166,7 @@ def test_an_exam_of_open_pairs_goes_through_its_stages(reelrank: Run, judging: J
     assert "Exam of 9 pairs of 3 queries from open pairs, seed 1; 20 % may miss." in out
     assert "Note: Asked for 5 queries with 3 pairs each; there were only 9 pairs of 3 queries to be had." in out
     assert "Right grades" not in out
-    assert "set_aside" in reelrank("status", folder)[1]
+    assert "reserved for an exam" in reelrank("status", folder)[1]
     fresh.finish(0, 0)
     assert "1 of at least 2 people have finished the exam" in reelrank.refusal("exam", "close", folder)
     assert reelrank("exam", "use", folder)[0] == 1

@@ -41,7 +41,7 @@ def test_the_guideline_is_printed_with_its_versions_and_set_from_a_file(
 
     file.write_text(FILE)
     assert reelrank.out("guideline", "set", folder, file, "--reason", "Three are enough").startswith(
-        "Version 2 of the guideline stands now;"
+        "Version 2 saved; "
     )
     _, out, _ = reelrank("guideline", folder)
     assert "2  All: All of it." in out

@@ -60,7 +60,7 @@ def test_other_forms_are_written_and_told_of_but_not_kept(reelrank: Run, judging
     pair = judging.pairs()[0]
     (tmp_path / "run.json").write_text(json.dumps({pair.query_id: [[pair.video, pair.start_s, pair.end_s, 1.0]]}))
     asked = ["match-run", "--truth", tmp_path / "t" / "val.csv", "--run", tmp_path / "run.json", tmp_path / "run.trec"]
-    assert "1 predictions of 1 queries, 1 of which take a pair at IoU >= 0.5 (" in reelrank.out(
+    assert "1 prediction for 1 query; matched to a moment at IoU >= 0.5: 1 (" in reelrank.out(
         *asked, "--qrels", tmp_path / "val.qrels"
     )
     assert (tmp_path / "run.trec").read_text() == f"{pair.query_id} Q0 {pair.pair_id} 1 1 run.json\n"

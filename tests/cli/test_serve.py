@@ -114,6 +114,31 @@ def test_a_base_path_is_in_every_address_that_is_told(
     assert err.startswith("reelrank: 'annotate' is no base path: give one such as /annotate")
 
 
+def test_a_folder_without_a_project_is_served_with_a_link_that_makes_one(
+    reelrank: Run, tmp_path: Path, handed: Handed
+) -> None:
+    port, new = str(free_port()), tmp_path / "lab" / "new"
+    assert reelrank("serve", new, "--port", port, "--base-path", "/annotate")[0] == 0
+    new.mkdir(parents=True)
+    public = ("--url", "https://grade.example.org/")
+    assert reelrank("serve", new, "--port", port, "--log", "json", *public)[0] == 0
+    own = f"http://127.0.0.1:{port}"
+    told = [environment["REELRANK_FIRST_LINK"].split("\n") for _, environment in handed]
+    links = [re.fullmatch(r"(.+)/session/new-project/([\w-]{32})", link) for _, link in told]
+    assert [address for address, _ in told] == [f"{own}/annotate", own]
+    assert [link and link[1] for link in links] == [f"{own}/annotate", "https://grade.example.org"]
+    assert len({link and link[2] for link in links}) == 2, "each server has a token of its own"
+    assert not any(new.iterdir()), "nothing is made before somebody follows the link"
+    assert "is no address of the web" in reelrank.refusal("serve", new, "--url", "grade.example.org")
+
+
+def test_a_folder_with_other_files_is_not_served(reelrank: Run, tmp_path: Path, handed: Handed) -> None:
+    (tmp_path / "notes.txt").touch()
+    assert "is not a project" in reelrank.refusal("serve", tmp_path)
+    assert "cannot write to" in reelrank.refusal("serve", tmp_path / "notes.txt" / "new")
+    assert handed == []
+
+
 def test_the_server_takes_the_place_of_a_command_that_has_let_its_worker_go(
     reelrank: Run, project: Path, handed: Handed
 ) -> None:

@@ -58,7 +58,7 @@ def test_one_split_of_a_list_has_all_that_a_truth_has(reelrank: Run, tmp_path: P
     for option in ("--report", "--per-query"):
         code, _, err = reelrank("evaluate", "--runs", runs, *NDCG, option, tmp_path / "x.html")
         assert code == 2
-        assert "is of one split; add --split with one of val, test" in " ".join(err.replace("│", " ").split())
+        assert "works on one split: add --split with one of val, test" in " ".join(err.replace("│", " ").split())
     code, out, _ = reelrank(
         "evaluate", "--runs", runs, "--split", "test", *NDCG, "--per-query", tmp_path / "each.csv", "--json", "-"
     )
@@ -91,7 +91,7 @@ def test_a_list_without_a_truth_takes_the_one_given(reelrank: Run, tmp_path: Pat
     assert "Ours" in out
     code, _, err = reelrank("evaluate", "--runs", write_nine(tmp_path), "--truth", truth)
     assert code == 2
-    assert "the truth stands in runs.toml" in " ".join(err.replace("│", " ").split())
+    assert "runs.toml names the truth already" in " ".join(err.replace("│", " ").split())
 
 
 @pytest.mark.parametrize(
@@ -99,16 +99,16 @@ def test_a_list_without_a_truth_takes_the_one_given(reelrank: Run, tmp_path: Pat
     [
         ([], "give runs with --run, or a list of them with --runs"),
         (["--run", "a.json", "--runs", "b.toml"], "give runs with --run, or a list of them with --runs"),
-        (["--run", "a.json", "--split", "val"], "is about a list of runs or a release; add --runs FILE.toml"),
+        (["--run", "a.json", "--split", "val"], "needs a list of runs or a release: add --runs FILE.toml"),
         (["--run", "runs.toml"], "runs.toml is a list of runs; give it with --runs"),
         (
             ["--run", "a.json", "--benchmark", "charades-sta", "--digits", "1"],
-            "says itself how its figures are written",
+            "has its own number format",
         ),
-        (["--run", "a.json", "--percent", "--format", "csv"], "CSV has shares in full"),
-        (["--run", "a.json", "--percent", "--json", "-"], "JSON has shares in full"),
-        (["--run", "a.json", "--label", "tab:x"], "is of --format latex"),
-        (["--run", "a.json", "b.json", "--split", "val"], "is about a list of runs"),
+        (["--run", "a.json", "--percent", "--format", "csv"], "CSV always has full numbers"),
+        (["--run", "a.json", "--percent", "--json", "-"], "JSON always has full numbers"),
+        (["--run", "a.json", "--label", "tab:x"], "needs --format latex"),
+        (["--run", "a.json", "b.json", "--split", "val"], "needs a list of runs"),
     ],
 )
 def test_what_does_not_go_together_is_wrong_usage(reelrank: Run, more: list[str], message: str) -> None:

@@ -52,7 +52,7 @@ def test_two_runs_become_a_two_step(reelrank: Run, tmp_path: Path) -> None:
         (tmp_path / f"{name}.json").write_text(json.dumps({"1": rows}))
     truth = json.loads((EXAMPLE / "val.json").read_text())
     (tmp_path / "val.json").write_text(json.dumps([*truth, {**truth[0], "query_id": 2}]))
-    assert "Without an answer, because one of the runs lacks them: 1 of the queries" in reelrank.out(
+    assert "Queries without an answer, because one of the runs lacks them: 1." in reelrank.out(
         *("baseline", "prmr", tmp_path / "val.json", tmp_path / "two.json"),
         *("--first", tmp_path / "x.json", "--second", tmp_path / "y.json"),
     )
@@ -63,7 +63,10 @@ def test_captions_are_told_to_be_an_upper_bound(reelrank: Run, corpus_project: P
     draw_queries(corpus_project, OPERATOR, val=2, test=1, seed=5, now=NOW)
     out = reelrank.out("baseline", "caption", corpus_project.folder, tmp_path / "c.json", "--split", "val")
     assert "caption: 96 predictions for 2 queries" in out
-    assert "It is an UPPER BOUND that has seen the captions" in out
+    assert "It is an UPPER BOUND: it has seen the captions" in out
+    assert "Its name does not tell: score it with `reelrank evaluate ... --upper-bound c`." in out
+    named = reelrank.out("baseline", "caption", corpus_project.folder, tmp_path / "caption.json", "--split", "val")
+    assert "--upper-bound" not in named
     queries = dict(corpus_project.store.db.conn.execute("SELECT query_id, text FROM query WHERE split = 'val'"))
     run = json.loads((tmp_path / "c.json").read_text())
     assert set(run) == {str(query) for query in queries}

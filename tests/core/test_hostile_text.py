@@ -12,8 +12,8 @@ from backend.campaign.release.statistics import from_files
 from backend.campaign.selection.pools.files import read_labelled, read_thresholds
 from backend.campaign.setup.project import scale_file
 from backend.campaign.setup.project.places import SETTINGS_FILE
-from backend.campaign.setup.project.settings import template
 from backend.campaign.setup.project.settings_file import read_settings
+from backend.campaign.setup.project.settings_text import template
 from backend.core.errors import ReelRankError
 from backend.scoring.benchmarks.qvhighlights import read_predicted_saliency, read_saliency
 from backend.scoring.files.facts import read_facts

@@ -10,7 +10,7 @@ from backend.campaign.setup.project.settings import SETTINGS
 PAGE = Path(__file__).parents[2] / "docs" / "operations.md"
 BEGIN, END = "<!-- settings: `make docs` writes these tables, do not edit them -->", "<!-- end of settings -->"
 HOMES = {
-    Home.FILE: "In `reelrank.toml`; commands read it anew every time, a server when it starts:",
+    Home.FILE: "In `reelrank.toml`; a change is in force at once. Leads edit most on the page Settings:",
     Home.CAMPAIGN: "In the database; each change is an event, or a version:",
     Home.ENVIRONMENT: "In the environment; the same for every command of a project and its server:",
 }
@@ -55,7 +55,7 @@ def _default(one: SettingEntry) -> str:
 
 def _changed(one: SettingEntry) -> str:
     line = next(line for line in LINES if one.key in line.keys)
-    return f"page {line.page.capitalize()}" if line.page else line.how
+    return f"page {line.page.partition('?')[0].capitalize().replace('-', ' ')}" if line.page else line.how
 
 
 if __name__ == "__main__":

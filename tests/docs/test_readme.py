@@ -65,7 +65,7 @@ def test_the_eight_commands_of_the_readme_lead_to_a_score(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sentence, "load", lambda spec: WordEncoder())
     served: list[Path] = []
-    monkeypatch.setattr(service, "_serve", lambda project, *_: served.append(project.folder))
+    monkeypatch.setattr(service, "_serve", lambda folder, *_: served.append(folder))
     (tmp_path / "my-videos").mkdir()
     moments = block("csv")
     Path("moments.csv").write_text(moments)

@@ -119,7 +119,9 @@ def queue(cache: ClipCache, videos: list[Path], *spans: tuple[float, float]) -> 
 
 
 def test_what_is_there_is_left_alone_and_the_rest_is_cut(tmp_path: Path) -> None:
-    videos = [write_video(tmp_path / f"{name}.mp4", length) for name, length in (("a", 20), ("b", 21))]
+    videos = [
+        write_source(tmp_path / f"{name}.mp4", range(2 * s), Fraction(1, 2)) for name, s in (("a", 20), ("b", 21))
+    ]
     (tmp_path / "c.mp4").write_text("no video")
     jobs = queue(ClipCache(tmp_path / "clips"), [*videos, tmp_path / "c.mp4"], (0, 4), (2, 6), (15, 18))
     steps: list[tuple[int, int]] = []

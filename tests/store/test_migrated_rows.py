@@ -290,7 +290,7 @@ def test_the_job_of_an_older_project_stays(tmp_path: Path, step: str, state: str
     migrate(file)
     (job,) = rows(file, "SELECT * FROM job")
     assert job[:10] == (1, "a key", kind, subject, 1, "Counting", 1, 5.0, 9.0, state)
-    assert job[10:] == ("counting", 1, 3, "", "{}", '{"file": "a.csv"}')
+    assert job[10:16] == ("counting", 1, 3, "", "{}", '{"file": "a.csv"}')
     assert rows(file, "SELECT name FROM sqlite_master WHERE name = 'long_work'") == []
 
 

@@ -15,7 +15,7 @@ from backend.campaign.nouns import OPERATOR
 from backend.campaign.release.export.kept_releases import list_releases
 from backend.campaign.selection.candidates import rows as candidates_rows
 from backend.campaign.setup.project.folder import open_project
-from backend.campaign.setup.project.settings import template
+from backend.campaign.setup.project.settings_text import template
 from backend.core.errors import InputError, SchemaOutOfDate, StoreUnavailable
 from backend.store import connection, sqlite, upkeep
 from backend.store.engine import SqliteDatabase as Database

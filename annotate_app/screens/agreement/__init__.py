@@ -55,16 +55,14 @@ def page() -> None:
         return
     taken = _taken(project, lead, _chosen(whole))
     if not taken.board.summary["rows"]:
-        st.info(tr("None of the graded pairs is of this part: choose other pairs."), icon=":material/filter_alt:")
+        st.info(tr("No graded pair matches. Choose other pairs."), icon=":material/filter_alt:")
         return
     job = _intervals_job(project, lead, taken)
     found = taken.with_intervals or taken.board
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(_over(found, taken), width="stretch")
         if agreement_version(project, lead) != taken.version:
-            st.button(
-                tr("Bring up to date"), key="agreement_anew", on_click=bring_up_to_date, icon=":material/refresh:"
-            )
+            st.button(tr("Refresh"), key="agreement_anew", on_click=bring_up_to_date, icon=":material/refresh:")
     if job is not None and not job.is_running:
         _without_intervals(taken, job)
     names = {name: tr(name) for name in (*_PARTS, _OTHERS)}
@@ -103,16 +101,16 @@ def _others(project: Project, lead: Person) -> None:
 def _compared(project: Project, lead: Person, shown: Job) -> None:
     job = _newest_job(project, lead, JobKind.COMPARISON)
     if job is not None and job.is_running:
-        st.info(tr("Being compared: seconds for a quarter of a million grades. You can go on working."))
+        st.info(tr("Comparing. This takes some seconds; you can keep working."))
         return
     if shown.is_running or job is None:
         st.rerun()
     elif job.state is JobState.FAILED:
-        st.error(tr("The comparison could not be made. The server's log says why; nothing was changed."))
+        st.error(tr("The comparison failed. Nothing was changed. See the server's log."))
     elif job.state is not JobState.DONE:
         job_outcome(job)
     elif (report := _report(project, lead, job.key)) is not None:
-        st.caption(plain(tr("As of {when}, asked for by {by}.", when=_when(job.began_at), by=retold(job.by))))
+        st.caption(plain(tr("As of {when}, started by {by}.", when=_when(job.began_at), by=retold(job.by))))
         agreement_view.others(report)
 
 
@@ -196,7 +194,7 @@ def _compute_again(project: Project, lead: Person, taken: _Taken) -> None:
 def _without_intervals(taken: _Taken, job: Job) -> None:
     """Say why there are no intervals, and offer to start again."""
     if job.state is JobState.FAILED:
-        st.error(tr("The intervals could not be computed. The server's log says why; the figures are right without."))
+        st.error(tr("The intervals could not be computed. The figures are right. See the server's log."))
     else:
         job_outcome(job)
     look.refusal("agreement_problem")
@@ -208,7 +206,7 @@ def _wait_for_intervals(project: Project, lead: Person, subject: str) -> None:
     job = _newest_job(project, lead, JobKind.INTERVALS, subject)
     if job is None or not job.is_running:
         st.rerun()
-    st.caption(tr("Intervals are being computed; they appear here."))
+    st.caption(tr("Computing intervals. They will appear here."))
 
 
 def _when(at: float) -> str:
@@ -220,7 +218,7 @@ def _over(found: AgreementBoard, taken: _Taken) -> str:
     counted = {"grade": found.summary["rows"], "person": found.summary["annotators"], "pair": found.summary["pairs"]}
     grades, people, pairs = (wording.count_of(count, noun) for noun, count in counted.items())
     said = tr(
-        "{grades} that count, by {people}, of {pairs}, as of {when}.",
+        "{grades} by {people} on {pairs}, as of {when}.",
         grades=grades,
         people=people,
         pairs=pairs,
@@ -228,7 +226,7 @@ def _over(found: AgreementBoard, taken: _Taken) -> str:
     )
     if found.imported:
         said += tr(
-            " {imported:,} of them are of earlier campaigns: they count here, but for days and weeks.",
+            " {imported:,} of them come from earlier campaigns. They are left out of days and weeks.",
             imported=found.imported,
         )
     part = found.part

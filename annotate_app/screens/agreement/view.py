@@ -73,7 +73,7 @@ def figures(found: AgreementBoard) -> None:
     with st.expander(tr("What these figures mean")):
         st.markdown(tr(_MEANINGS))
     _take_along(found, "figures")
-    st.subheader(tr("What became of the pairs"), anchor=False)
+    st.header(tr("What became of the pairs"), anchor=False)
     st.html(settled_table(found.settled))
     _take_along(found, "pairs")
 
@@ -93,7 +93,7 @@ def over_time(found: AgreementBoard) -> None:
     """Agreement by day or week, everybody's bias by week."""
     if not found.days:
         st.info(
-            tr("All grades are of earlier campaigns: when they were given is not known here."),
+            tr("All grades come from earlier campaigns, so their time is not known."),
             icon=":material/schedule:",
         )
         return
@@ -105,7 +105,7 @@ def over_time(found: AgreementBoard) -> None:
 def queries(found: AgreementBoard) -> None:
     """Every query, those that people agree on least first."""
     if not found.queries:
-        st.info(tr("None of the graded pairs has a query here."), icon=":material/format_list_numbered:")
+        st.info(tr("No graded pair has a query."), icon=":material/format_list_numbered:")
         return
     frame = pd.DataFrame(agreement_table(found, "queries")).sort_values("within_tolerance", kind="stable")
     number, share = st.column_config.NumberColumn, partial(st.column_config.NumberColumn, format="percent")
@@ -122,7 +122,7 @@ def queries(found: AgreementBoard) -> None:
         "waiting": tr("Waiting"),
     }
     st.dataframe(frame, hide_index=True, key="agreement_queries", column_order=list(shown), column_config=shown)
-    st.caption(tr("Those that people agree on least stand first; a click on a head sorts by it."))
+    st.caption(tr("Queries with the least agreement come first. Click a column to sort by it."))
     _take_along(found, "queries")
 
 
@@ -130,11 +130,9 @@ def what_others_are() -> None:
     """What is compared, and that nothing comes of it."""
     st.markdown(
         tr(
-            "What other ways than the rule would make of the grades of settled pairs. **Nothing becomes "
-            "of it**: the rule, and what leads decided, stay. The mean and the median are of all grades "
-            "of a pair, rounded as this project rounds. Dawid-Skene learns from all grades how everybody "
-            "errs, and weighs what they say by it; it gives the median of what it then believes of a "
-            "pair."
+            "Compare the rule with other ways to aggregate the grades of settled pairs. **This changes "
+            "nothing.** Mean and median use all grades of a pair, rounded as in this project. Dawid-Skene "
+            "estimates how each annotator errs, weighs their grades by that, and takes the median."
         )
     )
 
@@ -161,19 +159,18 @@ def others(found: AggregatorReport) -> None:
         tr("Other relevance"),
         tr("By more than one"),
         tr("Other than a lead's"),
-        tr("Of discarded pairs"),
+        tr("Discarded pairs"),
     )
     st.html(look.table(heads, rows, "rr-figures"))
     st.caption(
         tr(
-            "The median of four grades is the mean of the middle two, which is the rule: so it differs "
-            "nowhere but at pairs that leads decided. Of discarded pairs: they would all have a "
-            "relevance."
+            "The median of four grades is the mean of the middle two, as in the rule. So it differs only for "
+            "pairs that leads decided. Discarded pairs would all have a relevance."
         )
     )
     if not found.pairs:
         return
-    st.subheader(tr("Pairs that would differ"), anchor=False)
+    st.header(tr("Pairs that would differ"), anchor=False)
     frame = pd.DataFrame([asdict(one) for one in found.pairs[:_PAIRS]])
     frame["grades"] = [" ".join(map(str, grades)) for grades in frame["grades"]]
     shown: dict[str, Any] = {
@@ -190,7 +187,7 @@ def others(found: AggregatorReport) -> None:
     }
     st.dataframe(frame, hide_index=True, key="other_pairs", column_order=list(shown), column_config=shown)
     if len(found.pairs) > _PAIRS:
-        st.caption(tr("The first {pairs:,} of {pairs_2:,}; the file has all.", pairs=_PAIRS, pairs_2=len(found.pairs)))
+        st.caption(tr("The first {pairs:,} of {pairs_2:,}. The file has all.", pairs=_PAIRS, pairs_2=len(found.pairs)))
     st.download_button(
         "CSV",
         data=lambda: other_relevances_csv(found),
@@ -307,7 +304,7 @@ def _pictures(found: AgreementBoard, *names: str) -> None:
     with st.container(key="agreement-charts"):
         for name in names:
             picture = agreement_picture(found, name)
-            st.subheader(retold(picture.title), anchor=False)
+            st.header(retold(picture.title), anchor=False)
             # A chart keeps the width it was drawn with; on a narrow page it scrolls by itself, see look.css.
             st.altair_chart(cast(alt.Chart, picture.chart), width="content", alt=retold(picture.told))
             st.caption(plain(retold(picture.caption)))

@@ -1,4 +1,4 @@
-"""The lead's page "Exam": looking at one, holding it, its items with their explanations, how people did, retakes."""
+"""The lead's page "Exam": preview and start an exam, explain its items, read results, grant retakes."""
 
 import time
 from html import escape
@@ -7,9 +7,8 @@ import streamlit as st
 
 from annotate_app.language import marked, retold, tr
 from annotate_app.plain import plain
-from annotate_app.screens.exam import calibration_round as trial_round
 from annotate_app.screens.exam import figures, holding
-from annotate_app.shared import address_state, exam_results, look, wording
+from annotate_app.shared import address_state, exam_results, look, results, wording
 from annotate_app.shared.long_list import ListColumn, ListRow, long_list, matching, rows_of, searched
 from annotate_app.shared.review_clip import review_clip
 from backend.campaign.nouns import Person
@@ -33,91 +32,84 @@ _FOR_A_LEAD = (ExamPhase.FAILED, ExamPhase.WAITING)
 
 
 def page() -> None:
-    """The exam, and below it the trial round, which comes before it."""
+    """Draw the exam in force, people, items, and the form of another exam; without an exam, the form alone."""
     project, lead, _ = look.lead_page("Exam")
-    if not _exam(project, lead):
-        trial_round.section(project, lead)
-
-
-def _exam(project: Project, lead: Person) -> bool:
-    """What is held; then people, items, and the form for another exam. Without an exam, the form alone.
-
-    Returns:
-        Whether the lead is giving the key, and needs the page for it alone.
-    """
-    look.outcome("exam")
+    with st.container():  # always there: a message that comes or goes would reset the tabs
+        look.outcome("exam")
     held, campaign = exam_held(project, lead), project.campaign
     if holding.key_desk(project, lead, held):
-        return True
+        return  # the lead is giving the key, and needs the page for it alone
     if held is None:
         st.markdown(
             tr(
-                "This project has no exam: everybody may judge at once. With an exam, annotators first grade "
-                "pairs that have a key. Whose grades {differ} from it too often does not get to the queue "
-                "until you say so.",
+                "This project has no exam: annotators grade at once. With an exam, they first grade pairs with "
+                "an answer key. Annotators whose grades {differ} from it too often cannot start until you "
+                "allow it.",
                 differ=wording.differ(campaign.tolerance),
             )
         )
         holding.plan(project, lead)
         holding.to_use(exam_to_use(project, lead))
         _earlier(qualification_exam_results.exam_outcomes(project, lead))
-        return False
+        return
     _facts(held, exam_although(project, lead))
     standing = qualification_exam_results.exam_results(project, lead)
     holding.stage(held, standing, preview_exam_key(project, lead))
-    people, results, items, another = address_state.tabs(
-        [marked("People"), marked("Results"), marked("Items"), marked("Another exam, or none")]
+    people, outcomes, items, another = address_state.tabs(
+        [marked("People"), marked("Results"), marked("Items"), marked("Change or end")]
     )
     with people:
         _people(standing)
-    with results:
+    with outcomes:
         figures.outcomes(qualification_exam_results.exam_outcomes(project, lead))
     with items:
         _items(project, lead, standing)
     with another:
         holding.to_use(exam_to_use(project, lead))
-        st.subheader(tr("Another exam"), anchor=False)
-        st.markdown(tr("Another exam takes the place of this one. Who passed before has passed; open attempts end."))
+        st.header(tr("Another exam"), anchor=False)
+        st.markdown(tr("Another exam replaces this one. Annotators who passed stay passed. Unfinished attempts end."))
         holding.plan(project, lead)
         st.button(
-            tr("Hold no exam"),
+            tr("End exam"),
             key="exam-off",
             on_click=end,
-            help=tr("Everybody may judge; attempts stay in the record."),
+            help=tr("Then all annotators may grade. Attempts stay on record."),
         )
-    return False
 
 
 @look.lead_callback("exam_problem")
 def end(project: Project, lead: Person) -> None:
     """Callback of the button that ends the exam."""
     end_exam(project, lead, now=time.time())
+    results.leave("exam", tr("Exam ended. All annotators may grade now."))
 
 
-@look.lead_callback("exam_problem")
+@look.lead_callback("exam_people_problem")
 def retake(project: Project, lead: Person, annotator_id: AnnotatorId) -> None:
-    """Callback: somebody may take the exam once more."""
+    """Callback: let somebody take the exam once more."""
     grant_retake(project, lead, annotator_id, now=time.time())
+    results.leave("exam_people", tr("Retake allowed."))
 
 
-@look.lead_callback("exam_problem")
+@look.lead_callback("exam_people_problem")
 def exempt(project: Project, lead: Person, annotator_id: AnnotatorId) -> None:
-    """Callback: somebody may judge without having passed."""
+    """Callback: let somebody grade without having passed."""
     reason = st.session_state[f"exam-reason-{annotator_id}"]
     exempt_from_exam(project, lead, annotator_id, reason, now=time.time())
+    results.leave("exam_people", tr("Exempted from the exam."))
 
 
-@look.lead_callback("exam_problem")
+@look.lead_callback("exam_item_problem")
 def explain(project: Project, lead: Person, item_id: int) -> None:
-    """Callback: the explanation of an item."""
+    """Callback: save the explanation of an item."""
     explain_exam_item(project, lead, item_id, st.session_state[f"exam-text-{item_id}"], now=time.time())
-    st.toast(tr("Saved. It is shown to who missed the pair, after they handed in."), icon=":material/school:")
+    results.leave("exam_item", tr("Saved. Annotators who miss this pair read it after they hand in."))
 
 
 def _earlier(found: qualification_exam_results.ExamOutcomes) -> None:
-    """What people did in exams that are not held any more."""
+    """Draw the results of exams that have ended."""
     if found.people:
-        st.subheader(tr("Results so far"), anchor=False)
+        st.header(tr("Results so far"), anchor=False)
         figures.outcomes(found)
 
 
@@ -126,12 +118,14 @@ def _facts(held: Exam, reserve: tuple[list[str], str] | None) -> None:
     drawn = source if held.seed is None else tr("{source}, seed {seed}", source=source, seed=held.seed)
     lost = held.items - held.showable
     hidden = (
-        tr(" {pairs} left out because the clip cannot be shown.", pairs=wording.count_of(lost, "pair")) if lost else ""
+        tr(" {pairs} left out because their clips cannot be shown.", pairs=wording.count_of(lost, "pair"))
+        if lost
+        else ""
     )
     st.markdown(
         tr(
-            "**{pairs} of {querys}**, from {drawn}; at most {percent} of the grades may {differ}. Set by "
-            "{value} on {when}.{hidden}",
+            "**{pairs} of {querys}**, from {drawn}. At most {percent} of the grades may {differ}. Started by "
+            "{value}, {when}.{hidden}",
             pairs=wording.count_of(held.items, "pair"),
             querys=wording.count_of(held.queries, "query"),
             drawn=plain(drawn),
@@ -146,7 +140,7 @@ def _facts(held: Exam, reserve: tuple[list[str], str] | None) -> None:
         weak, although = reserve
         st.warning(
             tr(
-                "It tells little about who takes it: {join}. Held all the same: {although}",
+                "This exam is weak: {join}. Reason for using it: {although}",
                 join=plain("; ".join(map(retold, weak))),
                 although=plain(although),
             ),
@@ -156,10 +150,11 @@ def _facts(held: Exam, reserve: tuple[list[str], str] | None) -> None:
 
 def _people(people: list[qualification_exam_results.ExamPerson]) -> None:
     if not people:
-        st.info(tr("There are no annotators yet."))
+        st.info(tr("No annotators yet. Invite them on the page People."))
         return
     people = sorted(people, key=lambda one: one.phase not in _FOR_A_LEAD)
     listed = searched(people, lambda one: one.person.name, "person", name="people", page="people-page")
+    look.outcome("exam_people")
     for one in listed.rows:
         with st.container(key=f"exam-person-{one.person.annotator_id}"):
             _person(one)
@@ -181,14 +176,14 @@ def _person(one: qualification_exam_results.ExamPerson) -> None:
         key=f"exam-retake-{person.annotator_id}",
         width="stretch",
         disabled=phase in _NO_RETAKE,
-        help=tr("They take the exam once more before they may judge; it also ends an exemption."),
+        help=tr("They must pass the exam again before they grade. This also ends an exemption."),
         on_click=retake,
         args=(person.annotator_id,),
     )
     needless = phase in (ExamPhase.EXEMPT, ExamPhase.PASSED)
     box = excuse.popover(tr("Exempt"), width="stretch", disabled=needless)
     with box, st.form(f"exam-exempt-{person.annotator_id}", border=False):
-        st.text_input(tr("Why may they judge without passing?"), key=f"exam-reason-{person.annotator_id}")
+        st.text_input(tr("Why may they grade without passing?"), key=f"exam-reason-{person.annotator_id}")
         st.form_submit_button(tr("Exempt"), on_click=exempt, args=(person.annotator_id,))
     for attempt in reversed(one.attempts):
         exam_results.one_attempt(attempt)
@@ -233,12 +228,12 @@ def _items(project: Project, lead: Person, people: list[qualification_exam_resul
 def _item_list(items: list[ExamItem], missed: dict[int, int], chosen: int | None) -> None:
     long_list(
         tr("Items"),
-        (ListColumn(tr("Pairs, what is missed most first")),),
+        (ListColumn(tr("Pairs, most missed first")),),
         len(items),
         rows_of(items, lambda item: ListRow(item.item_id, (_row(item, missed[item.item_id]),))),
         opens=_ITEM,
         noun="item",
-        nothing=tr("No item has these words."),
+        nothing=tr("No item matches your search."),
         per_page=PER_PAGE,
         current=chosen,
     )
@@ -251,7 +246,7 @@ def _row(item: ExamItem, missed: int) -> str:
 
 
 def _item(project: Project, lead: Person, item: ExamItem) -> None:
-    told = tr("not known yet")
+    told = tr("not fixed yet")
     if item.right is not None:
         told = f"{item.right}, {project.campaign.scale.label(item.right).lower()}"
     st.markdown(tr("**{query}**  \nRight grade: {told}", query=plain(item.query), told=plain(told)))
@@ -265,6 +260,7 @@ def _item(project: Project, lead: Person, item: ExamItem) -> None:
             item.explanation,
             key=f"exam-text-{item.item_id}",
             max_chars=_TEXT_LENGTH,
-            placeholder=tr("A sentence or two for annotators who missed it"),
+            placeholder=tr("One or two sentences for annotators who missed it"),
         )
         st.form_submit_button(tr("Save"), on_click=explain, args=(item.item_id,))
+    look.outcome("exam_item")

@@ -1,4 +1,4 @@
-"""An exam in tables, charts and clips: before it is held, and how people did in their first attempt."""
+"""Tables, charts and clips of an exam: its preview, and the results of first attempts."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -43,7 +43,7 @@ def told(preview: ExamPreview) -> None:
         drawn = tr("{source}, seed {seed}", source=drawn, seed=preview.seed)
     st.markdown(
         tr(
-            "**{pairs} of {querys}**, from {drawn}; at most {percent} of the grades may {differ}.",
+            "**{pairs} of {querys}**, from {drawn}. At most {percent} of the grades may {differ}.",
             pairs=wording.count_of(len(preview.items), "pair"),
             querys=wording.count_of(preview.queries, "query"),
             drawn=plain(drawn),
@@ -54,7 +54,7 @@ def told(preview: ExamPreview) -> None:
     if preview.short:
         st.warning(plain(retold(preview.short)), icon=":material/info:")
     if preview.guesses is None:
-        st.markdown(tr("The key comes later; what guessing scores with it is told before the round is closed."))
+        st.markdown(tr("The answer key comes later. You see what guessing would score before you close the exam."))
     else:
         key_and_guesses(preview.grades, preview.guesses)
 
@@ -68,10 +68,10 @@ def key_and_guesses(grades: tuple[int, ...], guesses: ExamGuesses) -> None:
     """A key by grade, beside what guessing scores with it."""
     left, right = st.columns([1, 1.4], gap="large")
     with left:
-        st.markdown(tr("**The key**"))
+        st.markdown(tr("**Answer key**"))
         st.html(key_table(grades, auth.project().campaign.scale))
     with right:
-        st.markdown(tr("**What it comes to without looking at the clips**"))
+        st.markdown(tr("**What guessing would score**"))
         st.html(guess_table(guesses))
 
 
@@ -79,9 +79,9 @@ def reason(guesses: ExamGuesses, key: str) -> None:
     """Asks why an exam is held that guessing passes, or nearly; nothing of one that tells enough."""
     if guesses.weak:
         told = "".join(f"\n- {retold(why)}" for why in guesses.weak)
-        st.markdown(tr("**This exam tells little about who takes it:**\n{told}", told=told))
-        st.markdown(tr("Other pairs, more of them, or fewer misses would make a better one. Or say why you hold it."))
-        st.text_input(tr("Why hold it all the same?"), key=key, max_chars=_TEXT_LENGTH)
+        st.markdown(tr("**This exam is weak:**\n{told}", told=told))
+        st.markdown(tr("Choose other pairs, use more pairs, or allow fewer misses. To use it as it is, give a reason."))
+        st.text_input(tr("Reason for using it"), key=key, max_chars=_TEXT_LENGTH)
 
 
 def key_table(grades: tuple[int, ...], scale: Scale) -> str:
@@ -119,7 +119,7 @@ def clips(project: Project, lead: Person, preview: ExamPreview) -> None:
         told = ", ".join(str(right) for right in key) or wording.count_of(len(items), "pair")
         return f"{items[0].query} · {told}"
 
-    chosen = st.selectbox(tr("Query, and its pairs"), list(by_query), format_func=label, key="exam_look")
+    chosen = st.selectbox(tr("Query"), list(by_query), format_func=label, key="exam_look")
     if chosen is None:
         return
     there = {pair.pair: pair for pair in query_pairs(project, lead, chosen)}
@@ -157,12 +157,12 @@ def _odds(share: float) -> str:
 def outcomes(found: ExamOutcomes) -> None:
     """The charts side by side, below each other on a narrow page; the table; the file to take along."""
     if not found.people:
-        st.info(tr("Nobody has handed an exam in yet."))
+        st.info(tr("No exam handed in yet."))
         return
     whose = [(tr(_EVERYBODY), found.together), *((one.person.name, one.outcome) for one in found.people)]
     pictures = {
         tr("Missed at first"): ([(name, of.missed_first) for name, of in whose], PAPER_MISSED, True),
-        tr("Kappa with the key"): ([(name, of.kappa) for name, of in whose], PAPER_KAPPA, False),
+        tr("Kappa with the answer key"): ([(name, of.kappa) for name, of in whose], PAPER_KAPPA, False),
         tr("Quadratic kappa"): ([(name, of.kappa_quadratic) for name, of in whose], None, False),
     }
     for column, (title, (rows, paper, share)) in zip(st.columns(len(pictures)), pictures.items(), strict=True):
@@ -175,8 +175,8 @@ def outcomes(found: ExamOutcomes) -> None:
             )
     st.caption(
         tr(
-            "Dots are people, the amber one is their mean; lines are intervals of 95 %. Dashed: the "
-            "annotators of TVR-Ranking, of whose first grades {percent} missed, at a mean kappa of "
+            "Each dot is an annotator; the amber dot is the mean. Lines are 95 % intervals. The dashed line "
+            "shows the annotators of TVR-Ranking: {percent} missed at first, mean kappa "
             "{paper_kappa:.2f}.",
             percent=wording.percent(100 * PAPER_MISSED),
             paper_kappa=PAPER_KAPPA,
@@ -185,9 +185,9 @@ def outcomes(found: ExamOutcomes) -> None:
     st.html(outcome_table(whose))
     st.caption(
         tr(
-            "Of the first attempt that somebody handed in. After it was explained: the same clips, with "
-            "what was missed graded once more. Intervals are Wilson's for shares, a bootstrap over clips "
-            "for kappas, and one over people for the mean of all."
+            "Results of first attempts. “After explanation” counts the second grade of missed clips. "
+            "Intervals: Wilson for shares, bootstrap over clips for kappas, bootstrap over annotators for "
+            "the mean."
         )
     )
     st.download_button(
@@ -245,7 +245,7 @@ def outcome_table(whose: Sequence[tuple[str, ExamOutcome]]) -> str:
         )
         for name, of in whose
     ]
-    head = ("", tr("Missed"), tr("At first"), tr("After it was explained"), tr("Kappa"), tr("Quadratic"))
+    head = ("", tr("Missed"), tr("At first"), tr("After explanation"), tr("Kappa"), tr("Quadratic"))
     return look.table(head, rows, "rr-outcomes")
 
 

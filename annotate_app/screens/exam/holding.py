@@ -1,4 +1,4 @@
-"""Holding an exam, for leads: the plan and its form, and the round of an exam whose key comes later."""
+"""Start an exam, for leads: its form and preview, and closing an exam whose answer key comes later."""
 
 import time
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ import streamlit as st
 from annotate_app.language import marked, retold, tr
 from annotate_app.plain import plain
 from annotate_app.screens.exam import figures
-from annotate_app.shared import look, wording
+from annotate_app.shared import look, results, wording
 from annotate_app.shared.player import player
 from backend.campaign.desk.exchange import desk
 from backend.campaign.nouns import Person
@@ -26,22 +26,21 @@ _FIELDS = {"most_missed": "most"}
 """What a widget of the form is called, where that is not the name of its argument."""
 KEYS = {
     ExamKey.SETTLED: marked("Relevance of settled pairs"),
-    ExamKey.MEDIAN: marked("Median of everybody who finishes"),
+    ExamKey.MEDIAN: marked("Median of all annotators who finish"),
     ExamKey.OWN: marked("My own grades"),
 }
 KEYS_EXPLAINED = marked(
-    "**Relevance of settled pairs**: the key is there at once. The other two ask the top "
-    "candidates of open pairs, before anything is settled; nobody is handed these as work "
-    "meanwhile. **Median**: everybody takes the exam, then you close the round, and the median "
-    "of their grades is the key. **My own grades**: you grade the pairs on this page, as blind "
-    "as everybody. A key from a file comes by command: reelrank exam set DIR --from KEY.csv."
+    "**Relevance of settled pairs**: the answer key is known at once. The other two use the top "
+    "candidates of open pairs, which are reserved until the exam ends. **Median**: everybody takes the "
+    "exam, then you close it; the median of their grades is the key. **My own grades**: you grade the "
+    "pairs blind on this page. To use a key from a file, run: reelrank exam set DIR --from KEY.csv."
 )
 _GIVING = "exam_giving_key"
 _MIDDLE = (ExamPhase.ANSWERING, ExamPhase.ANSWERED)
 
 
 def plan(project: Project, lead: Person) -> None:
-    """The form; once it is filled in, what would be held, until it is or the lead changes something."""
+    """Draw the form; once it is filled in, the preview of the exam."""
     asked = st.session_state.get("exam_plan")
     if asked is None:
         _form(project.campaign.exam)
@@ -50,21 +49,22 @@ def plan(project: Project, lead: Person) -> None:
         preview = preview_exam(project, lead, **asked, now=time.time())
     except ReelRankError as refusal:
         st.error(plain(retold(refusal)))
-        st.button(tr("Change the draw"), key="exam-change", on_click=change)
+        st.button(tr("Change"), key="exam-change", on_click=change)
         return
-    st.subheader(tr("Not held yet: look at it first"), anchor=False)
+    st.header(tr("Preview: not started yet"), anchor=False)
     figures.told(preview)
     with st.form("exam-hold", border=preview.guesses is not None and bool(preview.guesses.weak)):
         if preview.guesses is not None:
             figures.reason(preview.guesses, "exam_although")
         with st.container(horizontal=True):
-            st.form_submit_button(tr("Hold this exam"), type="primary", on_click=hold, args=(preview.digest,))
-            st.form_submit_button(tr("Change the draw"), on_click=change)
+            st.form_submit_button(tr("Start exam"), type="primary", on_click=hold, args=(preview.digest,))
+            st.form_submit_button(tr("Change"), on_click=change)
+    look.refusal("exam_hold_problem")
     figures.clips(project, lead, preview)
 
 
 def go_on() -> None:
-    """Callback of the form: what would be drawn is shown, and nothing held yet."""
+    """Callback of the form: show a preview of the exam, and start nothing yet."""
     state = st.session_state
     state["exam_plan"] = {
         "queries": int(state["exam_queries"]),
@@ -78,7 +78,7 @@ def go_on() -> None:
 
 
 def change() -> None:
-    """Callback: back to the form, which stands as it was filled in."""
+    """Callback: go back to the form as it was filled in."""
     state = st.session_state
     plan = state.pop("exam_plan")
     for name, value in plan.items():
@@ -86,9 +86,9 @@ def change() -> None:
     state["exam_newcomers"] = state["exam_newcomers_only"]
 
 
-@look.lead_callback("exam_problem")
+@look.lead_callback("exam_hold_problem")
 def hold(project: Project, lead: Person, previewed: str) -> None:
-    """Callback: hold the exam that was looked at."""
+    """Callback: start the exam that was previewed."""
     state = st.session_state
     report = set_exam(
         project,
@@ -104,13 +104,14 @@ def hold(project: Project, lead: Person, previewed: str) -> None:
         tr(" {persons} exempted.", persons=wording.count_of(report.exempted, "person")) if report.exempted else ""
     )
     short = f" {retold(report.short)}" if report.short else ""
-    state["exam_done"] = tr(
-        "The exam has {clips} of {queries}.{short}{exempted}",
+    told = tr(
+        "Exam started: {clips} of {queries}.{short}{exempted}",
         clips=clips,
         queries=queries,
         short=short,
         exempted=exempted,
     )
+    results.leave("exam", told)
     del state["exam_plan"]
 
 
@@ -120,7 +121,7 @@ def _form(usual: ExamSettings) -> None:
         st.session_state.setdefault(f"exam_{field}", value)
     with st.form("exam_form"):
         st.radio(
-            tr("The key"),
+            tr("Answer key"),
             list(KEYS),
             format_func=lambda one: tr(KEYS[one]),
             key="exam_key",
@@ -128,21 +129,21 @@ def _form(usual: ExamSettings) -> None:
         )
         columns = st.columns(4)
         columns[0].number_input(tr("Queries"), 1, 200, key="exam_queries")
-        columns[1].number_input(tr("Pairs of each, at most"), 1, 40, key="exam_pairs")
-        columns[2].number_input(tr("Missed at most, %"), 0.0, 100.0, step=1.0, format="%.1f", key="exam_most")
-        columns[3].number_input(tr("Seed of the draw"), 0, 2**31, key="exam_seed")
+        columns[1].number_input(tr("Pairs per query, at most"), 1, 40, key="exam_pairs")
+        columns[2].number_input(tr("Misses allowed, %"), 0.0, 100.0, step=1.0, format="%.1f", key="exam_most")
+        columns[3].number_input(tr("Random seed"), 0, 2**31, key="exam_seed")
         st.checkbox(
             tr("Spread over the grades"),
             key="exam_spread",
-            help=tr("As evenly as the settled pairs allow, so that no grade throughout is right too often."),
+            help=tr("Use all grades as evenly as the settled pairs allow, so that guessing one grade fails."),
         )
-        st.checkbox(tr("Only for newcomers: exempt everybody who has graded here"), key="exam_newcomers")
-        st.form_submit_button(tr("Go on"), type="primary", on_click=go_on)
+        st.checkbox(tr("Only for newcomers: exempt annotators who have graded here"), key="exam_newcomers")
+        st.form_submit_button(tr("Preview"), type="primary", on_click=go_on)
     st.caption(tr(KEYS_EXPLAINED))
 
 
 def key_desk(project: Project, lead: Person, held: Exam | None) -> bool:
-    """The player at which the lead gives the key, if they asked for it; whether it is shown instead of the page."""
+    """Draw the player at which the lead answers the exam, if they asked for it; return whether it is shown."""
     if not st.session_state.get(_GIVING) or held is None or held.key_from is not ExamKey.OWN:
         return False
     st.button(
@@ -153,97 +154,98 @@ def key_desk(project: Project, lead: Person, held: Exam | None) -> bool:
 
 
 def stage(held: Exam, people: Sequence[ExamPerson], would_be: ExamKeyPreview | None) -> None:
-    """Where the round is, and what the lead can do about it; nothing of an exam of settled pairs.
+    """Draw how far an exam is whose key comes later, and what the lead can do; nothing for settled pairs.
 
-    `would_be` is the key that closing the round would fix now.
+    `would_be` is the answer key that closing the exam would fix now.
     """
     if not held.key_from.comes_later:
         return
     aside = tr(
-        "Its {pairs} are set aside: nobody is handed them as work until it ends.",
+        "Its {pairs} are reserved until the exam ends.",
         pairs=wording.count_of(held.items, "pair"),
     )
     if held.closed_at is not None:
         when = wording.when(held.closed_at, st.context.timezone)
-        st.info(tr("**The key is fixed** since {when}. {aside}", when=when, aside=aside), icon=":material/key:")
+        st.info(tr("**Answer key fixed** {when}. {aside}", when=when, aside=aside), icon=":material/key:")
         return
     finished = [one.person.name for one in people if one.phase is ExamPhase.WAITING]
     middle = [one.person.name for one in people if one.phase in _MIDDLE]
-    told = tr("Handed in, waiting for the key: {who}. ", who=_who(finished)) + (
-        tr("Still at it: {who}. ", who=_who(middle)) if middle else ""
+    told = tr("Handed in: {who}. ", who=_who(finished)) + (
+        tr("Still working: {who}. ", who=_who(middle)) if middle else ""
     )
-    st.info(tr("**The round is open.** {told}{aside}", told=told, aside=aside), icon=":material/hourglass_empty:")
+    st.info(tr("**The exam is open.** {told}{aside}", told=told, aside=aside), icon=":material/hourglass_empty:")
     if held.key_from is ExamKey.OWN and would_be is None:
-        st.button(tr("Give the key"), key="exam-give", type="primary", on_click=_give, args=(True,))
-        st.caption(tr("You grade its pairs as everybody does. When you hand in, your grades are the key."))
+        st.button(tr("Answer it yourself"), key="exam-give", type="primary", on_click=_give, args=(True,))
+        st.caption(tr("Grade its pairs as annotators do. When you hand in, your grades become the answer key."))
         return
     if would_be is None:
-        st.caption(tr("It can be closed as soon as two people have handed in."))
+        st.caption(tr("You can close the exam once two annotators have handed in."))
         return
-    with st.expander(tr("Close the round"), expanded=held.key_from is ExamKey.OWN):
+    with st.expander(tr("Close the exam"), expanded=held.key_from is ExamKey.OWN):
         if held.key_from is ExamKey.OWN:
-            st.markdown(tr("The key was handed in, and waits for a reason."))
+            st.markdown(tr("You handed in your answers. Write a reason to fix them as the answer key."))
         else:
             st.markdown(
                 tr(
-                    "The key will be the median of what everybody gave who has handed in, for good. They are "
-                    "told their results at once; who is still at it goes on against this key."
+                    "The answer key becomes the median of the grades handed in so far. This cannot be undone. "
+                    "Annotators who handed in see their results; the others continue against this key."
                 )
             )
         figures.key_and_guesses(would_be.grades, would_be.guesses)
         with st.form("exam-close-form", border=False):
             figures.reason(would_be.guesses, "exam_close_although")
-            st.form_submit_button(tr("Fix the key"), key="exam-close", type="primary", on_click=close)
+            st.form_submit_button(tr("Fix the answer key"), key="exam-close", type="primary", on_click=close)
+        look.refusal("exam_close_problem")
 
 
 def to_use(found: Exam | None) -> None:
-    """Offers to let the answers of an exam count, where they may."""
+    """Offer to count the answers of an exam as judgements, where that is allowed."""
+    look.outcome("exam_use")
     if found is None:
         return
-    st.subheader(tr("Answers as judgements"), anchor=False)
+    st.header(tr("Answers as judgements"), anchor=False)
     st.markdown(
         tr(
-            "The exam of {pairs} was about open pairs. Of everybody the first attempt can count, if it "
-            "is handed in by now: what they graded blind, never what they graded again, never your key. "
-            "Each pair takes two at most, drawn by the seed of the exam and spread evenly over people. "
-            "If you do not say so, the pairs are work like any others once the exam has ended, for "
-            "people who have not answered them.",
+            "The exam used {pairs} that were open. You can count the blind answers of finished first "
+            "attempts as judgements, at most two per pair, drawn at random and spread evenly over "
+            "annotators. Retakes and your own answers never count. Otherwise, annotators who have not "
+            "answered these pairs grade them as usual after the exam.",
             pairs=wording.count_of(found.items, "pair"),
         )
     )
-    with st.popover(tr("Let the answers count")):
-        st.markdown(tr("This can be done once, and cannot be taken back."))
-        st.button(tr("Make them judgements"), key="exam-use", type="primary", on_click=use)
+    with st.popover(tr("Count the answers")):
+        st.markdown(tr("You can do this once. It cannot be undone."))
+        st.button(tr("Count them as judgements"), key="exam-use", type="primary", on_click=use)
 
 
-@look.lead_callback("exam_problem")
+@look.lead_callback("exam_close_problem")
 def close(project: Project, lead: Person) -> None:
-    """Callback: fixes the key of the round."""
+    """Callback: fix the answer key."""
     although = st.session_state.get("exam_close_although", "")
     report = close_exam_round(project, lead, although=although, now=time.time())
     grades = ", ".join(f"{count} × {grade}" for grade, count in enumerate(report.grades) if count)
     finished = wording.count_of(report.finished, "person")
-    st.session_state["exam_done"] = tr(
-        "The key is fixed: {grades}. Finished by {finished} so far.", grades=grades, finished=finished
-    )
+    told = tr("Answer key fixed: {grades}. {finished} finished so far.", grades=grades, finished=finished)
+    results.leave("exam", told)
 
 
-@look.lead_callback("exam_problem")
+@look.lead_callback("exam_use_problem")
 def use(project: Project, lead: Person) -> None:
-    """Callback: lets the answers of the exam count."""
+    """Callback: count the answers of the exam as judgements."""
     report = use_exam(project, lead, now=time.time())
     each = (
         f"{report.fewest}"
         if report.fewest == report.most
         else tr("{fewest} to {most}", fewest=report.fewest, most=report.most)
     )
-    st.session_state["exam_done"] = tr(
-        "{answers} about {pairs} now count as judgements: {each} of each of {persons}.",
+    told = tr(
+        "{answers} for {pairs} now count as judgements: {each} from each of {persons}.",
         answers=wording.count_of(report.judgements, "answer"),
         pairs=wording.count_of(report.pairs, "pair"),
         each=each,
         persons=wording.count_of(report.people, "person"),
     )
+    results.leave("exam_use", told)
 
 
 def _give(begin: bool) -> None:

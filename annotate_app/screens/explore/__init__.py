@@ -11,6 +11,7 @@ from annotate_app.language import marked, tr, translated, trn
 from annotate_app.plain import plain
 from annotate_app.screens.explore import charts as explore_charts
 from annotate_app.screens.explore import lists as explore_lists
+from annotate_app.session.addresses import full_path
 from annotate_app.shared import address_state, look, wording
 from annotate_app.shared.long_list import long_list, rows_of, sorted_by
 from backend.campaign.monitoring.explore.model import (
@@ -35,7 +36,6 @@ from backend.campaign.monitoring.explore.tables import (
     source_standings,
 )
 from backend.campaign.nouns import Person, Scale
-from backend.campaign.review.status import next_step
 from backend.campaign.setup.project.folder import Project
 
 _PARTS = {
@@ -56,7 +56,7 @@ def page() -> None:
     """The choice of the part, and the part."""
     project, lead, counts = look.lead_page("Explore")
     if not any(counts["pairs"].values()):
-        st.info(tr("No pair has been handed out yet. Next: {next_step}", next_step=plain(next_step(project, lead))))
+        st.info(tr("No pair has been handed out yet. Go on with the page [Set up]({path}).", path=full_path("/set-up")))
         return
     part = address_state.choice(tr("Part"), "part", translated(_PARTS), clears=_OF_A_PART, label_visibility="collapsed")
     _SHOWN[part](project, lead)
@@ -67,10 +67,10 @@ def _along(project: Project, lead: Person, along: Along) -> None:
     bins = _counted(project, lead, along.value, lambda: relevances_along(project, lead, along))
     scale, of = project.campaign.scale, explore_charts.WORDS[along].of
     if not bins:
-        st.info(tr("No candidate was found by its caption, so none has a similarity: choose another part."))
+        st.info(tr("No candidate was found by captions, so none has a similarity. Choose another part."))
         return
     _nothing_counts(bins)
-    st.subheader(tr("Relevance by {of}", of=tr(of)), anchor=False)
+    st.header(tr("Relevance by {of}", of=tr(of)), anchor=False)
     explore_charts.shares(bins, along, scale, lambda place: address_state.go(bin=place, page=None))
     left, right = st.columns(2, gap="large")
     with left:
@@ -80,7 +80,7 @@ def _along(project: Project, lead: Person, along: Along) -> None:
     _take(f"relevance-by-{of}", lambda: explored_csv(bins))
     words = explore_charts.WORDS[along].bin
     options = {"": tr("All pairs"), **{str(one.place): wording.first_large(words(one)) for one in bins}}
-    st.subheader(tr("The pairs behind it"), anchor=False)
+    st.header(tr("Pairs"), anchor=False)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         chosen = address_state.choice(tr("Which pairs"), "bin", options, clears=("page",), box=True, width=300)
         relevance = _relevance(scale)
@@ -91,8 +91,8 @@ def _nothing_counts(bins: Sequence[RelevanceBin]) -> None:
     decided, without = sum(one.decided for one in bins), sum(one.without for one in bins)
     waits = (
         trn(
-            " {n} other pair has none (open, escalated or discarded): they count nowhere, and never as 0.",
-            " {n} other pairs have none (open, escalated or discarded): they count nowhere, and never as 0.",
+            " {n} pair without one (open, escalated or discarded) is not counted.",
+            " {n} pairs without one (open, escalated or discarded) are not counted.",
             without,
         )
         if without
@@ -107,9 +107,9 @@ def _same_words(project: Project, lead: Person) -> None:
     scale, decided = project.campaign.scale, sum(counts)
     st.markdown(
         tr(
-            "A similarity of 1 means that a moment's caption says just what the query says. The clip "
-            "need not be perfect: captions leave out what is seen besides. In TVR-Ranking 312 of 2,635 "
-            "such pairs are below its best relevance."
+            "A similarity of 1 means that the caption of a moment equals the query. The clip can still be "
+            "less than perfect, because captions leave things out. In TVR-Ranking, 312 of 2,635 such pairs "
+            "are below the best relevance."
         )
     )
     imperfect = decided - counts[scale.highest]
@@ -130,9 +130,9 @@ def _same_words(project: Project, lead: Person) -> None:
         for value, pairs in enumerate(counts)
     ]
     st.html(look.table((tr("Relevance"), "", tr("Pairs"), tr("Share")), rows, "rr-figures"))
-    st.subheader(tr("Similarity 1, but below {highest}", highest=scale.highest), anchor=False)
+    st.header(tr("Similarity 1, but below {highest}", highest=scale.highest), anchor=False)
     relevance = _relevance(scale, most=scale.highest - 1)
-    _pairs(project, lead, PairPart(relevance=relevance, same_words=True), tr("There is none: all of them are perfect."))
+    _pairs(project, lead, PairPart(relevance=relevance, same_words=True), tr("None: all have the best relevance."))
 
 
 def _sources(project: Project, lead: Person) -> None:
@@ -140,12 +140,12 @@ def _sources(project: Project, lead: Person) -> None:
     found: list[SourceStanding] = _counted(project, lead, "sources", lambda: source_standings(project, lead))
     st.caption(
         tr(
-            "What found the candidates: captions under an encoder, runs that were pooled. What a source "
-            "alone found would not have been judged without it. Annotators see none of this."
+            "Candidates come from captions under an encoder, and from pooled runs. Without a source, what it "
+            "alone found would not be judged. Annotators see none of this."
         )
     )
     if not found:
-        st.info(tr("These pairs came with an earlier campaign, which does not say what found them."))
+        st.info(tr("These pairs come from an earlier campaign, which does not name their sources."))
         return
     rows = [explore_lists.source_row(one) for one in found]
     st.html(look.table(map(tr, explore_lists.SOURCE_HEADS), rows, "rr-figures rr-sources"))
@@ -163,7 +163,7 @@ def _coverage(project: Project, lead: Person) -> None:
             kwargs={"video": None, "page": None},
             icon=":material/arrow_back:",
         )
-        st.subheader(plain(one.video), anchor=False)
+        st.header(plain(one.video), anchor=False)
         told = tr(
             "{moments} of {moments_2:,} handed out",
             moments=wording.count_of(one.judged_moments, "moment"),
@@ -179,7 +179,7 @@ def _coverage(project: Project, lead: Person) -> None:
                 mean=mean,
             )
         )
-        _pairs(project, lead, PairPart(video=one.video_id), tr("Nothing of this video was handed out."))
+        _pairs(project, lead, PairPart(video=one.video_id), tr("No pair of this video was handed out."))
         return
     shows = coverage_by_show(videos)
     covered = sum(show.covered for show in shows)
@@ -192,10 +192,10 @@ def _coverage(project: Project, lead: Person) -> None:
         }
     )
     if len(shows) > 1:
-        st.subheader(tr("Shows"), anchor=False)
+        st.header(tr("Shows"), anchor=False)
         rows = [explore_lists.show_row(show) for show in shows]
         st.html(look.table(explore_lists.show_heads(), rows, "rr-figures rr-shows"))
-    st.subheader(tr("Videos"), anchor=False)
+    st.header(tr("Videos"), anchor=False)
     listed, chosen = videos, ""
     if len(shows) > 1:
         names = {f"{place}": explore_lists.show_name(show.show) for place, show in enumerate(shows)}
@@ -223,10 +223,10 @@ def _durations(project: Project, lead: Person) -> None:
     for found, noun in ((moments, "moment"), (videos, "video")):
         if found is None:
             continue
-        st.subheader(tr("Duration of {noun}", noun=wording.several(noun)), anchor=False)
+        st.header(tr("Duration of {noun}", noun=wording.several(noun)), anchor=False)
         st.caption(
             tr(
-                "{count_of}: {least:,.2f} s at least, {mean:,.2f} s in the mean, {most:,.2f} s at most.",
+                "{count_of}: {least:,.2f} to {most:,.2f} s, mean {mean:,.2f} s.",
                 count_of=wording.count_of(found.count, noun),
                 least=found.least,
                 mean=found.mean,
@@ -243,9 +243,8 @@ def _agreement(project: Project, lead: Person) -> None:
     queries: list[AgreedQuery] = _counted(project, lead, "agreement", lambda: agreed_queries(project, lead))
     st.caption(
         tr(
-            "Of every two grades of one pair, the share that differs by no more than the tolerance. "
-            "Queries that people agree on least stand first; few pairs say little. The page Agreement "
-            "has alphas and kappas."
+            "The share of any two grades of a pair that agree within the tolerance. Queries with the least "
+            "agreement come first. A query with few pairs says little. See Agreement for alpha and kappa."
         )
     )
     by = sorted_by(explore_lists.QUERY_COLUMNS)

@@ -11,15 +11,8 @@ import streamlit as st
 from annotate_app.language import marked, tr
 from annotate_app.shared import wording
 from backend.campaign.monitoring.explore.model import Along, Lasting, RelevanceBin
-from backend.campaign.nouns import Scale
+from backend.campaign.nouns import GRADE_COLOURS, Scale
 
-_SHADES = {
-    2: ["#a1a1aa", "#4f46e5"],
-    3: ["#a1a1aa", "#a5b4fc", "#4f46e5"],
-    4: ["#a1a1aa", "#c7d2fe", "#818cf8", "#4338ca"],
-    5: ["#a1a1aa", "#c7d2fe", "#a5b4fc", "#6063f1", "#3b36b5"],
-}
-"""From 0 (grey) to the best relevance, for scales of so many grades; seen on light and on dark."""
 _CORPUS, _OUT = "#a1a1aa", "#6063f1"
 _PICKED = "bin"
 _AXIS_PX = 46
@@ -84,7 +77,7 @@ def shares(bins: Sequence[RelevanceBin], along: Along, scale: Scale, picked: Cal
             color=alt.Color(
                 "relevance:N",
                 sort=named,
-                scale=alt.Scale(domain=named, range=_SHADES[len(named)]),
+                scale=alt.Scale(domain=named, range=[back for back, _ in GRADE_COLOURS[: len(named)]]),
                 legend=alt.Legend(orient="top", title=None, columns=2),
             ),
             order=alt.Order("grade:Q"),

@@ -26,7 +26,7 @@ _KINDS = {
 
 def show_name(show: str | None) -> str:
     """What a show is called: names may tell it, or begin with the season as those of one show do, or tell nothing."""
-    return tr("no show in the name") if show is None else show or tr("a show without a name")
+    return tr("show not in the name") if show is None else show or tr("unnamed show")
 
 
 PAIR_COLUMNS = (
@@ -72,9 +72,9 @@ def source_row(one: SourceStanding) -> tuple[str, ...]:
     name = source.name if source.kind is SourceKind.RUN else source.name.partition(" ")[0]
     return (
         f"{escape(name)}<br><small>{tr('{kind}, {n:,} deep', kind=kind, n=source.depth)}{later}</small>",
-        f"{one.candidates:,}<br><small>{tr('{n:,} by it alone', n=one.alone)}</small>",
+        f"{one.candidates:,}<br><small>{tr('{n:,} from it alone', n=one.alone)}</small>",
         f"{one.pairs:,}<br><small>{tr('{n:,} decided', n=one.decided)}</small>",
-        f"{one.relevant:,}<br><small>{tr('{n:,} by it alone', n=one.relevant_alone)}</small>",
+        f"{one.relevant:,}<br><small>{tr('{n:,} from it alone', n=one.relevant_alone)}</small>",
         "–" if one.mean is None else f"{one.mean:.2f}",
     )
 

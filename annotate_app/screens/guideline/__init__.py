@@ -1,4 +1,4 @@
-"""The lead's page "Guideline": its words beside what annotators see, its versions, and what newcomers practise on."""
+"""The lead's page "Guideline": edit its words, compare its versions, and choose practice pairs."""
 
 import time
 from dataclasses import replace
@@ -7,10 +7,11 @@ from typing import Any
 
 import streamlit as st
 
-from annotate_app.language import browser_texts, marked, retold, tr
+from annotate_app.language import browser_texts, marked, retold, tr, trn
 from annotate_app.plain import plain
-from annotate_app.shared import address_state, joined, look, player, practice, wording
+from annotate_app.shared import address_state, joined, look, player, practice, results, wording
 from annotate_app.shared.player import guideline
+from annotate_app.shared.unsaved import warn_unsaved
 from backend.campaign.nouns import GradeMeaning, Person, Scale
 from backend.campaign.qualification.guideline.rules import Change
 from backend.campaign.qualification.guideline.rules import changes as guideline_changes
@@ -58,10 +59,8 @@ _mount = st.components.v2.component(
 
 
 def page() -> None:
-    """Words, versions and practice, each in a tab."""
+    """Draw words, versions and practice, each in a tab."""
     project, lead, _ = look.lead_page("Guideline")
-    with st.container():  # always there: a message that comes or goes would make the tabs anew, on the first one
-        look.outcome("guideline")
     versions = guideline_versions(project, lead)
     words, kept, practised = address_state.tabs([marked("Words"), marked("Versions"), marked("Tutorial")])
     with words:
@@ -74,21 +73,21 @@ def page() -> None:
 
 @look.lead_callback("guideline_problem")
 def save(project: Project, lead: Person, version: int) -> None:
-    """Callback: what is typed stands from now on, as another version."""
+    """Callback: save what was typed as a new version."""
     state = st.session_state
     typed, reason = _typed(project.campaign.grading, version), str(state.get(f"words-{version}-reason", ""))
     number, changed = reword_guideline(project, lead, typed, reason, now=time.time(), based_on=version)
-    texts = wording.count_of(len(changed), "text")
-    state["guideline_done"] = tr(
-        "Version {number} stands now; {texts} of it {len} new. Annotators are told before their next clip.",
+    told = trn(
+        "Version {number} saved; {n} text changed. Annotators read it before their next clip.",
+        "Version {number} saved; {n} texts changed. Annotators read it before their next clip.",
+        len(changed),
         number=number,
-        texts=texts,
-        len=wording.are(len(changed)),
     )
+    results.leave("guideline", told)
 
 
 def changes_table(changes: list[Change]) -> str:
-    """What two versions have differently, as a table."""
+    """Return the differences of two versions as a table."""
     rows = [
         (
             escape(retold(one.where)),
@@ -106,21 +105,20 @@ def _words(project: Project, lead: Person, version: GuidelineVersion) -> None:
     with form:
         st.caption(
             tr(
-                "{number} grades, tolerance {tolerance}. Words may change at any time; the number of grades "
-                "changes only from a file, and only until somebody has graded.",
+                "{number} grades, tolerance {tolerance}. You can change words at any time. The number of grades "
+                "comes from a file, and is fixed after the first grade.",
                 number=wording.number(len(grading.scale.meanings)),
                 tolerance=grading.tolerance,
             )
         )
-        typed = _form(grading, version.version)
+        with st.container(key="guideline-words"):
+            typed = _form(grading, version.version)
+        warn_unsaved("guideline-words", changed=typed != grading, saved=str(version.version))
     with seen:
-        st.markdown(tr("**As annotators see it**"))
+        st.header(tr("As annotators see it"), anchor=False)
         guideline_preview(guideline(replace(campaign, grading=typed), examples(project, lead)))
         st.caption(
-            tr(
-                "A clip as an example is chosen at a settled pair, on the pages Disagreements and Queries: "
-                "Show as example."
-            )
+            tr("To add an example clip, open a settled pair on Disputes or Queries and choose “Show as example”.")
         )
 
 
@@ -130,27 +128,25 @@ def _form(grading: Grading, version: int) -> Grading:
         with st.expander(f"{meaning.grade} {plain(meaning.label)}", expanded=meaning.grade == grading.scale.highest):
             left, right = st.columns([2, 5])
             left.text_input(tr("Label"), meaning.label, key=f"{key}-label", max_chars=_LABEL_LENGTH)
-            right.text_input(tr("Below the label"), meaning.meaning, key=f"{key}-meaning")
+            right.text_input(tr("Meaning"), meaning.meaning, key=f"{key}-meaning")
             st.text_area(tr("In the guideline"), meaning.detail, key=f"{key}-detail", height=70)
             st.text_input(tr("Example in words"), meaning.example, key=f"{key}-example")
-    with st.expander(tr("Questions, reminders, query of the examples")):
-        st.text_input(
-            tr("Query that the examples in words are for"), grading.example_query, key=f"words-{version}-query"
-        )
+    with st.expander(tr("Questions, reminders, example query")):
+        st.text_input(tr("Query of the examples in words"), grading.example_query, key=f"words-{version}-query")
         for nth, asked in enumerate((*grading.questions, Question("", "")), start=1):
             left, right = st.columns([2, 3])
             left.text_input(tr("Question {nth}", nth=nth), asked.title, key=f"words-{version}-ask-{nth}")
             right.text_input(
-                tr("What question {nth} is about", nth=nth), asked.text, key=f"words-{version}-asked-{nth}"
+                tr("Explanation of question {nth}", nth=nth), asked.text, key=f"words-{version}-asked-{nth}"
             )
         st.text_area(
             tr("Reminders, one a line"), "\n".join(grading.reminders), key=f"words-{version}-reminders", height=120
         )
     st.text_input(
-        tr("Why the change"),
+        tr("Reason for the change"),
         key=f"words-{version}-reason",
         max_chars=_REASON_LENGTH,
-        placeholder=tr("One sentence; annotators read it with what changed"),
+        placeholder=tr("One sentence that annotators read with the changes"),
     )
     st.button(
         tr("Save as version {version}", version=version + 1),
@@ -159,11 +155,12 @@ def _form(grading: Grading, version: int) -> Grading:
         on_click=save,
         args=(version,),
     )
+    look.outcome("guideline")
     return _typed(grading, version)
 
 
 def _typed(grading: Grading, version: int) -> Grading:
-    """What stands in the fields; what was not drawn yet is as it was."""
+    """Return what the fields hold; a field that was not drawn yet is as stored."""
     state = st.session_state
 
     def field(name: str, there: str) -> str:
@@ -192,15 +189,15 @@ def _versions(versions: list[GuidelineVersion], readers: dict[int, int]) -> None
     rows = [
         (
             str(one.version),
-            tr("the beginning") if one.since is None else wording.when(one.since, zone),
+            tr("the start") if one.since is None else wording.when(one.since, zone),
             escape(one.by or ("" if one.since is None else tr("the command line"))),
             escape(one.reason),
             f"{readers.get(one.version, 0):,}",
         )
         for one in reversed(versions)
     ]
-    st.html(look.table((tr("Version"), tr("Stood from"), tr("By"), tr("Why"), tr("Read last by")), rows))
-    st.caption(tr("A grade was given under the version that stood at its time."))
+    st.html(look.table((tr("Version"), tr("Since"), tr("By"), tr("Reason"), tr("Last read by")), rows))
+    st.caption(tr("Each grade belongs to the version in force when it was given. “Last read by” counts annotators."))
     if len(versions) == 1:
         return
     by_number = {one.version: one for one in versions}
@@ -214,10 +211,10 @@ def _versions(versions: list[GuidelineVersion], readers: dict[int, int]) -> None
     if changed:
         st.html(changes_table(changed))
     else:
-        st.caption(tr("Nothing differs."))
+        st.caption(tr("These versions are the same."))
 
 
 def guideline_preview(words: dict[str, Any]) -> None:
-    """Shows the guideline's words, as `shared.player.guideline` has them."""
+    """Show the guideline's words, as `shared.player.guideline` has them."""
     data = {"guideline": words, "label": tr("The guideline as annotators see it")}
     _mount(data=data | browser_texts(player.FOLDER, _SCRIPTS), key="guideline-preview")

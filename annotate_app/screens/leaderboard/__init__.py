@@ -8,13 +8,19 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from annotate_app.language import marked, retold, tr
+from annotate_app.language import marked, retold, tr, trn
 from annotate_app.plain import plain
 from annotate_app.screens.leaderboard import board as board_view
 from annotate_app.shared import address_state, look, wording
 from backend.campaign.nouns import Person
 from backend.campaign.release.board.kept_runs import add_run, add_truth, list_runs, list_truths, remove_run
-from backend.campaign.release.board.leaderboard import Leaderboard, leaderboard_version, score_kept_runs, truth_names
+from backend.campaign.release.board.leaderboard import (
+    Leaderboard,
+    leaderboard_version,
+    score_kept_runs,
+    truth_names,
+    truth_of_runs,
+)
 from backend.campaign.release.board.model import Kept
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import ReelRankError
@@ -22,7 +28,7 @@ from backend.scoring.views.ranking import sentence as score_sentence
 
 _PARTS = (marked("Ranking"), marked("Charts"), marked("Groups"), marked("Errors"), marked("Cases"), marked("Runs"))
 _FEW = 3
-"""Remarks that stand in the open."""
+"""Notes, and runs that are not compared, that are not folded away."""
 _PRESETS: Mapping[str, Literal["paper", "tvr-ranking"]] = {marked("Paper"): "paper", "TVR-Ranking": "tvr-ranking"}
 _RUN, _TRUTH = marked("Run"), marked("Ground truth")
 _MEANINGS = marked(
@@ -36,20 +42,27 @@ def page() -> None:
     """What is compared, then its parts; without anything to compare, how to bring it."""
     project, lead, _ = look.lead_page("Leaderboard")
     truths, runs = truth_names(project, lead), list_runs(project, lead)
-    look.refusal("board_problem")
+    look.outcome("board")
     if not truths:
         st.info(
-            tr("Nothing can be scored yet: no validation or test query is finished, and no ground truth is kept."),
+            tr("No ground truth yet. Finish a validation or test query, or upload a ground truth below."),
             icon=":material/leaderboard:",
         )
     if not runs:
-        st.info(tr("No run is kept yet. Add one below; it stays in the project."), icon=":material/upload_file:")
+        st.info(tr("No runs yet. Upload one or more below."), icon=":material/upload_file:")
     if not (truths and runs):
         _keeper(project, lead, runs, {})
         return
+    usual = _usual_truth(project, lead, str(project.folder), tuple(truths), tuple(run.sha256 for run in runs))
     with st.container(horizontal=True):
         truth = address_state.choice(
-            tr("Ground truth"), "truth", {name: name for name in truths}, clears=("case",), box=True
+            tr("Ground truth"),
+            "truth",
+            {name: name for name in truths},
+            default=usual,
+            clears=("case",),
+            box=True,
+            help=tr("Without a choice, the one with the queries of most runs."),
         )
         presets = {name: tr(name) for name in _PRESETS}
         if address_state.read("preset") == "Official":  # an address from before the preset was renamed
@@ -67,30 +80,50 @@ def page() -> None:
 
 
 def keep() -> None:
-    """Callback of the form: checks the file and keeps its columns, or leaves a message with every problem."""
-    kind = st.session_state["board_kind"]
+    """Callback of the form: checks each file and keeps its columns, or leaves a message with every problem."""
+    kind, bound = st.session_state["board_kind"], bool(st.session_state.get("board_bound"))
     name = st.session_state["board_name"].strip() or None
-    uploads = {what: st.session_state.get(f"board_{what}") for what in ("file", "videos")}
-    if uploads["file"] is None:
-        st.session_state["board_problem"] = tr("Choose a file first.")
+    files = st.session_state.get("board_file") or []
+    if not files or (name and len(files) > 1):
+        several = tr("Leave the name empty: each of several files is named as its file.")
+        st.session_state["board_problem"] = several if files else tr("Choose a file first.")
         return
+    kept: list[Kept] = []
+    problems = []
     with tempfile.TemporaryDirectory() as folder:
-        paths = {what: _written(Path(folder) / what, upload) for what, upload in uploads.items() if upload}
+        map_file = st.session_state.get("board_videos")
+        videos = _written(Path(folder) / "videos", map_file) if map_file else None
+        for number, file in enumerate(files):
+            path = _written(Path(folder) / str(number), file)
 
-        def act(project: Project, lead: Person) -> None:
-            if kind == _RUN:
-                videos = paths.get("videos")
-                kept = add_run(project, lead, paths["file"], name=name, videos=videos, now=time.time())
-            else:
-                kept = add_truth(project, lead, paths["file"], name=name, now=time.time())
-            held = f"{wording.count_of(kept.queries, 'query')}, {wording.count_of(kept.moments, 'moment')}"
-            st.toast(tr("Kept {name}: {held}.", name=plain(kept.name), held=held), icon=":material/save:")
+            def act(project: Project, lead: Person, path: Path = path) -> None:
+                if kind == _RUN:
+                    one = add_run(project, lead, path, name=name, videos=videos, upper_bound=bound, now=time.time())
+                else:
+                    one = add_truth(project, lead, path, name=name, now=time.time())
+                kept.append(one)
 
-        problem = look.as_lead(act)
-        for path in paths.values():
-            # The lead knows the files by the names they uploaded, not by where they lay for a moment.
-            problem = problem.replace(str(path), path.name)
-    st.session_state["board_problem"] = problem
+            problem = look.as_lead(act)
+            for written in (path, videos):
+                # The lead knows the files by the names they uploaded, not by where they lay for a moment.
+                problem = problem.replace(str(written), written.name) if written else problem
+            problems += [problem] if problem else []
+    st.session_state["board_problem"] = "\n\n".join(problems)
+    if kept:
+        look.as_lead(lambda project, lead: _tell_uploaded(project, lead, kept, runs=kind == _RUN))
+
+
+def _tell_uploaded(project: Project, lead: Person, kept: Sequence[Kept], *, runs: bool) -> None:
+    """Says what was uploaded, and turns to the ground truth that has the queries of the runs."""
+    held = ", ".join(f"{one.name} ({wording.count_of(one.queries, 'query')})" for one in kept)
+    done = tr("Uploaded {held}.", held=held)
+    truth = truth_of_runs(project, lead, [one.name for one in kept]) if runs else None
+    if truth:
+        done += tr(" Scored against {truth}.", truth=truth)
+        address_state.go(truth=truth)
+    elif runs:
+        done += tr(" No ground truth has any of these queries: upload one too.")
+    st.session_state["board_done"] = done
 
 
 @look.lead_callback("board_problem")
@@ -107,10 +140,16 @@ def _scored(
     return score_kept_runs(_project, _lead, truth, preset=preset)
 
 
+@st.cache_data(max_entries=16, show_spinner=False)
+def _usual_truth(_project: Project, _lead: Person, folder: str, truths: Sequence[str], runs: Sequence[str]) -> str:
+    """The ground truth that is shown without a choice; the same as long as the truths and the runs are the same."""
+    return truth_of_runs(_project, _lead) or truths[0]
+
+
 def _shown(project: Project, lead: Person, runs: Sequence[Kept], board: Leaderboard, version: str) -> None:
-    _left_out(board.left_out)
     scores = board.scores
     if scores is None:
+        _left_out(board.left_out)
         _keeper(project, lead, runs, board.left_out)
         return
     notes = "".join(f"; {plain(retold(note))}" for note in scores.setting.notes)
@@ -127,61 +166,77 @@ def _shown(project: Project, lead: Person, runs: Sequence[Kept], board: Leaderbo
     elif part == "Runs":
         _keeper(project, lead, runs, board.left_out)
     else:
-        board_view.ranking(project, lead, board, scores, version)
+        board_view.ranking(project, lead, board, scores, version, lambda: _left_out(board.left_out))
         _warnings(scores.warnings)
 
 
 def _warnings(warnings: Sequence[str]) -> None:
     """What to know of single runs; many of them are folded away."""
     said = [f":material/info: {plain(retold(warning))}" for warning in warnings]
-    place = st.container() if len(said) <= _FEW else st.expander(tr("{said} remarks about the runs", said=len(said)))
+    place = (
+        st.container()
+        if len(said) <= _FEW
+        else st.expander(trn("{n} note about the runs", "{n} notes about the runs", len(said)))
+    )
     with place:
         for line in said:
             st.caption(line)
 
 
 def _left_out(runs: Mapping[str, str]) -> None:
-    """Runs that are not compared, and why: one box however many they are, so that the scores keep their place."""
-    said = [
-        tr("**{name}** is not compared: {why}", name=plain(name), why=plain(retold(why))) for name, why in runs.items()
-    ]
-    if len(said) > 1:
-        with st.expander(tr("{said} runs are not compared", said=len(said)), icon=":material/block:"):
-            st.markdown("\n".join(f"- {line}" for line in said))
-    elif said:
-        st.warning(said[0], icon=":material/block:")
+    """Runs that are not compared, and why: beside the table that they are missing from; many are folded away."""
+    if not runs:
+        return
+    head = trn("{n} run is not compared", "{n} runs are not compared", len(runs))
+    lines = [tr("**{name}**: {why}", name=plain(name), why=plain(retold(why))) for name, why in runs.items()]
+    st.markdown(f":material/block: {head}: " + lines[0] if len(lines) == 1 else f":material/block: {head}:")
+    if len(lines) > 1:
+        st.markdown("\n".join(f"- {line}" for line in lines[:_FEW]))
+    if lines[_FEW:]:
+        with st.expander(trn("{n} more", "{n} more", len(lines) - _FEW)):
+            st.markdown("\n".join(f"- {line}" for line in lines[_FEW:]))
 
 
 def _keeper(project: Project, lead: Person, runs: Sequence[Kept], left_out: Mapping[str, str]) -> None:
-    """The kept runs with their facts, and the form that keeps another file."""
-    for number, run in enumerate(runs):
-        with st.container(horizontal=True, vertical_alignment="center", key=f"kept-{number}"):
-            note = tr(" · **not compared**") if run.name in left_out else ""
-            who = tr(" by {added_by}", added_by=plain(run.added_by)) if run.added_by else ""
-            when = wording.when(run.added_at, st.context.timezone)
-            held = f"{wording.count_of(run.queries, 'query')}, {wording.count_of(run.moments, 'prediction')}"
-            facts = tr("{file} · {held} · kept {when}{who}", file=plain(run.file), held=held, when=when, who=who)
-            st.markdown(f"**{plain(run.name)}**{note}  \n{facts} · sha256 `{run.sha256[:12]}`", width="stretch")
-            st.button(tr("Remove"), key=f"remove-{number}", on_click=remove, args=(run.name,))
-    kept = list_truths(project, lead)
-    if kept:
-        st.caption(tr("Ground truths kept: ") + ", ".join(plain(truth.name) for truth in kept))
+    """The form that uploads files, then the runs that the project keeps, with their facts."""
     with st.form("board_form", clear_on_submit=True):
-        st.markdown(tr("**Keep a file** · it is checked whole, and every problem is told with its row"))
-        st.segmented_control(
-            tr("What it is"), [_RUN, _TRUTH], default=_RUN, required=True, key="board_kind", format_func=tr
+        st.markdown(tr("**Upload files** · Each is checked first. A message lists every problem with its row."))
+        st.segmented_control(tr("Type"), [_RUN, _TRUTH], default=_RUN, required=True, key="board_kind", format_func=tr)
+        st.file_uploader(
+            tr("Files"),
+            key="board_file",
+            accept_multiple_files=True,
+            max_upload_size=200,
+            help=tr("JSON, JSON Lines or CSV; may be gzipped. Select several to upload them together."),
         )
         st.file_uploader(
-            tr("File"), key="board_file", max_upload_size=200, help=tr("JSON, JSON Lines or CSV; may be gzipped.")
-        )
-        st.file_uploader(
-            tr("Video map, for runs that number videos"),
+            tr("Video map, for runs that give videos by number"),
             key="board_videos",
             max_upload_size=50,
             help=tr("name -> [duration, index]"),
         )
-        st.text_input(tr("Name"), key="board_name", placeholder=tr("the file's own"))
-        st.form_submit_button(tr("Keep it"), type="primary", on_click=keep)
+        st.text_input(tr("Name"), key="board_name", placeholder=tr("the name of the file"))
+        st.checkbox(
+            tr("Upper bound"),
+            key="board_bound",
+            help=tr(
+                "The run knows what no competing system can know, such as the captions. It is marked and never ranked."
+            ),
+        )
+        st.form_submit_button(tr("Upload"), type="primary", on_click=keep)
+    for number, run in enumerate(runs):
+        with st.container(horizontal=True, vertical_alignment="center", key=f"kept-{number}"):
+            note = tr(" · upper bound") if run.upper_bound else ""
+            note += tr(" · **not compared**") if run.name in left_out else ""
+            who = tr(" by {added_by}", added_by=plain(run.added_by)) if run.added_by else ""
+            when = wording.when(run.added_at, st.context.timezone)
+            held = f"{wording.count_of(run.queries, 'query')}, {wording.count_of(run.moments, 'prediction')}"
+            facts = tr("{file} · {held} · uploaded {when}{who}", file=plain(run.file), held=held, when=when, who=who)
+            st.markdown(f"**{plain(run.name)}**{note}  \n{facts}", width="stretch")
+            st.button(tr("Remove"), key=f"remove-{number}", on_click=remove, args=(run.name,))
+    kept = list_truths(project, lead)
+    if kept:
+        st.caption(tr("Uploaded ground truths: ") + ", ".join(plain(truth.name) for truth in kept))
 
 
 def _written(folder: Path, upload: Any) -> Path:

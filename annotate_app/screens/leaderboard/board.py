@@ -71,8 +71,13 @@ def case_view(case: dict[str, Any], key: str) -> None:
     _mount(key=component_key(key), data=case | browser_texts(_HERE, _SCRIPTS))
 
 
-def ranking(project: Project, lead: Person, board: Leaderboard, scores: Scoreboard, version: str) -> None:
-    """Means with intervals, and every run against the baseline; files to take along. `version` names the scores."""
+def ranking(
+    project: Project, lead: Person, board: Leaderboard, scores: Scoreboard, version: str, beside: Callable[[], None]
+) -> None:
+    """Means with intervals, and every run against the baseline; files to export.
+
+    `version` names the scores, `beside` shows what belongs directly under the table.
+    """
     names = [run.name for run in scores.runs]
     with st.container(horizontal=True):
         focus = _measure(scores, "board_focus")
@@ -104,9 +109,10 @@ def ranking(project: Project, lead: Person, board: Leaderboard, scores: Scoreboa
         p_t=partial(_TEXT, width=66),
         wins=partial(_TEXT, width=108),
     )
+    beside()
     for note in table.notes:
         st.caption(plain(retold(note)))
-    _take_along(project, lead, board, summary)
+    _export(project, lead, board, summary)
     with st.expander(tr("All measures")):
         means = score_means_named(summary)
         _frame(means, "board_measures", measure=partial(_TEXT, pinned=True), **dict.fromkeys(names, _SCORE))
@@ -168,7 +174,7 @@ def charts(scores: Scoreboard) -> None:
     focus = _measure(scores, "board_chart_focus")
     with st.container(key="board-charts"):
         for picture in board_pictures(scores, focus):
-            st.subheader(retold(picture.title), anchor=False)
+            st.header(retold(picture.title), anchor=False)
             # Facets keep the widths they were drawn with: stretched to the page they lose their shape. On a narrow
             # page a chart scrolls by itself, see look.css.
             st.vega_lite_chart(picture.chart, width="content", alt=retold(picture.caption))
@@ -179,7 +185,7 @@ def groups(scores: Scoreboard) -> None:
     """Means of groups of queries."""
     with st.container(horizontal=True):
         by = st.selectbox(
-            tr("Queries by"), list(_BREAKDOWNS), key="board_by", format_func=lambda one: tr(_BREAKDOWNS[one])
+            tr("Group queries by"), list(_BREAKDOWNS), key="board_by", format_func=lambda one: tr(_BREAKDOWNS[one])
         )
         focus = _measure(scores, "board_group_focus")
     table = score_groups(scores.summary([by]), by, focus)
@@ -222,7 +228,7 @@ def errors(board: Leaderboard, scores: Scoreboard) -> None:
 
 def cases(project: Project, lead: Person, board: Leaderboard, scores: Scoreboard) -> None:
     """One query seen whole: its truth and what one or two runs predict, as clips."""
-    names = [run.name for run in scores.runs]
+    names = {run.name: retold(run.label) for run in scores.runs}
     order = notable_queries(scores)
     k, mu = scores.middle
     wide, middle, other, narrow = st.columns([4, 2, 2, 1])
@@ -233,21 +239,21 @@ def cases(project: Project, lead: Person, board: Leaderboard, scores: Scoreboard
         chosen = address_state.choice(tr("Query"), "case", titles, box=True)
         query = next(number for number in order if str(scores.queries[number]) == chosen)
     with middle:
-        first = address_state.choice(tr("Run"), "run", {name: name for name in names}, box=True)
+        first = address_state.choice(tr("Run"), "run", names, box=True)
     with other:
-        labels = {"": tr("nothing"), **{name: name for name in names}}
-        second = address_state.choice(tr("Beside it"), "beside", labels, box=True)
+        labels = {"": tr("no other run"), **names}
+        second = address_state.choice(tr("Compare with"), "beside", labels, box=True)
     mu = narrow.selectbox(tr("IoU from"), scores.settings.mu, index=scores.settings.mu.index(mu), key="board_mu")
     shown = [name for name in dict.fromkeys([first, second]) if name]
     (case,) = scores.cases([query], k, mu)
     view = score_case(scores, case, shown, board.inputs.facts)
-    st.markdown(f"#### {plain(retold(view.title))}")
+    st.markdown(f"## {plain(retold(view.title))}")
     case_view(case_data(view, videos_with_file(project, lead)), key=f"case-{query}-{mu}-{'-'.join(shown)}")
     st.caption(
         tr(
-            "Matched at K = {k} and an IoU threshold of {mu:g}; the first {case_first} predictions and "
-            "moments, and all that match. The bar shows where in its video a moment lies; outlined: the "
-            "truth. {case_bars_told} Point at a card, or move to it with Tab, to see its partner.",
+            "Matched at K = {k} and an IoU threshold of {mu:g}. Shown are the first {case_first} predictions and "
+            "moments, and all that match. The bar shows where in its video a moment lies; an outline marks the truth. "
+            "{case_bars_told} Point at a card, or move to it with Tab, to see its partner.",
             k=k,
             mu=mu,
             case_first=CASE_FIRST,
@@ -256,7 +262,7 @@ def cases(project: Project, lead: Person, board: Leaderboard, scores: Scoreboard
     )
 
 
-def _take_along(project: Project, lead: Person, board: Leaderboard, summary: Mapping[str, Any]) -> None:
+def _export(project: Project, lead: Person, board: Leaderboard, summary: Mapping[str, Any]) -> None:
     """Downloads; each is made when asked for."""
     scores = board.scores
     if scores is None:
@@ -284,7 +290,7 @@ def _take_along(project: Project, lead: Person, board: Leaderboard, summary: Map
         tr("Markdown"): ("leaderboard.md", "text/markdown", lambda: SCORE_FORMATS["markdown"](summary)),
     }
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(tr("Take along"), width="content")
+        st.markdown(tr("Export"), width="content")
         for label, (name, kind, make) in files.items():
             st.download_button(label, data=make, file_name=name, mime=kind, key=f"take-{name}", on_click="ignore")
 

@@ -97,7 +97,7 @@ function runColumn(run, called, data, seen) {
 
 function column(kind, title, note) {
   const section = made("section", kind);
-  const head = made("h4", "", title);
+  const head = made("h3", "", title);
   if (note) head.append(made("small", "", note));
   const list = made("ol");
   section.append(head, list);

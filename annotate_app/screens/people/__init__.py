@@ -9,7 +9,8 @@ import streamlit as st
 from annotate_app.language import marked, tr
 from annotate_app.plain import plain
 from annotate_app.screens.people import flags as person_flags
-from annotate_app.shared import exam_results, inviting, look, wording
+from annotate_app.screens.people import removing
+from annotate_app.shared import address_state, exam_results, inviting, look, wording
 from annotate_app.shared.long_list import choose_queries, chosen_queries, clear_queries, searched
 from backend.campaign.judging import staffing
 from backend.campaign.judging.model import Assignment
@@ -24,7 +25,7 @@ from backend.campaign.setup.people.accounts import list_people, new_invitation
 from backend.campaign.setup.project.folder import Project
 from backend.core.ids import AnnotatorId
 
-_WIDTHS = (2.2, 5.6, 4.6)
+_WIDTHS = (2.5, 4.5, 5.4)
 _FACTS = (marked("Judgements"), marked("Today"), marked("Median active"), marked("Skips"), marked("Last active"))
 _SPLITS: Mapping[Split | None, str] = {
     None: marked("Both splits"),
@@ -35,6 +36,9 @@ _QUERIES_OF = {
     Split.VAL: marked("the validation queries"),
     Split.TEST: marked("the test queries"),
 }
+_ASSIGNMENTS, _FLAGS = "assignments", "flags"
+_PARTS = {"people": marked("People"), _ASSIGNMENTS: marked("Assignments"), _FLAGS: marked("Quality flags")}
+_OF_A_PART = ("q", "page", "assigned", "assigned-page")
 _NAME = "assign"
 _SEEN = "assign_seen"
 """In the session: the number of everybody's assignment as the page last showed it."""
@@ -42,13 +46,27 @@ _FIELDS = ("assign_who", "assign_split", "assign_part", "assign_parts", "assign_
 
 
 def page() -> None:
-    """The table of people with new link, pause and go on, suspend and reinstate, and the form that invites somebody."""
+    """Draw the people, their assignments, or their quality flags; or one person with all that is behind their flags."""
     project, lead, _ = look.lead_page("People")
     if person_flags.asked() is not None:
         person_flags.show(project, lead)
         return
-    inviting.outcome()
-    reviews = list_people(project, lead, now=time.time())
+    look.outcome("people")
+    everybody = list_people(project, lead, now=time.time())
+    reviews = [one for one in everybody if not one.is_archived]
+    parts = {part: tr(title) for part, title in _PARTS.items()}
+    part = address_state.choice(tr("Part"), "part", parts, clears=_OF_A_PART, label_visibility="collapsed")
+    if part == _ASSIGNMENTS:
+        assignments(project, lead, reviews)
+    elif part == _FLAGS:
+        person_flags.overview(_flags(project, lead, str(project.folder), explored_version(project, lead)))
+    else:
+        _people(project, lead, reviews)
+        removing.archive([one for one in everybody if one.is_archived])
+
+
+def _people(project: Project, lead: Person, reviews: list[PersonReview]) -> None:
+    """Draw everybody with links, pauses, suspensions and removal, and the form that invites somebody."""
     reviews.sort(key=lambda review: review.pause is None or review.person.suspended)  # who waits for a lead comes first
     listed = searched(reviews, lambda review: review.person.name, "person")
     # On a narrow screen every row carries its labels instead; see look.css.
@@ -64,16 +82,16 @@ def page() -> None:
         who = review.person.annotator_id
         _row(review, flags.get(who), lead, phases.get(who))
     listed.end()
-    st.subheader(tr("Add a person"), anchor=False)
+    st.header(tr("Add a person"), anchor=False)
+    inviting.links(inviting.FORM)  # above the form, where it was a moment ago: so they are in view
     inviting.form()
-    assignments(project, lead, reviews)
 
 
 @look.lead_callback("people_problem")
 def renew(project: Project, lead: Person, annotator_id: AnnotatorId) -> None:
     """Callback of a row's button: a new one-time link, shown once; the person's older links become void."""
     person, invitation = new_invitation(project, lead, annotator_id, now=time.time())
-    inviting.show_once(person.name, invitation)
+    inviting.show_link(lead, str(annotator_id), person.name, invitation)
 
 
 @look.lead_callback("people_problem")
@@ -133,15 +151,15 @@ def _row(review: PersonReview, flags: PersonFlags | None, me: Person, exam: Exam
             with numbers:
                 person_flags.raised(flags)
         is_me = person.annotator_id == me.annotator_id
-        link, rest, status = action.columns(3, gap="xsmall")
+        link, rest, status, gone = action.columns(4, gap="xsmall")
         link.button(
             tr("New link"),
             key=f"link-{person.annotator_id}",
             width="stretch",
             disabled=is_me or person.suspended,
-            help=tr("Change your own password by a click on your name.")
+            help=tr("To change your own password, click your name above.")
             if is_me
-            else tr("A one-time link with which they choose a new password, if they forgot theirs or lost their link."),
+            else tr("A one-time link to choose a new password. Use it if they forgot theirs or lost their link."),
             on_click=renew,
             args=(person.annotator_id,),
         )
@@ -157,6 +175,9 @@ def _row(review: PersonReview, flags: PersonFlags | None, me: Person, exam: Exam
             on_click=suspend,
             args=(person.annotator_id, not person.suspended),
         )
+        with gone:
+            removing.button(person, is_me)
+        inviting.links(str(person.annotator_id))
 
 
 def _pausing(review: PersonReview) -> None:
@@ -166,12 +187,12 @@ def _pausing(review: PersonReview) -> None:
         st.button(tr("Go on"), key=f"go-on-{who}", width="stretch", on_click=go_on, args=(who,))
         return
     with st.popover(tr("Pause"), width="stretch"), st.form(f"pause-{who}", border=False):
-        st.caption(tr("They keep their sign-in and their grades, and get no pairs until you let them go on."))
+        st.caption(tr("They get no pairs until you let them go on. They can still sign in, and keep their grades."))
         st.text_input(
             tr("Why is {name} paused?", name=plain(review.person.name)),
             key=f"pause-reason-{who}",
             max_chars=400,
-            placeholder=tr("Leads read it; they do not"),
+            placeholder=tr("Only leads see this"),
         )
         st.form_submit_button(tr("Pause"), on_click=pause, args=(who,))
 
@@ -209,9 +230,9 @@ def assignments(project: Project, lead: Person, people: Sequence[PersonReview]) 
         if one.person.role is Role.ANNOTATOR and not one.person.suspended
     }
     if not annotators:
+        st.info(tr("There are no annotators yet. Add them under “People”."))
         return
-    st.subheader(tr("Assignments"), anchor=False)
-    st.caption(tr("By choice: whoever has none grades whatever is nearest to completion. No grade is refused for one."))
+    st.caption(tr("Optional. Without an assignment, people grade whatever is nearest to completion."))
     look.outcome("assign")
     names = {one.person.annotator_id: one.person.name for one in people}
     standing = staffing.assignments_standing(project, lead)
@@ -290,22 +311,31 @@ def take_back(project: Project, lead: Person, annotator_id: AnnotatorId, name: s
     """Callback of a button: this person grades whatever there is again."""
     seen = st.session_state.get(_SEEN, {}).get(annotator_id)
     staffing.unassign(project, lead, annotator_id, seen=seen, now=time.time())
-    st.session_state["assign_done"] = tr("{name} grades whatever there is again.", name=name)
+    st.session_state["assign_done"] = tr("{name} has no assignment any more.", name=name)
 
 
 def _form(project: Project, lead: Person, annotators: Mapping[AnnotatorId, str]) -> None:
     st.multiselect(
-        tr("Whom"), list(annotators), format_func=lambda one: annotators[one], key="assign_who", placeholder=tr("Names")
+        tr("People"),
+        list(annotators),
+        format_func=lambda one: annotators[one],
+        key="assign_who",
+        placeholder=tr("Names"),
     )
     split, part, parts = st.columns([2, 1, 1])
     split.selectbox(tr("Queries"), list(_SPLITS), format_func=lambda one: tr(_SPLITS[one]), key="assign_split")
     part.number_input(
-        tr("Part"), 1, value=None, key="assign_part", placeholder=tr("all"), help=tr("Queries are dealt out in turn.")
+        tr("Part"),
+        1,
+        value=None,
+        key="assign_part",
+        placeholder=tr("all"),
+        help=tr("Queries are dealt out in turn: part 1 of 2 gets every other one."),
     )
-    parts.number_input(tr("of so many parts"), 2, value=None, key="assign_parts", placeholder="1")
+    parts.number_input(tr("of how many parts"), 2, value=None, key="assign_parts", placeholder="1")
     search, chosen = st.columns(2)
     labels = (tr("Find queries to choose by name"), tr("Chosen queries"))
-    choose_queries(project, lead, _NAME, labels, (search, chosen), none=tr("None: all of the above"))
+    choose_queries(project, lead, _NAME, labels, (search, chosen), none=tr("None: all of the chosen split"))
     day, whole, button = st.columns([1, 1, 2], vertical_alignment="bottom")
     day.number_input(tr("Grades a day"), 1, value=None, key="assign_day", placeholder=tr("any number"))
     whole.number_input(tr("Grades in all"), 1, value=None, key="assign_all", placeholder=tr("any number"))

@@ -45,13 +45,30 @@ def asked() -> AnnotatorId | None:
     return None if who is None else AnnotatorId(who)
 
 
+def overview(people: Sequence[PersonFlags]) -> None:
+    """Everybody with a quality flag."""
+    st.markdown(
+        tr(
+            "A quality flag marks a figure of somebody's work that is worth a look. It never acts by itself. Choose "
+            "one to see the pairs behind it."
+        )
+    )
+    flagged = [one for one in people if one.raised]
+    if not flagged:
+        st.success(tr("Nobody has a quality flag."), icon=":material/check_circle:")
+    for one in sorted(flagged, key=lambda one: -len(one.raised)):
+        with st.container(key=f"flagged-{one.annotator_id}"):
+            button(one)
+            raised(one)
+
+
 def button(flags: PersonFlags) -> None:
     """The name of somebody, which leads to their work."""
     st.button(
         plain(flags.name),
         key=f"look-{flags.annotator_id}",
         type="tertiary",
-        help=tr("Their work: every figure, its course over time, and the pairs behind it."),
+        help=tr("Open their work: every figure, its chart over time, and the pairs behind it."),
         on_click=open_flag,
         args=(flags.annotator_id,),
     )
@@ -101,15 +118,15 @@ def show(project: Project, lead: Person) -> None:
     st.button(tr("All people"), key="all_people", icon=":material/arrow_back:", type="tertiary", on_click=close)
     found = quality_flags.flags(project, lead, asked())
     if not found:
-        st.info(tr("There is no such annotator here."))
+        st.info(tr("This annotator is not in the project."))
         return
     (flags,) = found
     st.header(plain(flags.name), anchor=False)
     _numbers(flags)
     st.caption(
         tr(
-            "None of these figures acts by itself: they say where to look. Pairs can be hard, and "
-            "somebody who differs from the others may be right."
+            "These figures only tell you where to look. Pairs can be hard, and somebody who differs from the others "
+            "may be right."
         )
     )
     chosen = _chosen(flags)
@@ -121,7 +138,7 @@ def _numbers(flags: PersonFlags) -> None:
     median = tr("not measured") if flags.median_s is None else f"{flags.median_s:.1f} s"
     values: dict[str, str | tuple[str, str]] = {
         tr("Grades"): (f"{flags.grades:,}", tr("A corrected grade counts once.")),
-        tr("Median active"): (median, tr("Half of the grades took less active time, with their corrections.")),
+        tr("Median active"): (median, tr("Half of the grades took less active time than this, corrections included.")),
         tr("Flags"): tr("{raised} of {flags}", raised=len(flags.raised), flags=len(flags.flags)),
     }
     with st.container(key="person-numbers"):
@@ -148,7 +165,7 @@ def _cards(flags: PersonFlags, chosen: Flag) -> None:
                 st.markdown(plain(retold(flag.told)))
                 if flag.value is not None:
                     st.button(
-                        tr("Shown below") if flag.kind is chosen.kind else tr("Look at it"),
+                        tr("Shown below") if flag.kind is chosen.kind else tr("Show pairs"),
                         key=f"behind-{flag.kind.value}",
                         disabled=flag.kind is chosen.kind,
                         on_click=open_flag,
@@ -168,11 +185,9 @@ def _behind(project: Project, lead: Person, flags: PersonFlags, flag: Flag) -> N
     elif found.stretches:
         flag_chart(found.stretches, flag)
     else:
-        st.caption(
-            tr("No course over time: there are too few grades, or their file does not say when they were given.")
-        )
+        st.caption(tr("No chart over time: there are too few grades, or their file does not say when they were given."))
     if not found.pairs and not found.by_number:
-        st.success(tr("No pair speaks for this flag."), icon=":material/check_circle:")
+        st.success(tr("No pair raised this flag."), icon=":material/check_circle:")
         return
     st.markdown(f"**{wording.count_of(len(found.pairs) + found.by_number, 'pair')}.** {tr(_BEHIND[flag.kind])}")
     if found.by_number:

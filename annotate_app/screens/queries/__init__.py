@@ -7,16 +7,15 @@ from typing import Any
 import streamlit as st
 
 from annotate_app.language import marked, tr, translated
-from annotate_app.plain import plain
 from annotate_app.screens.queries import one_query
 from annotate_app.screens.queries.next_batches import next_batches
+from annotate_app.session.addresses import full_path
 from annotate_app.shared import address_state, look, waiting
 from annotate_app.shared.long_list import ListColumn, ListRow, long_list, sorted_by
 from backend.campaign.monitoring.progress.progress import stuck_queries, work_version
 from backend.campaign.nouns import Person, Split
 from backend.campaign.review.model import QueryFilter, QueryReview, QueryShow
 from backend.campaign.review.queries import count_queries, find_queries
-from backend.campaign.review.status import next_step
 from backend.campaign.setup.project.folder import Project
 from backend.core.ids import QueryId
 
@@ -43,7 +42,7 @@ _COLUMNS = (
     ListColumn(
         marked("Relevance by rank"),
         phone=False,
-        meaning=marked("20 ranks a line; –: no relevance (yet)"),
+        meaning=marked("20 ranks a line; – means no relevance (yet)"),
     ),
 )
 _CLEARS = ("page",)
@@ -58,7 +57,7 @@ def page() -> None:
     _metrics(counts)
     waiting.line(project, lead)
     if not count_queries(project, lead, QueryFilter()):
-        st.info(tr("No query has candidates yet. Next: {next_step}", next_step=plain(next_step(project, lead))))
+        st.info(tr("No query has candidates yet. Go on with the page [Set up]({path}).", path=full_path("/set-up")))
         return
     next_batches(project, lead)
     _filters()
@@ -106,7 +105,7 @@ def _list(project: Project, lead: Person, wanted: QueryFilter) -> None:
         rows,
         opens=one_query.QUERY,
         noun="query",
-        nothing=tr("No query is in this list just now."),
+        nothing=tr("This list is empty."),
     )
 
 

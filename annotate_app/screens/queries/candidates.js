@@ -31,7 +31,7 @@ export default function ({ parentElement, data, setTriggerValue }) {
 async function explain(board, src) {
   if (!board || board.dataset.explained) return;
   board.dataset.explained = "true";
-  let message = tr("Its frames cannot be shown just now.");
+  let message = tr("The frames cannot be shown now. Reload the page.");
   try {
     const answer = await fetch(src);
     if (!answer.ok) message = (await answer.json()).message || message;

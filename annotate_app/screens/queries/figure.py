@@ -209,13 +209,13 @@ def _candidate(pair: PairReview, grading: Grading, opens: str) -> str:
     address = {name: st.query_params.get_all(name) for name in st.query_params} | {opens: [str(pair.rank)]}
     link = (
         f"<a href='?{escape(urlencode(address, doseq=True))}' target='_self' "
-        f"title='{tr('Its clip and everything about it')}'>{tr('Rank {n}', n=pair.rank)}</a>"
+        f"title='{tr('Open its clip and grades')}'>{tr('Rank {n}', n=pair.rank)}</a>"
     )
     notes = "".join(f"<p>{_note(given)}</p>" for given in pair.grades if given.note is not None)
-    skips = f"<p>{trn('{n} skip of it.', '{n} skips of it.', len(pair.skips))}</p>" if pair.skips else ""
+    skips = f"<p>{trn('{n} skip.', '{n} skips.', len(pair.skips))}</p>" if pair.skips else ""
     return (
         f"<article data-opens='{pair.rank}' aria-label='{tr('Rank {n}', n=pair.rank)}'>"
-        f"<header><h4>{link}</h4>{_relevance(pair)}<span>{wording.verdict(pair.verdict)}</span>"
+        f"<header><h3>{link}</h3>{_relevance(pair)}<span>{wording.verdict(pair.verdict)}</span>"
         f"<span>{escape(wording.found_by(pair))}</span><span>{escape(wording.moment(pair))}</span></header>"
         f"<p class='rr-caption'>{escape(wording.caption(pair.caption))}</p>{_board(pair)}"
         f"<div class='rr-steps'><div><p>{escape(wording.why(pair, grading))}</p>{notes}{skips}</div>"

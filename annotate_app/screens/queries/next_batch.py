@@ -74,7 +74,7 @@ def _acts(found: NextBatch) -> None:
             ),
             width="content",
         )
-        _reasoned(tr("Take that back"), tr("Why is it to be decided about again?"), "decline_back", query_id, number)
+        _reasoned(tr("Take that back"), tr("Why do you take that back?"), "decline_back", query_id, number)
         return
     refusal = why_not(found)
     st.button(
@@ -90,7 +90,7 @@ def _acts(found: NextBatch) -> None:
     else:
         _reasoned(
             tr("Decline batch {number}", number=number),
-            tr("Why is it not to be opened?"),
+            tr("Why not open it?"),
             "decline_batch",
             query_id,
             number,
@@ -114,7 +114,7 @@ def _opened(query_id: QueryId, opened: OpenedBatch) -> None:
         )
         if not opened.kept:
             label = tr("Undo batch {number}", number=opened.number)
-            _reasoned(label, tr("Why is it taken back?"), "undo_batch", query_id, opened.number)
+            _reasoned(label, tr("Why do you undo it?"), "undo_batch", query_id, opened.number)
 
 
 def _reasoned(label: str, question: str, act: str, query_id: QueryId, number: int) -> None:
@@ -142,7 +142,7 @@ def open_batch(project: Project, lead: Person, query_id: QueryId, number: int) -
     """Opens the batch that the button names."""
     opened = batches_next_batch.open_batch(project, lead, query_id, number=number, now=time.time())
     pairs = wording.count_of(opened, "pair")
-    return tr("Batch {number} is open: {pairs} went to the annotators.", number=number, pairs=pairs)
+    return tr("Batch {number} is open: {pairs} for the annotators.", number=number, pairs=pairs)
 
 
 @_told
@@ -158,7 +158,7 @@ def take_back_decline(project: Project, lead: Person, query_id: QueryId, number:
     """Lets the batch be decided about again."""
     reason = st.session_state[reason]
     batches_next_batch.take_back_decline(project, lead, query_id, reason, number=number, now=time.time())
-    return tr("Batch {number} is to be decided about again.", number=number)
+    return tr("Batch {number} waits for a decision again.", number=number)
 
 
 @_told
@@ -167,7 +167,7 @@ def undo_batch(project: Project, lead: Person, query_id: QueryId, number: int, r
     reason = st.session_state[reason]
     pairs = batches_next_batch.undo_batch(project, lead, query_id, reason, number=number, now=time.time())
     return tr(
-        "Batch {number} is taken back: {pairs} went, as if it had never been opened.",
+        "Batch {number} is undone: {pairs} removed.",
         number=number,
         pairs=wording.count_of(pairs, "pair"),
     )

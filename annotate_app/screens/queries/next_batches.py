@@ -1,6 +1,6 @@
-"""All next batches at once: shares by split, what the rule suggests, accepting it, and the rule itself.
+"""All next batches at once: shares by split, what the rule recommends, accepting that, and changing the rule.
 
-What a lead looked at stays in the session while the dialog is open, and nothing else is accepted.
+The session keeps what the lead saw while the dialog is open. Only that is accepted.
 """
 
 import time
@@ -40,8 +40,9 @@ def next_batches(project: Project, lead: Person) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="next-batches"):
         st.caption(shares(batch_shares(project, lead)), width="stretch")
         st.button(tr("Next batches"), key="next_batches_look", icon=":material/library_add:", on_click=_look)
-    look.refusal(_PROBLEM)
-    if _SEEN in st.session_state:
+    if _SEEN not in st.session_state:  # the dialog shows it itself
+        look.refusal(_PROBLEM)
+    else:
         auth.dialog(_dialog, tr("Next batches"), width="large", on_dismiss=_close)(project, lead)
 
 
@@ -100,13 +101,13 @@ def _offer(seen: Suggestions) -> None:
     """The button that accepts, and whether the rest is declined with it."""
     opens, leaves = seen.saying(RuleWord.OPEN), seen.saying(RuleWord.LEAVE)
     decline = bool(leaves) and st.checkbox(
-        tr("Also decline {batches} of which the rule says: do not open", batches=_batches(len(leaves))),
+        tr("Also decline {batches} that the rule does not recommend", batches=_batches(len(leaves))),
         key="next_batches_decline",
-        help=tr("They leave the list of next batches that are possible. Each can be taken back on its query's page."),
+        help=tr("They leave the list “Next batch possible”. You can take each back on its query's page."),
     )
     look.refusal(_PROBLEM)
     if not opens:
-        st.caption(tr("There is nothing to open: of no query that waits for a decision the rule says: open."))
+        st.caption(tr("The rule recommends no further batches."))
     st.button(
         _accepting(len(opens), len(leaves) * decline),
         type="primary",
@@ -131,7 +132,7 @@ def _batches(count: int) -> str:
 
 
 def _accept(seen: Suggestions, decline: bool) -> None:
-    bar = st.progress(0.0, tr("Annotators go on meanwhile. What is done stays done if you close this."))
+    bar = st.progress(0.0, tr("Annotators can keep working. If you close this, what is done stays done."))
     done: list[AcceptedReport] = []
 
     def act(project: Project, lead: Person) -> None:
@@ -139,7 +140,7 @@ def _accept(seen: Suggestions, decline: bool) -> None:
             bar.progress(
                 number / total,
                 tr(
-                    "{number:,} of {total:,} {what}. Annotators go on meanwhile.",
+                    "{number:,} of {total:,} {what}. Annotators can keep working.",
                     number=number,
                     total=total,
                     what=retold(what),
@@ -159,7 +160,7 @@ def _accept(seen: Suggestions, decline: bool) -> None:
 def told(done: AcceptedReport) -> str:
     """What accepting the suggestions did, for the lead."""
     text = tr(
-        "Open now: {batches}, {pairs} for the annotators.",
+        "Opened {batches}: {pairs} for the annotators.",
         batches=_batches(done.opened),
         pairs=wording.count_of(done.pairs, "pair"),
     )
@@ -167,7 +168,7 @@ def told(done: AcceptedReport) -> str:
         text += tr(" Declined: {declined:,}.", declined=done.declined)
     if done.overtaken:
         text += tr(
-            " Left as they are, because somebody else had decided or a grade had changed: {overtaken:,}.",
+            " Not changed, because another lead decided or a grade changed: {overtaken:,}.",
             overtaken=done.overtaken,
         )
     return text
@@ -219,14 +220,19 @@ def _fields(rule: BatchRule, scale: Scale) -> None:
     last, mean, finds, grade = st.columns(4, vertical_alignment="bottom")
     last.number_input(tr("Last candidates"), 1, 40, rule.last, key="batch_rule_last")
     mean.number_input(
-        tr("Their mean, at least"),
+        tr("Mean of their relevances, at least"),
         *(0.0, float(scale.highest), rule.mean or 0.0, 0.1),
         format="%.2f",
         key="batch_rule_mean",
-        help=tr("0: the mean is not asked for. Either condition is enough."),
+        help=tr("0 switches this condition off. Either condition is enough."),
     )
     finds.number_input(
-        tr("Or so many of them"), 0, 40, rule.finds or 0, key="batch_rule_finds", help=tr("0: not asked for.")
+        tr("Or this many of them"),
+        0,
+        40,
+        rule.finds or 0,
+        key="batch_rule_finds",
+        help=tr("0 switches this condition off."),
     )
     grade.number_input(tr("Graded, at least"), 1, scale.highest, rule.grade, key="batch_rule_grade")
 

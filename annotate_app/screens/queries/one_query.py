@@ -3,11 +3,10 @@
 import streamlit as st
 
 from annotate_app.language import marked, tr
-from annotate_app.plain import plain
 from annotate_app.screens.queries.figure import candidates, query_figure
 from annotate_app.screens.queries.next_batch import next_batch
 from annotate_app.session import auth
-from annotate_app.shared import address_state, pair_view, waiting, wording
+from annotate_app.shared import address_state, look, pair_view, waiting, wording
 from annotate_app.shared.waiting import Line
 from annotate_app.shared.ways import WayThere
 from backend.campaign.monitoring.progress import progress
@@ -21,7 +20,7 @@ from backend.core.ids import QueryId
 
 QUERY, PAIR = "query", "pair"
 """The names in the address of the query that is shown, and of the candidate that is opened, by its rank."""
-_CLIPS = WayThere("Disagreements", "?show=blocked", marked("Look at the clips"))
+_CLIPS = WayThere("Disputes", "?show=blocked", marked("Look at the clips"))
 _EXAM = WayThere("Exam", "", marked("Look"))
 
 
@@ -39,21 +38,21 @@ def show(project: Project, lead: Person, wanted: QueryFilter) -> None:
     pairs = [pair for pair in pairs if not pair.probe]
     opened = address_state.read_number(PAIR) in {pair.rank for pair in pairs}
     _walk(project, lead, wanted, query_id, keys=not opened)
-    st.subheader(plain(review.query), anchor=False)
+    look.text_heading(review.query)
     st.caption(_facts(review))
     query_stuck(project, lead, query_id)
     similar = any(pair.similarity is not None for pair in pairs)
     st.markdown(tr("**Relevance{similar} by rank**", similar=tr(" and similarity") if similar else ""))
     query_figure(pairs, len(review.last), campaign.scale)
     next_batch(project, lead, query_id)
-    st.markdown(tr("**Candidates** · choose one to see its clip and everything about it"))
+    st.markdown(tr("**Candidates** · open one to see its clip and grades"))
     candidates(pairs, campaign.grading, opens=PAIR)
     if probe:
         settled = sum(pair.verdict.is_settled for pair in probe)
         st.caption(
             tr(
-                "This query is probed: {further_pairs} of it {are} judged to see how deep judging has to go, "
-                "{settled:,} settled. No release holds them.",
+                "This query is a probe: {further_pairs} {are} judged to see how deep judging has to go. "
+                "{settled:,} settled. Releases leave them out.",
                 further_pairs=wording.count_of(len(probe), "further pair"),
                 are=wording.are(len(probe)),
                 settled=settled,
@@ -85,7 +84,7 @@ def _walk(project: Project, lead: Person, wanted: QueryFilter, query_id: QueryId
         told = (
             tr("{number:,} of {listed}", number=place.number, listed=listed)
             if place.number
-            else tr("not among the {listed} listed", listed=listed)
+            else tr("not in this list of {listed}", listed=listed)
         )
         st.caption(told, width="stretch", text_alignment="right")
         _steps(QUERY, place.before, place.after, keys=keys)
@@ -126,7 +125,7 @@ def _opened(project: Project, lead: Person, query_id: QueryId) -> None:
     pairs = [pair for pair in query_pairs(project, lead, query_id) if not pair.probe]
     at = next((at for at, pair in enumerate(pairs) if pair.rank == rank), None)
     if at is None:
-        st.info(tr("This candidate is gone: its batch was taken back."))
+        st.info(tr("This candidate is gone: its batch was undone."))
         return
     pair, before, after = pairs[at], pairs[at - 1 : at], pairs[at + 1 : at + 2]
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -170,7 +169,7 @@ def stuck_sentences(found: QueryStuck) -> list[Line]:
         )
     if found.set_aside:
         asked = tr(
-            "set aside while an exam or a trial asks for {len}.",
+            "reserved while an exam or a calibration round asks for {len}.",
             len=tr("it") if len(found.set_aside) == 1 else tr("them"),
         )
         told.append(Line(f"{_are(found.set_aside)} {asked} {wording.ranks(found.set_aside)}.", _EXAM))

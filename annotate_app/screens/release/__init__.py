@@ -16,13 +16,19 @@ from annotate_app.shared.job_view import job_view
 from backend.campaign.monitoring.progress.progress import work_version
 from backend.campaign.nouns import Person, Split
 from backend.campaign.release.export.freezing import release_preview
-from backend.campaign.release.export.kept_releases import list_releases
-from backend.campaign.release.export.model import Adjudicated, ReleaseOptions, ReleaseSelection
+from backend.campaign.release.export.kept_releases import check_new_release, list_releases, next_release_name
+from backend.campaign.release.export.model import (
+    LONGEST_NAME,
+    LONGEST_NOTES,
+    Adjudicated,
+    ReleaseOptions,
+    ReleaseSelection,
+)
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.serving.model import Job, JobKind, JobState
 from backend.core.messages import said
 
-_ADJUDICATED = {marked("In it, marked"): Adjudicated.INCLUDE, marked("Left out"): Adjudicated.LEAVE_OUT}
+_ADJUDICATED = {marked("Include, marked"): Adjudicated.INCLUDE, marked("Leave out"): Adjudicated.LEAVE_OUT}
 _SHOWN = 50
 """Queries that are left out, by name."""
 
@@ -30,7 +36,7 @@ _SHOWN = 50
 def page() -> None:
     """What would be in it and what not, licence, the button, and the releases made so far."""
     project, lead, counts = look.lead_page("Release")
-    st.markdown(tr("A release freezes what is agreed so far, with a manifest and a hash of every file."))
+    st.markdown(tr("A release freezes the pairs settled so far, with a manifest and a hash of every file."))
     job = job_view(project, lead, {JobKind.RELEASE}, "release_problem", _again)
     busy = job is not None and job.is_running
     with st.container(key="release_options"):
@@ -50,11 +56,11 @@ def page() -> None:
         }
     )
     if sentences := inside(found) + warnings(counts):
-        st.warning("  \n".join([tr("**Before you freeze it**"), *sentences]), icon=":material/pending_actions:")
+        st.warning("  \n".join([tr("**Before you make the release**"), *sentences]), icon=":material/pending_actions:")
     _left_out(found)
-    look.refusal("release_problem")
     release_terms(project, lead)
-    _maker(options, busy)
+    look.refusal("release_problem")
+    _maker(options, busy, next_release_name(project, lead))
     made = list_releases(project, lead)
     releases(project, lead, made)
     release_diff(project, lead, made)
@@ -69,11 +75,13 @@ def inside(found: ReleaseSelection) -> list[str]:
         ),
         (
             len(found.unfinished_within),
-            marked("{queries_are} in it although pairs still wait: whoever finds these is counted 0."),
+            marked(
+                "{queries_are} included although pairs still wait. A system that finds those pairs scores 0 for them."
+            ),
         ),
-        (len(found.without_relevance), marked("{queries_are} left out: no pair that could be truth.")),
-        (found.adjudicated, marked("{pairs_are} decided by a lead, and marked as such.")),
-        (found.adjudicated_left_out, marked("{pairs_are} left out because a lead decided on them.")),
+        (len(found.without_relevance), marked("{queries_are} left out: none of the pairs has a relevance.")),
+        (found.adjudicated, marked("{pairs_are} adjudicated by a lead, and marked so.")),
+        (found.adjudicated_left_out, marked("{pairs_are} left out because a lead adjudicated.")),
     )
 
 
@@ -88,15 +96,14 @@ def warnings(counts: dict[str, Any]) -> list[str]:
         (
             pairs["discarded"],
             marked(
-                "{pairs_are} discarded: no consensus, so no relevance. You can still decide them on the page "
-                "Disagreements."
+                "{pairs_are} discarded: no consensus, so no relevance. You can still adjudicate on the page Disputes."
             ),
         ),
         (
             pairs["set_aside"],
             marked(
-                "{pairs_are} set aside for an exam or a trial, and not settled. On the page Exam you can let "
-                "an exam's answers count, or end it."
+                "{pairs_are} reserved for an exam or a calibration round, and not settled. On the page Exam you can "
+                "count an exam's answers, or end it."
             ),
         ),
         (pairs["blocked"], marked("{pairs_are} blocked, because the clip cannot be shown.")),
@@ -125,6 +132,7 @@ def _make(project: Project, lead: Person, options: ReleaseOptions, name: str | N
     """Begin a release: a callback, with the name and notes that were typed unless it is told others."""
     if name is None:
         name, notes = st.session_state["release_name"], st.session_state["release_notes"]
+    check_new_release(project, lead, name, notes)
     asked = {
         "adjudicated": options.adjudicated.value,
         "unfinished": "yes" if options.unfinished else "",
@@ -138,7 +146,7 @@ def _make(project: Project, lead: Person, options: ReleaseOptions, name: str | N
 
 def _again(job: Job) -> None:
     """Offer to start a release again that did not come to its end."""
-    if job.state in (JobState.INTERRUPTED, JobState.FAILED):
+    if job.state in (JobState.INTERRUPTED, JobState.FAILED, JobState.CANCELLED):
         asked = job.asked
         options = ReleaseOptions(
             Adjudicated(asked["adjudicated"]), bool(asked["unfinished"]), bool(asked["with_published"])
@@ -156,7 +164,7 @@ def _preview(
 
 def _options(busy: bool) -> ReleaseOptions:
     decided = st.segmented_control(
-        tr("Pairs that a lead decided on"),
+        tr("Pairs adjudicated by a lead"),
         list(_ADJUDICATED),
         format_func=tr,
         default=next(iter(_ADJUDICATED)),
@@ -165,7 +173,7 @@ def _options(busy: bool) -> ReleaseOptions:
         disabled=busy,
     )
     unfinished = st.checkbox(
-        tr("Unfinished queries too"),
+        tr("Include unfinished queries"),
         key="release_unfinished",
         disabled=busy,
         help=tr(
@@ -174,12 +182,12 @@ def _options(busy: bool) -> ReleaseOptions:
         ),
     )
     published = st.checkbox(
-        tr("With the published captions"),
+        tr("Include the published captions"),
         key="with_published",
         disabled=busy,
         help=tr(
-            "Captions in a release are the imprecise ones. The published ones, which may name people, "
-            "then stand beside them as published_caption."
+            "A release has the imprecise captions. The published ones may name people; they are added as "
+            "published_caption."
         ),
     )
     return ReleaseOptions(_ADJUDICATED[decided], unfinished, published)
@@ -192,10 +200,10 @@ def _left_out(found: ReleaseSelection) -> None:
             query,
             tr("{waiting:,} of {pairs:,} pairs wait", waiting=query.waiting, pairs=query.pairs)
             if query.pairs
-            else tr("nothing was handed out yet"),
+            else tr("no batch is open yet"),
         )
         for query in found.unfinished
-    ] + [(query, tr("no pair that could be truth")) for query in found.without_relevance]
+    ] + [(query, tr("no pair has a relevance")) for query in found.without_relevance]
     if not rows:
         return
     with st.expander(tr("{querys} left out", querys=wording.count_of(len(rows), "query"))):
@@ -211,11 +219,22 @@ def _left_out(found: ReleaseSelection) -> None:
             st.caption(tr("And {len:,} others; the manifest of the release names all of them.", len=len(rows) - _SHOWN))
 
 
-def _maker(options: ReleaseOptions, busy: bool) -> None:
+def _maker(options: ReleaseOptions, busy: bool, usual: str) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.text_input(tr("Name"), key="release_name", placeholder="release-N", disabled=busy, max_chars=100)
         st.text_input(
-            tr("Notes"), key="release_notes", placeholder=tr("What is new in it"), disabled=busy, max_chars=2000
+            tr("Name"),
+            key="release_name",
+            placeholder=usual,
+            disabled=busy,
+            max_chars=LONGEST_NAME,
+            help=tr("Letters, digits, spaces, . - and _. No name is used twice, not even that of a removed release."),
+        )
+        st.text_input(
+            tr("Notes"),
+            key="release_notes",
+            placeholder=tr("What is new in it"),
+            disabled=busy,
+            max_chars=LONGEST_NOTES,
         )
         st.button(
             tr("Make release"), type="primary", key="make_release", on_click=_make, args=(options,), disabled=busy

@@ -15,20 +15,24 @@ from backend.campaign.release.export import terms
 from backend.campaign.release.export.diffing import diff_csv
 from backend.campaign.release.export.kept_releases import release_changes, release_file
 from backend.campaign.release.export.model import LICENCES, KeptRelease
+from backend.campaign.release.export.removing import LONGEST_REASON, remove_release
 from backend.campaign.release.export.rules.diffing import PairChange, QueryChange, ReleaseDiff
 from backend.campaign.setup.project.folder import Project
-from backend.core.errors import ReelRankError
+from backend.core.errors import ProjectError, ReelRankError
 
 _CHANGES_SHOWN = 100
+_OTHER = "other"
+"""In the list of licences: one that is typed."""
 _NONE = " "
 """No release is called this."""
 
 
 def releases(project: Project, lead: Person, found: Sequence[KeptRelease]) -> None:
     """A line for each, the newest first."""
-    st.subheader(tr("Releases"), anchor=False)
+    st.header(tr("Releases"), anchor=False)
+    look.outcome("remove_release")
     if not found:
-        st.caption(tr("None was made yet. What you make is kept here for ever, and can be downloaded at any time."))
+        st.caption(tr("No release yet. Releases are kept here; download them at any time."))
     for number, one in enumerate(found):
         with st.container(horizontal=True, vertical_alignment="center", key=f"kept-release-{number}"):
             st.markdown(told(one, st.context.timezone), width="stretch")
@@ -42,6 +46,33 @@ def releases(project: Project, lead: Person, found: Sequence[KeptRelease]) -> No
                     # A run that ended between the click and the browser's fetch would take the file away.
                     on_click="ignore",
                 )
+            _removing(one, number)
+
+
+def _removing(one: KeptRelease, number: int) -> None:
+    """The button that removes a release, once its name and a reason are typed."""
+    with (
+        st.popover(tr("Remove"), key=f"removing-release-{number}"),
+        st.form(f"remove-release-{one.name}", border=False),
+    ):
+        st.markdown(
+            tr(
+                "This deletes the files of the release for good. Its name, its manifest and your reason stay on "
+                "record. To confirm, type the name: **{name}**",
+                name=plain(one.name),
+            )
+        )
+        st.text_input(tr("Name of the release"), key=f"remove-name-{one.name}")
+        st.text_input(tr("Reason"), key=f"remove-reason-{one.name}", max_chars=LONGEST_REASON)
+        st.form_submit_button(tr("Remove release"), type="primary", on_click=_remove, args=(one.name,))
+
+
+@look.lead_callback("remove_release_problem")
+def _remove(project: Project, lead: Person, name: str) -> None:
+    """Callback of the form: remove the release, if its name was typed."""
+    typed, reason = st.session_state[f"remove-name-{name}"], st.session_state[f"remove-reason-{name}"]
+    remove_release(project, lead, name, typed, reason, now=time.time())
+    st.session_state["remove_release_done"] = tr("The release {name} is removed.", name=name)
 
 
 def told(one: KeptRelease, timezone: str | None) -> str:
@@ -90,46 +121,61 @@ def release_terms(project: Project, lead: Person) -> None:
             who = plain(found.by or tr("the command line"))
             st.caption(
                 tr(
-                    "Said by {who}, {when}{because}",
+                    "Set by {who}, {when}{because}",
                     who=who,
                     when=wording.when(found.at, st.context.timezone),
                     because=because,
                 )
             )
         look.refusal("terms_problem")
-        with st.form("terms"):
-            offered = list(dict.fromkeys([*([found.licence] if found.licence else []), *LICENCES]))
-            st.selectbox(
-                tr("Licence"),
-                offered,
-                index=0 if found.licence else None,
-                key="terms_licence",
-                accept_new_options=True,
-                placeholder=tr("Choose a name of SPDX, or type a text"),
-            )
-            st.text_area(
-                tr("How to cite it"),
-                found.citation,
-                key="terms_citation",
-                placeholder=tr("A sentence, or an entry of BibTeX"),
-            )
-            st.text_input(
-                tr("Reason"), key="terms_reason", help=tr("Needed where licence or citation were said before.")
-            )
-            st.form_submit_button(tr("Keep"), on_click=_keep)
+        # No typing in the box: Streamlit would keep a fragment that somebody typed to search it.
+        offered = list(dict.fromkeys([*([found.licence] if found.licence else []), *LICENCES, _OTHER]))
+        chosen = st.selectbox(
+            tr("Licence"),
+            offered,
+            index=0 if found.licence else None,
+            key="terms_licence",
+            format_func=lambda one: tr("Another licence") if one == _OTHER else one,
+            placeholder=tr("Choose a licence"),
+        )
+        if chosen == _OTHER:
+            st.text_input(tr("Text of the licence"), key="terms_other", max_chars=terms.LONGEST_LICENCE)
+        st.text_area(
+            tr("How to cite it"),
+            found.citation,
+            key="terms_citation",
+            placeholder=tr("A sentence, or a BibTeX entry"),
+        )
+        st.text_input(tr("Reason"), key="terms_reason", help=tr("Needed to change an earlier licence or citation."))
+        st.button(tr("Save"), key="terms_save", on_click=_save)
+
+
+def licences_meant(typed: str) -> list[str]:
+    """Return the licences that a typed text is only a part of; nothing for a whole name or a text of one's own.
+
+    >>> licences_meant("odbl"), licences_meant("MIT"), licences_meant("Ask us first")
+    (['ODbL-1.0'], [], [])
+    """
+    if not typed or typed in LICENCES:
+        return []
+    return [one for one in LICENCES if typed.casefold() in one.casefold()]
 
 
 @look.lead_callback("terms_problem")
-def _keep(project: Project, lead: Person) -> None:
+def _save(project: Project, lead: Person) -> None:
+    licence = st.session_state["terms_licence"] or ""
+    if licence == _OTHER and not (licence := st.session_state["terms_other"].strip()):
+        raise ProjectError(tr("Enter the text of the licence, or choose one from the list."))
     terms.set_release_terms(
         project,
         lead,
-        licence=st.session_state["terms_licence"] or "",
+        licence=licence,
         citation=st.session_state["terms_citation"],
         reason=st.session_state["terms_reason"],
         now=time.time(),
     )
     st.session_state["terms_reason"] = ""
+    st.session_state.pop("terms_licence", None)
 
 
 def release_diff(project: Project, lead: Person, found: Sequence[KeptRelease]) -> None:
@@ -137,7 +183,7 @@ def release_diff(project: Project, lead: Person, found: Sequence[KeptRelease]) -
     names = {one.name: one.name for one in found if one.megabytes is not None}
     if len(names) < 2:
         return
-    st.subheader(tr("What changed"), anchor=False)
+    st.header(tr("What changed"), anchor=False)
     with st.container(horizontal=True):
         # Nothing is compared before somebody asks: of two large releases it takes seconds.
         was = address_state.choice(tr("From"), "from", {_NONE: tr("Choose a release"), **names}, box=True)
@@ -145,7 +191,7 @@ def release_diff(project: Project, lead: Person, found: Sequence[KeptRelease]) -
     if was == _NONE:
         return
     if was == now:
-        st.caption(tr("Choose two different ones."))
+        st.caption(tr("Choose two different releases."))
         return
     hashes = {one.name: one.sha256 for one in found}
     try:

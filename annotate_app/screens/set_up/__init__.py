@@ -1,10 +1,11 @@
 """The lead's page "Set up": from an empty project to the first grade, as a list of steps.
 
-What is done and what is not is read from the project every time, so that it does not matter who did it and whether on
-this page or by commands. What takes long runs in a worker and goes on when the page is closed.
+Every run reads from the project which steps are done, so it does not matter who did them, here or by commands. Long
+jobs run in a worker and continue when the page is closed.
 """
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -14,7 +15,7 @@ from annotate_app.plain import plain
 from annotate_app.screens.set_up import annotations, candidates, names, queries, videos
 from annotate_app.screens.set_up.step import SetUpStep, StepStanding
 from annotate_app.shared import inviting, look, wording
-from annotate_app.shared.job_view import job_view
+from annotate_app.shared.job_view import find_job, show_job
 from annotate_app.shared.upload import not_taken
 from annotate_app.shared.ways import WayThere
 from backend.campaign.nouns import Person, Role
@@ -28,36 +29,60 @@ from backend.campaign.setup.serving.model import Job, JobKind, JobState
 _DONE, _TO_DO, _LATER = ":material/check_circle:", ":material/radio_button_unchecked:", ":material/more_horiz:"
 
 
+_OPEN = "set_up_open"
+"""In the session: which steps were done when the page was last drawn, and the step that was done last."""
+
+
 def page() -> None:
-    """What is being done, what came of it, and the steps."""
+    """Draw the steps; the job that runs, or its outcome, is in the step that it belongs to."""
     project, lead, counts = look.lead_page("Set up")
-    look.refusal("set_up_problem")
     not_taken()
-    inviting.outcome()  # here, because the step of who was invited may be folded by then
-    job_view(project, lead, {JobKind.SET_UP}, "set_up_problem", _then)
+    inviting.links()  # here, because the step of who was invited may be folded by then
+    job = find_job(project, lead, {JobKind.SET_UP})
+    if job is not None and job.subject not in {step.key for step in STEPS}:
+        show_job(project, lead, job, "set_up_problem")
     standings = [step.standing(project, lead, counts) for step in STEPS]
     following = next(
         (n for n, one in enumerate(standings) if not (one.done or one.waits or STEPS[n].optional)), len(STEPS)
     )
+    stays_open = _just_done({step.key: one.done for step, one in zip(STEPS, standings, strict=True)})
     for number, (step, standing) in enumerate(zip(STEPS, standings, strict=True)):
         icon = _DONE if standing.done else _LATER if standing.waits else _TO_DO
         title = f"**{number + 1}. {plain(tr(step.title))}** — {plain(standing.told)}"
+        own_job = job if job is not None and job.subject == step.key else None
+        is_open = number == following or own_job is not None or step.key == stays_open
         # Another key once it is done: Streamlit then forgets that it was open.
-        with st.expander(title, expanded=number == following, icon=icon, key=f"step-{step.key}-{standing.done}"):
+        with st.expander(title, expanded=is_open, icon=icon, key=f"step-{step.key}-{standing.done}"):
             if standing.waits:
                 st.markdown(plain(standing.waits))
             else:
                 step.show(project, lead, counts)
+            results_of(project, lead, step, own_job)
 
 
-def _then(job: Job) -> None:
-    step = next((step for step in STEPS if step.key == job.subject), None)  # another release may have others
-    if job.state is JobState.DONE and step is not None and step.then is not None:
+def results_of(project: Project, lead: Person, step: SetUpStep, job: Job | None) -> None:
+    """Draw what came of the buttons of a step: its outcome, and its job if one runs or ran last."""
+    look.outcome(f"set_up_{step.key}")
+    if job is not None:
+        show_job(project, lead, job, f"set_up_{step.key}_problem", partial(_then, step))
+
+
+def _just_done(done: dict[str, bool]) -> str:
+    """Return the step that was done last while the reader looked: its result stays in view."""
+    kept: tuple[dict[str, bool], str] = st.session_state.get(_OPEN, (done, ""))
+    before, last = kept
+    last = next((key for key, is_done in done.items() if is_done and not before.get(key, True)), last)
+    st.session_state[_OPEN] = (done, last)
+    return last
+
+
+def _then(step: SetUpStep, job: Job) -> None:
+    if job.state is JobState.DONE and step.then is not None:
         step.then(job)
 
 
 def is_first(project: Project, lead: Person) -> bool:
-    """Whether a lead is better led here than to the queries: as long as no pair was handed out."""
+    """Return whether a lead should start here: no pair was handed out yet."""
     return not any(status_counts(project, lead)["pairs"].values())
 
 
@@ -72,19 +97,19 @@ def _training_standing(project: Project, lead: Person, counts: dict[str, Any]) -
         tr(
             "guideline version {version}, {held}",
             version=version,
-            held=tr("an exam is held") if held else tr("no exam"),
+            held=tr("exam started") if held else tr("no exam"),
         ),
     )
 
 
 def _show_training(project: Project, lead: Person, counts: dict[str, Any]) -> None:
     _ways(
-        (tr("What annotators read before they grade"), WayThere("Guideline", "", tr("Look at the guideline"))),
+        (tr("Guideline that annotators read before they grade"), WayThere("Guideline", "", tr("Edit the guideline"))),
         (
-            tr("Pairs to practise on, with the right grade"),
+            tr("Practice pairs with the right grade"),
             WayThere("Guideline", "?tab=Tutorial", tr("Choose practice pairs")),
         ),
-        (tr("Pairs with a key that annotators pass first"), WayThere("Exam", "", tr("Set an exam"))),
+        (tr("Exam that annotators pass first"), WayThere("Exam", "", tr("Set an exam"))),
     )
 
 
@@ -98,8 +123,8 @@ def _show_inviting(project: Project, lead: Person, counts: dict[str, Any]) -> No
     seats, further = project.campaign.seats, project.campaign.further_seats
     st.markdown(
         tr(
-            "{number} people grade every pair, and {number_2} more where these disagree: {number_3} "
-            "annotators or more can bring everything to an end. Leads do not grade.",
+            "{number} annotators grade every pair, and {number_2} more if they disagree. Invite at least "
+            "{number_3} to finish every pair. Leads do not grade.",
             number=wording.number(seats),
             number_2=wording.number(further).lower(),
             number_3=wording.number(seats + further).lower(),
@@ -111,12 +136,12 @@ def _show_inviting(project: Project, lead: Person, counts: dict[str, Any]) -> No
         if names:
             st.text(f"{noun}: {', '.join(names)}")
     inviting.form()
-    _ways((tr("Links, pauses, who grades which queries"), WayThere("People", "", tr("The page People"))))
+    _ways((tr("New links, pauses, assignments"), WayThere("People", "", tr("Manage people"))))
 
 
 def _lacks(project: Project, counts: dict[str, Any]) -> list[str]:
     lacking = project.campaign.seats - counts["annotators"]
-    lacks = [] if any(counts["pairs"].values()) else [tr("no pair is handed out yet")]
+    lacks = [] if any(counts["pairs"].values()) else [tr("no pairs handed out yet")]
     if lacking > 0:
         annotators, needed = wording.count_of(lacking, "annotator"), wording.are(lacking)
         lacks.append(tr("{annotators} more {lacking} needed", annotators=annotators, lacking=needed))
@@ -127,18 +152,18 @@ def _open_standing(project: Project, lead: Person, counts: dict[str, Any]) -> St
     lacks = _lacks(project, counts)
     return StepStanding(
         not lacks,
-        "; ".join(lacks) if lacks else tr("people can grade"),
+        "; ".join(lacks) if lacks else tr("annotators can grade"),
         tr("Not yet: {join}.", join="; ".join(lacks)) if lacks else "",
     )
 
 
 def _show_open(project: Project, lead: Person, counts: dict[str, Any]) -> None:
     address = inviting.app_address(st.context.url or "")
-    st.markdown(tr("Everybody who signs in as an annotator is handed pairs now. The address to sign in at:"))
+    st.markdown(tr("Annotators who sign in get pairs to grade. Send them this address:"))
     st.code(address or tr("the address of this page"), language=None)
     _ways(
-        (tr("How far the work is, what is stuck, what waits for you"), WayThere("Progress", "", tr("Progress"))),
-        (tr("Every query with its pairs"), WayThere("Queries", "", tr("Queries"))),
+        (tr("Progress, stuck pairs, and what waits for you"), WayThere("Progress", "", tr("Open Progress"))),
+        (tr("Every query with its pairs"), WayThere("Queries", "", tr("Open Queries"))),
     )
 
 

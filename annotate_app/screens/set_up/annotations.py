@@ -1,5 +1,6 @@
-"""Step of Set up: annotation files, looked at before anything is written."""
+"""Step of Set up: preview annotation files, then import them."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from annotate_app.server import job_functions, lead_routes
 from annotate_app.shared import look, wording
 from annotate_app.shared.upload import upload
 from backend.campaign.corpus.importing.formats import FORMATS as CORPUS_FORMATS
+from backend.campaign.monitoring.videos.allowed_folders import allowed_path
 from backend.campaign.nouns import Person
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.serving.model import Job
@@ -28,15 +30,15 @@ from backend.core.messages import said
 
 KEY = "annotations"
 _MEASURING = "set_up_file"
-_TOLD = marked("told from its content")
+_TOLD = marked("detect")
 _LOOKED = "looked at"
 
 
-@look.lead_callback("set_up_problem")
+@look.lead_callback("set_up_annotations_problem")
 def look_at(project: Project, lead: Person) -> None:
     """Callback of the button: check and count everything, and write nothing."""
-    asked = _asked(project)
-    title = said("Looking at {name}", name=Path(asked["file"]).name)
+    asked = _asked(project, lead)
+    title = said("Previewing {name}", name=Path(asked["file"]).name)
     _begin(project, lead, title, asked, dry_run=True, kept={**asked, _LOOKED: "yes"})
 
 
@@ -45,86 +47,86 @@ def choose_sent(names: list[str]) -> None:
     st.session_state["set_up_file"] = names[-1]
 
 
-@look.lead_callback("set_up_problem")
+@look.lead_callback("set_up_annotations_problem")
 def take(project: Project, lead: Person) -> None:
-    """Callback of the button beside what was looked at: import that very file, read in the same way."""
+    """Callback of the button at the preview: import that very file, read in the same way."""
     job = last_job(project, lead)
     if job is None or job.subject != KEY or _LOOKED not in job.asked:
-        raise ProjectError(tr("what was looked at was put away by somebody: look at the file again"))
+        raise ProjectError(tr("somebody dismissed the preview: preview the file again"))
     title = said("Importing {name}", name=Path(job.asked["file"]).name)
     _begin(project, lead, title, job.asked, dry_run=False, kept={})
 
 
 def _standing(project: Project, lead: Person, counts: dict[str, Any]) -> StepStanding:
     captions = counts["captions"]
-    return StepStanding(captions > 0, wording.count_of(captions, "caption") if captions else tr("none, which is fine"))
+    return StepStanding(captions > 0, wording.count_of(captions, "caption") if captions else tr("none (optional)"))
 
 
 def _show(project: Project, lead: Person, counts: dict[str, Any]) -> None:
     st.markdown(
         tr(
-            "A file that says what happens when in which video: of ActivityNet, Charades-STA, DiDeMo, "
-            "QVHighlights, TACoS, TVR, or a table with the columns `video`, `start`, `end`, `caption`. "
-            "Several files of one corpus go in one after another. Without any, moments come from shots, "
-            "from windows, or from people who describe them."
+            "Import captions with their time spans: files of ActivityNet, Charades-STA, DiDeMo, QVHighlights, "
+            "TACoS or TVR, or a table with the columns `video`, `start`, `end`, `caption`. Import several "
+            "files one after another. Without files, moments come from shots, windows, or descriptions."
         )
     )
     upload(
         "files", tr("Annotation files from your computer"), lead_routes.KINDS["files"].extensions, on_sent=choose_sent
     )
-    st.text_input(
-        tr("Annotation file"), key="set_up_file", placeholder=tr("One that was sent, or a path on the server")
-    )
+    st.text_input(tr("Annotation file"), key="set_up_file", placeholder=tr("An uploaded file, or a path on the server"))
     if sent := [file.name for file in lead_routes.sent_files(project, "files")]:
-        st.caption(tr("Sent so far: {join}", join=plain(", ".join(sent))))
+        st.caption(tr("Uploaded: {join}", join=plain(", ".join(sent))))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.selectbox(tr("Format"), [_TOLD, *CORPUS_FORMATS], key="set_up_format", format_func=tr)
         st.text_input(
             tr("Folder of its videos"),
             key="set_up_file_videos",
-            placeholder=tr("as taken above"),
-            help=tr("Only where the videos are not in the project yet, or the file calls them otherwise."),
+            placeholder=tr("as added above"),
+            help=tr("Only if the videos are not in the project yet, or the file uses other names."),
         )
         with st.popover(tr("More options")):
             st.text_input(
                 tr("Types"),
                 key="set_up_types",
                 placeholder="v",
-                help=tr("Of TVR's lines: v (purely visual), t, vt, or all."),
+                help=tr("For TVR: v (visual only), t, vt, or all."),
             )
             st.text_input(
                 tr("Columns"),
                 key="set_up_columns",
                 placeholder="start=begin,end=finish",
-                help=tr("What a csv or jsonl file calls video, start, end, caption, duration, id."),
+                help=tr("Names of the columns video, start, end, caption, duration and id in a csv or jsonl file."),
             )
             measuring_options(_MEASURING)
-    st.button(tr("Look at it"), key="look_at_file", on_click=look_at, type="primary")
-    st.caption(tr("Nothing is written before you have seen what was understood."))
+    st.button(tr("Preview"), key="look_at_file", on_click=look_at, type="primary")
+    st.caption(tr("The preview writes nothing."))
 
 
 def _then(job: Job) -> None:
     if _LOOKED in job.asked:
-        st.button(tr("Import it"), key="import_file", on_click=take, type="primary")
+        st.button(tr("Import"), key="import_file", on_click=take, type="primary")
 
 
-def _asked(project: Project) -> dict[str, str]:
-    """What the form says, the file by its path."""
+def _asked(project: Project, lead: Person) -> dict[str, str]:
+    """Return what the form says, the file by its path."""
     state = st.session_state
     name = state["set_up_file"].strip()
     if not name:
         raise ProjectError(tr("choose an annotation file first"))
-    file = Path(name).expanduser()
+    file = Path(os.path.expanduser(name))
     if file.suffix.lower() not in lead_routes.KINDS["files"].extensions:
         known = ", ".join(lead_routes.KINDS["files"].extensions)
-        raise ProjectError(tr("{name} is no annotation file: its name ends in none of {known}", name=name, known=known))
+        raise ProjectError(
+            tr("{name} is not an annotation file: its name must end in one of {known}", name=name, known=known)
+        )
     fps, decode = measuring_asked(_MEASURING)
+    file = file if file.is_absolute() else project.folder / lead_routes.KINDS["files"].folder / file.name
     return {
-        "file": str(file if file.is_absolute() else project.folder / lead_routes.KINDS["files"].folder / file.name),
+        "file": str(allowed_path(project, lead, str(file))),
         "format": "" if state["set_up_format"] == _TOLD else state["set_up_format"],
         "types": state["set_up_types"].strip(),
         "columns": state["set_up_columns"].strip(),
-        "videos": state["set_up_file_videos"].strip(),
+        "videos": state["set_up_file_videos"].strip() and str(allowed_path(project, lead, state["set_up_file_videos"])),
         "fps": fps,
         "decode": decode,
     }
@@ -141,7 +143,7 @@ def _begin(
         asked["format"] or None,
         frozenset(asked["types"].split(",")) if asked["types"] else None,
         {name.strip(): column.strip() for name, _, column in columns},
-        Path(asked["videos"]).expanduser() if asked["videos"] else None,
+        Path(asked["videos"]) if asked["videos"] else None,
         measuring((asked["fps"], asked["decode"])),
     )
     begin_step(project, lead, KEY, title, job_functions.take_file, reading, dry_run, asked=kept)

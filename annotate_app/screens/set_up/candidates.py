@@ -1,4 +1,4 @@
-"""Step of Set up: the candidates of the queries, with what they come to in work before they are chosen."""
+"""Step of Set up: estimate the work, then choose the candidates of the queries."""
 
 from typing import Any
 
@@ -23,16 +23,16 @@ from backend.core.errors import ProjectError
 from backend.core.messages import said, said_n
 
 KEY = "candidates"
-_KINDS = {"": marked("as its name tells"), "sup": marked("with supervision"), "unsup": marked("without supervision")}
-_DTYPES = {"": marked("as the project has it"), "fp32": "fp32", "bf16": "bf16"}
+_KINDS = {"": marked("detect from its name"), "sup": marked("with supervision"), "unsup": marked("without supervision")}
+_DTYPES = {"": marked("project setting"), "fp32": "fp32", "bf16": "bf16"}
 _LOOKED, _AGAIN = "looked at", "again"
 _RUNS = "pooled"
 """The kind of upload."""
 
 
-@look.lead_callback("set_up_problem")
+@look.lead_callback("set_up_candidates_problem")
 def choose(project: Project, lead: Person) -> None:
-    """Callback of the button: the worker begins."""
+    """Callback of the button: start the job."""
     asked = _asked(project)
     if asked.runs or asked.visual:
         _pool(project, lead, asked, again=False, dry_run=False)
@@ -40,27 +40,27 @@ def choose(project: Project, lead: Person) -> None:
         begin_step(project, lead, KEY, said("Choosing candidates"), candidate_jobs.choose, asked)
 
 
-@look.lead_callback("set_up_problem")
+@look.lead_callback("set_up_candidates_problem")
 def look_at(project: Project, lead: Person, again: bool) -> None:
-    """Callback of the button: what pooling these runs would come to; nothing is written."""
+    """Callback of the button: preview the pooling of these runs, and write nothing."""
     asked = CandidatesAsked(**_runs(project)) if again else _asked(project)
     if not (asked.runs or asked.visual):
-        raise ProjectError(tr("choose a run first: send it, then name it among the runs to pool"))
+        raise ProjectError(tr("choose a run first: upload it, then add it to the runs to pool"))
     _pool(project, lead, asked, again=again, dry_run=True)
 
 
-@look.lead_callback("set_up_problem")
+@look.lead_callback("set_up_candidates_problem")
 def take(project: Project, lead: Person) -> None:
-    """Callback of the button beside what was looked at: those very runs, pooled in the same way."""
+    """Callback of the button at the preview: pool those very runs in the same way."""
     job = last_job(project, lead)
     if job is None or job.subject != KEY or _LOOKED not in job.asked:
-        raise ProjectError(tr("what was looked at was put away by somebody: look at the runs again"))
+        raise ProjectError(tr("somebody dismissed the preview: preview the runs again"))
     asked = msgspec.json.decode(job.asked[_LOOKED], type=CandidatesAsked)
     _pool(project, lead, asked, again=_AGAIN in job.asked, dry_run=False)
 
 
 def choose_sent(names: list[str]) -> None:
-    """Callback of the uploader: what was just sent is pooled."""
+    """Callback of the uploader: add the uploaded files to the runs to pool."""
     chosen = st.session_state.get("candidates_runs") or []
     st.session_state["candidates_runs"] = list(dict.fromkeys([*chosen, *names]))
 
@@ -70,7 +70,7 @@ def _standing(project: Project, lead: Person, counts: dict[str, Any]) -> StepSta
     if pairs:
         return StepStanding(True, tr("{pairs} handed out", pairs=wording.count_of(pairs, "pair")))
     if not counts["queries"]["val"] + counts["queries"]["test"]:
-        return StepStanding(False, tr("none yet"), tr("Candidates are found for queries: these come first."))
+        return StepStanding(False, tr("none yet"), tr("Choose queries first."))
     return StepStanding(False, tr("none yet"))
 
 
@@ -79,39 +79,35 @@ def _show(project: Project, lead: Person, counts: dict[str, Any]) -> None:
         way = WayThere("Queries", "", tr("Queries"))
         st.html(
             tr(
-                "The candidate lists are stored, and the first batches are open; further ones open on the "
-                "page {link}. To choose others, take the queries back first, in their step.",
+                "Candidate lists are stored and the first batches are open. Open further batches on the page "
+                "{link}. To choose other candidates, remove all queries first.",
                 link=way.link,
             )
         )
         st.caption(
-            tr("Candidates come from: {value}", value=plain(", ".join(counts["sources"]) or tr("an earlier campaign")))
+            tr("Source of candidates: {value}", value=plain(", ".join(counts["sources"]) or tr("an earlier campaign")))
         )
-        st.markdown(
-            tr("**What later runs found** and nobody was asked about yet can be handed out as a further batch.")
-        )
+        st.markdown(tr("**Later runs**: hand out what they found, as a further batch."))
         _choose_runs(project, lead)
-        st.button(tr("Look at what is new"), key="look_at_runs", on_click=look_at, args=(True,))
+        st.button(tr("Preview new candidates"), key="look_at_runs", on_click=look_at, args=(True,))
         return
     st.markdown(
         tr(
-            "The candidates of every query are stored as its list; the first batch of each list is "
-            "handed out for grading at once. Annotators see nothing of what found a candidate."
+            "Each query gets a list of candidates. Its first batch is handed out for grading at once. "
+            "Annotators never see where a candidate comes from."
         )
     )
     st.checkbox(
-        tr("By the similarity of query and caption"),
+        tr("By caption similarity"),
         counts["captions"] > 0,
         key="candidates_captions",
         disabled=not counts["captions"],
-        help=None if counts["captions"] else tr("There are no captions: candidates come from runs."),
+        help=None if counts["captions"] else tr("There are no captions. Use frames or runs instead."),
     )
     st.text_input(
-        tr("By what the frames of moments show, by a CLIP model"),
+        tr("By frames, with a CLIP model"),
         key="candidates_visual",
-        placeholder=tr(
-            "None; or a name on the model hub, or a folder on the server: sentence-transformers/clip-ViT-B-32"
-        ),
+        placeholder=tr("None, or a model such as sentence-transformers/clip-ViT-B-32"),
     )
     _choose_runs(project, lead)
     _options(project, lead)
@@ -119,21 +115,21 @@ def _show(project: Project, lead: Person, counts: dict[str, Any]) -> None:
     with st.container(horizontal=True):
         st.button(tr("Choose candidates"), key="choose_candidates", type="primary", on_click=choose)
         if st.session_state.get("candidates_runs") or st.session_state.get("candidates_visual"):
-            st.button(tr("Only look at what they come to"), key="look_at_runs", on_click=look_at, args=(False,))
+            st.button(tr("Preview"), key="look_at_runs", on_click=look_at, args=(False,))
 
 
 def _choose_runs(project: Project, lead: Person) -> None:
     with st.container(key="set-up-runs"):
         upload(
             _RUNS,
-            tr("Runs from your computer: what systems found for these queries"),
+            tr("Runs from your computer: results of systems for these queries"),
             lead_routes.KINDS[_RUNS].extensions,
             choose_sent,
         )
         sent = [file.name for file in lead_routes.sent_files(project, _RUNS)]
         if not sent:
             st.download_button(
-                tr("The queries for systems, as CSV"),
+                tr("Download queries as CSV"),
                 data=lambda: queries_csv(project, lead),
                 file_name="queries.csv",
                 mime="text/csv",
@@ -142,15 +138,13 @@ def _choose_runs(project: Project, lead: Person) -> None:
             )
             return
         runs, depth, iou, videos = st.columns([3, 1.1, 1.1, 1.8], vertical_alignment="bottom")
-        runs.multiselect(
-            tr("Runs to pool"), sent, key="candidates_runs", placeholder=tr("None of those that were sent")
-        )
+        runs.multiselect(tr("Runs to pool"), sent, key="candidates_runs", placeholder=tr("None"))
         depth.number_input(
             tr("Depth"),
             1,
             value=CandidatesAsked().depth,
             key="candidates_depth",
-            help=tr("Predictions of each query and run."),
+            help=tr("How many predictions of each run are used per query."),
         )
         iou.number_input(
             tr("Same from IoU"),
@@ -159,26 +153,26 @@ def _choose_runs(project: Project, lead: Person) -> None:
             CandidatesAsked().iou,
             0.05,
             key="candidates_iou",
-            help=tr("Spans with such an overlap, or more, are one candidate, which remembers all that found it."),
+            help=tr("Spans that overlap at least this much become one candidate."),
         )
         videos.selectbox(
             tr("Videos by number"),
             ["", *sent],
             key="candidates_videos",
-            format_func=lambda one: one or tr("they are named"),
-            help=tr("For runs that give numbers: a file that was sent, from name to [duration, number]."),
+            format_func=lambda one: one or tr("not needed"),
+            help=tr("For runs with video numbers: an uploaded file that maps each name to [duration, number]."),
         )
 
 
 def _options(project: Project, lead: Person) -> None:
     size, name = st.columns([1, 3])
     size.number_input(
-        tr("Candidates a batch"),
+        tr("Candidates per batch"),
         1,
         MOST_CANDIDATES,
         project.campaign.batch_size,
         key="candidates_batch",
-        help=tr("20 in TVR-Ranking. What is further down a list is handed out later, batch by batch."),
+        help=tr("20 in TVR-Ranking. You open further batches later."),
     )
     with name:
         encoder_box(project, lead, "candidates_encoder")
@@ -189,25 +183,23 @@ def _options(project: Project, lead: Person) -> None:
             key="candidates_probe",
             value=0,
             help=tr(
-                "Of these, 60 of the top and 60 other moments are judged too, to see how deep judging has to "
-                "go. Only without runs."
+                "For each of them, the top 60 and 60 other moments are graded, to find out how many candidates "
+                "are needed. Not with runs."
             ),
         )
-        st.number_input(tr("Seed of that draw"), 0, value=0, key="candidates_seed")
+        st.number_input(tr("Random seed of the probes"), 0, value=0, key="candidates_seed")
+        st.selectbox(tr("Encoder type"), list(_KINDS), format_func=lambda one: tr(_KINDS[one]), key="candidates_kind")
         st.selectbox(
-            tr("Kind of the encoder"), list(_KINDS), format_func=lambda one: tr(_KINDS[one]), key="candidates_kind"
-        )
-        st.selectbox(
-            tr("It computes in"),
+            tr("Number format"),
             list(_DTYPES),
             format_func=lambda one: tr(_DTYPES[one]),
             key="candidates_dtype",
-            help=tr("bf16 is faster on many processors, and recorded as another encoder."),
+            help=tr("bf16 is faster on many processors. It counts as another encoder."),
         )
 
 
 def _expected(project: Project, lead: Person) -> None:
-    """What it comes to, before it is done."""
+    """Draw the expected work."""
     state = st.session_state
     pooled = bool(state.get("candidates_runs"))
     found = expected_work(
@@ -225,16 +217,15 @@ def _expected(project: Project, lead: Person) -> None:
     if found.measured:
         st.caption(
             tr(
-                "A grade takes {seconds:.1f} s here so far. Where people disagree, there are more.",
+                "A grade takes {seconds:.1f} s here so far. Disputed pairs need more grades.",
                 seconds=found.seconds,
             )
         )
     else:
         st.caption(
             tr(
-                "Nobody has graded here yet: this is every moment played once ({seconds:.1f} s on the "
-                "average) by those who grade it. Grading takes longer, and where they disagree, more people "
-                "grade.",
+                "No grades yet: this counts one viewing of each clip ({seconds:.1f} s on average) per grade. "
+                "Grading takes longer, and disputed pairs need more grades.",
                 seconds=found.seconds,
             )
         )
@@ -245,7 +236,7 @@ def _time(hours: float) -> str:
 
 
 def _runs(project: Project) -> dict[str, Any]:
-    """The chosen runs, by their paths, and how they are pooled."""
+    """Return the chosen runs, by their paths, and how they are pooled."""
     state = st.session_state
     folder = project.folder / lead_routes.KINDS[_RUNS].folder
     videos = state.get("candidates_videos")
@@ -271,22 +262,22 @@ def _asked(project: Project) -> CandidatesAsked:
         **_runs(project),
     )
     if not (asked.captions or asked.runs or asked.visual):
-        raise ProjectError(tr("say what finds candidates: captions, frames, or runs to pool"))
+        raise ProjectError(tr("choose where candidates come from: captions, frames, or runs"))
     if asked.probe and (asked.runs or asked.visual):
-        raise ProjectError(tr("probes go by captions alone: leave runs and frames out, or probe no query"))
+        raise ProjectError(tr("probes use captions only: remove runs and frames, or set probes to 0"))
     return asked
 
 
 def _pool(project: Project, lead: Person, asked: CandidatesAsked, *, again: bool, dry_run: bool) -> None:
-    of = said_n("{n} run", "{n} runs", len(asked.runs)) if asked.runs else said("what is found")
-    title = said("Looking at {of}", of=of) if dry_run else said("Pooling {of}", of=of)
+    of = said_n("{n} run", "{n} runs", len(asked.runs)) if asked.runs else said("candidates")
+    title = said("Previewing {of}", of=of) if dry_run else said("Pooling {of}", of=of)
     kept = {_LOOKED: msgspec.json.encode(asked).decode(), **({_AGAIN: "yes"} if again else {})} if dry_run else {}
     begin_step(project, lead, KEY, title, candidate_jobs.pool, asked, again, dry_run, asked=kept)
 
 
 def _then(job: Job) -> None:
     if _LOOKED in job.asked:
-        what = tr("Hand these out") if _AGAIN in job.asked else tr("Choose these candidates")
+        what = tr("Hand them out") if _AGAIN in job.asked else tr("Choose these candidates")
         st.button(what, key="pool_runs", on_click=take, type="primary")
 
 

@@ -1,4 +1,4 @@
-"""Step of Set up: who is in the captions, what their names become, and the captions without them."""
+"""Step of Set up: find names in captions, choose the words that replace them, and rewrite the captions."""
 
 import os
 from collections.abc import Sequence
@@ -11,8 +11,9 @@ from annotate_app.plain import plain
 from annotate_app.screens.set_up.step import SetUpStep, StepStanding, begin_step, encoder_box
 from annotate_app.server import job_functions
 from annotate_app.session import auth
-from annotate_app.shared import look, wording
+from annotate_app.shared import look, results, wording
 from annotate_app.shared.long_list import searched
+from annotate_app.shared.unsaved import warn_unsaved
 from annotate_app.shared.ways import WayThere
 from backend.campaign.corpus.captions.decisions import rewrite_queue, rewrite_summary
 from backend.campaign.corpus.captions.model import CastLine
@@ -28,21 +29,20 @@ _PLACE_OF_MODELS = "OPENAI_BASE_URL"
 _FIELD = "cast-"
 
 
-@look.lead_callback("set_up_problem")
+@look.lead_callback("set_up_names_problem")
 def look_for(project: Project, lead: Person) -> None:
-    """Callback of the button: names that the cast lacks."""
+    """Callback of the button: find names that the mapping lacks."""
     begin_step(project, lead, KEY, said("Looking for names in the captions"), job_functions.look_for_names)
 
 
-@look.lead_callback("set_up_problem")
+@look.lead_callback("set_up_names_problem")
 def save(project: Project, lead: Person, lines: Sequence[CastLine]) -> None:
-    """Callback of the list's form: what was changed of these lines."""
-    said = {line.name: (st.session_state[_key(line)].strip(), line.becomes) for line in lines}
-    becomes = {name: words for name, (words, before) in said.items() if words != before}
-    correct_cast(project, lead, becomes)
+    """Callback of the list's form: store the lines that were edited."""
+    changed = _save(project, lead, lines)
+    results.leave("set_up_names", trn("{n} name saved.", "{n} names saved.", changed) if changed else tr("No changes."))
 
 
-@look.lead_callback("set_up_problem")
+@look.lead_callback("set_up_add_problem")
 def add(project: Project, lead: Person) -> None:
     """Callback of the form of a name that was not found."""
     state = st.session_state
@@ -51,22 +51,32 @@ def add(project: Project, lead: Person) -> None:
         raise ProjectError(tr("Write the name first."))
     correct_cast(project, lead, {name: state["cast_becomes"]})
     state["cast_name"] = state["cast_becomes"] = ""
+    results.leave("set_up_add", tr("{name} added.", name=name))
 
 
-@look.lead_callback("set_up_problem")
-def rewrite(project: Project, lead: Person) -> None:
-    """Callback of the button: the captions anew, but for those that people decided on."""
+@look.lead_callback("set_up_names_problem")
+def rewrite(project: Project, lead: Person, lines: Sequence[CastLine]) -> None:
+    """Callback of the button: save the names, then rewrite the captions that nobody has decided on."""
     state = st.session_state
+    _save(project, lead, lines)
     asked = job_functions.RewritingAsked(
         state["rewrite_encoder"], state.get("rewrite_model", "").strip(), os.environ.get(_PLACE_OF_MODELS, "")
     )
     begin_step(project, lead, KEY, said("Rewriting the captions"), job_functions.rewrite, asked)
 
 
+def _save(project: Project, lead: Person, lines: Sequence[CastLine]) -> int:
+    typed = {line.name: (str(st.session_state.get(_key(line), line.becomes)).strip(), line.becomes) for line in lines}
+    changed = {name: words for name, (words, before) in typed.items() if words != before}
+    if changed:
+        correct_cast(project, lead, changed)
+    return len(changed)
+
+
 def _standing(project: Project, lead: Person, counts: dict[str, Any]) -> StepStanding:
     found = rewrite_queue(project, lead)
     if found.counts.rewritten:
-        waiting = tr(", {waiting:,} of them wait for you", waiting=found.counts.waiting) if found.counts.waiting else ""
+        waiting = tr(", {waiting:,} to decide", waiting=found.counts.waiting) if found.counts.waiting else ""
         return StepStanding(
             True,
             tr(
@@ -76,69 +86,66 @@ def _standing(project: Project, lead: Person, counts: dict[str, Any]) -> StepSta
             ),
         )
     if found.fixed:
-        return StepStanding(True, tr("captions stay as they are, because queries are there"))
-    waits = "" if counts["captions"] else tr("Names are those of captions, and there are none.")
-    return StepStanding(False, tr("captions are as published") if counts["captions"] else tr("no captions"), waits)
+        return StepStanding(True, tr("fixed, because queries are drawn"))
+    waits = "" if counts["captions"] else tr("Import captions first: names are found in them.")
+    return StepStanding(False, tr("original captions") if counts["captions"] else tr("no captions"), waits)
 
 
 def _show(project: Project, lead: Person, counts: dict[str, Any]) -> None:
     queue = rewrite_queue(project, lead)
     if queue.fixed:
-        st.markdown(
-            tr("Queries are there, so the texts of captions are fixed. To rewrite them, take the queries back.")
-        )
+        st.markdown(tr("Captions are fixed once queries are drawn. To rewrite them, remove all queries first."))
         return
     st.markdown(
         tr(
-            "People search for what is to be seen, not for names. Each name of the cast becomes generic "
-            "words, such as *a woman*; a name that becomes itself stays, and captions with one that "
-            "becomes nothing yet wait for you. Who wants the published words goes on without this step."
+            "People search for what they can see, not for names. Choose generic words for each name, such as "
+            "*a woman*. To keep a name, write the name itself. Captions with an undecided name wait for you. "
+            "Skip this step to keep the original wording."
         )
     )
     st.button(tr("Look for names"), key="look_for_names", on_click=look_for)
     _cast(project, lead)
-    _rewriting(project, lead)
+    look.outcome("set_up_add")
     # Counted when somebody asks: a second for 15,000 captions.
-    if queue.counts.rewritten and st.button(tr("What rewriting changed"), key="rewriting_changed"):
-        auth.dialog(_what_changed, tr("What rewriting changed"))(project, lead)
+    if queue.counts.rewritten and st.button(tr("Show what changed"), key="rewriting_changed"):
+        auth.dialog(_what_changed, tr("Changes by rewriting"))(project, lead)
     if queue.counts.waiting:
-        way = WayThere("Rewrites", "", tr("Decide on the page Rewrites"))
-        told = trn("{n} caption wait for a decision.", "{n} captions wait for a decision.", queue.counts.waiting)
+        way = WayThere("Captions", "?part=rewrites", tr("Decide on them"))
+        told = trn("{n} caption waits for a decision.", "{n} captions wait for a decision.", queue.counts.waiting)
         st.html(f"<p class='rr-waiting'>{told} {way.link}</p>")
 
 
 def _cast(project: Project, lead: Person) -> None:
-    """The names, those first of which nobody has said what they become."""
+    """Draw the names, undecided ones first, and the buttons that save them and rewrite the captions."""
     try:
         lines = cast_lines(project, lead)
     except InputError as problem:
-        st.error(
-            tr(
-                "cast.csv cannot be used as it is. Correct it on the server.  \n{problem}",
-                problem=plain(retold(problem)),
-            )
-        )
-        return
-    if not lines:
+        st.error(tr("Correct cast.csv on the server.  \n{problem}", problem=plain(retold(problem))))
         return
     undecided_first = sorted(lines, key=lambda line: line.becomes != "")
-    shown = searched(undecided_first, lambda line: line.name, "name", name="names", page="names-page")
-    with st.form("cast"):
-        for line in shown.rows:
+    if lines:
+        shown = searched(undecided_first, lambda line: line.name, "name", name="names", page="names-page")
+    rows = shown.rows if lines else ()
+    with st.container(key="name-mapping"), st.form("cast"):
+        for line in rows:
             _line(line)
-        st.form_submit_button(tr("Save these"), key="save_cast", on_click=save, args=(shown.rows,))
-    shown.end()
-    with st.form("cast_more"), st.container(horizontal=True, vertical_alignment="bottom"):
-        st.text_input(tr("A name that was not found"), key="cast_name")
-        st.text_input(tr("becomes"), key="cast_becomes", placeholder=tr("a woman"))
-        st.form_submit_button(tr("Add"), key="add_to_cast", on_click=add)
+        if lines:
+            st.form_submit_button(tr("Save names"), key="save_cast", on_click=save, args=(rows,))
+        _rewriting(project, lead, rows)
+    warn_unsaved("name-mapping", leaving=".st-key-address-names-page button")
+    if lines:
+        shown.end()
+        with st.form("cast_more"), st.container(horizontal=True, vertical_alignment="bottom"):
+            st.text_input(tr("A name that was not found"), key="cast_name")
+            st.text_input(tr("becomes"), key="cast_becomes", placeholder=tr("a woman"))
+            st.form_submit_button(tr("Add name"), key="add_to_cast", on_click=add)
 
 
 def _what_changed(project: Project, lead: Person) -> None:
     found = rewrite_summary(project, lead)
     st.markdown(
         tr(
-            "{imprecise_captions}, {changed:,} of them changed; words a caption {words_before:.2f} "
+            "{imprecise_captions}, {changed:,} of them changed. Words per caption: {words_before:.2f} "
             "before, {words_after:.2f} after.",
             imprecise_captions=wording.count_of(found.captions, "imprecise caption"),
             changed=found.changed,
@@ -153,7 +160,7 @@ def _what_changed(project: Project, lead: Person) -> None:
 
 
 def _key(line: CastLine) -> str:
-    """Of a line's input: another one where somebody else has changed the line."""
+    """Return the key of a line's input: a new one once the line was saved."""
     return f"{_FIELD}{line.name}-{line.becomes}"
 
 
@@ -171,21 +178,27 @@ def _line(line: CastLine) -> None:
     example.caption(plain(tr("{count}, such as: {example}", count=count, example=line.example)) if line.example else "")
 
 
-def _rewriting(project: Project, lead: Person) -> None:
+def _rewriting(project: Project, lead: Person, lines: Sequence[CastLine]) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         encoder_box(project, lead, "rewrite_encoder")
         if os.environ.get(_KEY_OF_MODELS) or os.environ.get(_PLACE_OF_MODELS):
             st.text_input(
                 tr("Language model"),
                 key="rewrite_model",
-                placeholder=tr("none: by the cast's rules"),
+                placeholder=tr("none: replace names only"),
                 help=tr(
-                    "Behind {place_of_models} of the server, or OpenAI's own; its key is {key_of_models}.",
+                    "A model at the server's {place_of_models}, or at OpenAI. Its key is {key_of_models}.",
                     place_of_models=_PLACE_OF_MODELS,
                     key_of_models=_KEY_OF_MODELS,
                 ),
             )
-        st.button(tr("Rewrite the captions"), key="rewrite_captions", type="primary", on_click=rewrite)
+        st.form_submit_button(
+            tr("Save names and rewrite the captions") if lines else tr("Rewrite the captions"),
+            key="rewrite_captions",
+            type="primary",
+            on_click=rewrite,
+            args=(lines,),
+        )
 
 
 STEP = SetUpStep(KEY, marked("Names"), _standing, _show, optional=True)

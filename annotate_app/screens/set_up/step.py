@@ -1,4 +1,4 @@
-"""What a step of the page Set up is, and choices that several steps offer: the encoder, how videos are measured."""
+"""Steps of the page Set up, and choices that several steps offer: the encoder, how videos are measured."""
 
 import time
 from collections.abc import Callable
@@ -18,19 +18,19 @@ from backend.campaign.setup.serving.model import Job, JobKind
 from backend.core.errors import ProjectError
 
 _OFFLINE = "minilm"
-_DECODE = {"": marked("where that is quick"), "yes": marked("always"), "no": marked("never")}
+_DECODE = {"": marked("if it is quick"), "yes": marked("always"), "no": marked("never")}
 USUAL_FPS = "3"
 """Of videos that are folders of frames, as TVR is handed out."""
 
 
 class StepStanding(NamedTuple):
-    """How far a step is, as the project tells it, whoever did it and from where."""
+    """How far a step is, read from the project."""
 
     done: bool
     told: str
-    """Half a sentence behind the title: `9 videos`."""
+    """A few words behind the title: `9 videos`."""
     waits: str = ""
-    """What has to be done first, in a sentence; empty where nothing stands in the way."""
+    """What has to be done first, in a sentence; empty if nothing."""
 
 
 class SetUpStep(NamedTuple):
@@ -66,7 +66,7 @@ def last_job(project: Project, lead: Person) -> Job | None:
 
 
 def encoder_box(project: Project, lead: Person, key: str) -> None:
-    """A box with the project's encoder and what else there is; any other may be typed."""
+    """Draw the choice of an encoder: the project's, the offline one, or any that is typed."""
     now = encoder_name(project, lead)
     st.selectbox(
         tr("Encoder"),
@@ -74,37 +74,37 @@ def encoder_box(project: Project, lead: Person, key: str) -> None:
         key=key,
         accept_new_options=True,
         format_func=lambda one: tr("{one} (works offline)", one=one) if one == _OFFLINE else one,
-        help=tr("Sentence encoder: a name on the model hub, or a folder on the server."),
+        help=tr("A sentence encoder: its name on the model hub, or a folder on the server."),
     )
 
 
 def measuring_options(key: str) -> None:
-    """Draws the options, under keys that begin with `key`."""
+    """Draw the options, under keys that begin with `key`."""
     st.text_input(
-        tr("Frames a second of folders of frames"),
+        tr("Frames per second of image folders"),
         USUAL_FPS,
         key=f"{key}_fps",
-        help=tr("A folder of numbered pictures is a video too; TVR has 3 a second."),
+        help=tr("A folder of numbered images is a video too. TVR has 3 frames per second."),
     )
     st.selectbox(
-        tr("Look at every picture"),
+        tr("Check every frame"),
         list(_DECODE),
         format_func=lambda one: tr(_DECODE[one]),
         key=f"{key}_decode",
-        help=tr("Finds damage inside a file; a minute for every hour of video or so."),
+        help=tr("Finds damage inside a file. Takes about a minute per hour of video."),
     )
 
 
 def measuring_asked(key: str) -> tuple[str, str]:
-    """What was asked for, as text that can be kept: frames a second, and whether to look at every picture."""
+    """Return the options as text: frames per second, and whether to check every frame."""
     return st.session_state[f"{key}_fps"].strip(), st.session_state[f"{key}_decode"]
 
 
 def measuring(asked: tuple[str, str]) -> HowToMeasure:
-    """The same as the worker takes it.
+    """Return the options as the worker takes them.
 
     Raises:
-        ProjectError: the frames a second are no number above 0.
+        ProjectError: the frames per second are not a number above 0.
     """
     fps, decode = asked
     try:
@@ -112,5 +112,5 @@ def measuring(asked: tuple[str, str]) -> HowToMeasure:
     except (ValueError, ZeroDivisionError):
         rate = Fraction(0)
     if rate <= 0:
-        raise ProjectError(tr("{fps!r} frames a second are not a number above 0, such as 3 or 24000/1001", fps=fps))
+        raise ProjectError(tr("{fps!r} frames per second is not a number above 0, such as 3 or 24000/1001", fps=fps))
     return HowToMeasure(rate, {"yes": True, "no": False}.get(decode))

@@ -1,12 +1,14 @@
 """Steps of Set up: the videos, and moments where no annotation file brings them."""
 
+import time
 from collections.abc import Sequence
+from html import escape
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
-from annotate_app.language import marked, tr
+from annotate_app.language import marked, tr, trn
 from annotate_app.plain import plain
 from annotate_app.screens.set_up.step import (
     SetUpStep,
@@ -18,6 +20,8 @@ from annotate_app.screens.set_up.step import (
     measuring_options,
 )
 from annotate_app.server import job_functions, lead_routes
+from annotate_app.server.job_functions import VideosPreview
+from annotate_app.session import auth
 from annotate_app.shared import look, wording
 from annotate_app.shared.review_clip import reported_clips, video_troubles
 from annotate_app.shared.upload import upload
@@ -25,15 +29,21 @@ from annotate_app.shared.ways import WayThere
 from backend.campaign.corpus.describing.opening import describing_choice
 from backend.campaign.corpus.importing.model import Trouble
 from backend.campaign.corpus.moments.model import ByShots, ByWindows, Origin
+from backend.campaign.monitoring.videos.adding import remove_videos
+from backend.campaign.monitoring.videos.allowed_folders import allowed_folders, allowed_path
 from backend.campaign.monitoring.videos.check import video_states
 from backend.campaign.monitoring.videos.model import VideoState
-from backend.campaign.nouns import Person
+from backend.campaign.nouns import Person, Role
 from backend.campaign.setup.project.folder import Project
+from backend.campaign.setup.serving.jobs import job_result
+from backend.campaign.setup.serving.model import Job
 from backend.core.errors import ProjectError
 from backend.core.messages import said
 
 VIDEOS = "videos"
 _MEASURING = "videos"
+_FOLDER = "folder"
+"""What is kept with a preview, and with no other job of this step."""
 MOMENTS = "moments"
 _SHOTS, _WINDOWS = marked("Shots"), marked("Windows")
 _WORDS = {
@@ -45,37 +55,81 @@ _WORDS = {
 }
 
 
-def take() -> None:
-    """Callback of the button: take the videos of the folder that is named."""
-    named = st.session_state["set_up_folder"].strip()
-    if not named:
-        st.session_state["set_up_problem"] = tr("Name the folder of the videos first.")
+@look.lead_callback("set_up_videos_problem")
+def preview(project: Project, lead: Person) -> None:
+    """Callback of the button: look at the folder that is named."""
+    typed = st.session_state["set_up_folder"].strip()
+    if not typed:
+        raise ProjectError(tr("Enter a folder first."))
+    _preview(project, lead, allowed_path(project, lead, typed))
+
+
+@look.lead_callback("set_up_videos_problem")
+def preview_sent(project: Project, lead: Person, names: list[str] | None = None) -> None:
+    """Callback of the uploader, and of the button: look at what has arrived."""
+    _preview(project, lead, project.folder / lead_routes.KINDS["videos"].folder)
+
+
+def _preview(project: Project, lead: Person, folder: Path) -> None:
+    fps, decode = measuring_asked(_MEASURING)
+    asked = {_FOLDER: str(folder), "fps": fps, "decode": decode}
+    how = measuring((fps, decode))
+    title = said("Previewing the videos in {folder}", folder=folder)
+    begin_step(project, lead, VIDEOS, title, job_functions.preview_videos, folder, how, asked=asked)
+
+
+@look.lead_callback("set_up_videos_problem")
+def add(project: Project, lead: Person) -> None:
+    """Callback of the button beside a preview: add the videos of that very folder, measured in the same way."""
+    job = last_job(project, lead)
+    if job is None or job.subject != VIDEOS or _FOLDER not in job.asked:
+        raise ProjectError(tr("Somebody dismissed the preview. Preview the folder again."))
+    folder = Path(job.asked[_FOLDER])
+    title = said("Adding the videos in {folder}", folder=folder)
+    how = measuring((job.asked["fps"], job.asked["decode"]))
+    begin_step(project, lead, VIDEOS, title, job_functions.add_videos, folder, how)
+
+
+def _then(job: Job) -> None:
+    """Pictures of what a preview found, and the button that adds it."""
+    project, lead = auth.project(), auth.require(Role.LEAD)
+    if _FOLDER not in job.asked or (found := job_result(project, lead, job.key, VideosPreview)) is None:
         return
-    _take(Path(named).expanduser())
+    cards = "".join(
+        f"<figure><img src='data:image/webp;base64,{escape(one.webp)}' alt=''>"
+        f"<figcaption><b>{escape(one.name)}</b> {one.duration_s:,.1f} s</figcaption></figure>"
+        for one in found.pictures
+        if one.webp
+    )
+    if cards:
+        with st.container(width="stretch", key="video-cards"):
+            st.html(f"<div class='rr-video-cards'>{cards}</div>")
+            if found.new > len(found.pictures):
+                shown = len(found.pictures)
+                st.caption(tr("Pictures of the first {shown} of {n:,} new videos.", shown=shown, n=found.new))
+    label = trn("Add {n} video", "Add {n} videos", found.new) if found.new else tr("Update where they lie")
+    st.button(label, key="add_videos", on_click=add, type="primary")
 
 
-def take_sent(names: list[str]) -> None:
-    """Callback of the uploader: take what has arrived."""
-    _take(None)
+@look.lead_callback("remove_videos_problem")
+def remove(project: Project, lead: Person) -> None:
+    """Callback of the button: remove the videos that are chosen."""
+    count = remove_videos(project, lead, st.session_state["remove_videos"], now=time.time())
+    st.session_state["remove_videos"] = []
+    st.session_state["remove_videos_done"] = trn(
+        "{n} video removed. Its file is still on the server.",
+        "{n} videos removed. Their files are still on the server.",
+        count,
+    )
 
 
-@look.lead_callback("set_up_problem")
-def _take(project: Project, lead: Person, folder: Path | None) -> None:
-    where = folder or project.folder / lead_routes.KINDS["videos"].folder
-    title = said("Taking the videos that were sent")
-    if folder:
-        title = said("Taking the videos of {folder}", folder=folder)
-    how = measuring(measuring_asked(_MEASURING))
-    begin_step(project, lead, VIDEOS, title, job_functions.take_videos, where, how)
-
-
-@look.lead_callback("set_up_problem")
+@look.lead_callback("set_up_videos_problem")
 def look_again(project: Project, lead: Person) -> None:
-    """Callback of the button: look at all videos as they lie there now."""
+    """Callback of the button: check all videos as they lie there now."""
     accept = tuple(st.session_state.get("accept_videos", ()))
     elsewhere = st.session_state.get("missing_videos", "").strip()
-    folder = Path(elsewhere).expanduser() if elsewhere else None
-    title = said("Looking at the videos again")
+    folder = allowed_path(project, lead, elsewhere) if elsewhere else None
+    title = said("Checking the videos")
     how = measuring(measuring_asked(_MEASURING))
     begin_step(project, lead, VIDEOS, title, job_functions.look_at_videos, accept, folder, how)
 
@@ -85,68 +139,86 @@ def _videos_standing(project: Project, lead: Person, counts: dict[str, Any]) -> 
     wrong = len(video_states(project, lead, wrong=True))
     told = wording.count_of(videos, "video") if videos else tr("none yet")
     return StepStanding(
-        videos > 0, tr("{told}, {wrong:,} with something wrong", told=told, wrong=wrong) if wrong else told
+        videos > 0, trn("{told}, {n} with a problem", "{told}, {n} with a problem", wrong, told=told) if wrong else told
     )
 
 
 def _show_videos(project: Project, lead: Person, counts: dict[str, Any]) -> None:
     st.markdown(
         tr(
-            "Name a folder on the server, or send files to it. Every video in the folder, and in those "
-            "below it, is measured; what cannot be read is listed with its reason. Files on the server "
-            "stay where they are."
+            "Enter a folder on the server, or send files. You see what is in it before anything is added. "
+            "Files on the server stay where they are."
         )
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.text_input(tr("Folder on the server"), key="set_up_folder", placeholder="/data/videos")
         with st.popover(tr("More options")):
             measuring_options(_MEASURING)
-        st.button(tr("Take its videos"), key="take_videos", on_click=take, type="primary")
-    upload("videos", tr("Videos from your computer"), lead_routes.KINDS["videos"].extensions, on_sent=take_sent)
-    _not_taken(project, lead)
+        st.button(tr("Preview"), key="preview_videos", on_click=preview, type="primary")
+    folders = ", ".join(map(str, allowed_folders(project, lead)))
+    st.caption(plain(tr("Folders you may use, with everything in them: {folders}", folders=folders)))
+    upload("videos", tr("Videos from your computer"), lead_routes.KINDS["videos"].extensions, on_sent=preview_sent)
+    _not_added(project, lead)
     if counts["videos"]:
         reported_clips(project, lead)
         _again(video_states(project, lead, wrong=True))
+        _remove(project, lead)
 
 
-def _not_taken(project: Project, lead: Person) -> None:
-    """Files that arrived, but whose page was closed before they were taken."""
+def _not_added(project: Project, lead: Person) -> None:
+    """Files that arrived, but whose preview nobody confirmed."""
     if not (sent := lead_routes.sent_files(project, "videos")):
         return
     taken = {project.file(one.path).resolve() for one in video_states(project, lead) if one.path}
     left = [file.name for file in sent if file.resolve() not in taken]
     if left and last_job(project, lead) is None:
-        st.caption(plain(tr("Sent, and not taken: {join}", join=", ".join(left))))
-        st.button(tr("Take what was sent"), key="take_sent", on_click=_take, args=(None,))
+        st.caption(plain(tr("Sent, but not added: {names}", names=", ".join(left))))
+        st.button(tr("Preview what was sent"), key="preview_sent", on_click=preview_sent)
+
+
+def _remove(project: Project, lead: Person) -> None:
+    """Videos to choose, and the button that removes them."""
+    look.outcome("remove_videos")
+    with st.popover(tr("Remove videos"), key="removing", on_change="rerun") as popover:
+        if not popover.open:
+            return
+        st.markdown(
+            tr(
+                "Videos leave the project; their files stay on the server. A video stays if captions, queries or "
+                "grades use its moments, or if somebody describes it."
+            )
+        )
+        names = [one.video for one in video_states(project, lead)]
+        chosen = st.multiselect(tr("Videos"), names, key="remove_videos", placeholder=tr("Choose videos"))
+        label = trn("Remove {n} video", "Remove {n} videos", len(chosen))
+        st.button(label, key="confirm_remove_videos", type="primary", disabled=not chosen, on_click=remove)
 
 
 def _again(wrong: Sequence[VideoState]) -> None:
-    """What is wrong with videos that were taken, and a look at all of them as they lie there now."""
+    """What is wrong with videos of the project, and the button that checks all of them."""
     if wrong:
         video_troubles(wrong)
     if any(one.trouble is Trouble.MISSING for one in wrong):
-        st.text_input(tr("Folder in which missing files may lie now"), key="missing_videos", placeholder="/data/videos")
+        st.text_input(tr("Folder that the missing files may be in"), key="missing_videos", placeholder="/data/videos")
     if changed := [one.video for one in wrong if one.trouble is Trouble.CHANGED]:
         st.multiselect(
-            tr("Take the new content of"),
+            tr("Accept the new content of"),
             changed,
             key="accept_videos",
-            help=tr(
-                "Grades given to the former content stay. Nothing else of it does: clips are cut from the new one."
-            ),
+            help=tr("Clips are cut from the new content from now on. Grades given to the former content stay."),
         )
     st.button(
-        tr("Look at the videos again"),
+        tr("Check videos again"),
         key="look_at_videos",
         on_click=look_again,
-        help=tr("Finds files that were moved or renamed, and tells which are missing, damaged or have changed."),
+        help=tr("Finds files that were moved or renamed, and lists missing, damaged and changed ones."),
     )
 
 
-VIDEOS_STEP = SetUpStep(VIDEOS, marked("Videos"), _videos_standing, _show_videos)
+VIDEOS_STEP = SetUpStep(VIDEOS, marked("Videos"), _videos_standing, _show_videos, then=_then)
 
 
-@look.lead_callback("set_up_problem")
+@look.lead_callback("set_up_moments_problem")
 def propose(project: Project, lead: Person) -> None:
     """Callback of the button."""
     state = st.session_state
@@ -155,7 +227,7 @@ def propose(project: Project, lead: Person) -> None:
         how = ByWindows(_lengths(state["moments_lengths"]), state["moments_stride"])
     else:
         how = ByShots(state["moments_shortest"], state["moments_longest"])
-    title = said("Cutting videos into windows") if isinstance(how, ByWindows) else said("Looking for shots")
+    title = said("Cutting videos into windows") if isinstance(how, ByWindows) else said("Finding shots")
     begin_step(project, lead, MOMENTS, title, job_functions.propose_moments, how)
 
 
@@ -163,12 +235,14 @@ def _lengths(text: str) -> tuple[float, ...]:
     try:
         return tuple(float(part) for part in text.split(","))
     except ValueError:
-        raise ProjectError(tr("{text!r} are no lengths: write seconds, such as 5, 10, 20", text=text)) from None
+        raise ProjectError(
+            tr("{text!r} is not a list of lengths. Enter seconds, such as 5, 10, 20.", text=text)
+        ) from None
 
 
 def _moments_standing(project: Project, lead: Person, counts: dict[str, Any]) -> StepStanding:
     if not counts["videos"]:
-        return StepStanding(False, tr("none yet"), tr("Moments are of videos: these come first."))
+        return StepStanding(False, tr("none yet"), tr("Add videos first."))
     if not counts["moments"]:
         return StepStanding(False, tr("none yet"))
     parts = [f"{count:,} {tr(_WORDS[Origin(origin)])}" for origin, count in counts["moments_from"].items()]
@@ -178,9 +252,9 @@ def _moments_standing(project: Project, lead: Person, counts: dict[str, Any]) ->
 def _show_moments(project: Project, lead: Person, counts: dict[str, Any]) -> None:
     st.markdown(
         tr(
-            "What is judged are moments: spans of videos. An annotation file brings its own. Without one "
-            "they are proposed from the videos alone, or described by people. What is proposed in the "
-            "same way again takes the place of what was, but for moments that something uses."
+            "Annotators judge moments: parts of videos. An annotation file brings its own. Without one, "
+            "propose them here, or let people describe them. Proposing again replaces earlier proposals, except "
+            "moments in use."
         )
     )
     how = st.segmented_control(
@@ -196,7 +270,7 @@ def _show_moments(project: Project, lead: Person, counts: dict[str, Any]) -> Non
                 0.5,
                 0.05,
                 key="moments_stride",
-                help=tr("The next window begins this share of its length later."),
+                help=tr("How far the next window begins after this one, as a share of its length."),
             )
         else:
             shots = ByShots()
@@ -204,14 +278,14 @@ def _show_moments(project: Project, lead: Person, counts: dict[str, Any]) -> Non
             st.number_input(tr("Split shots longer than (s)"), 0.5, value=shots.longest_s, key="moments_longest")
         st.button(tr("Propose moments"), key="propose_moments", type="primary", on_click=propose)
     if counts["moments"]:
-        way = WayThere("Moments", "", tr("Look through the moments, and change them"))
+        way = WayThere("Moments", "", tr("View and change the moments"))
         st.html(f"<p class='rr-waiting'>{way.link}</p>")
     chosen = describing_choice(project, lead)
-    way = WayThere("Descriptions", "?tab=Who describes", tr("Choose who may describe what"))
+    way = WayThere("Captions", "?part=descriptions&tab=Who describes", tr("Choose who describes which videos"))
     told = (
-        tr("Describing is open: people mark moments and write a sentence about each.")
+        tr("Describing is open: people mark moments and write a sentence for each.")
         if chosen.open
-        else tr("Describing is closed: people mark moments and write a sentence about each.")
+        else tr("Describing is closed. Open it to let people mark moments and write a sentence for each.")
     )
     st.html(f"<p class='rr-waiting'>{told} {way.link}</p>")
 

@@ -76,7 +76,7 @@ def neighbours(name: str, place: int | None, count: int, step: Callable[[int], N
         count: of the list.
         step: the buttons' callback, given -1 or 1.
     """
-    at = tr("{place:,} of {count:,}", place=place, count=count) if place else tr("Not in this list (any more)")
+    at = tr("{place:,} of {count:,}", place=place, count=count) if place else tr("No longer in this list")
     st.markdown(f"**{at}**", width="content")
     for label, by, shortcut, icon in (
         (tr("Previous"), -1, "p", "chevron_left"),
@@ -97,13 +97,13 @@ def legend(scale: Scale) -> None:
     """The list of keys, behind a button."""
     legend_of(
         (
-            (f"`0`–`{scale.highest}`", tr("choose a relevance, and go on to the reason")),
+            (f"`0`–`{scale.highest}`", tr("choose a relevance, then write the reason")),
             ("`W`", tr("write the reason; `Esc` leaves it")),
-            ("`Enter`", tr("in the reason: decide")),
+            ("`Enter`", tr("in the reason: press the coloured button")),
             ("`D`", tr("confirm the discard")),
-            ("`O`", tr("re-open for two more people, with the reason")),
-            ("`T`", tr("take back what was done last about the pair, with the reason")),
-            ("`U`", tr("undo what you did just now")),
+            ("`O`", tr("re-open for two more annotators")),
+            ("`T`", tr("take back the last decision about the pair")),
+            ("`U`", tr("undo your last action")),
             ("`N` `P`", tr("next, previous")),
             ("`?`", tr("these keys")),
         )

@@ -110,7 +110,7 @@ def long_list(
         current: the row that is open where the address does not say so; N and P are then the page's.
     """
     if not count:
-        st.info(nothing or tr("There is no {noun} in this list.", noun=noun))
+        st.info(nothing or tr("This list is empty."))
         return
     pages = -(-count // per_page)
     first = (address_state.page_number(pages) - 1) * per_page
@@ -170,16 +170,18 @@ def _head(column: ListColumn, named: str, by: str) -> str:
 def _row(row: ListRow, classes: Sequence[str], opens: str, page: str, open_now: str) -> str:
     value = str(row.opens)
     if not value:
-        return f"<tr>{''.join(f'<td{named}>{cell}</td>' for named, cell in zip(classes, row.cells, strict=True))}</tr>"
+        plain = (wording.clamped(cell) for cell in row.cells)
+        return f"<tr>{''.join(f'<td{named}>{cell}</td>' for named, cell in zip(classes, plain, strict=True))}</tr>"
     # What stands in the address is of this page.
     here = {} if page else {name: st.query_params.get_all(name) for name in st.query_params}
     address = here | {opens: [value]}
     chosen = " aria-current='true'" if not page and open_now == value else ""
     to = full_path(page) if page else ""
-    link = f"<a href='{to}?{escape(urlencode(address, doseq=True))}' target='_self'>{row.cells[0]}</a>"
+    name, *others = (wording.clamped(cell, focus=False) for cell in row.cells)
+    link = f"<a href='{to}?{escape(urlencode(address, doseq=True))}' target='_self'>{name}</a>"
     if row.picture:
         link = f"<div class='rr-pictured'><img loading='lazy' src='{escape(row.picture)}' alt=''/>{link}</div>"
-    cells = "".join(f"<td{named}>{cell}</td>" for named, cell in zip(classes, (link, *row.cells[1:]), strict=True))
+    cells = "".join(f"<td{named}>{cell}</td>" for named, cell in zip(classes, (link, *others), strict=True))
     return f"<tr data-opens='{escape(value)}'{chosen}>{cells}</tr>"
 
 
@@ -203,7 +205,7 @@ class Searched(Generic[_Item]):
         """What stands below the rows: how many there are, and the way to the others."""
         pages = -(-self.count // _ROWS_OF_CONTROLS)
         if not self.count:
-            st.info(tr("No {noun} in this list has these words.", noun=self.noun))
+            st.info(tr("Nothing in this list has these words."))
         elif pages > 1:
             first = (address_state.page_number(pages, self.page) - 1) * _ROWS_OF_CONTROLS
             _end(wording.count_of(self.count, self.noun), first, len(self.rows), pages, self.page)

@@ -10,7 +10,7 @@ import streamlit as st
 from annotate_app.language import browser_texts, tr
 from annotate_app.session import auth
 from annotate_app.session.addresses import full_path
-from annotate_app.shared import DESK_SCRIPTS, joined, wording
+from annotate_app.shared import DESK_SCRIPTS, grade_colours, joined, wording
 from backend.campaign.judging.rules import renewal_interval_s
 from backend.campaign.nouns import Person
 from backend.campaign.qualification.guideline.rules import Example
@@ -24,6 +24,7 @@ SCRIPTS = (
     "../../shared/keyboard.js",
     *DESK_SCRIPTS,
     "skipping.js",
+    "recent.js",
     "exam.js",
     "unsent.js",
     "notes.js",
@@ -56,14 +57,19 @@ def markup() -> str:
 
 def style() -> str:
     """The component's CSS; colours and fonts come from the app's theme."""
-    return joined(FOLDER, ("../../shared/desk/desk.css", "player.css"))
+    return grade_colours() + joined(FOLDER, ("../../shared/desk/desk.css", "player.css"))
 
 
 _mount = st.components.v2.component("reelrank_player", html=markup(), css=style(), js=script())
 
 
 def player(
-    desk_json: dict[str, Any], person: Person, key: str = "player", *, lesson: dict[str, Any] | None = None
+    desk_json: dict[str, Any],
+    person: Person,
+    key: str = "player",
+    *,
+    lesson: dict[str, Any] | None = None,
+    assigned: int | None = None,
 ) -> None:
     """Put the player on the page.
 
@@ -76,6 +82,7 @@ def player(
             computer never send each other's grades.
         key: Streamlit's name of this element.
         lesson: what is to be read, and practised, before the desk, as `screens.grade` has it; None for nothing.
+        assigned: how many pairs are assigned to them; None where no queries are.
     """
     project = auth.project()
     words = guideline(project.campaign, examples(project, person))
@@ -84,6 +91,7 @@ def player(
         "person": int(person.annotator_id),
         "guideline": words,
         "lesson": lesson,
+        "assigned": assigned,
         "renew_s": renewal_interval_s(project.lease_s),
     }
     _mount(data=data | browser_texts(FOLDER, (*SCRIPTS, "player.html")), key=key)

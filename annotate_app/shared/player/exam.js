@@ -56,18 +56,18 @@ function examWords(exam) {
   const words = {
     first: {
       title: attempt > 1 ? tr("The exam, attempt {attempt}", { attempt }) : tr("The exam comes first"),
-      text: tr("You grade {asked}, with the same keys as later. At most {most} of your grades may be {farther} the right one. Read the guideline before (key G). You can undo, but not skip; {counts}, and you may stop and go on later.", { asked, most: percent(most), farther: farther(tolerance), counts }),
+      text: tr("You grade {asked}, with the same keys as later. To pass, at most {most} of your grades may be {farther} the right one. Read the guideline first (key G). You can undo, but not skip; {counts}. You may stop and go on later.", { asked, most: percent(most), farther: farther(tolerance), counts }),
       label: tr("Begin the exam"),
       guideline: true,
     },
     answered: {
       title: tr("All clips of the exam have a grade"),
-      text: tr("You can still go back and change your grades (U). After you hand in, they are final, and the ones that missed are explained to you."),
+      text: tr("You can still go back and change your grades (U). After you hand in, they are final. Then the ones you missed are explained to you."),
       label: tr("Hand in"),
     },
     waiting: {
       title: tr("You have handed in the exam"),
-      text: tr("The right grades are not there yet: others still take the exam, or your lead annotator is at it. As soon as they are there, this page goes on by itself and tells you your result. Leave it open, or come back later."),
+      text: tr("The right grades are not known yet. As soon as they are, this page shows your result by itself. Leave it open, or come back later."),
     },
     result: {
       title: result?.passed ? tr("You passed the exam") : tr("You did not pass the exam"),
@@ -138,7 +138,7 @@ function resultText(result, tolerance, tellsMore = true) {
   if (!result) return "";
   const { answers, missed, most_missed: most } = result;
   const share = answers > 0 ? ` (${percent((100 * missed) / answers)})` : "";
-  const next = missed > 0 && tellsMore ? ` ${tr("They are explained now, and you grade them again; that does not change the result.")}` : "";
+  const next = missed > 0 && tellsMore ? ` ${tr("They are explained next, and you grade them again. That does not change the result.")}` : "";
   return trn(
     "{n} of your {answers} grades{share} is {farther} the right one; at most {most} may be.",
     "{n} of your {answers} grades{share} are {farther} the right one; at most {most} may be.",
@@ -150,13 +150,11 @@ function resultText(result, tolerance, tellsMore = true) {
 /** The figures of a result: [[name, value]]. */
 function resultFigures(result) {
   if (!result) return [];
-  const { answers, missed, kappa, kappa_quadratic: quadratic, undefined: why } = result;
-  const shown = (value) => (value === null ? tr("undefined") : value.toFixed(2));
+  const { answers, missed, most_missed: most } = result;
+  if (answers === 0) return [[tr("Missed"), tr("no grades")]];
   return [
-    [tr("Missed"), answers > 0 ? tr("{missed} of {answers}", { missed, answers }) : tr("no grades")],
-    [tr("Kappa"), shown(kappa)],
-    [tr("Kappa, quadratic"), shown(quadratic)],
-    ...(why ? [[tr("Undefined because"), why]] : [["n", String(answers)]]),
+    [tr("Missed"), tr("{missed} of {answers}", { missed, answers })],
+    [tr("Allowed to miss"), tr("at most {n}", { n: Math.floor((most * answers) / 100 + 1e-9) })],
   ];
 }
 

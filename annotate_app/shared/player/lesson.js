@@ -62,6 +62,7 @@ class Lesson {
     if (!command) return;
     if (this.view.openPanel && !["guideline", "keys", "escape"].includes(command.name)) return;
     if (command.name === "escape" && !this.view.openPanel) return;
+    if (this.step.kind !== "practice" && ["faster", "slower"].includes(command.name)) return; // they scroll a long page
     event.preventDefault();
     if (!event.repeat) this.obey(command, event.timeStamp);
   }
@@ -152,7 +153,7 @@ class Lesson {
     this.view.item(null, null, false, { title, text: "" });
     this.root.dataset.state = "lesson";
     heading.focus({ preventScroll: true });
-    this.root.querySelector(".lesson").scrollTop = 0;
+    this.sheet.scrollTop = 0;
   }
 
   gradePage({ grade, label, meaning, detail, example, shown }) {
@@ -196,14 +197,15 @@ class Lesson {
   draw() {
     const { item } = this.step;
     const told = this.told.get(item.pair);
-    const missed = told && { ...told, words: toldWords(told) };
+    const missed = told ? { ...told, words: toldWords(told), verdict: verdictOf(told) } : { ...NOT_TOLD, explanation: tr(NOT_TOLD.explanation) };
     this.view.item({ ...item, missed }, null, false, { title: "", text: "" });
     this.view.tiles.forEach((tile, grade) => {
       tile.setAttribute("aria-pressed", String(told?.own === grade));
       tile.dataset.right = String(told?.right === grade);
+      tile.dataset.wrong = String(told?.own === grade && !told.agrees);
     });
-    this.root.querySelector(".missed [data-do='on']").hidden = !told;
-    this.view.counts(0, 0, tr("none of this counts as a judgement"));
+    Object.assign(this.root.querySelector(".missed [data-do='on']"), { hidden: false, disabled: !told });
+    this.view.counts(tr("none of this counts as a judgement"));
     this.view.undo(undefined);
     this.fit();
   }
@@ -296,7 +298,10 @@ class Lesson {
     this.view.openPanel?.close();
     this.sheet.replaceChildren();
     delete this.root.dataset.lesson;
-    for (const tile of this.view.tiles) delete tile.dataset.right;
-    this.root.querySelector(".missed [data-do='on']").hidden = true;
+    for (const tile of this.view.tiles) {
+      delete tile.dataset.right;
+      delete tile.dataset.wrong;
+    }
+    Object.assign(this.root.querySelector(".missed [data-do='on']"), { hidden: true, disabled: false });
   }
 }

@@ -24,10 +24,24 @@ function firstStep(lesson, steps) {
   return began ? steps.findIndex(isOpen) : 0;
 }
 
+/** What stands in the place of what is told, before there is an answer: so the page keeps its layout. */
+const NOT_TOLD = { words: "", verdict: "open", explanation: marked("Give a grade. Then you see the right grade, and why.") };
+
+/** Whether an answer is "right", "close" enough to agree, or "wrong". */
+function verdictOf({ own, right, agrees }) {
+  if (own === right) return "right";
+  return agrees ? "close" : "wrong";
+}
+
 /** What is told at once about an answer. */
-function toldWords({ own, right, agrees }) {
-  if (own === right) return tr("Right: {right}.", { right });
-  return agrees ? tr("Right is {right}. Your {own} is close enough to agree.", { right, own }) : tr("You gave {own}. Right is {right}.", { own, right });
+function toldWords(told) {
+  const { own, right } = told;
+  const words = {
+    right: marked("Right: the grade is {right}."),
+    close: marked("Close enough: you gave {own}, and the right grade is {right}."),
+    wrong: marked("Wrong: you gave {own}, and the right grade is {right}."),
+  };
+  return tr(words[verdictOf(told)], { own, right });
 }
 
 /** What the first page says of the rest. */

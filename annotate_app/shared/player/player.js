@@ -16,8 +16,10 @@ class Player {
     this.view.buildGrades(data.guideline.grades);
     this.guide = new Guide(this.view.panel("guideline"), data.guideline);
     this.view.buildKeys(data.guideline.grades);
+    this.recentPanel = new RecentPanel(this.view.panel("recent"), (items, pair) => this.reopen(items, pair));
     this.skipPanel = new SkipPanel(this.view.panel("skip"), (kind, reason) => this.skip(kind, reason));
     this.renewMs = 1000 * data.renew_s;
+    this.assigned = data.assigned ?? null;
     this.labels = data.guideline.grades.map(({ label }) => label);
     this.unsent = new Unsent(data.person);
     this.notes = new Notes(root.querySelector("form.note"), root.querySelector("[data-do='note']"), this.unsent);
@@ -48,7 +50,7 @@ class Player {
     this.context = new Context(this.stage, around, {
       part: (part, spans) => this.view.context(part, spans),
       looked: (pair) => this.contexts.set(pair, (this.contexts.get(pair) ?? 0) + 1),
-      trouble: (text) => this.view.notice(text),
+      trouble: (text) => this.tell(text),
     });
     this.board = new Storyboard(root.querySelector(".board"), (share) => this.stage.seek(share));
     this.stage.setSound(remembered(SOUND) === "on");
@@ -123,11 +125,12 @@ class Player {
     const asked = panel !== null && panel === this.view.panel("skip");
     const choice = asked && command.name === "grade" ? SKIPS[command.grade - 1] : undefined;
     if (command.name === "grade" && !choice && !(command.grade in this.labels)) return;
-    if (panel && !choice && !["guideline", "keys", "escape", asked && "skip"].includes(command.name)) return;
+    if (asked && !choice && command.name !== "escape") return;
+    if (panel && !choice && !["guideline", "keys", "recent", "escape"].includes(command.name)) return;
     if (command.name === "escape" && !panel && !this.context.open && this.work.back === 0) return;
     event.preventDefault();
     if (event.repeat) return;
-    if (choice) this.skipPanel.give(choice.kind);
+    if (choice) this.skipPanel.choose(choice.kind);
     else this.obey(command, event.timeStamp);
   }
 
@@ -160,6 +163,7 @@ class Player {
     };
     const always = {
       undo: () => this.change(stepBack(this.work)),
+      recent: () => this.recent(item),
       sound: () => this.sound(),
       guideline: () => this.view.toggle("guideline"),
       keys: () => this.view.toggle("keys"),
@@ -219,13 +223,13 @@ class Player {
   askWhy() {
     if (currentItem(this.work).exam) {
       const trial = isTrial(this.work.desk);
-      this.view.notice(
+      this.tell(
         trial ? tr("The trial round has no skip: give the grade that fits best, and say why in a note (N).") : tr("The exam has no skip: give the grade that fits best."),
       );
       return;
     }
     if (this.work.back > 0) {
-      this.view.notice(tr("A graded clip cannot be skipped. Press another grade, or Esc to keep it."));
+      this.tell(tr("A graded clip cannot be skipped. Press another grade, or Esc to keep it."));
       return;
     }
     this.skipPanel.reset();
@@ -234,7 +238,7 @@ class Player {
 
   /** Open the field of the note. What is skipped has a reason of its own, and nobody reads notes in an exam. */
   note(item) {
-    if (item.exam && item.exam !== "trial") this.view.notice(tr("The exam takes no notes. Ask your lead annotator after it."));
+    if (item.exam && item.exam !== "trial") this.tell(tr("The exam takes no notes. Ask your lead annotator after it."));
     else this.notes.open();
   }
 
@@ -245,6 +249,25 @@ class Player {
     this.unsent.add(item, { kind, reason });
     this.change(afterSkip(this.work));
     this.sync.send();
+  }
+
+  /** Show the person's last grades, or hide them. An exam has none: there `U` leads back as far as wanted. */
+  recent(item) {
+    if (item?.exam || this.work.desk?.state === "exam") return;
+    this.view.toggle("recent");
+    const given = new Map(this.work.trail.map(({ item: { pair }, grade }) => [pair, grade]));
+    if (this.view.openPanel) this.recentPanel.fill(({ pair, grade }) => given.get(pair) ?? grade);
+  }
+
+  reopen(items, pair) {
+    this.view.openPanel?.close();
+    this.change(reopen(this.work, items, pair));
+  }
+
+  /** Say something about the clip on show: it leaves with the clip. */
+  tell(text) {
+    this.ofClip = text;
+    this.view.notice(text);
   }
 
   report(pair, what) {
@@ -318,6 +341,8 @@ class Player {
     const pair = currentItem(work)?.pair;
     if (pair !== before) {
       if (this.view.openPanel === this.view.panel("skip")) this.view.openPanel.close(); // it was about that clip
+      if (this.ofClip && this.view.noticeText === this.ofClip) this.view.notice("");
+      this.ofClip = "";
       this.context.leave();
       this.gate.close();
       this.sync.show(null);
@@ -350,7 +375,8 @@ class Player {
     const onExam = !this.windows.standing && !currentItem(work) && work.desk?.state === "exam" && unsent.size === 0;
     view.exam(onExam ? work.desk.exam : null);
     const extra = uncounted(work, unsent);
-    view.counts((work.desk?.today ?? 0) + extra, (work.desk?.in_all ?? 0) + extra, currentItem(work)?.counts ?? (work.desk?.exam?.gives_key ? "" : undefined));
+    const words = currentItem(work)?.counts ?? (work.desk?.exam?.gives_key ? "" : undefined);
+    view.counts(words ?? countWords(work.desk, extra, this.assigned));
     view.replies(work.desk?.replies ?? 0);
     if (work.desk?.warned && !this.warned) view.notice(tr(WARNED));
     this.warned = work.desk?.warned === true;

@@ -71,6 +71,7 @@ class View extends Frame {
     const { missed: box } = this.parts;
     box.hidden = !missed;
     const [verdict, explanation] = box.children;
+    box.dataset.verdict = missed ? (missed.verdict ?? "wrong") : "";
     put(verdict, missed ? (missed.words ?? missedWords(missed)) : "");
     put(explanation, missed ? missed.explanation || tr("Look again with the guideline (G), then grade.") : "");
   }
@@ -88,8 +89,8 @@ class View extends Frame {
     list.replaceChildren(...figures.map(([name, value]) => make("div", "", [make("dt", "", name), make("dd", "", value)])));
   }
 
-  counts(today, inAll, words) {
-    put(this.parts.counts, words ?? tr("{today} today \u00b7 {in_all} in all", { today: today.toLocaleString(), in_all: inAll.toLocaleString() }));
+  counts(words) {
+    put(this.parts.counts, words);
   }
 
   /** The way to replies that were not read yet. */
@@ -106,10 +107,10 @@ class View extends Frame {
       button.disabled = !entry;
       button.setAttribute("aria-label", entry ? label : tr("Undo: nothing to undo"));
     }
-    put(this.root.querySelector(".tools [data-do='undo'] span"), `${tr("Undo")} ${entry?.grade ?? ""}`.trim());
     const alone = this.root.querySelector(".empty [data-do='undo']");
     alone.hidden = !entry;
     put(alone.querySelector("span"), tr("Undo the last grade"));
+    this.root.querySelector(".empty [data-do='recent']").hidden = !entry || Boolean(entry.item.exam);
   }
 
   time(seconds, duration) {

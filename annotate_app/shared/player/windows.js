@@ -5,7 +5,7 @@
 
 const STANDING = {
   title: marked("You are also grading in another window"),
-  text: marked("This one stands still, so that no clip is graded twice. What you gave here is kept and sent."),
+  text: marked("This window has stopped, so that you grade no clip twice. Your grades from here are kept and sent."),
 };
 
 class Windows {

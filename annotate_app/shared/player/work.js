@@ -3,8 +3,7 @@
 // work = {queue, trail, back, desk, dropped}
 //   queue    items to grade, the one to show first in front
 //   trail    what was graded in this visit, oldest first: {item, grade, saved}; saved is the acknowledged grade or null
-//   back     0 while grading the queue; n while correcting the n-th last entry of the trail: beyond the last one only
-//            in an exam, a trial round or practice, whose clips stay open
+//   back     0 while grading the queue; n while correcting the n-th last entry of the trail
 //   desk     the server's last answer (state and counts)
 //   dropped  pairs whose clip cannot be shown
 
@@ -79,7 +78,7 @@ function afterSkip(work) {
   return { ...work, queue, trail: work.trail.filter((entry) => entry.item.pair !== item.pair) };
 }
 
-/** What one more step back would show, or undefined. The server shows the clip of the last grade, and of none before. */
+/** What one more step back would show, or undefined. Outside an exam, older grades are reached through their list. */
 function undoable(work) {
   const entry = work.trail[work.trail.length - 1 - work.back];
   return work.back === 0 || entry?.item.exam ? entry : undefined;
@@ -88,6 +87,15 @@ function undoable(work) {
 /** One step back in what was graded in this visit. */
 function stepBack(work) {
   return undoable(work) ? { ...work, back: work.back + 1 } : work;
+}
+
+/** Go back to one of the last grades; `recent` are those that the server has, the newest first. */
+function reopen(work, recent, pair) {
+  const known = new Set(work.trail.map(({ item }) => item.pair));
+  const older = [...recent].reverse().filter((item) => !known.has(item.pair) && !work.dropped.has(item.pair));
+  const trail = [...older.map((item) => ({ item, grade: item.grade, saved: item.grade })), ...work.trail];
+  const at = trail.findIndex(({ item }) => item.pair === pair);
+  return at < 0 ? work : { ...work, trail, back: trail.length - at };
 }
 
 /** Leave a correction without changing anything. */
@@ -133,9 +141,23 @@ function uncounted(work, unsent) {
   return new Set(grades.map((event) => event.pair).filter((pair) => !saved.has(pair))).size;
 }
 
+/**
+ * How far the person is in all: what is left of their quotas, else how much they have graded. `extra` grades are on their
+ * way; `assigned` pairs are theirs to grade, null for any.
+ */
+function countWords(desk, extra, assigned = null) {
+  const { today = 0, in_all: inAll = 0, quota_today: aDay = null, quota_in_all: most = null } = desk ?? {};
+  const [day, whole] = [today + extra, inAll + extra];
+  const left = (quota, given) => ({ left: Math.max(0, quota - given).toLocaleString(), quota: quota.toLocaleString() });
+  const now = aDay === null ? tr("{n} today", { n: day.toLocaleString() }) : tr("{left} of {quota} left today", left(aDay, day));
+  const ever = most === null ? tr("{n} in all", { n: whole.toLocaleString() }) : tr("{left} of {quota} left in all", left(most, whole));
+  const share = most === null && assigned !== null ? ` \u00b7 ${tr("{n} assigned to you", { n: assigned.toLocaleString() })}` : "";
+  return `${now} \u00b7 ${ever}${share}`;
+}
+
 /** Told at the beginning of a query to somebody whose grades were often far off. */
 const WARNED =
-  marked("A friendly word: in a number of pairs your grades were far from what is right. That can happen to anybody. Please read the guideline once more (G), and take the time that each clip needs.");
+  marked("A friendly note: several of your grades were far from the right ones. That happens to everybody. Please read the guideline again (G), and take the time each clip needs.");
 
 /** Why there is nothing to grade: {title, text, whether the guideline is offered}; grades on their way come first. */
 function emptyWords(desk, unsaved, reachable) {
@@ -145,7 +167,7 @@ function emptyWords(desk, unsaved, reachable) {
       ? { title: tr("One moment"), text: unsaved > 0 ? tr("Your last grades are being saved; then the next clips arrive.") : tr("Fetching your clips.") }
       : {
           title: tr("No connection"),
-          text: tr("What you gave is kept in this browser ({unsaved} not saved yet). It is sent as soon as the connection is back.", { unsaved }),
+          text: tr("Your grades are kept in this browser ({unsaved} not saved yet). They are sent as soon as the connection is back.", { unsaved }),
         };
   }
   const left = desk?.skipped ?? 0;
@@ -157,24 +179,24 @@ function emptyWords(desk, unsaved, reachable) {
     },
     waiting: {
       title: tr("Waiting for others"),
-      text: tr("All that is left is with other people just now ({waiting}). {skipped}New clips appear here by themselves; leave this page open or come back later.", { waiting: desk?.waiting ?? 0, skipped }),
+      text: tr("Others have the last clips just now ({waiting}). {skipped}New clips appear here by themselves. Leave this page open, or come back later.", { waiting: desk?.waiting ?? 0, skipped }),
     },
     paused: {
       title: tr("Your work is paused"),
-      text: tr("You get no clips for the moment; your lead annotator knows about it and will tell you how to go on. Nothing you did is lost. The page My work and the guideline stay open to you, and clips appear here by themselves when you go on."),
+      text: tr("You get no clips for now. Your lead annotator knows about it and tells you how to go on. All your work is saved. Once you may go on, clips appear here by themselves."),
       guideline: true,
     },
     quota_today: {
       title: tr("Enough for today"),
-      text: tr("You have given as many grades as your lead annotator asks of you in a day. Thank you. The next clips are here tomorrow."),
+      text: tr("You have given all grades that your lead annotator asks of you in a day. Thank you. Your next clips come tomorrow."),
     },
     quota: {
       title: tr("Your share is done"),
-      text: tr("You have given as many grades as your lead annotator asked of you. Thank you. If you want to go on, ask them."),
+      text: tr("You have given all grades that your lead annotator asked of you. Thank you. Ask them if you want to grade more."),
     },
     assigned: {
       title: tr("Your share is done"),
-      text: tr("Nothing is left of what is assigned to you. {skipped}There is other work: if you want to go on, ask your lead annotator.", { skipped }),
+      text: tr("You have finished what is assigned to you. {skipped}There is other work: ask your lead annotator if you want to grade more.", { skipped }),
     },
     nothing: {
       title: tr("Nothing to grade yet"),

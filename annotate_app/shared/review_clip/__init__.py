@@ -73,11 +73,11 @@ def video_troubles(wrong: Sequence[VideoState]) -> None:
         (f"<b>{escape(one.video)}</b>", f"{escape(retold(one.message))}<br><small>{escape(retold(one.advice))}</small>")
         for one in wrong[:_SHOWN]
     ]
-    st.html(look.table((tr("Video"), tr("What is wrong, and what to do")), rows, "rr-videos"))
+    st.html(look.table((tr("Video"), tr("Problem and what to do")), rows, "rr-videos"))
     if len(wrong) > _SHOWN:
         st.caption(
             tr(
-                "The first {shown} of {videos}; `reelrank probe` lists them all.",
+                "The first {shown} of {videos}. `reelrank probe` lists them all.",
                 shown=_SHOWN,
                 videos=wording.count_of(len(wrong), "video"),
             )
@@ -95,11 +95,11 @@ def reported_clips(project: Project, lead: Person) -> None:
     look.refusal(_PROBLEM)
     if not (found := queue.reported_clips(project, lead)):
         return
-    st.subheader(tr("Clips that one person reported as broken"), anchor=False)
+    st.header(tr("Clips that one person reported as broken"), anchor=False)
     st.caption(
         tr(
-            "The server can play them, so others still get them. A second report keeps a clip back. See each clip in "
-            "the list Skipped of the page Disagreements. To undo all reports of a person, open them on the page People."
+            "The server can play these clips, so others still get them. A second report blocks a clip. See each clip "
+            "in the list Skipped on Disputes. To undo all reports of a person, open the person on People."
         )
     )
     for one in found[:_SHOWN]:
@@ -114,6 +114,6 @@ def reported_clips(project: Project, lead: Person) -> None:
                     reason=plain(one.reason),
                 )
             )
-            st.button(tr("Keep it back"), key=f"keep-{one.pair}", on_click=keep_back, args=(one.pair, one.reason))
+            st.button(tr("Block the clip"), key=f"keep-{one.pair}", on_click=keep_back, args=(one.pair, one.reason))
     if len(found) > _SHOWN:
         st.caption(tr("The first {shown} of {clips}.", shown=_SHOWN, clips=wording.count_of(len(found), "clip")))

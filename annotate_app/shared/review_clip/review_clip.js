@@ -17,7 +17,7 @@ export default function ({ parentElement, data }) {
 
   const failed = async () => {
     // The video element hides the reason; the route tells it.
-    let message = tr("This clip cannot be shown just now.");
+    let message = tr("This clip cannot be shown now. Reload the page.");
     try {
       const answer = await fetch(data.src, { headers: { Range: "bytes=0-0" } });
       if (!answer.ok) message = (await answer.json()).message || message;
@@ -60,9 +60,9 @@ async function saveGif(button, status, { src, name }) {
       link.download = name;
       link.click();
       setTimeout(() => URL.revokeObjectURL(link.href), 60000);
-    } else status.textContent = (await answer.json()).message || tr("No GIF could be made just now.");
+    } else status.textContent = (await answer.json()).message || tr("The GIF could not be made. Try again.");
   } catch {
-    status.textContent = tr("No GIF could be made just now: the server does not answer.");
+    status.textContent = tr("The GIF could not be made: the server does not answer.");
   }
   button.textContent = tr("Save as GIF");
   button.disabled = false;

@@ -2,7 +2,7 @@
 
 *Reads* accounts, seats, exams, skips, videos. *Writes* skips, clip faults, seats, events.
 
-An annotator sees the clips of pairs they hold, of the pair they graded last, and of their exam; nothing while they are
+An annotator sees the clips of pairs they hold, of the pairs they graded last, and of their exam; nothing while they are
 paused. Leads see every clip.
 """
 
@@ -11,6 +11,7 @@ import secrets
 from backend.campaign.corpus.importing import rows as corpus_rows
 from backend.campaign.desk.exchange import require_desk
 from backend.campaign.judging import queue
+from backend.campaign.judging.grades import RECENT
 from backend.campaign.judging.model import ReceiptStatus, SkipEvent, SkipKind
 from backend.campaign.judging.rows import assignments, judgements, pair_status, seats
 from backend.campaign.judging.rows.judgements import PairRow
@@ -177,15 +178,16 @@ def _visible(project: Project, person: Lead | Annotator, key: PairKey) -> PairRo
 
 
 def _on_desk(db: Database, person: Annotator, pair: PairRow, *, item: bool) -> bool:
-    """Whether a pair is on an annotator's desk: an item of their exam, a seat they hold, or what they graded last."""
+    """Whether a pair is on an annotator's desk: an item of their exam, a seat they hold, or a recent grade."""
     me = person.annotator_id
     if assignments.is_paused(db, me):
         return False
     seat = None if item else seats.seat_of(db, pair.pair_id, me)
     if item or (seat is not None and not seat.judged):
         return True
-    last = judgements.last_graded(db, me) if seat is not None else None
-    return last is not None and last[0].pair_id == pair.pair_id
+    return seat is not None and any(
+        graded.pair_id == pair.pair_id for graded, _, _ in judgements.recently_graded(db, me, RECENT)
+    )
 
 
 def _reported(project: Project, person: Lead | Annotator, key: PairKey) -> PairRow:

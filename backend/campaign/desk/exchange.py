@@ -11,8 +11,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from backend.campaign.judging import queue
-from backend.campaign.judging.grades import previous, record_grade
-from backend.campaign.judging.model import CORRECTION_S, Desk, DeskState, GradeEvent, Receipt, ReceiptStatus, SkipEvent
+from backend.campaign.judging.grades import previous, recent, record_grade
+from backend.campaign.judging.model import (
+    CORRECTION_S,
+    Desk,
+    DeskItem,
+    DeskState,
+    GradeEvent,
+    Receipt,
+    ReceiptStatus,
+    SkipEvent,
+)
 from backend.campaign.judging.rows import assignments, judgements, seats
 from backend.campaign.judging.rules import names_item
 from backend.campaign.nouns import Annotator, Lead
@@ -139,6 +148,23 @@ def read_guideline(project: Project, annotator: Annotator, version: int, *, now:
     """
     versions.note_guideline_seen(project, annotator, version, now=now)
     return _desk(project, annotator, now=now)
+
+
+@annotator_only
+def recent_grades(project: Project, annotator: Annotator, *, now: float) -> list[DeskItem]:
+    """Return this annotator's last grades that they may still change, the newest first; none before their work."""
+    with reading(project.store) as db:
+        if _before_work(project, db, annotator, now=now) is not None:
+            return []
+        return recent(project.store, annotator, now=now)
+
+
+@annotator_only
+def assigned_pairs(project: Project, annotator: Annotator) -> int | None:
+    """Return how many pairs are assigned to this annotator, graded or not; None where no queries are."""
+    with reading(project.store) as db:
+        mine = assignments.standing(db, annotator.annotator_id)
+        return assignments.pairs_of(db, mine) if mine is not None and mine.narrows else None
 
 
 def require_desk(project: Project, person: Lead | Annotator) -> None:

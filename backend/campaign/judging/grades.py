@@ -38,6 +38,8 @@ from backend.store import events
 from backend.store.connection import Database, Store, reading, writing
 
 LONGEST_NOTE = 300
+RECENT = 20
+"""So many of the last grades are listed for correction."""
 GONE = said("this pair is not on your desk any more; your grade is kept in the log but does not count")
 PAUSED = said("your work is paused; your grade is kept in the log but does not count")
 QUOTA = said(
@@ -240,8 +242,22 @@ def previous(store: Store, person: Annotator, *, now: float) -> DeskItem | None:
         earlier = judgements.own(db, pair.pair_id, person.annotator_id)
         if earlier is None or locked(store, person, pair, earlier, now=now):
             return None
-        graded, total = assignments.batch_progress(db, person.annotator_id, pair.batch_id, now=now)
-        note = judgements.note_on(db, pair.pair_id, person.annotator_id)
+        return _to_correct(db, person, pair, grade, now=now)
+
+
+def recent(store: Store, person: Annotator, *, now: float) -> list[DeskItem]:
+    """The pairs this person graded last, within `CORRECTION_S`, the newest first: at most `RECENT`.
+
+    Whether others have gone on from a grade is told when it is changed, never by a pair that leaves this list.
+    """
+    with reading(store) as db:
+        there = judgements.recently_graded(db, person.annotator_id, RECENT)
+        return [_to_correct(db, person, pair, grade, now=now) for pair, grade, at in there if now - at <= CORRECTION_S]
+
+
+def _to_correct(db: Database, person: Annotator, pair: PairRow, grade: int, *, now: float) -> DeskItem:
+    graded, total = assignments.batch_progress(db, person.annotator_id, pair.batch_id, now=now)
+    note = judgements.note_on(db, pair.pair_id, person.annotator_id)
     return DeskItem(pair.pair_key, pair.query, graded, total, pair.end_s - pair.start_s, grade, pair.whole, note)
 
 

@@ -88,6 +88,9 @@ class Desk(Generic[First]):
     """Whether the person is to be told that their grades were often far from what is right; not of which pairs."""
     elsewhere: bool = False
     """Whether another window of this person has taken the desk since the one that asks did."""
+    quota_today: int | None = None
+    """How many grades a lead asks of this person in a day; None for any number."""
+    quota_in_all: int | None = None
     exam: First | None = None
     """While something else comes before any pair (the exam), what it has to say; the items may be its own."""
 
@@ -281,6 +284,10 @@ JUDGEMENTS_IMPORTED = Event(
 """file, sha256, pairs_file, rows, pairs, people, sent_on: pairs that were given two further seats"""
 PERSON_SUSPENDED = Event("person_suspended", EventGroup.PEOPLE, _suspension_words)
 """suspended"""
+PERSON_ARCHIVED = Event("person_archived", EventGroup.PEOPLE, said("archived {name}"))
+"""name: somebody with work on record was taken off the lists of people"""
+PERSON_REMOVED = Event("person_removed", EventGroup.PEOPLE, said("removed {name}, who had done nothing yet"))
+"""name, role"""
 PERSON_PAUSED = Event("person_paused", EventGroup.PEOPLE, said("paused"))
 """reason; no actor where the program paused somebody by a rule"""
 PERSON_UNPAUSED = Event("person_unpaused", EventGroup.PEOPLE, said("let go on"))

@@ -13,6 +13,7 @@ never by one annotator. Its pairs are not handed out until a lead restores it.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from backend.campaign.judging.model import (
@@ -128,7 +129,8 @@ def desk(
         graded, total = progress[item.batch_id]
         nth = sum(other.batch_id == item.batch_id for other in held[: len(items) + 1])
         items.append(DeskItem(item.pair_key, item.query, graded + nth, total, item.duration_s, whole=item.whole))
-    return Desk(state, tuple(items), None, today, in_all, waiting, skipped)
+    found: Desk[Any] = Desk(state, tuple(items), None, today, in_all, waiting, skipped)
+    return replace(found, quota_today=mine.a_day, quota_in_all=mine.in_all) if mine else found
 
 
 def _why_empty(

@@ -85,7 +85,7 @@ def begin_pause(db: Database, by: Lead | None, annotator_id: AnnotatorId, reason
         )
     actor, subject = by.annotator_id if by else None, f"annotator:{annotator_id}"
     people.begin_pause(db, annotator_id, actor, reason, at=now)
-    _return_seats(db, annotator_id, actor, "paused", now=now)
+    return_seats(db, annotator_id, actor, "paused", now=now)
     events.record(db, PERSON_PAUSED, at=now, actor=actor, subject=subject, payload={"reason": reason})
 
 
@@ -122,7 +122,7 @@ def suspend(project: Project, lead: Lead, annotator_id: AnnotatorId, suspended: 
             raise ProjectError(said("you cannot suspend yourself: ask another lead"))
         people.suspend(db, annotator_id, suspended)
         if suspended:
-            _return_seats(db, annotator_id, lead.annotator_id, "suspended", now=now)
+            return_seats(db, annotator_id, lead.annotator_id, "suspended", now=now)
         events.record(
             db,
             PERSON_SUSPENDED,
@@ -161,7 +161,7 @@ def sign_out_everywhere(project: Project, token: str, *, now: float) -> None:
         queue.sign_off(project.store, person, now=now)
 
 
-def _return_seats(db: Database, annotator_id: AnnotatorId, actor: AnnotatorId | None, why: str, *, now: float) -> None:
+def return_seats(db: Database, annotator_id: AnnotatorId, actor: AnnotatorId | None, why: str, *, now: float) -> None:
     """Free what somebody holds, with the event that tells of it."""
     if pairs := seats.release(db, annotator_id):
         payload = {"pairs": pairs, "why": why}

@@ -12,6 +12,18 @@ from backend.core.messages import said
 
 
 @dataclass(frozen=True, slots=True)
+class InUse:
+    """Which parts of a campaign have something to show, so that their pages appear in the menu."""
+
+    rewrites: bool
+    """A caption was rewritten."""
+    descriptions: bool
+    """Describing was opened, or somebody has described a moment."""
+    gold: bool
+    """A pair has a relevance, so that gold can be chosen; or gold was chosen."""
+
+
+@dataclass(frozen=True, slots=True)
 class GivenReply:
     """A lead's reply to a note; the newest one counts."""
 
@@ -171,6 +183,8 @@ class ReviewRow:
     re_opened: bool
     fault: str
     """Why the clip cannot be shown."""
+    note: str = ""
+    """In the list of notes: the newest one, one without a reply before the others."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from backend.campaign.corpus.describing.rows import reviewed as described
 from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.judging.rows import pair_status
 from backend.campaign.nouns import Lead, Operator
-from backend.campaign.review.model import PairReview, ReviewList, ReviewPage
+from backend.campaign.review.model import InUse, PairReview, ReviewList, ReviewPage
 from backend.campaign.review.rows import pair_lists, reviews
 from backend.campaign.review.rows import queries as query_rows
 from backend.campaign.selection.batches import rows as batches_rows
@@ -63,6 +63,12 @@ def counts(store: Store, *, probes: bool = True) -> dict[str, Any]:
             "sources": list(dict.fromkeys(source.name for source in candidates_rows.all_sources(db))),
             "schema": store.schema_level,
         }
+
+
+@in_charge
+def in_use(project: Project, by: Lead | Operator) -> InUse:
+    """Return which parts of the campaign have something to show."""
+    return query_rows.in_use(project.store.db)
 
 
 @in_charge

@@ -23,6 +23,7 @@ from markupsafe import Markup
 
 from backend import __version__
 from backend.core.progress import Progress
+from backend.core.timespan import Floats
 from backend.scoring.cases import Worth, notable
 from backend.scoring.drawing import svg
 from backend.scoring.files.facts import Facts, Inputs, Source
@@ -33,7 +34,6 @@ from backend.scoring.views.case import KINDS, SIGNS, CaseView, Lane, MomentCard,
 from backend.scoring.views.errors import told as pools_told
 from backend.scoring.views.ranking import conventions
 from backend.scoring.views.splits import narrow_groups
-from backend.scoring.views.table import Mark
 
 Film = Callable[[str, float, float], bytes | None]
 """A strip of frames (WebP) of a video's moment, start and end in seconds; None where there is none."""
@@ -110,7 +110,8 @@ def case_kinds(board: Scoreboard, key: str, k: int, mu: float, facts: Facts) -> 
     queries, values = board.shared(key)
     if not len(queries):
         return []
-    leaders = np.argsort(-values.mean(axis=1), kind="stable")
+    leaders = board.falling(values)
+    rivals = [n for n in leaders if not board.runs[n].upper_bound] or leaders
     chosen = notable(values)
     numbers = [number for columns in chosen.values() for number in columns]
     cases = iter(board.cases([int(queries[number]) for number in numbers], k, mu))
@@ -120,17 +121,18 @@ def case_kinds(board: Scoreboard, key: str, k: int, mu: float, facts: Facts) -> 
         views = []
         for column in columns:
             place += 1
-            shown = [board.runs[n].name for n in _shown(values[:, column], leaders, differ=kind == "differ")]
+            shown = [board.runs[n].name for n in _shown(values[:, column], leaders, rivals if kind == "differ" else [])]
             views.append(_laid_out(view(board, next(cases), shown, facts, key), f"c{place}", mu, open_=place == 1))
         kinds.append({"title": KINDS[kind][0], "cases": views})
     return kinds
 
 
-def _shown(values: Any, leaders: Any, *, differ: bool) -> list[int]:
-    """Runs to stand beside the truth: the leaders; where runs differ, first the best and the worst of this query."""
-    first = [int(values.argmax()), int(values.argmin())] if differ else []
-    wanted = list(dict.fromkeys([*first, *leaders.tolist()]))[:_RUNS]
-    return sorted(wanted, key=leaders.tolist().index)
+def _shown(values: Floats, leaders: Sequence[int], rivals: Sequence[int]) -> list[int]:
+    """Runs to stand beside the truth: first the best and the worst of `rivals` at this query, then the leaders."""
+    given = sorted(rivals)
+    first = [given[int(choose(values[given]))] for choose in (np.argmax, np.argmin)] if given else []
+    wanted = list(dict.fromkeys([*first, *leaders]))[:_RUNS]
+    return sorted(wanted, key=leaders.index)
 
 
 def _laid_out(case: CaseView, name: str, mu: float, *, open_: bool) -> dict[str, Any]:
@@ -186,16 +188,16 @@ _FOLDER = Path(__file__).parent
 _PIECES = re.compile(r"\s+|[^\s_./=,:|+@-]{1,16}[_./=,:|+@-]*|[_./=,:|+@-]+")
 """Of a name: what stands between the signs that part names, with the signs after it."""
 _BREAKDOWNS = ("duration", "show", "relevance")
-_SECTIONS = (
-    ("leaderboard", "Leaderboard"),
-    ("charts", "Charts"),
-    ("measures", "All measures"),
-    ("groups", "Groups"),
-    ("errors", "Errors"),
-    ("cases", "Cases"),
-    ("queries", "Every query"),
-    ("made", "How made"),
-)
+_SECTIONS = {
+    "leaderboard": ("Leaderboard", ""),
+    "charts": ("Charts", "By cut-off, run by run, query by query"),
+    "measures": ("All measures", "Every mean, and what each measure stands for"),
+    "groups": ("Groups", "By duration, show and relevance"),
+    "errors": ("Errors", "What became of the relevant moments"),
+    "cases": ("Cases", "Single queries: truth and predictions side by side"),
+    "queries": ("Every query", "One measure of each query, to search and download"),
+    "made": ("How this was made", "Settings, files and versions"),
+}
 _PRESETS = {
     "paper": "The formulas of the papers: linear gain, exact arithmetic, every query of the truth counts.",
     "tvr-ranking": "The published TVR-Ranking evaluator bit for bit: gain 2^rel - 1, IoU > mu, predicted queries only.",
@@ -235,16 +237,17 @@ def report_page(
     asked = asked or Sureness(board.runs[0].name if len(board.runs) > 1 else None)
     add_statistics(summary, board, asked, progress=progress)
     truth = summary["truth"]
-    names = [run.name for run in board.runs]
+    names = [run.label for run in board.runs]
     kinds = told(case_kinds(board, focus, k, mu, facts))
     strips = add_strips(kinds, film, progress=progress) if film else {"strips": [], "words": ""}
     shown = names if len(names) < 4 else [*names[:3], f"{len(names) - 3} more"]
     context = {
         "version": __version__,
         "headline": f"{len(names)} run{'s' if len(names) > 1 else ''} on {inputs.title}",
-        "lede": f"{', '.join(shown)}: scored against {inputs.truth}, preset {conventions(summary)}.",
+        "lede": f"{', '.join(shown)}. Scored against {inputs.truth}: {truth['queries']:,} queries, "
+        f"{truth['moments']:,} moments, preset {conventions(summary)}.",
         "truth": {"name": inputs.title},
-        "sections": _SECTIONS,
+        "titles": {id_: {"title": title, "about": about} for id_, (title, about) in _SECTIONS.items()},
         "facts": [
             ("Preset", conventions(summary)),
             ("Shown first", focus),
@@ -262,7 +265,6 @@ def report_page(
         "focus": focus,
         "conventions": conventions(summary),
         "runs": names,
-        "best": Mark.BEST,
         "leaderboard": parts.leaderboard(summary),
         "charts": told(
             [

@@ -20,7 +20,7 @@ from backend.scoring.scoreboard import Scoreboard
 from backend.scoring.views.curves import Order, Point, by_cutoff, leaders, orders, short_names
 from backend.scoring.views.errors import examples, fates_of_grades, outcomes, percent
 from backend.scoring.views.ranking import figures, means, ranking
-from backend.scoring.views.table import Mark, named
+from backend.scoring.views.table import named, upper_bounds
 from backend.scoring.views.table import number as score
 
 _BINS = np.linspace(0.0, 1.0, 11)
@@ -213,10 +213,9 @@ def leaderboard(summary: Mapping[str, Any]) -> dict[str, Any]:
     colors = {name: PALETTE[n] if n < len(PALETTE) else "transparent" for n, name in enumerate(names)}
     table = ranking(summary).without("p")
     return {
-        "words": "Click a column's name to sort by it. The shaded bars are relative to the best.",
+        "words": "Select a column's name to sort by it. The shaded bars are relative to the highest mean.",
         "table": table,
-        "colors": [colors[cell.text] for cell in table.cells("run")],
-        "baseline": Mark.BASELINE,
+        "colors": [colors[str(cell.value)] for cell in table.cells("run")],
     }
 
 
@@ -242,8 +241,9 @@ def errors(summary: Mapping[str, Any], facts: Facts) -> dict[str, Any]:
 def per_query(board: Scoreboard, focus: str, facts: Facts) -> dict[str, Any]:
     """One measure of every query, of the best runs as rows and of all as a CSV to take along."""
     queries, values = board.shared(focus)
-    shown = np.sort(np.argsort(-values.mean(axis=1), kind="stable")[:_ABREAST]).tolist() if len(queries) else []
-    columns, lines = ["query", *(run.name for run in board.runs), "measure", "preset", "options"], []
+    shown = sorted(board.falling(values)[:_ABREAST]) if len(queries) else []
+    names = [run.label for run in board.runs]
+    columns, lines = ["query", *names, "measure", "preset", "options"], []
     options = " ".join(f"{name}={value}" for name, value in board.options.items())
     rows: list[dict[str, Any]] = []
     for number, cells in zip(queries.tolist(), values.T.tolist(), strict=True):
@@ -264,7 +264,7 @@ def per_query(board: Scoreboard, focus: str, facts: Facts) -> dict[str, Any]:
     return {
         "words": f"{focus} of the {len(queries):,} queries that count for every run.{whole}",
         "texts": bool(facts.texts),
-        "runs": [board.runs[place].name for place in shown],
+        "runs": [names[place] for place in shown],
         "rows": rows,
         "file": "per-query.csv",
         "csv": quote(csv_text(columns, lines, for_people=True)),
@@ -280,8 +280,8 @@ def board_pictures(board: Scoreboard, key: str | None = None) -> list[Picture]:
         told = said(" The best {n} of {runs} runs are shown.", n=len(runs), runs=len(board.runs))
     found = [picture for picture in (by_cutoff_picture(summary, focus, told), order_picture(summary, focus)) if picture]
     queries, values = board.shared(focus)
-    if len(board.runs) > 1 and len(queries):
-        best, other = np.argsort(-values.mean(axis=1), kind="stable")[:2].tolist()
+    if sum(not run.upper_bound for run in board.runs) > 1 and len(queries):
+        best, other = board.falling(values)[:2]
         gap = values[best] - values[other]
         first, second = board.runs[best].name, board.runs[other].name
         caption = said(
@@ -299,7 +299,7 @@ def board_pictures(board: Scoreboard, key: str | None = None) -> list[Picture]:
         chart = differences(gap, f"{names[first]} − {names[second]}", colors)
         found.append(Picture(said("The two best runs, query by query"), caption, chart))
     k = max(board.settings.k)
-    ious = {run.name: best_iou_of_queries(board.key, board.meeting(run)) for run in runs}
+    ious = {run.label: best_iou_of_queries(board.key, board.meeting(run)) for run in runs}
     near = joined(
         "; ",
         [
@@ -343,7 +343,8 @@ def order_picture(summary: Mapping[str, Any], key: str) -> Picture | None:
     caption = said(
         "Runs from top to bottom by falling {measure}, and their means under it and under other measures. A diamond is "
         "a run that a measure puts before one that stands above it. Kendall's tau-b says how alike two orders are: 1 "
-        "is the same, -1 the reverse.",
+        "is the same, -1 the reverse.{told}",
         measure=key,
+        told=said(" Upper bounds are left out.") if upper_bounds(summary) else "",
     )
     return Picture(said("The same runs under other measures"), caption, order(found))

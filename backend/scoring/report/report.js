@@ -20,9 +20,11 @@ for (const table of document.querySelectorAll("table.sortable")) {
       const key = (row) => numeric ? number(row.cells[head.cellIndex]) : row.cells[head.cellIndex].textContent.trim();
       const rows = [...table.tBodies[0].rows].map((row) => [key(row), row]);
       const sign = rising ? 1 : -1;
-      rows.sort(([a], [b]) => {
+      rows.sort(([a, one], [b, other]) => {
+        const bound = one.classList.contains("bound") - other.classList.contains("bound");
+        if (bound) return bound;
         if (!numeric) return sign * a.localeCompare(b, undefined, { numeric: true });
-        // What has no value stays below, whichever way the rest is turned.
+        // Upper bounds, and what has no value, stay below, whichever way the rest is turned.
         return Number.isNaN(a) - Number.isNaN(b) || sign * (a - b) || 0;
       });
       table.tBodies[0].append(...rows.map(([, row]) => row));
@@ -61,6 +63,30 @@ theme.hidden = false;
 paint(dark.matches ? "dark" : "light");
 theme.addEventListener("click", () => paint(document.documentElement.dataset.theme === "dark" ? "light" : "dark"));
 dark.addEventListener("change", () => paint(dark.matches ? "dark" : "light"));
+// A link to something that is folded away unfolds it; browsers do so by themselves only for some links.
+const reveal = (hash) => {
+  for (let at = document.getElementById(decodeURIComponent(hash.slice(1))); at; at = at.parentElement) {
+    if (at.tagName === "DETAILS") at.open = true;
+  }
+};
+document.addEventListener("click", (event) => reveal(event.target.closest('a[href^="#"]')?.hash ?? ""));
+window.addEventListener("hashchange", () => reveal(location.hash));
+reveal(location.hash);
+const parts = [...document.querySelectorAll("details.part")];
+const all = document.getElementById("all");
+const tell = () => { all.textContent = parts.every((part) => part.open) ? "Close all" : "Open all"; };
+all.hidden = false;
+all.addEventListener("click", () => {
+  const open = !parts.every((part) => part.open);
+  for (const part of parts) part.open = open;
+});
+for (const part of parts) part.addEventListener("toggle", tell);
+tell();
+let opened = [];
 window.addEventListener("beforeprint", () => {
-  for (const details of document.querySelectorAll("details.case")) details.open = true;
+  opened = [...document.querySelectorAll("details:is(.part, .case):not([open])")];
+  for (const details of opened) details.open = true;
+});
+window.addEventListener("afterprint", () => {
+  for (const details of opened) details.open = false;
 });

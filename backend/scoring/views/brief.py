@@ -12,7 +12,7 @@ from backend.scoring.measures import MEASURES, measure_of
 from backend.scoring.presets import PRESETS
 from backend.scoring.scoreboard import Scoreboard
 from backend.scoring.views.ranking import means
-from backend.scoring.views.table import PLAIN, Cell, Column, Shown, Table, counted, keys_of, named
+from backend.scoring.views.table import PLAIN, Cell, Column, Shown, Table, counted, keys_of, label, named
 
 _LISTED = 10
 """Ids of queries that are named before the rest is only counted."""
@@ -121,7 +121,7 @@ def grid(summary: Mapping[str, Any], shown: Shown = PLAIN) -> Table | None:
     for k in down:
         for n, run in enumerate(runs):
             keys = [at[cutoff, levels[0]] for cutoff in cutoffs] if across else [at[k, level] for level in levels]
-            first = {"k": Cell(k, str(k) if n == 0 else ""), "run": Cell(run["name"], run["name"])}
+            first = {"k": Cell(k, str(k) if n == 0 else ""), "run": Cell(run["name"], label(run))}
             front = [first[column.name] for column in columns if column.name in first]
             rows.append((*front, *(cells[key][n] for key in keys)))
     one = next(iter(names.values()))

@@ -113,7 +113,7 @@ class Lane:
 
 @dataclass(frozen=True, slots=True)
 class CaseView:
-    """A query with the words to show it by; `values` are those of all runs, the highest first.
+    """A query with the words to show it by; `values` are those of all runs, the highest first, upper bounds last.
 
     `unmeasured` counts videos whose length nobody told: their bars end with the last moment there is.
     """
@@ -132,6 +132,7 @@ def view(board: Scoreboard, case: Case, shown: Sequence[str], facts: Facts, key:
     measure = board.focus if key is None else key
     values = _values(board, case.query, measure)
     runs = [run for name in shown for run in case.runs if run.name == name]
+    names = {run.name: run.label for run in board.runs}
     length = _lengths(case, facts.durations)
     taken = sorted({found.takes for run in runs for found in run.predictions if found.takes})
     color = {number: place % COLORS for place, number in enumerate(taken)}
@@ -147,13 +148,15 @@ def view(board: Scoreboard, case: Case, shown: Sequence[str], facts: Facts, key:
     )
     lanes = tuple(
         Lane(
-            run.name,
+            names[run.name],
             values.get(run.name),
             tuple(_prediction(item, case.moments, color, length) for item in run.predictions),
         )
         for run in runs
     )
-    ranked = tuple(sorted(values.items(), key=lambda item: -item[1]))
+    bounds = {run.name for run in board.runs if run.upper_bound}
+    falling = sorted(values.items(), key=lambda item: (item[0] in bounds, -item[1]))
+    ranked = tuple((names[name], value) for name, value in falling)
     bars = [card.bar for card in moments] + [card.bar for lane in lanes for card in lane.predictions]
     unmeasured = len({bar.video for bar in bars} - facts.durations.keys())
     return CaseView(case.query, query_title(case.query, facts), measure, moments, lanes, ranked, unmeasured)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from backend.scoring.statistics.distributions import TIE, tau_b
-from backend.scoring.views.table import Named, keys_of, named
+from backend.scoring.views.table import Named, keys_of, label, named
 
 COLOURED = 10
 """Runs that can be told apart by their colours."""
@@ -63,7 +63,7 @@ def by_cutoff(summary: Mapping[str, Any], key: str | None = None) -> list[Point]
     if len({k for k, _ in family}) < 2:
         return []
     return [
-        Point(run["name"], _at(found), k, run["measures"][found.key])
+        Point(label(run), _at(found), k, run["measures"][found.key])
         for k, found in family
         for run in leaders(summary, one.key)
     ]
@@ -72,11 +72,12 @@ def by_cutoff(summary: Mapping[str, Any], key: str | None = None) -> list[Point]
 def orders(summary: Mapping[str, Any], key: str | None = None) -> list[Order]:
     """Runs sorted by one measure (that in focus, if None) under it and under the others (AxIoU, Figure 5).
 
-    Of each other measure there is one: at the same cut-off and threshold where it has those, else the middle of its
-    keys. Equal means leave runs in the order in which they were given. Nothing of fewer than two runs.
+    Upper bounds are left out. Of each other measure there is one: at the same cut-off and threshold where it has
+    those, else the middle of its keys. Equal means leave runs in the order in which they were given. Nothing of fewer
+    than two runs.
     """
     first = _one(summary, key)
-    runs = [run for run in summary["runs"] if first.key in run["measures"]]
+    runs = [run for run in summary["runs"] if first.key in run["measures"] and not run.get("upper_bound")]
     runs.sort(key=lambda run: -run["measures"][first.key])
     if len(runs) < 2:
         return []
@@ -98,7 +99,7 @@ def orders(summary: Mapping[str, Any], key: str | None = None) -> list[Order]:
 
 def leaders(summary: Mapping[str, Any], key: str) -> Sequence[Mapping[str, Any]]:
     """As many runs as can be told apart by colour, the best by one measure, in the order in which they were given."""
-    falling = sorted(summary["runs"], key=lambda run: -run["measures"].get(key, -1.0))
+    falling = sorted(summary["runs"], key=lambda run: (run.get("upper_bound", False), -run["measures"].get(key, -1.0)))
     best = {run["name"] for run in falling[:COLOURED]}
     return [run for run in summary["runs"] if run["name"] in best]
 

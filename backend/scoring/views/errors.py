@@ -10,7 +10,7 @@ from backend.core.messages import joined, said
 from backend.scoring.fates import FATES, MEANINGS, NEVER_FOUND, WORDS, Fate
 from backend.scoring.matching.columns import HIGHEST_RELEVANCE
 from backend.scoring.views.ranking import conventions
-from backend.scoring.views.table import Cell, Column, Table, named, number, times
+from backend.scoring.views.table import Cell, Column, Table, label, named, number, times
 
 NEVER = "never found"
 _RUN = Column("run", said("run"), number=False)
@@ -27,7 +27,7 @@ def outcomes(summary: Mapping[str, Any]) -> Table:
         found = run["errors"]
         counts = [*(found["counts"][fate.value] for fate in FATES), found["never_found"]]
         cells = [Cell(n, f"{n:,}", share=n / found["moments"] if found["moments"] else None) for n in counts]
-        rows.append((Cell(run["name"], run["name"]), *cells))
+        rows.append((Cell(run["name"], label(run)), *cells))
     title = said(
         "What became of the truth's {moments:,} relevant moments within ranks 1-{k}, at an IoU threshold of {mu:g}.",
         moments=first["moments"],
@@ -58,7 +58,7 @@ def fates_of_grades(summary: Mapping[str, Any]) -> Table:
             counts = [parts[fate.value].get(str(grade)) for fate in FATES]
             if any(counts):
                 cells = [Cell(n, f"{n:,}") for n in counts]
-                rows.append((Cell(run["name"], run["name"]), Cell(grade, str(grade)), *cells))
+                rows.append((Cell(run["name"], label(run)), Cell(grade, str(grade)), *cells))
     columns = (_RUN, Column("relevance", "relevance"), *_FATES)
     return Table("Relevant moments by run, relevance and what became of them", columns, tuple(rows))
 
@@ -78,7 +78,7 @@ def examples(summary: Mapping[str, Any], texts: Mapping[str, str] | None = None)
     )
     rows = tuple(
         (
-            Cell(run["name"], run["name"]),
+            Cell(run["name"], label(run)),
             Cell(worst["class"], WORDS[Fate(worst["class"])]),
             Cell(worst["query"], str(worst["query"])),
             *[Cell(text, text) for text in [(texts or {}).get(str(worst["query"]), "")]],
@@ -128,7 +128,7 @@ def own_and_pool(summary: Mapping[str, Any]) -> Table:
             ratio = pooled / alone if alone > 0 else None
             rows.append(
                 (
-                    Cell(run["name"], run["name"]),
+                    Cell(run["name"], label(run)),
                     Cell(key, key),
                     Cell(alone, number(alone)),
                     Cell(pooled, number(pooled)),
@@ -152,7 +152,7 @@ def bars(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
             panel = one.measure.title("K", one.threshold, iou_compare=one.iou_compare)
             k = "" if one.k is None else int(one.k)
             rows += [
-                {"run": run["name"], "panel": panel, "k": k, "setting": setting, "value": value}
+                {"run": label(run), "panel": panel, "k": k, "setting": setting, "value": value}
                 for setting, value in ((OWN, alone), (POOL, run["measures"][key]))
             ]
     return rows

@@ -9,6 +9,7 @@ from typing import Any
 
 from backend.scoring.fates import FATES
 from backend.scoring.measure import Measure
+from backend.scoring.upper_bound import run_label
 from backend.scoring.views.splits import Row, Summary, parts_of, rows_of, span_of, spread
 from backend.scoring.views.table import (
     PLAIN,
@@ -233,19 +234,20 @@ def _runs(rows: Sequence[Row]) -> list[Mapping[str, Any]]:
 
 
 def _among(rows: Sequence[Row], split: str, part: Summary) -> list[bool]:
-    """Which rows of a split one can be best of: those whose runs all count the same queries as most rows do."""
-    queries: list[Hashable] = []
+    """Which rows of a split one can be best of: no upper bounds, and all over the same queries as most rows."""
+    queries: list[Hashable | None] = []
     sizes = []
     for row in rows:
         found = {counted_queries(part, run) for run in row.runs.get(split, [])}
-        queries.append(next(iter(found)) if len(found) == 1 else row.name)
+        queries.append(None if row.upper_bound else next(iter(found)) if len(found) == 1 else row.name)
         sizes.append(min((run["counted"] for run in row.runs.get(split, [])), default=-1))
     return fair(queries, sizes)
 
 
 def _labels(row: Row, parts: Sequence[tuple[str, Summary]], variants: bool) -> list[Cell]:
     counted = " / ".join(span_of([run["counted"] for run in row.runs.get(split, [])]) for split, _ in parts)
-    labels = [row.model, row.variant] if variants else [row.model]
+    model = run_label(row.model, upper_bound=row.upper_bound)
+    labels = [model, row.variant] if variants else [model]
     return [*(Cell(label, label) for label in labels), Cell(counted, counted)]
 
 

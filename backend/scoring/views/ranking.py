@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from backend.core.messages import said
+from backend.core.messages import said, said_n
 from backend.scoring.views.table import (
     PLAIN,
     Cell,
@@ -19,13 +19,13 @@ from backend.scoring.views.table import (
     counted,
     eligible,
     keys_of,
+    label,
     legend,
     marks,
     named,
     p_value,
+    upper_bounds,
 )
-
-_BASELINE = frozenset({Mark.BASELINE})
 
 
 def conventions(summary: Mapping[str, Any]) -> str:
@@ -42,10 +42,10 @@ def sentence(summary: Mapping[str, Any]) -> str:
     """What stands beside the numbers: `preset paper; 500 queries, 12,987 moments`."""
     truth = summary["truth"]
     return said(
-        "preset {preset}; {queries} queries, {moments} moments",
+        "preset {preset}; {queries}, {moments}",
         preset=conventions(summary),
-        queries=truth["queries"],
-        moments=truth["moments"],
+        queries=said_n("{n:,} query", "{n:,} queries", truth["queries"]),
+        moments=said_n("{n:,} moment", "{n:,} moments", truth["moments"]),
     )
 
 
@@ -55,11 +55,14 @@ def word(value: object) -> str:
 
 
 def ranking(summary: Mapping[str, Any], key: str | None = None, shown: Shown = PLAIN) -> Table:
-    """Runs by falling mean of one measure (that in focus, if None), with what the summary has of statistics."""
+    """Runs by falling mean of one measure (that in focus, if None), with what the summary has of statistics.
+
+    Upper bounds come last and have no place.
+    """
     focus = summary["focus"] if key is None else key
     measure = named(summary, [focus])[focus]
-    runs = sorted(summary["runs"], key=lambda run: -run["measures"].get(focus, -1.0))
-    best = runs[0]["measures"].get(focus, 0.0)
+    runs = sorted(summary["runs"], key=lambda run: (run.get("upper_bound", False), -run["measures"].get(focus, -1.0)))
+    best = max(run["measures"].get(focus, 0.0) for run in runs)
     columns = [
         Column("place", said("place")),
         Column("run", said("run"), number=False),
@@ -85,7 +88,7 @@ def ranking(summary: Mapping[str, Any], key: str | None = None, shown: Shown = P
             run, focus, place, best, summary.get("baseline"), partial(shown.number, measure=measure.measure)
         )
         rows.append(tuple(cells[name] for name in wanted))
-    notes = tuple(summary.get("statistics", {}).get("notes", ()))
+    notes = (*upper_bounds(summary), *summary.get("statistics", {}).get("notes", ()))
     title = said("Mean {measure}, preset {preset}", measure=focus, preset=conventions(summary))
     return Table(title, tuple(columns), tuple(rows), notes)
 
@@ -102,7 +105,7 @@ def means(summary: Mapping[str, Any], shown: Shown = PLAIN) -> Table:
             for run, value, best in zip(runs, values, _are_best(values, among), strict=True)
         ]
         rows.append((Cell(key, key), Cell(one.title, one.title), *cells))
-    columns = (*head, *(Column(run["name"], run["name"], run=True) for run in runs))
+    columns = (*head, *(Column(run["name"], label(run), run=True) for run in runs))
     notes = (*legend(summary), *counted(summary))
     title = said("Means of all measures, preset {preset}", preset=conventions(summary))
     return Table(title, columns, tuple(rows), notes)
@@ -130,10 +133,11 @@ def _standing(
     mean, lacking = run["measures"].get(focus), len(run["missing"])
     interval = run.get("intervals", {}).get(focus)
     other = run.get("comparison", {}).get(focus)
-    is_baseline = run["name"] == baseline
+    is_baseline, is_bound = run["name"] == baseline, run.get("upper_bound", False)
+    told = frozenset(mark for mark, holds in ((Mark.BASELINE, is_baseline), (Mark.UPPER_BOUND, is_bound)) if holds)
     found = {
-        "place": Cell(place, str(place)),
-        "run": Cell(run["name"], run["name"], _BASELINE if is_baseline else frozenset()),
+        "place": Cell(None, "-") if is_bound else Cell(place, str(place)),
+        "run": Cell(run["name"], label(run), told),
         "mean": Cell(mean, number(mean), share=(mean or 0.0) / best if best > 0 else 0.0),
         "interval": Cell(interval["low"], _between(number(interval["low"]), number(interval["high"])))
         if interval
@@ -174,7 +178,7 @@ def figures(summary: Mapping[str, Any]) -> Table:
     columns = (
         Column("figure", "figure", number=False),
         Column("title", "computed as", number=False),
-        *(Column(run["name"], run["name"], run=True) for run in runs),
+        *(Column(run["name"], label(run), run=True) for run in runs),
     )
     unit = ", in percent" if benchmark["percent"] else ""
     notes = (f"Evaluator: {benchmark['evaluator']}.", *benchmark["notes"])

@@ -10,7 +10,7 @@ from typing import Any
 
 from backend.core.messages import said
 from backend.scoring.views.ranking import conventions
-from backend.scoring.views.table import PLAIN, Cell, Column, Shown, Table, named
+from backend.scoring.views.table import PLAIN, Cell, Column, Shown, Table, label, named
 
 Summary = Mapping[str, Any]
 
@@ -27,6 +27,11 @@ class Row:
     def name(self) -> str:
         """Model and variant."""
         return f"{self.model} {self.variant}".strip()
+
+    @property
+    def upper_bound(self) -> bool:
+        """Whether its runs are upper bounds, which compete with no other row."""
+        return all(run.get("upper_bound", False) for runs in self.runs.values() for run in runs)
 
 
 def joined(summaries: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
@@ -111,7 +116,7 @@ def groups(summary: Mapping[str, Any], by: str, key: str | None = None, shown: S
     columns = (
         Column("group", said("group"), first["note"], number=False),
         Column("queries", said("queries"), said("That count; from and to where runs differ."), "queries"),
-        *(Column(run["name"], run["name"], one.help, run=True) for run in runs),
+        *(Column(run["name"], label(run), one.help, run=True) for run in runs),
     )
     found = {name: [run["by"][by]["groups"][name] for run in runs] for name in first["groups"]}
     sizes = {name: [group["queries"] for group in parts] for name, parts in found.items()}

@@ -6,16 +6,18 @@ Reads and writes nothing.
 """
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
 from typing import Any
 
+from backend.core.messages import joined, said_n
 from backend.scoring.measure import AVERAGE, Measure
 from backend.scoring.measures import measure_of
 from backend.scoring.presets import PRESETS
 from backend.scoring.statistics.sureness import APART
+from backend.scoring.upper_bound import run_label
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +124,8 @@ class Mark(StrEnum):
     """Told apart from the baseline, and lower."""
     BASELINE = "baseline"
     """The run that the others are compared with."""
+    UPPER_BOUND = "upper bound"
+    """A run that competes with no other: it has no place, and is never best."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,6 +269,11 @@ def times(start_s: float, end_s: float) -> str:
     return f"{start_s:.6g}-{end_s:.6g} s"
 
 
+def label(run: Mapping[str, Any]) -> str:
+    """Return the name of a summary's run as every table shows it."""
+    return run_label(run["name"], upper_bound=run.get("upper_bound", False))
+
+
 def counted_queries(summary: Mapping[str, Any], run: Mapping[str, Any]) -> Hashable:
     """Stands for the queries that a run's means are of: equal for two runs of a summary where those are the same."""
     missing = summary["options"].get("missing", PRESETS[summary["preset"]].missing)
@@ -275,20 +284,22 @@ def eligible(summary: Mapping[str, Any]) -> list[bool]:
     """Which runs one may be called the best of: the most that count the same queries, of two or more.
 
     Means over different queries are not comparable: a run that leaves out hard queries would look better. Where two
-    sets of queries have as many runs, the larger set is taken.
+    sets of queries have as many runs, the larger set is taken. Upper bounds do not compete.
 
     >>> runs = [{"counted": n, "missing": ["q"] * (3 - n)} for n in (3, 2, 3)]
     >>> eligible({"preset": "paper", "options": {"missing": "skip"}, "runs": runs})
     [True, False, True]
     """
-    return fair([counted_queries(summary, run) for run in summary["runs"]], [run["counted"] for run in summary["runs"]])
+    runs = summary["runs"]
+    queries = [None if run.get("upper_bound") else counted_queries(summary, run) for run in runs]
+    return fair(queries, [run["counted"] for run in runs])
 
 
-def fair(queries: list[Hashable], sizes: list[int]) -> list[bool]:
-    """Which of several means are over the same queries as most; none where no two are."""
-    often = Counter(queries)
+def fair(queries: Sequence[Hashable | None], sizes: Sequence[int]) -> list[bool]:
+    """Which of several means are over the same queries as most; none where no two are. None competes with no other."""
+    often = Counter(one for one in queries if one is not None)
     most = max(zip(queries, sizes, strict=True), key=lambda one: (often[one[0]], one[1]), default=(None, 0))[0]
-    return [one == most and often[most] > 1 for one in queries]
+    return [one is not None and one == most and often[most] > 1 for one in queries]
 
 
 def marks(comparison: Mapping[str, Any] | None, *, best: bool) -> frozenset[Mark]:
@@ -300,7 +311,22 @@ def marks(comparison: Mapping[str, Any] | None, *, best: bool) -> frozenset[Mark
     return frozenset(found)
 
 
+def upper_bounds(summary: Mapping[str, Any]) -> list[str]:
+    """What a reader has to know of runs that are upper bounds: a sentence, or nothing."""
+    names = [run["name"] for run in summary["runs"] if run.get("upper_bound")]
+    if not names:
+        return []
+    one = "{names} is an upper bound: it knows what no competing system can know, so it is never ranked."
+    several = "{names} are upper bounds: they know what no competing system can know, so they are never ranked."
+    return [said_n(one, several, len(names), names=joined(", ", names))]
+
+
 def counted(summary: Mapping[str, Any]) -> list[str]:
+    """What limits which runs may be compared: upper bounds, and means over different queries."""
+    return [*upper_bounds(summary), *_unlike(summary)]
+
+
+def _unlike(summary: Mapping[str, Any]) -> list[str]:
     """How many queries each run's means are of, where that is not the same for all; and what follows."""
     runs, among = summary["runs"], eligible(summary)
     if len({counted_queries(summary, run) for run in runs}) < 2:

@@ -77,8 +77,10 @@ def captions(parts: Sequence[tuple[str, Summary]], rows: Sequence[Row], shown: S
     seeds = sorted({len(runs) for row in rows for runs in row.runs.values()})
     if seeds[-1] > 1:
         told.append(f"Mean ± sample standard deviation over {seeds[-1]} seeds{_fewer(rows, seeds[-1])}")
-    if len(rows) > 1:
+    if sum(not row.upper_bound for row in rows) > 1:
         told.append("Bold: the best of those that count the same queries" + _unlike(parts))
+    if bounds := [row.name for row in rows if row.upper_bound]:
+        told.append(f"Upper bounds, never bold: {', '.join(bounds)}")
     alone = [(split, runs[0]) for row in rows for split, runs in row.runs.items() if len(runs) == 1]
     tested = {split for split, run in alone if run.get("comparison")}
     if tested:

@@ -178,7 +178,7 @@ class TestHands:
         pair_on_show(page)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         controls = page.locator("button:visible").all()
-        assert len(controls) == 10 + 5
+        assert len(controls) == 11 + 5
         for control in controls:
             control.scroll_into_view_if_needed()
             # What lies at the middle of the control is the control.

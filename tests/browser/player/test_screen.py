@@ -19,7 +19,7 @@ class TestScreen:
         ("state", "waiting", "words"),
         [
             ("finished", 0, "You have graded everything there is for you."),
-            ("waiting", 12, "All that is left is with other people just now (12)."),
+            ("waiting", 12, "Others have the last clips just now (12)."),
             ("nothing", 0, "No batch is open yet."),
         ],
     )

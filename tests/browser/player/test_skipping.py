@@ -21,7 +21,7 @@ class TestSkipping:
             ("3", "broken_clip", "no picture, stands still, or damaged"),
         ],
     )
-    def test_two_keys_skip(self, digit: str, kind: str, reason: str, desk: FakeDesk, open_page: Open) -> None:
+    def test_keys_skip(self, digit: str, kind: str, reason: str, desk: FakeDesk, open_page: Open) -> None:
         page = open_page()
         assert skip(page, digit) == "p001"
         expect(page.get_by_text("Skipped.")).to_be_attached()  # in the live region
@@ -53,7 +53,23 @@ class TestSkipping:
         assert desk.stored == []
         page.keyboard.press("s")  # the words of the last time are gone
         expect(field).to_have_value("")
-        expect(dialog.get_by_label("Skip it")).to_be_checked()
+        expect(dialog.get_by_role("radio", checked=True)).to_have_count(0)
+        expect(dialog.get_by_role("button", name="Skip")).to_be_disabled()
+
+    def test_what_is_typed_after_the_choice_is_the_reason(self, desk: FakeDesk, open_page: Open) -> None:
+        page = open_page()
+        pair_on_show(page)
+        page.keyboard.press("s")
+        expect(skip_dialog(page)).to_be_visible()
+        page.keyboard.type("2 gus 31 ?")
+        expect(skip_dialog(page).get_by_label("It cannot be judged")).to_be_checked()
+        expect(skip_dialog(page).get_by_label("Reason")).to_have_value(" gus 31 ?")
+        expect(player(page)).to_have_attribute("data-pair", "p001")
+        assert desk.arrivals == []
+        page.keyboard.press("Enter")
+        expect(player(page)).to_have_attribute("data-pair", "p002")
+        saved(page)
+        assert [(event["kind"], event["reason"]) for event in desk.skips] == [("cannot_judge", "gus 31 ?")]
 
     @pytest.mark.long
     def test_keys_in_the_dialog_never_grade(self, desk: FakeDesk, open_page: Open) -> None:
@@ -61,8 +77,9 @@ class TestSkipping:
         pair_on_show(page)
         page.keyboard.press("s")
         expect(skip_dialog(page)).to_be_visible()
-        for key in ("0", "4", "u", "m"):
+        for key in ("0", "4", "u", "m", "s", "g", "l", "Enter"):
             page.keyboard.press(key)
+        expect(skip_dialog(page)).to_be_visible()
         page.keyboard.press("ArrowDown")  # moves the choice, not the speed
         expect(skip_dialog(page).get_by_label("It cannot be judged")).to_be_checked()
         expect(page.locator("video[data-active='true']")).to_have_js_property("playbackRate", 1)
@@ -136,6 +153,9 @@ class TestSkipping:
         page.keyboard.press("s")
         expect(page.get_by_role("alert")).to_contain_text("A graded clip cannot be skipped.")
         expect(skip_dialog(page)).to_be_hidden()
+        page.keyboard.press("Escape")  # on to the next clip: what was said of this one leaves with it
+        expect(player(page)).to_have_attribute("data-pair", "p002")
+        expect(page.get_by_role("alert")).to_be_hidden()
         saved(page)
         assert desk.skips == []
 

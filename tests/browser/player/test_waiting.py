@@ -62,7 +62,7 @@ def test_who_is_paused_is_told_so_and_keeps_what_they_did(
     pair_on_show(page)
     page.keyboard.press("2")
     expect(page.get_by_role("heading", name="Your work is paused")).to_be_visible()
-    expect(page.locator("[data-said='item']")).to_contain_text("Nothing you did is lost.")
+    expect(page.locator("[data-said='item']")).to_contain_text("All your work is saved.")
     assert desk.grades() == {"p001": 3, "p002": 2}, "what was on its way is kept"
     expect(page.locator(".empty [data-do='undo']")).to_be_hidden()
     for key in ("u", "4"):

@@ -12,7 +12,7 @@ from backend.campaign.judging import staffing
 from backend.campaign.judging.grades import PAUSED
 from backend.campaign.judging.model import DeskState, GradeEvent, ReceiptStatus
 from backend.campaign.judging.staffing import pause_person, unpause_person
-from backend.campaign.monitoring.progress import rows
+from backend.campaign.monitoring.progress.rows import work as rows
 from backend.campaign.monitoring.quality.flags import my_work
 from backend.campaign.qualification.exam.taking import Act as ExamAct
 from backend.campaign.qualification.guideline.versions import examples

@@ -170,6 +170,40 @@ def test_undo_keeps_both_grades_and_the_new_one_counts(judging: Judging) -> None
     assert [tuple(row) for row in rows] == [(1, 1), (2, 4)]
 
 
+def recent(judging: Judging, at: float, who: int = 0) -> list[tuple[PairKey, int | None]]:
+    found = exchange.recent_grades(judging.project, judging.annotators[who], now=at)
+    return [(item.pair, item.grade) for item in found]
+
+
+def test_the_last_twenty_grades_are_listed_for_a_while_whatever_others_do(judging: Judging) -> None:
+    given = []
+    for nth in range(24):
+        pair = desk_keys(judging, 0, NOW + nth)[0]
+        judging.grade(0, pair, nth % 5, at=NOW + nth)
+        given.insert(0, (pair, nth % 5))
+    assert recent(judging, NOW + 30) == given[:20]
+    judging.grade(1, given[0][0], given[0][1], at=NOW + 31)  # agrees: the pair is settled
+    assert recent(judging, NOW + 32) == given[:20], "nothing tells that somebody else graded it"
+    judging.grade(0, given[5][0], 3, at=NOW + 33)
+    assert recent(judging, NOW + 34)[:2] == [(given[5][0], 3), given[0]]
+    assert recent(judging, NOW + 34 + CORRECTION_S) == []
+    assert recent(judging, NOW + 34, who=2) == []
+
+
+def test_a_quota_travels_with_the_desk(judging: Judging) -> None:
+    anna = judging.annotators[0]
+    assert exchange.desk(judging.project, anna, now=NOW).quota_in_all is None
+    assign(judging.project, judging.lead, [anna.annotator_id], Assignment(a_day=5, in_all=40), now=NOW)
+    found = exchange.desk(judging.project, anna, now=NOW)
+    assert (found.quota_today, found.quota_in_all) == (5, 40)
+    assert exchange.assigned_pairs(judging.project, anna) is None, "of any query"
+    assign(judging.project, judging.lead, [anna.annotator_id], Assignment(part=1, parts=3), now=NOW)
+    before = exchange.assigned_pairs(judging.project, anna)
+    assert before == 20
+    judging.grade(1, desk_keys(judging, 0)[0], 3)
+    assert exchange.assigned_pairs(judging.project, anna) == before, "it tells nothing of others"
+
+
 def test_the_deciding_grade_may_be_taken_back_until_somebody_goes_on_from_it(judging: Judging) -> None:
     key = judging.pairs()[0].pair
     judging.grade(0, key, 0)

@@ -7,7 +7,7 @@ import pytest
 from backend.campaign.desk import exchange
 from backend.campaign.desk.clips import clip_for, report_clip, storyboard_for
 from backend.campaign.judging import queue
-from backend.campaign.judging.grades import GONE, NOT_ASSIGNED, PAUSED, QUOTA
+from backend.campaign.judging.grades import GONE, NOT_ASSIGNED, PAUSED, QUOTA, RECENT
 from backend.campaign.judging.model import (
     Assignment,
     DeskState,
@@ -120,12 +120,14 @@ class TestKeys:
         assert clip_opens(filmed, 0, key)
         assert try_all(filmed, 0, [key], at=NOW + 1) == {(SAVED, "")}
 
-    def test_of_graded_pairs_open_the_clip_of_the_last_one_only(self, filmed: Judging) -> None:
-        first, second = desk(filmed)[:2]
-        filmed.grade(0, first, 3)
-        assert clip_opens(filmed, 0, first), "to undo"
-        filmed.grade(0, second, 3)
-        assert (clip_opens(filmed, 0, first), clip_opens(filmed, 0, second)) == (False, True)
+    def test_of_graded_pairs_open_the_clips_of_the_last_ones_only(self, filmed: Judging) -> None:
+        given = []
+        for _ in range(RECENT + 2):
+            given.append(desk(filmed)[0])
+            filmed.grade(0, given[-1], 3)
+            assert clip_opens(filmed, 0, given[-1]), "to undo"
+        assert [clip_opens(filmed, 0, pair) for pair in given] == [False] * 2 + [True] * RECENT
+        assert not any(clip_opens(filmed, 1, pair) for pair in given), "nobody else's"
 
     @pytest.mark.parametrize("how", ["signed out", "blocked", "skipped"])
     def test_of_pairs_that_were_given_back_take_no_grade(self, filmed: Judging, how: str) -> None:

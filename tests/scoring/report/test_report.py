@@ -160,7 +160,7 @@ def test_many_runs_stand_in_tables_that_a_sheet_of_paper_holds(tmp_path: Path) -
     (more,) = (int(words.removesuffix(" more")) for words in page.texts if re.fullmatch(r"\d+ more", words))
     note = text[text.index('<div class="note"') : text.index('<section id="leaderboard">')]
     shown, folded = note.split("<details>")
-    assert (shown.count("<li>"), folded.count("<li>")) == (4, more)
+    assert (shown.count("<li>"), folded.count("<li>")) == (2, more)
     assert note.count("has no predictions for 2 queries") == 9
 
 
@@ -235,3 +235,17 @@ def test_where_the_budget_ends_the_deep_ranks_go_without_and_the_page_says_so() 
     assert [len(strip) for strip in found["strips"]] == [400] * 3
     assert [[one["strip"] for one in lane] for lane in (moments, first, second)] == [[0, 2], [0, None, None], [1, 2]]
     assert "The pictures end at 0.001 MB; 2 moments further down have none." in found["words"]
+
+
+def test_the_page_opens_with_one_table_and_the_rest_is_folded(tmp_path: Path) -> None:
+    truth, runs = write_files(tmp_path)
+    text = report_page(score_files(truth, runs), file_inputs(truth, runs), made=MADE)
+    body = re.sub(r"<style>.*?</style>", "", text[text.index("<main>") :], flags=re.DOTALL)
+    first, *folded = re.split(r'<details class="part">', body)
+    assert first.count("<table") == 1
+    assert len(folded) == 7
+    for part in folded:
+        assert re.match(r'<summary><h2>[^<]+</h2> <span class="quiet">[^<]+</span></summary>\s*<section id="\w+"', part)
+    # Every link of the head leads to a section; a browser unfolds what holds it.
+    links = re.findall(r"<nav.*?</nav>", text, re.DOTALL)[0]
+    assert re.findall(r'href="#(\w+)"', links) == re.findall(r'<section id="(\w+)"', body)

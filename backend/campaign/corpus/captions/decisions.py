@@ -1,4 +1,4 @@
-"""Decide about rewrites that wait for a person: on the page Rewrites, or in the file of a command.
+"""Decide about rewrites that wait for a person: on the page Captions, or in the file of a command.
 
 *Reads* rewritten captions, queries. *Writes* rewritten captions, events. The person's words count, whatever the rewrite
 check says of them, except that no name of the mapping may be left; later runs of `rewriting` leave them alone.

@@ -275,6 +275,34 @@ class RewriteQueue:
     then: str
 
 
+@dataclass(frozen=True, slots=True)
+class AcceptedCaption:
+    """A caption in use, of a moment of a video.
+
+    `published` is the text that it was rewritten from; empty if it is as published. `fixed` once a pair of its moment
+    or of its query was handed out: then its text cannot be corrected any more.
+    """
+
+    caption_id: int
+    video: str
+    start_s: float
+    end_s: float
+    text: str
+    published: str
+    fixed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """One correction of a caption: when (seconds since 1970), by whom, and both texts."""
+
+    at: float
+    by: str
+    before: str
+    text: str
+    reason: str
+
+
 def _rewrite_words(payload: Payload) -> str:
     published = value_text(payload.get("published"))
     if payload.get("text") is None:
@@ -293,3 +321,5 @@ REWRITE_DECIDED = Event("rewrite_decided", EventGroup.MATERIAL, _rewrite_words)
 """published, text: null if it was rejected, captions: how many had the published text"""
 REWRITE_TAKEN_BACK = Event("rewrite_taken_back", EventGroup.MATERIAL, said("took a decision on “{published}” back"))
 """published, text, captions, as it was decided"""
+CAPTION_CORRECTED = Event("caption_corrected", EventGroup.MATERIAL, said("corrected “{before}” to “{text}”"))
+"""before, text, reason"""

@@ -164,7 +164,10 @@ def propose_cast(project: Project, by: Lead | Operator, *, progress: Progress | 
     texts = [caption.text.strip() for caption in corpus.published_captions(project.store.db)]
     if not texts:
         raise ProjectError(
-            said("there are no captions yet: run `{command}` first", command=steps.importing(project.folder))
+            said(
+                "there are no captions yet: add them on the page Set up, or run `{command}`",
+                command=steps.importing(project.folder),
+            )
         )
     lines, mapping = _lines(project), name_mapping_of(project)
     # Proposed whatever is there, so that the same captions say the same again.

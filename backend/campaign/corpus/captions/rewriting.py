@@ -151,7 +151,10 @@ def rewrite_captions(
     captions = corpus.published_captions(store.db)
     if not captions:
         raise ProjectError(
-            said("there are no captions to rewrite: run `{command}` first", command=steps.importing(project.folder))
+            said(
+                "there are no captions to rewrite: add them on the page Set up, or run `{command}`",
+                command=steps.importing(project.folder),
+            )
         )
     require_no_queries(store.db)
     mapping = name_mapping_of(project)

@@ -1,13 +1,21 @@
 """Store rewritten captions, what language models answered, and what people decided: the only SQL of this feature."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from backend.campaign.corpus.captions.model import RewriteCounts, TakenDecision, Usage
+from backend.campaign.corpus.captions.model import (
+    CAPTION_CORRECTED,
+    AcceptedCaption,
+    Correction,
+    RewriteCounts,
+    TakenDecision,
+    Usage,
+)
 from backend.campaign.corpus.importing.rows import CaptionRow, captions_where
 from backend.core.ids import AnnotatorId, MomentId
 from backend.core.messages import kept, recalled
-from backend.store.engine import Database, added
+from backend.store.engine import Database, added, containing
 
 BY_HAND = "by-hand"
 """The rule version of rewrites that a person wrote."""
@@ -261,3 +269,99 @@ def take_back(db: Database, caption_id: int) -> int:
         [(one,) for one in ids],
     )
     return len(ids)
+
+
+_ACCEPTED = (
+    "(c.kind = 'rewritten' AND c.accepted = 1) OR (c.kind = 'published' AND c.caption_id NOT IN "
+    "(SELECT source_caption_id FROM caption WHERE kind = 'rewritten' AND accepted = 1))"
+)
+_HANDED_OUT = (
+    "EXISTS (SELECT 1 FROM pair p WHERE "
+    "(p.moment_id = c.moment_id OR p.query_id IN (SELECT query_id FROM query q WHERE q.caption_id = c.caption_id)) AND "
+    "(EXISTS (SELECT 1 FROM seat s WHERE s.pair_id = p.pair_id AND s.annotator_id IS NOT NULL) OR "
+    "EXISTS (SELECT 1 FROM exam_item i WHERE i.pair_id = p.pair_id)))"
+)
+
+
+def count_accepted(db: Database, search: str) -> int:
+    """Count the captions in use whose text or video has all these words."""
+    where, words = _having(search)
+    row = db.conn.execute(
+        "SELECT count(*) FROM caption c JOIN moment m USING (moment_id) JOIN video v USING (video_id) "
+        f"WHERE ({_ACCEPTED}){where}",
+        words,
+    ).fetchone()
+    return int(row[0])
+
+
+def accepted_captions(db: Database, search: str, first: int, most: int) -> list[AcceptedCaption]:
+    """Return a page of the captions in use, by video and time."""
+    where, words = _having(search)
+    order = "ORDER BY v.name, m.start_s, c.caption_id"
+    page = (
+        " AND c.caption_id IN (SELECT c.caption_id FROM caption c JOIN moment m USING (moment_id) "
+        f"JOIN video v USING (video_id) WHERE ({_ACCEPTED}){where} {order} LIMIT ? OFFSET ?)"
+    )
+    return _accepted(db, page, [*words, most, first], order)
+
+
+def accepted_caption(db: Database, caption_id: int) -> AcceptedCaption | None:
+    """Return one caption in use; None if there is no such."""
+    return next(iter(_accepted(db, " AND c.caption_id = ?", [caption_id], "")), None)
+
+
+def _having(search: str) -> tuple[str, list[str]]:
+    words = search.split()
+    where = " AND (c.text LIKE ? ESCAPE '!' OR v.name LIKE ? ESCAPE '!')" * len(words)
+    return where, [containing(word) for word in words for _ in range(2)]
+
+
+def _accepted(db: Database, where: str, values: Sequence[object], rest: str) -> list[AcceptedCaption]:
+    rows = db.conn.execute(
+        "SELECT c.caption_id, v.name, m.start_s, m.end_s, c.text, coalesce(o.text, ''), "
+        f"CASE WHEN {_HANDED_OUT} THEN 1 ELSE 0 END FROM caption c JOIN moment m ON m.moment_id = c.moment_id "
+        "JOIN video v ON v.video_id = m.video_id LEFT JOIN caption o ON o.caption_id = c.source_caption_id "
+        f"WHERE ({_ACCEPTED}){where} {rest}",
+        values,
+    )
+    return [AcceptedCaption(row[0], row[1], row[2], row[3], row[4], row[5], fixed=bool(row[6])) for row in rows]
+
+
+def correct(db: Database, caption_id: int, text: str, *, at: float) -> bool:
+    """Give a caption, and the query that was drawn in its words, another text; False if another one has it already."""
+    taken = db.conn.execute(
+        "SELECT 1 FROM caption c JOIN caption mine ON mine.caption_id = ? AND mine.moment_id = c.moment_id "
+        "AND mine.kind = c.kind WHERE c.text = ? UNION ALL SELECT 1 FROM query WHERE text = ? AND EXISTS "
+        "(SELECT 1 FROM query q JOIN caption mine ON mine.caption_id = ? WHERE q.caption_id = mine.caption_id)",
+        [caption_id, text, text, caption_id],
+    ).fetchone()
+    if taken:
+        return False
+    db.conn.execute(
+        "UPDATE query SET text = ? WHERE caption_id = ? AND text = "
+        "(SELECT trim(c.text) FROM caption c WHERE c.caption_id = ?)",
+        [text, caption_id, caption_id],
+    )
+    db.conn.execute(
+        # Later rewriting leaves alone what a person wrote.
+        "UPDATE caption SET text = ?, proposal = CASE WHEN kind = 'rewritten' THEN coalesce(proposal, text) END, "
+        "proposal_version = CASE WHEN kind = 'rewritten' THEN coalesce(proposal_version, rule_version) END, "
+        "rule_version = CASE WHEN kind = 'rewritten' THEN ? ELSE rule_version END, "
+        "decided_at = CASE WHEN kind = 'rewritten' THEN coalesce(decided_at, ?) END WHERE caption_id = ?",
+        [text, BY_HAND, at, caption_id],
+    )
+    return True
+
+
+def corrections(db: Database, caption_id: int) -> list[Correction]:
+    """Return what was corrected of a caption, the newest first."""
+    rows = db.conn.execute(
+        "SELECT e.at, a.name, e.payload FROM event e LEFT JOIN annotator a ON a.annotator_id = e.actor "
+        "WHERE e.subject = ? AND e.kind = ? ORDER BY e.event_id DESC",
+        [f"caption:{caption_id}", CAPTION_CORRECTED.kind],
+    )
+    return [
+        Correction(row[0], row[1] or "", told["before"], told["text"], told["reason"])
+        for row in rows
+        for told in [json.loads(row[2])]
+    ]

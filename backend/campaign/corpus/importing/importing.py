@@ -122,8 +122,8 @@ def import_file(
         here, there = next(iter(anew.items()))
         notes.append(
             said_n(
-                "{n} video is called otherwise here, and takes its name: {here} is {there} from now on",
-                "{n:,} videos are called otherwise here, and take their names: {here} is {there} from now on, ...",
+                "{n} video was renamed to match the file: {here} is now {there}",
+                "{n:,} videos were renamed to match the file: {here} is now {there}, ...",
                 len(anew),
                 here=here,
                 there=there,

@@ -177,13 +177,15 @@ def register_folder(
     fps: Fraction = USUAL_FPS,
     decode: bool | None = None,
     where: Where | None = None,
+    dry_run: bool = False,
     now: float,
     progress: Steps | None = None,
 ) -> RegisterReport:
     """Measure every video file (or folder of frames) in a folder and below it, and add those that can be read.
 
     A file that a video of the project is found by (with or without its extension) is that video's; any other is called
-    by its place in the folder, without extension. For arguments and refusals see the verb, `register_videos`.
+    by its place in the folder, without extension. A `dry_run` writes nothing. For other arguments and refusals see the
+    verb, `register_videos`.
     """
     if not videos.is_dir():
         raise InputError.single(videos, said("is not a folder: name the folder that the video files lie in"))
@@ -222,9 +224,11 @@ def register_folder(
     problems.sort(key=lambda problem: problem.file)
     if not found:
         raise InputError(problems)
+    report = RegisterReport(tuple(sorted(found, key=lambda video: video.name)), tuple(problems))
+    if dry_run:
+        return report
     with writing(project.store) as db:
         corpus.add_videos(db, {video.name: video.facts for video in found})
-        report = RegisterReport(tuple(sorted(found, key=lambda video: video.name)), tuple(problems))
         payload = {"folder": videos.name, "videos": report.new, "not_taken": len(problems)}
         events.note(db, VIDEOS_REGISTERED, by, f"folder:{videos.name}", now=now, **payload)
     return report

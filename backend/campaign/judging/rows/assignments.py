@@ -103,6 +103,15 @@ def queries_of(db: Database, mine: Assignment) -> list[QueryId]:
     return [QueryId(row[0]) for row in rows]
 
 
+def pairs_of(db: Database, mine: Assignment) -> int:
+    """How many pairs the open batches of an assignment's queries have, whoever grades them."""
+    row = db.conn.execute(
+        "SELECT count(*) FROM pair p JOIN query q USING (query_id) WHERE p.batch_id IS NOT NULL" + condition(mine, "q"),
+        values(mine),
+    ).fetchone()
+    return int(row[0])
+
+
 def known(db: Database, queries: Iterable[QueryId]) -> set[QueryId]:
     """Those of these queries that the project has, for judging."""
     asked = list(queries)

@@ -143,21 +143,32 @@ def own(db: Database, pair_id: PairId, me: AnnotatorId) -> Standing | None:
 
 
 def last_graded(db: Database, me: AnnotatorId) -> tuple[PairRow, int] | None:
-    """The pair this person graded last and the grade they gave; the order of saving counts, clocks go astray.
+    """The pair this person graded last and the grade they gave. Never one that they answered in an exam."""
+    found = recently_graded(db, me, most=1)
+    return found[0][:2] if found else None
 
-    Never one that they answered in an exam.
+
+def recently_graded(db: Database, me: AnnotatorId, most: int) -> list[tuple[PairRow, int, float]]:
+    """(pair, grade, when) of what this person graded last, the newest first; at most so many pairs.
+
+    The order of saving counts, clocks go astray. Never a pair that they answered in an exam. Corrections take places
+    of their own, so there may be fewer than `most`.
     """
-    row = db.conn.execute(
-        f"SELECT {_PAIR}, g.grade FROM ("
-        "SELECT * FROM (SELECT pair_id, grade, after_judgement AS place, 1 AS gold FROM gold_answer "
-        "WHERE annotator_id = :me ORDER BY gold_answer_id DESC LIMIT 1) "
-        "UNION ALL SELECT * FROM (SELECT pair_id, grade, judgement_id, 0 FROM judgement AS j WHERE annotator_id = :me "
-        "AND NOT EXISTS (SELECT 1 FROM known_pair k WHERE k.pair_id = j.pair_id AND k.annotator_id = j.annotator_id) "
-        f"ORDER BY judgement_id DESC LIMIT 1)) AS g JOIN pair p USING (pair_id) {_OF_PAIR} "
-        "ORDER BY g.place DESC, g.gold DESC LIMIT 1",
-        {"me": me},
-    ).fetchone()
-    return (_pair(row), row[9]) if row else None
+    rows = db.conn.execute(
+        f"SELECT {_PAIR}, g.grade, g.graded_at FROM ("
+        "SELECT * FROM (SELECT pair_id, grade, graded_at, after_judgement AS place, 1 AS gold, gold_answer_id AS nth "
+        "FROM gold_answer WHERE annotator_id = :me ORDER BY gold_answer_id DESC LIMIT :rows) AS known "
+        "UNION ALL SELECT * FROM (SELECT pair_id, grade, graded_at, judgement_id, 0, 0 FROM judgement AS j "
+        "WHERE annotator_id = :me AND NOT EXISTS "
+        "(SELECT 1 FROM known_pair k WHERE k.pair_id = j.pair_id AND k.annotator_id = j.annotator_id) "
+        f"ORDER BY judgement_id DESC LIMIT :rows) AS given) AS g JOIN pair p USING (pair_id) {_OF_PAIR} "
+        "ORDER BY g.place DESC, g.gold DESC, g.nth DESC LIMIT :rows",
+        {"me": me, "rows": most if most == 1 else 2 * most},
+    )
+    newest: dict[PairId, tuple[PairRow, int, float]] = {}
+    for row in rows:
+        newest.setdefault(PairId(row[0]), (_pair(row), row[9], row[10]))
+    return list(newest.values())[:most]
 
 
 def counts(db: Database, me: AnnotatorId, since: float) -> tuple[int, int]:

@@ -9,7 +9,7 @@ from backend.campaign.corpus.describing.rows import descriptions
 from backend.campaign.judging.rows import assignments
 from backend.campaign.monitoring.activity import rows
 from backend.campaign.monitoring.activity.model import ActivityEntry, ActivityFilter, CampaignSetting
-from backend.campaign.monitoring.activity.setting_lines import BEGINNING, LINES, CurrentSettings
+from backend.campaign.monitoring.activity.setting_lines import BEGINNING, LINES, CurrentSettings, SettingLine, Since
 from backend.campaign.nouns import Lead, Operator
 from backend.campaign.qualification.exam.model import ExamPurpose
 from backend.campaign.qualification.exam.rows import exams
@@ -19,7 +19,7 @@ from backend.campaign.setup.project import rows as project_rows
 from backend.campaign.setup.project.folder import Project
 from backend.core.days import instant
 from backend.core.text_files import csv_text
-from backend.store.connection import Store, reading
+from backend.store.connection import Database, Store, reading
 
 HEADER = ("at", "by", "kind", "words", "about", "query_id")
 _AT_ONCE = 5_000
@@ -62,6 +62,12 @@ def _lines(store: Store, wanted: ActivityFilter) -> Iterator[tuple[object, ...]]
             first += len(entries)
 
 
+def _since(db: Database, line: SettingLine, now: CurrentSettings) -> Since:
+    if line.events:
+        return rows.newest(db, line.events) or BEGINNING
+    return rows.newest_change(db, line.keys) or line.since(now)
+
+
 @in_charge
 def campaign_settings(project: Project, by: Lead | Operator) -> list[CampaignSetting]:
     """Return every setting in words, by what it belongs to: its value, what it changes, since when, by whom, where."""
@@ -86,7 +92,7 @@ def campaign_settings(project: Project, by: Lead | Operator) -> list[CampaignSet
         return [
             CampaignSetting(
                 *(line.part, line.name, line.value(now), line.about(now)),
-                *((rows.newest(db, line.events) or BEGINNING) if line.events else line.since(now)),
+                *_since(db, line, now),
                 *(line.page, line.how),
             )
             for line in LINES

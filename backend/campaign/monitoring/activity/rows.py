@@ -6,6 +6,7 @@ from typing import Any
 
 from backend.campaign.monitoring.activity.model import USUAL, ActivityEntry, ActivityFilter
 from backend.campaign.monitoring.activity.rules import event_words, grade_words, kinds_of
+from backend.campaign.setup.serving.settings_changes import SETTING_CHANGED
 from backend.core.events import Event, EventGroup
 from backend.core.ids import QueryId
 from backend.core.messages import said
@@ -88,6 +89,16 @@ def newest(db: Database, kinds: Sequence[Event]) -> tuple[float, str | None] | N
         "SELECT e.at, a.name FROM event e LEFT JOIN annotator a ON a.annotator_id = e.actor "
         f"WHERE e.kind IN ({_marks(kinds)}) ORDER BY e.event_id DESC LIMIT 1",
         [event.kind for event in kinds],
+    ).fetchone()
+    return (row[0], row[1]) if row else None
+
+
+def newest_change(db: Database, keys: Sequence[str]) -> tuple[float, str | None] | None:
+    """When one of these settings of the file was changed last on a page, and who did it; None where it never was."""
+    row = db.conn.execute(
+        "SELECT e.at, a.name FROM event e LEFT JOIN annotator a ON a.annotator_id = e.actor "
+        f"WHERE e.kind = ? AND e.subject IN ({', '.join('?' * len(keys))}) ORDER BY e.event_id DESC LIMIT 1",
+        [SETTING_CHANGED.kind, *(f"setting:{key}" for key in keys)],
     ).fetchone()
     return (row[0], row[1]) if row else None
 

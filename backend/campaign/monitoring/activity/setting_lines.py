@@ -130,17 +130,19 @@ def _gold(now: CurrentSettings) -> str:
 
 
 def _pay(now: CurrentSettings) -> str:
-    pay, rate = now.file.pay, said("Not said: no pay is computed")
+    pay, rate = now.file.pay, said("No hourly rate set")
     if pay.hourly_rate is not None:
         rate = said("{rate:g} {currency} an hour", rate=pay.hourly_rate, currency=pay.currency)
     if pay.rates:
-        rate = said("{rate}; {people} people have their own rate", rate=rate, people=len(pay.rates))
+        rate = said_n(
+            "{rate}; one person has their own rate", "{rate}; {n} people have their own rate", len(pay.rates), rate=rate
+        )
     return rate
 
 
-_FILE = said("reelrank.toml in the project's folder")
-_RESTART = said("{file}; start the server again afterwards.", file=_FILE)
-_FIXED = said("Fixed once somebody has graded; before that reelrank init --scale sets it.")
+_PAGE = "settings"
+_OPERATOR = said("Set by whoever runs the server, in reelrank.toml.")
+_FIXED = said("Chosen when the project is created.")
 
 LINES = (
     SettingLine(
@@ -179,7 +181,7 @@ LINES = (
         WORK,
         said("Encoder"),
         lambda now: f"{now.file.encoder} ({now.file.encoder_kind}, {now.file.encoder_dtype})",
-        how=said("{file}; lists that exist stay as they are.", file=_FILE),
+        how=said("Set by whoever runs the server, in reelrank.toml. Lists that exist stay as they are."),
         events=(CANDIDATES_CHOSEN,),
         changes=said("How similar a query and a caption are, and so which moments are candidates."),
     ),
@@ -188,7 +190,8 @@ LINES = (
         WORK,
         said("Batch"),
         lambda now: said("{number} candidates of a query", number=now.campaign.batch_size),
-        how=said("reelrank candidates --batch-size, before candidates are chosen."),
+        page="set-up",
+        how=said("Before candidates are chosen."),
         events=(CANDIDATES_CHOSEN,),
     ),
     SettingLine(
@@ -196,14 +199,14 @@ LINES = (
         WORK,
         said("Lease"),
         lambda now: said("{minutes:g} minutes", minutes=now.file.lease_minutes),
-        how=_FILE,
+        page=_PAGE,
     ),
     SettingLine(
         ("clips.format", "clips.height"),
         WORK,
         said("Clips"),
         _clips,
-        how=_RESTART,
+        page=_PAGE,
         changes=said("What annotators are shown. Clips made otherwise are cut anew when somebody asks for them."),
     ),
     SettingLine(
@@ -211,12 +214,19 @@ LINES = (
         WORK,
         said("Context"),
         lambda now: said("{seconds:g} seconds", seconds=now.file.clips.context_s),
-        how=_RESTART,
+        page=_PAGE,
     ),
     SettingLine(
-        ("clips.cache_gb",), WORK, said("Room for clips"), lambda now: f"{now.file.clips.cache_gb:g} GB", how=_RESTART
+        ("clips.cache_gb",), WORK, said("Room for clips"), lambda now: f"{now.file.clips.cache_gb:g} GB", how=_OPERATOR
     ),
-    SettingLine(("clips.bucket", "clips.signed_s"), WORK, said("Bucket of clips"), _bucket, how=_RESTART),
+    SettingLine(("clips.bucket", "clips.signed_s"), WORK, said("Bucket of clips"), _bucket, how=_OPERATOR),
+    SettingLine(
+        ("media_roots",),
+        WORK,
+        said("Folders for leads"),
+        lambda now: ", ".join(now.file.media_roots) or said("The project's own, and those of its videos"),
+        how=_OPERATOR,
+    ),
     SettingLine(
         ("next_batch",),
         WORK,
@@ -230,11 +240,16 @@ LINES = (
         PEOPLE,
         said("Describing"),
         _describing,
-        page="descriptions",
+        page="captions?part=descriptions",
         events=(DESCRIBING_OPENED, DESCRIBING_CLOSED),
     ),
     SettingLine(
-        ("assignments",), PEOPLE, said("Assignments"), _assignments, page="people", events=(ASSIGNED, UNASSIGNED)
+        ("assignments",),
+        PEOPLE,
+        said("Assignments"),
+        _assignments,
+        page="people?part=assignments",
+        events=(ASSIGNED, UNASSIGNED),
     ),
     SettingLine(
         ("guideline",),
@@ -289,7 +304,7 @@ LINES = (
         RESULTS,
         said("Pay"),
         _pay,
-        how=_FILE,
+        page=_PAGE,
         changes=said("What the page Hours computes."),
     ),
 )

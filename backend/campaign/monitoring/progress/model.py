@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from backend.campaign.monitoring.quality.model import PersonFlags
 from backend.core.ids import AnnotatorId, QueryId
 
 
@@ -29,7 +30,9 @@ class Barred(StrEnum):
 
     PAUSED = "paused"
     EXAM = "exam"
-    """The exam is held, and they have not passed it."""
+    """They failed the exam: a lead grants a retake, or exempts them."""
+    EXAM_AHEAD = "exam_ahead"
+    """They have yet to take the exam, or wait for its answer key."""
     QUOTA = "quota"
     """Their quota in all is reached."""
     ASSIGNED = "assigned"
@@ -81,7 +84,7 @@ class Wanting:
 
 @dataclass(frozen=True, slots=True)
 class Stuck:
-    """Pairs that those who may work cannot bring to an end."""
+    """Pairs that the team cannot finish. Suspended people are no part of the team; without a team nothing is stuck."""
 
     places: tuple[int, ...]
     """Which person they wait for: (3, 4) for a third and a fourth."""
@@ -121,11 +124,14 @@ class Forecast:
     """Pairs that will be stuck if as many are disputed as so far."""
     disputes_lack: int = 0
     """How many further annotators those would take."""
+    exam: int = 0
+    """Grades that only people can give who have yet to pass the exam."""
 
     @property
     def ends(self) -> bool:
         """Whether everything that is handed out can come to its end like this."""
-        return self.days is not None and not (self.stuck or self.over_quota or self.idle or self.disputes)
+        lacking = self.stuck or self.over_quota or self.idle or self.disputes or self.exam
+        return self.days is not None and not lacking
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,11 +181,11 @@ class WaitKind(StrEnum):
     BLOCKED = "blocked"
     """Pairs that are not settled and whose clip cannot be shown."""
     BATCHES = "batches"
-    """Queries whose next batch may be opened."""
+    """Queries whose next batch the rule recommends to open."""
     EXAM_FAILED = "exam_failed"
     """People who have not passed the exam, and can do no more about it."""
     EXAM_ROUND = "exam_round"
-    """People who finished an exam that has no key yet."""
+    """People who finished an exam whose answer key is the median of everybody: the round can be closed."""
     REWRITES = "rewrites"
     """Captions whose rewrite waits for a decision."""
     DESCRIPTIONS = "descriptions"
@@ -188,6 +194,18 @@ class WaitKind(StrEnum):
     """People who are paused."""
     GOLD = "gold"
     """People whom gold has warned, and who have not shown since that it was chance."""
+    TEAM = "team"
+    """Pairs that want grades while nobody is invited, or everybody is suspended."""
+    EXAM_KEY = "exam_key"
+    """Pairs of an exam that wait for a lead's own grades, which are its answer key."""
+    EXAM_ANSWERS = "exam_answers"
+    """Unsettled pairs of an exam of open pairs, whose answers a lead may let count."""
+    RESERVED = "reserved"
+    """Unsettled pairs that stay reserved until a lead ends the exam, which is done."""
+    REPORTED = "reported"
+    """Clips that one person reported as broken, and that others still get."""
+    CALIBRATION = "calibration"
+    """Unsettled pairs that stay reserved until a lead ends the calibration round, which everybody has done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,3 +214,17 @@ class Wait:
 
     kind: WaitKind
     count: int
+    newest: float | None = None
+    """When the newest of them came, in seconds since 1970; None where that is not recorded."""
+    who: tuple[str, ...] = ()
+    """Whom it is about, where that matters."""
+    quote: str = ""
+    """The newest note."""
+
+
+@dataclass(frozen=True, slots=True)
+class FlaggedPerson:
+    """An annotator with quality flags, and when they gave their newest grade or skip."""
+
+    flags: PersonFlags
+    newest: float | None

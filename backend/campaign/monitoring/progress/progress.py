@@ -1,47 +1,40 @@
-"""Report how far the work is and how fast it goes, what of it is stuck and why, and what waits for a lead.
+"""Report how far the work is, how fast it goes, and what of it is stuck and why; cut clips ahead.
 
-How many pairs have which verdict says `review.status`.
+`inbox` lists what waits for a lead, and `review.status` counts the pairs by verdict.
 
-*Reads* judgements, agenda, pairs, seats, skips, exams, assignments, pauses, quotas, findings of gold. *Writes* job.
+*Reads* judgements, agenda, pairs, seats, skips, exams, assignments, pauses, quotas. *Writes* job.
 
-Clips are cut ahead: before people ask for them, in the order in which they will. One that cannot be cut is told of; its
-pair is blocked when somebody is about to be shown it, because a folder of videos may be away for an hour.
+Clips are cut before annotators need them, in the order in which they will. A clip that cannot be cut is reported. Its
+pair is only blocked when an annotator is about to see it, because a folder of videos may be offline for an hour.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from backend.campaign.corpus.captions import rows as captions
 from backend.campaign.judging.rows import assignments, seats
-from backend.campaign.monitoring.progress import rows, rules
+from backend.campaign.monitoring.progress import rules
 from backend.campaign.monitoring.progress.model import (
     Ahead,
     Barred,
     DayCount,
     QueryStuck,
     Stuck,
-    Wait,
-    WaitKind,
     Worker,
     WorkProgress,
 )
+from backend.campaign.monitoring.progress.rows import work as rows
 from backend.campaign.nouns import Lead, Operator, Person, Role
-from backend.campaign.qualification.answers.rows import takers
 from backend.campaign.qualification.exam import results
 from backend.campaign.qualification.exam.model import Exam, ExamPhase
 from backend.campaign.qualification.exam.rows import exams
-from backend.campaign.qualification.gold import rows as gold
-from backend.campaign.qualification.gold.questions import within_tolerance
-from backend.campaign.qualification.gold.rules import accuracy
 from backend.campaign.setup.people.permissions import in_charge
-from backend.campaign.setup.project import rows as project_rows
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.serving.jobs import begin_job, run_job, running
 from backend.campaign.setup.serving.model import JobKind, JobOutcome, OutcomeTable
 from backend.core.days import last_days, midnight
 from backend.core.errors import ProjectError
-from backend.core.ids import QueryId
+from backend.core.ids import PairKey, QueryId
 from backend.core.messages import said
 from backend.core.progress import Progress, Steps
 from backend.core.where import HERE, Where
@@ -101,62 +94,29 @@ def query_stuck(project: Project, by: Lead | Operator, query_id: QueryId) -> Que
 
 
 @in_charge
+def lacking_annotators(project: Project, by: Lead | Operator, pair: PairKey, grades: int) -> int:
+    """Return how many annotators are missing for so many further grades of a pair."""
+    with reading(project.store) as db:
+        kind = rows.of_pair(db, pair)
+        return 0 if kind is None else max(grades - len(rules.able(kind, workers_of(db))), 0)
+
+
+@in_charge
 def stuck_queries(project: Project, by: Lead | Operator) -> frozenset[QueryId]:
     """Return the queries of all pairs that are stuck."""
     with reading(project.store) as db:
         workers = workers_of(db)
         kinds = rows.kinds(db, lambda query: query)
+    if not rules.has_team(workers):
+        return frozenset()
     return frozenset(kind.query for kind in kinds if kind.query is not None and rules.lacks(kind, workers) > 0)
 
 
 @in_charge
-def waits(project: Project, by: Lead | Operator) -> tuple[Wait, ...]:
-    """Count what waits for a lead, in the order of `WaitKind`; only what there is."""
-    with reading(project.store) as db:
-        counts = {
-            WaitKind.DISCARDED: rows.discarded(db),
-            WaitKind.NOTES: rows.notes(db),
-            WaitKind.SKIPPED: rows.skipped(db),
-            WaitKind.BLOCKED: rows.kept_back(db)[0],
-            WaitKind.BATCHES: rows.batches(db),
-            **_exam(db),
-            # Once queries are drawn, nobody can decide about a rewrite any more.
-            WaitKind.REWRITES: 0 if captions.any_query(db) else captions.counts(db).waiting,
-            WaitKind.DESCRIPTIONS: rows.descriptions(db),
-            WaitKind.PAUSED: rows.paused(db),
-            WaitKind.GOLD: _warned(db),
-        }
-    return tuple(Wait(kind, counts[kind]) for kind in WaitKind if counts[kind])
-
-
-@in_charge
 def work_version(project: Project, by: Lead | Operator) -> tuple[int, ...]:
-    """Return what changes whenever `progress`, `stuck` or `waits` may have changed; it costs next to nothing."""
+    """Return a value that changes whenever `progress`, `stuck` or `inbox.waits` may have changed; it is cheap."""
     with reading(project.store) as db:
         return rows.version(db)
-
-
-def _exam(db: Database) -> dict[WaitKind, int]:
-    held = exams.held(db)
-    phases = [] if held is None else [results.standing(db, one, held).phase for one in takers(db)]
-    return {
-        WaitKind.EXAM_FAILED: phases.count(ExamPhase.FAILED),
-        WaitKind.EXAM_ROUND: phases.count(ExamPhase.WAITING),
-    }
-
-
-def _warned(db: Database) -> int:
-    """How many people gold has warned whose answers since are not enough, or not good enough, to say it was chance."""
-    settings = project_rows.gold(db)
-    if not settings.on:
-        return 0
-    still = 0
-    for me in rows.warned_by_gold(db):
-        last = gold.last_finding(db, me)
-        answers = gold.answers(db, me, after=last.last_answer if last else 0)
-        now = accuracy(within_tolerance(answers, project_rows.grading(db).tolerance), settings)
-        still += now is None or now < settings.warn
-    return still
 
 
 CUTTING_CLIPS = said("Cutting clips")
@@ -368,8 +328,8 @@ def workers_of(db: Database, known: Sequence[rows.Pace] = (), *, span_days: floa
             barred = Barred.SUSPENDED
         elif pace.paused:
             barred = Barred.PAUSED
-        elif held is not None and not _passed(db, held, Person(me, pace.pace.name, Role.ANNOTATOR)):
-            barred = Barred.EXAM
+        elif held is not None and (before := _before_exam(db, held, Person(me, pace.pace.name, Role.ANNOTATOR))):
+            barred = before
         else:
             barred = Barred.QUOTA if room == 0 else None
         found.append(
@@ -385,9 +345,11 @@ def workers_of(db: Database, known: Sequence[rows.Pace] = (), *, span_days: floa
     return found
 
 
-def _passed(db: Database, held: Exam, person: Person) -> bool:
-    """Whether the exam is in nobody's way any more; whoever has passed and has yet to read so is through."""
+def _before_exam(db: Database, held: Exam, person: Person) -> Barred | None:
+    """How the exam keeps somebody from work; None for whoever passed, also if they have yet to read their result."""
     stands = results.standing(db, person, held)
+    if stands.phase in (ExamPhase.PASSED, ExamPhase.EXEMPT):
+        return None
     if stands.phase in (ExamPhase.RESULT, ExamPhase.AGAIN) and stands.attempt is not None:
-        return results.result(stands.items, stands.attempt).passed
-    return stands.phase in (ExamPhase.PASSED, ExamPhase.EXEMPT)
+        return None if results.result(stands.items, stands.attempt).passed else Barred.EXAM
+    return Barred.EXAM if stands.phase is ExamPhase.FAILED else Barred.EXAM_AHEAD

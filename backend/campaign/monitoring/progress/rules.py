@@ -7,6 +7,7 @@ more than their days and quotas allow. What a flow says can be done, people can 
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from math import floor, inf
 from typing import TYPE_CHECKING
@@ -41,7 +42,7 @@ def barred_from(kind: Wanting, worker: Worker) -> Barred | None:
 
 
 def able(kind: Wanting, workers: Iterable[Worker]) -> frozenset[AnnotatorId]:
-    """Who can still grade pairs of a kind."""
+    """Return who can grade pairs of a kind now."""
     return frozenset(
         worker.annotator_id
         for worker in workers
@@ -49,6 +50,14 @@ def able(kind: Wanting, workers: Iterable[Worker]) -> frozenset[AnnotatorId]:
         and worker.annotator_id not in kind.known
         and barred_from(kind, worker) is None
     )
+
+
+def able_later(kind: Wanting, workers: Iterable[Worker]) -> frozenset[AnnotatorId]:
+    """Return who can grade pairs of a kind now, or once they have passed the exam that is ahead of them."""
+    through = (
+        replace(one, barred=None) if one.barred is Barred.EXAM_AHEAD and one.room != 0 else one for one in workers
+    )
+    return able(kind, through)
 
 
 def alike(assigned: Sequence[frozenset[QueryId]]) -> Callable[[QueryId], QueryId] | None:
@@ -69,7 +78,12 @@ def alike(assigned: Sequence[frozenset[QueryId]]) -> Callable[[QueryId], QueryId
 
 def lacks(kind: Wanting, workers: Iterable[Worker]) -> int:
     """How many people more a pair of a kind takes than there are who can grade it; it is stuck if any."""
-    return kind.free - len(able(kind, workers))
+    return kind.free - len(able_later(kind, workers))
+
+
+def has_team(workers: Iterable[Worker]) -> bool:
+    """Whether anybody is left who is not suspended; without a team a campaign has not begun, or is over."""
+    return any(worker.barred is not Barred.SUSPENDED for worker in workers)
 
 
 def places_of(kind: Wanting) -> tuple[int, ...]:
@@ -78,7 +92,9 @@ def places_of(kind: Wanting) -> tuple[int, ...]:
 
 
 def stuck(kinds: Kinds, workers: Sequence[Worker]) -> tuple[Stuck, ...]:
-    """Pairs that those who may work cannot bring to an end, the most first."""
+    """Return the pairs that the team cannot finish, the most first; none while there is no team."""
+    if not has_team(workers):
+        return ()
     pairs, lacking, grades = Counter[tuple[int, ...]](), Counter[tuple[int, ...]](), Counter[tuple[int, ...]]()
     out: defaultdict[tuple[int, ...], Counter[tuple[Barred, str]]] = defaultdict(Counter)
     for kind, count in kinds.items():
@@ -89,7 +105,9 @@ def stuck(kinds: Kinds, workers: Sequence[Worker]) -> tuple[Stuck, ...]:
         grades[places] += count * short
         lacking[places] = max(lacking[places], short)
         for worker in workers:
-            if worker.annotator_id not in kind.graded | kind.known and (why := barred_from(kind, worker)):
+            if worker.annotator_id in kind.graded | kind.known or worker.barred is Barred.EXAM_AHEAD:
+                continue
+            if why := barred_from(kind, worker):
                 out[places][why, worker.name] += count
     return tuple(
         Stuck(places, pairs[places], lacking[places], grades[places], _ways_out(out[places]))
@@ -119,20 +137,23 @@ def further(kinds: Kinds, share: float | None) -> int:
 
 
 def forecast(kinds: Kinds, workers: Sequence[Worker], share: float | None) -> Forecast:
-    """When those who may work are through with what they can do, and what is left over then.
+    """Return when those who may work are through with what they can do, and what is left over then.
 
     Every undecided pair wants `2 * share` grades more than it has seats for: what disputes will ask on the average.
     """
+    if kinds and not has_team(workers):
+        return Forecast(None)
     now, later = Demand(), Demand()
-    lost, disputes, disputes_lack = 0, 0.0, 0
+    lost, after_exam, disputes, disputes_lack = 0, 0, 0.0, 0
     for kind, count in kinds.items():
-        who = able(kind, workers)
+        who, later_on = able(kind, workers), able_later(kind, workers)
         now[who, min(kind.free, len(who))] += count
-        lost += count * max(kind.free - len(who), 0)
+        lost += count * max(kind.free - len(later_on), 0)
+        after_exam += count * (min(kind.free, len(later_on)) - min(kind.free, len(who)))
         disputed = 0.0 if kind.disputed or not share else share
         later[who, min(kind.free + len(SECOND_ROUND_SEATS) * disputed, len(who))] += count
-        short = kind.free + len(SECOND_ROUND_SEATS) - len(who)
-        if disputed and kind.free <= len(who) and short > 0:
+        short = kind.free + len(SECOND_ROUND_SEATS) - len(later_on)
+        if disputed and kind.free <= len(later_on) and short > 0:
             disputes += count * disputed
             disputes_lack = max(disputes_lack, short)
     room = {worker.annotator_id: inf if worker.room is None else float(worker.room) for worker in workers}
@@ -141,12 +162,13 @@ def forecast(kinds: Kinds, workers: Sequence[Worker], share: float | None) -> Fo
     sharing = _Sharing(now)
     within, moving = sharing.given(room), sharing.given(in_pace)
     return Forecast(
-        days=None if sharing.wanted + lost and not moving else _days(later, in_pace, pace),
+        days=None if sharing.wanted + lost + after_exam and not moving else _days(later, in_pace, pace),
         stuck=lost,
         over_quota=sharing.wanted - within,
         idle=within - moving,
         disputes=round(disputes),
         disputes_lack=disputes_lack if round(disputes) else 0,
+        exam=after_exam,
     )
 
 

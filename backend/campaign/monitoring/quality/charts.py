@@ -8,11 +8,12 @@ import altair as alt
 
 from backend.campaign.monitoring.quality.model import AgreementBoard
 from backend.campaign.monitoring.quality.rules.board_tables import Rows, table
+from backend.campaign.nouns import GRADE_COLOURS
 from backend.core.messages import said
 from backend.scoring import drawing
 
 _INDIGO = ["#e0e7ff", "#a5b4fc", "#6063f1", "#4338ca", "#312e81"]
-"""From pale to dark, as grades are coloured everywhere."""
+"""From pale to dark: the more, the darker."""
 _WIDTH = 560
 _ROW_PX, _AROUND_PX = 24, 110
 """Of one person's row, and of axes and legend, which a chart on a page holds within its height."""
@@ -125,7 +126,7 @@ def _people(board: AgreementBoard, rows: Rows) -> BoardPicture:
 
 def _spread(board: AgreementBoard, rows: Rows) -> BoardPicture:
     grades = list(range(len(board.histogram)))
-    colours = _INDIGO if len(grades) == len(_INDIGO) else [_INDIGO[0], *_INDIGO[-len(grades) + 1 :]]
+    colours = [GRADE_COLOURS[grade][0] for grade in grades]
     chart = (
         _chart(rows)
         .mark_bar()

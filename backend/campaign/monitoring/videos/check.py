@@ -7,7 +7,7 @@ not taken for it unless somebody says so. Adding itself is `corpus.importing`; a
 kept back, so the verbs that add stand here, above judging.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
@@ -20,6 +20,7 @@ from backend.campaign.corpus.importing.measuring import found_again, measure, re
 from backend.campaign.corpus.importing.model import ImportOptions, RegisterReport, Trouble, VideoTrouble
 from backend.campaign.judging.rows import pair_status, seats
 from backend.campaign.monitoring.videos import rows
+from backend.campaign.monitoring.videos.allowed_folders import proven_videos, require_allowed
 from backend.campaign.monitoring.videos.model import VIDEOS_LOOKED_AT, LookReport, VideoState
 from backend.campaign.nouns import Lead, Operator
 from backend.campaign.selection.candidates import rows as candidates_rows
@@ -32,9 +33,9 @@ from backend.core.messages import said
 from backend.core.progress import Progress, Steps, named
 from backend.core.typed_text import nfc
 from backend.core.where import Where
-from backend.media.content import changed_words, sha256_of
+from backend.media.content import changed_words
 from backend.media.sources import USUAL_FPS, Source, VideoFacts, place_of_video, source_at
-from backend.media.video_folder import EXTENSIONS, VideoFolder
+from backend.media.video_folder import VideoFolder
 from backend.store import events
 from backend.store.connection import Database, reading, writing
 
@@ -74,7 +75,9 @@ def look_at_videos(
 
     Raises:
         InputError: a video to accept is not one, or has not changed; nothing was written.
+        ProjectError: a lead may not read that folder.
     """
+    require_allowed(project, by, videos)
     accept = [nfc(name) for name in accept]
     found = _find(project, videos, fps, decode, where, named(progress, said("looking at videos")))
     if wrong := [name for name in accept if name not in found.changed]:
@@ -166,7 +169,7 @@ def _find(
 
     @cache
     def proven() -> list[VideoFolder]:
-        return [VideoFolder(one) for one in _roots(_proven(places, contents))]
+        return [VideoFolder(one) for one in _roots(proven_videos(places, contents))]
 
     lying: dict[str, Source] = {}
     path: Place | None
@@ -209,21 +212,6 @@ def _there(project: Project, place: Place) -> bool:
     if isinstance(place, Address):
         return True
     return place.exists() and not (place.is_relative_to(project.folder) and leads_out(place, project.folder))
-
-
-def _proven(places: Mapping[str, Place], contents: Mapping[str, corpus.Content]) -> Iterator[Path]:
-    """Yield a video of each folder in which one lies that has the content which the project knows."""
-    done: set[Path] = set()
-    for name, content in contents.items():
-        place = places.get(name)
-        if not isinstance(place, Path) or place.parent in done:
-            continue
-        with suppress(OSError, VideoUnreadable):
-            if (place.is_dir() or place.suffix.lower() in EXTENSIONS) and (
-                sha256_of(source_at(place, content.fps)) == content.sha256
-            ):
-                done.add(place.parent)
-                yield place
 
 
 def _roots(videos: Iterable[Place]) -> list[Path]:
@@ -275,7 +263,10 @@ def import_corpus(
 
     Raises:
         InputError: every problem found, with its row; or none of the videos can be shown. Nothing was written.
+        ProjectError: a lead may not read that file or folder.
     """
+    require_allowed(project, by, file)
+    require_allowed(project, by, videos)
     report = import_file(
         project,
         by,
@@ -322,7 +313,9 @@ def register_videos(
 
     Raises:
         InputError: no folder, no video in it, or none that can be read; nothing was written.
+        ProjectError: a lead may not read that folder.
     """
+    require_allowed(project, by, videos)
     steps = named(progress, said("measuring videos"))
     report = register_folder(project, by, videos, fps=fps, decode=decode, where=where, now=now, progress=steps)
     with writing(project.store) as db:

@@ -86,3 +86,5 @@ VIDEOS_LOOKED_AT = Event(
     "videos_looked_at", EventGroup.MATERIAL, said("looked at {videos} videos anew: {wrong} with something wrong")
 )
 """videos, wrong: how many have something wrong, moved: how many, accepted: names of those with a new content"""
+VIDEOS_REMOVED = Event("videos_removed", EventGroup.MATERIAL, said("removed {count} videos: {videos}"))
+"""count, videos: their names"""

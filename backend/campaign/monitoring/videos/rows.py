@@ -1,11 +1,14 @@
-"""Read what is known of the videos, with the pairs that need them. *Written by* `corpus`."""
+"""Read what is known of the videos, with the pairs that need them, and remove videos. *Written by* `corpus`."""
 
+from collections.abc import Iterable
 from fractions import Fraction
 
 from backend.campaign.corpus.importing.model import Trouble
+from backend.campaign.corpus.moments import rows as moments
 from backend.campaign.monitoring.videos.model import VideoState
 from backend.core.ids import MomentId
 from backend.core.messages import recalled
+from backend.store import sqlite
 from backend.store.engine import Database
 
 _NOT_SHOWN = "k.trouble IN ('missing', 'unreadable', 'changed')"
@@ -62,3 +65,27 @@ def to_free(db: Database) -> list[MomentId]:
         f"AND coalesce({_NOT_SHOWN}, 0) = 0 ORDER BY 1"
     )
     return [MomentId(row[0]) for row in rows]
+
+
+_OWN = ("moment", "shot", "video_check")
+"""Tables whose rows go with their video."""
+
+
+def uses(db: Database) -> dict[str, tuple[int, int]]:
+    """Return for every video how many of its moments something uses, and how many other rows point to it."""
+    found = {video.name: (video.used, 0) for video in moments.videos(db)}
+    for table, column in sqlite.references_to("video"):
+        if table not in _OWN:
+            for name, count in db.conn.execute(
+                f'SELECT v.name, count(*) FROM "{table}" t JOIN video v ON v.video_id = t.{column} GROUP BY 1'
+            ):
+                found[name] = (found[name][0], found[name][1] + count)
+    return found
+
+
+def remove(db: Database, videos: Iterable[str]) -> None:
+    """Delete videos that nothing uses, with their moments and shots."""
+    for name in videos:
+        row = db.conn.execute("SELECT video_id FROM video WHERE name = ?", [name]).fetchone()
+        for table in (*_OWN, "video"):
+            db.conn.execute(f"DELETE FROM {table} WHERE video_id = ?", [row[0]])

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from backend.campaign.judging.model import CORRECTION_S
 from backend.campaign.nouns import Person, Role
-from backend.campaign.qualification.answers.rules import KnownPair
+from backend.campaign.qualification.answers.rules import GoldExclusion, KnownPair
 from backend.core.ids import AnnotatorId, PairId, PairKey, QueryId
 from backend.core.messages import recalled, said
 from backend.store.engine import Database
@@ -19,11 +19,14 @@ CLIP = "JOIN moment m USING (moment_id) JOIN video v USING (video_id) LEFT JOIN 
 HAS_CLIP = "f.moment_id IS NULL AND v.path IS NOT NULL"
 ON_A_DESK = "EXISTS (SELECT 1 FROM seat s WHERE s.pair_id = p.pair_id AND s.lease_until >= :now)"
 _IS_EXAMPLE = "EXISTS (SELECT 1 FROM example x WHERE x.pair_id = p.pair_id AND x.withdrawn_at IS NULL)"
+_CORRECTABLE = (
+    "EXISTS (SELECT 1 FROM judgement j WHERE j.pair_id = p.pair_id "
+    "AND j.graded_at > :final AND NOT j.imported AND NOT j.simulated)"
+)
 _SETTLED = (
     f"SELECT p.pair_id, c.relevance, p.query_id FROM consensus c JOIN pair p USING (pair_id) {CLIP} "
     f"WHERE c.relevance IS NOT NULL AND {HAS_CLIP} AND NOT {_IS_EXAMPLE} "
-    "AND (c.verdict = 'adjudicated' OR NOT EXISTS (SELECT 1 FROM judgement j WHERE j.pair_id = p.pair_id "
-    "AND j.graded_at > :final AND NOT j.imported AND NOT j.simulated))"
+    f"AND (c.verdict = 'adjudicated' OR NOT {_CORRECTABLE})"
 )
 """Pairs whose relevance is final, which have a clip, and which are no example of the guideline.
 
@@ -70,6 +73,21 @@ def well_known(db: Database, *, now: float) -> list[KnownPair]:
         {"final": now - CORRECTION_S},
     )
     return [KnownPair(PairId(row[0]), row[1], QueryId(row[2])) for row in rows]
+
+
+def left_out(db: Database, *, now: float) -> dict[GoldExclusion, int]:
+    """Count the settled pairs whose grade is not known well, by the first reason that holds."""
+    rows = db.conn.execute(
+        "SELECT why, count(*) FROM (SELECT CASE WHEN c.relevance IS NULL THEN 'discarded' "
+        f"WHEN NOT ({HAS_CLIP}) THEN 'no clip' WHEN {_IS_EXAMPLE} THEN 'example' "
+        f"WHEN c.verdict <> 'adjudicated' AND {_CORRECTABLE} THEN 'correctable' "
+        "WHEN c.verdict <> 'adjudicated' AND c.mean <> c.relevance THEN 'rounded' END AS why "
+        f"FROM consensus c JOIN pair p USING (pair_id) {CLIP} WHERE p.batch_id IS NOT NULL "
+        "AND c.verdict IN ('consensus', 'adjudicated', 'discarded')) AS settled WHERE why IS NOT NULL GROUP BY why",
+        {"final": now - CORRECTION_S},
+    )
+    counts = {GoldExclusion(row[0]): int(row[1]) for row in rows}
+    return {reason: counts[reason] for reason in GoldExclusion if reason in counts}
 
 
 def why_unfit(db: Database, pair_id: PairId, *, now: float) -> str:

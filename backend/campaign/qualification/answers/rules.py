@@ -1,6 +1,7 @@
 """Compare answers with the answer key: what exam, gold questions and practice share."""
 
 from collections.abc import Iterable
+from enum import StrEnum
 from typing import NamedTuple
 
 from backend.core.ids import PairId, QueryId
@@ -12,6 +13,21 @@ class KnownPair(NamedTuple):
     pair_id: PairId
     right: int
     query_id: QueryId
+
+
+class GoldExclusion(StrEnum):
+    """Why the grade of a settled pair is not known well enough to measure people by it."""
+
+    DISCARDED = "discarded"
+    """It has no relevance."""
+    NO_CLIP = "no clip"
+    """Its clip cannot be shown."""
+    EXAMPLE = "example"
+    """The guideline shows its grade."""
+    CORRECTABLE = "correctable"
+    """Whoever graded it last may still correct the grade."""
+    ROUNDED = "rounded"
+    """Its relevance is a rounded mean."""
 
 
 def misses(answer: int, right: int, tolerance: int) -> bool:

@@ -152,7 +152,7 @@ def set_exam_from_file(
 
 @permissions.in_charge
 def end_exam(project: Project, by: Lead | Operator, *, now: float) -> bool:
-    """Hold no exam any more, so that everybody may judge, and return whether one was held.
+    """End the exam, so that everybody may judge, and return whether one was held.
 
     Attempts stay in the record. Its open pairs go back to work, for people who have not answered them.
     """

@@ -17,8 +17,8 @@ from backend.campaign.judging.model import Desk, DeskState
 from backend.campaign.judging.rows import assignments, seats
 from backend.campaign.nouns import Annotator, Lead, Operator, Pause, Person
 from backend.campaign.qualification.answers.key_file import read_key
-from backend.campaign.qualification.answers.rows import takers, well_known
-from backend.campaign.qualification.answers.rules import KnownPair, misses
+from backend.campaign.qualification.answers.rows import left_out, takers, well_known
+from backend.campaign.qualification.answers.rules import GoldExclusion, KnownPair, misses
 from backend.campaign.qualification.gold import rows as gold
 from backend.campaign.qualification.gold.rows import GoldFinding, GoldGrade
 from backend.campaign.qualification.gold.rules import (
@@ -191,6 +191,13 @@ def gold_results(project: Project, by: Lead | Operator) -> tuple[GoldReport, lis
     """Return what gold is chosen from, and how everybody did who takes pairs or ever answered, by name."""
     with reading(project.store) as db:
         return _report(db), [_stands(db, person) for person in takers(db)]
+
+
+@permissions.in_charge
+def gold_left_out(project: Project, by: Lead | Operator, *, now: float) -> dict[GoldExclusion, int]:
+    """Count the settled pairs that a draw leaves out, by the reason."""
+    with reading(project.store) as db:
+        return left_out(db, now=now)
 
 
 def _report(db: Database) -> GoldReport:

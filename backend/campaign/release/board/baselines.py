@@ -118,7 +118,9 @@ def _task(project: Project, split: str | None) -> SearchTask:
         files = {name: project.source(facts) for name, facts in corpus.all_facts(db).items()}
     wanted = {str(one.query_id): one.text for one in asked if split in (None, one.split)}
     if not wanted:
-        raise ProjectError(f"there are no queries yet: run `reelrank queries {project.folder}` first")
+        raise ProjectError(
+            f"there are no queries yet: draw them on the page Set up, or run `reelrank queries {project.folder}`"
+        )
     texts = {one.text for one in asked}
     known = [
         (one.moment_id, KnownMoment(of.video, of.start_s, of.end_s, one.text.strip()))

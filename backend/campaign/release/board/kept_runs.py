@@ -4,7 +4,7 @@
 """
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TypeVar
 
@@ -61,6 +61,7 @@ def add_run(
     *,
     name: str | None = None,
     videos: Path | None = None,
+    upper_bound: bool = False,
     now: float,
 ) -> Kept:
     """Check a run file as a whole and keep it.
@@ -72,6 +73,7 @@ def add_run(
         name: what to call it; None takes the name of the file without its ending.
         videos: a map `name -> [duration, index]`, or the release that has it, for a run that gives videos by index;
             kept are their names.
+        upper_bound: whether the run knows what no competing system can know; so does any whose name says it.
         now: seconds since 1970.
 
     Raises:
@@ -80,7 +82,10 @@ def add_run(
     """
     videos = None if videos is None else map_of(videos)
     names = None if videos is None else read_videos(videos)
-    noted = {"videos": None if videos is None else hashlib.sha256(bytes_of(videos)).hexdigest()}
+    noted: dict[str, str | bool | None] = {
+        "videos": None if videos is None else hashlib.sha256(bytes_of(videos)).hexdigest(),
+        **({"upper_bound": True} if upper_bound else {}),
+    }
     return _add(
         project, Shelf.RUNS, path, videos, lambda content, file: run_file(content, file, names), name, by, now, noted
     )
@@ -170,12 +175,12 @@ def _add(
     name: str | None,
     by: Lead | Operator,
     now: float,
-    noted: dict[str, str | None],
+    noted: Mapping[str, str | bool | None],
 ) -> Kept:
     name = _proper(path.name.removesuffix(".gz").rpartition(".")[0] or path.name if name is None else name)
     if shelf is Shelf.TRUTHS and name in OWN_TRUTHS:
         raise ProjectError(
-            said("{name} is what the project's own settled pairs are called: give another --name", name=name)
+            said("{name} is the name of the project's own settled pairs: choose another name", name=name)
         )
     _require_free(runs.listed(project.store.db, shelf), shelf, name)
     packed = bytes_of(path)
@@ -197,27 +202,32 @@ def _add(
             at=now,
             by=by.annotator_id,
         )
-        kept = next(kept for kept in runs.listed(db, shelf) if kept.name == name)
-        payload = {"name": name, "file": kept.file, "sha256": sha256, "queries": kept.queries, "moments": kept.moments}
+        payload = {
+            "name": name,
+            "file": found.file,
+            "sha256": sha256,
+            "queries": len(found.queries),
+            "moments": len(found.video),
+        }
         events.record(
             db,
             _ADDED[shelf],
             at=now,
             actor=by.annotator_id,
             subject=f"{shelf}:{name}",
-            payload=payload | noted,
+            payload=payload | dict(noted),
         )
-    return kept
+        return next(kept for kept in runs.listed(db, shelf) if kept.name == name)
 
 
 def _proper(name: str) -> str:
     name = spaced(name)
     if not is_readable(name):
-        raise ProjectError(said("give a name that can be read, such as --name baseline"))
+        raise ProjectError(said("the name cannot be read: choose another name, such as baseline"))
     if len(name) > LONGEST_NAME:
         raise ProjectError(
             said(
-                "the name has {length} characters: give one of at most {longest} with --name",
+                "the name has {length} characters: choose one of at most {longest}",
                 length=len(name),
                 longest=LONGEST_NAME,
             )
@@ -229,7 +239,7 @@ def _require_free(kept: list[Kept], shelf: Shelf, name: str) -> None:
     if any(name == one.name for one in kept):
         raise ProjectError(
             said(
-                "a {word} called {name} is kept already: give another --name, or remove that first",
+                "there is a {word} called {name} already: choose another name, or remove that one first",
                 word=_WORD[shelf],
                 name=name,
             )
@@ -253,7 +263,7 @@ def _not_there(project: Project, shelf: Shelf, name: str) -> ProjectError:
     names = ", ".join(kept.name for kept in runs.listed(project.store.db, shelf))
     return ProjectError(
         said(
-            "no {word} called {name} is kept; there is {names}",
+            "there is no {word} called {name}; the project has {names}",
             word=_WORD[shelf],
             name=name,
             names=names or said("none yet"),

@@ -54,6 +54,42 @@ def truth_names(project: Project, by: Lead | Operator) -> list[str]:
 
 
 @in_charge
+def truth_of_runs(project: Project, by: Lead | Operator, names: Collection[str] | None = None) -> str | None:
+    """Return the truth that has queries of most of these kept runs (of all, if None); among equals the first.
+
+    None where no truth has a query of any.
+    """
+    answered = kept_rows.answered(project.store.db, Shelf.RUNS)
+    return _fitting(_answers(project, by), [ids for name, ids in answered.items() if names is None or name in names])
+
+
+def _fitting(truth_queries: Mapping[str, frozenset[str]], runs: Sequence[frozenset[str]]) -> str | None:
+    """The truth that has queries of most runs, among equals the first; None where there is none."""
+    fits = {truth: sum(not ids.isdisjoint(run) for run in runs) for truth, ids in truth_queries.items()}
+    best = max(fits, key=fits.__getitem__, default=None)
+    return best if best is not None and fits[best] else None
+
+
+def _answers(project: Project, by: Lead | Operator) -> dict[str, frozenset[str]]:
+    """The ids of each truth's queries, by the names of `truth_names`."""
+    releases = truths.released_truths(project, by)
+    with reading(project.store) as db:
+        finished = truths.own_queries(project, by)[0]
+        kept = kept_rows.answered(db, Shelf.TRUTHS)
+        named = _by_choice(kept_rows.listed(db, Shelf.TRUTHS), releases)
+    own = {name: frozenset(str(q.query_id) for q in finished if q.split is split) for name, split in OWN_TRUTHS.items()}
+    released = {
+        name: frozenset(map(str, truths.load_released(project, by, name, truth).queries))
+        for name, truth in releases.items()
+    }
+    return {
+        **{name: ids for name, ids in own.items() if ids},
+        **released,
+        **{n: kept[one.name] for n, one in named.items()},
+    }
+
+
+@in_charge
 def score_kept_runs(
     project: Project,
     by: Lead | Operator,
@@ -79,13 +115,18 @@ def score_kept_runs(
     columns = replace(_truth(project, by, truth), durations=durations)
     key = prepare_truth(columns, settings)
     fitting, left_out = {}, {}
+    elsewhere: Mapping[str, frozenset[str]] = {}
     for one in kept:
         run = kept_runs.load_run(project, by, one.name)
         if why := _unfit(run, key, settings):
-            left_out[one.name] = why
+            elsewhere = elsewhere or _answers(project, by)
+            other = _fitting(elsewhere, [frozenset(map(str, run.queries))])
+            chosen = other not in (None, truth)
+            left_out[one.name] = said("{why}; choose {truth} to score it", why=why, truth=other) if chosen else why
         else:
             fitting[one.name] = run
     scores = score_runs(columns, fitting, settings) if fitting else None
+    scores = scores and scores.with_upper_bounds({one.name for one in kept if one.upper_bound})
     if scores and (note := _unfinished(project, by, truth)):
         scores = replace(scores, setting=Setting(notes=(note,)))
     inputs = _inputs(project, by, truth, [one for one in kept if one.name in fitting], durations)
@@ -121,7 +162,11 @@ def leaderboard_version(project: Project, by: Lead | Operator, truth: str) -> st
 def _unfit(run: Run, key: AnswerKey, settings: Settings) -> str:
     """Why a run cannot be scored against this truth; an empty text if it can."""
     if not any(str(query) in key.query_number for query in run.queries):
-        return said("none of its {n:,} queries is in this truth", n=len(run.queries))
+        return said_n(
+            "its query is not in this ground truth",
+            "none of its {n:,} queries are in this ground truth",
+            len(run.queries),
+        )
     try:
         prepare_run(run, key, settings)
     except InputError as error:

@@ -10,7 +10,8 @@ from backend.core.messages import said
 class Kept:
     """A ground truth or run as a list shows it. `file` and `sha256` are those of the file that was added.
 
-    `added_by` is the name of the person, None if it was added on the command line.
+    `added_by` is the name of the person, None if it was added on the command line. An `upper_bound` is a run that knows
+    what no competing system can know.
     """
 
     name: str
@@ -20,6 +21,7 @@ class Kept:
     added_by: str | None
     queries: int
     moments: int
+    upper_bound: bool = False
 
 
 TRUTH_ADDED = Event("truth_added", EventGroup.RESULTS, said("kept the ground truth {name}: {queries} queries"))
@@ -27,6 +29,6 @@ TRUTH_ADDED = Event("truth_added", EventGroup.RESULTS, said("kept the ground tru
 TRUTH_REMOVED = Event("truth_removed", EventGroup.RESULTS, said("removed the ground truth {name}"))
 """name, file, sha256"""
 RUN_ADDED = Event("run_added", EventGroup.RESULTS, said("kept the run {name}: {queries} queries"))
-"""name, file, sha256, queries, moments, videos: the SHA-256 of the map that named its videos"""
+"""name, file, sha256, queries, moments, videos: the SHA-256 of the map that named its videos; upper_bound, if marked"""
 RUN_REMOVED = Event("run_removed", EventGroup.RESULTS, said("removed the run {name}"))
 """name, file, sha256"""

@@ -1,12 +1,13 @@
 """Store the ground truths and runs that the project keeps as columns: parsed once, read in milliseconds."""
 
 import json
+from dataclasses import replace
 from enum import StrEnum
 from typing import Any
 
 import numpy as np
 
-from backend.campaign.release.board.model import Kept
+from backend.campaign.release.board.model import RUN_ADDED, Kept
 from backend.core.errors import ProjectError
 from backend.core.ids import AnnotatorId
 from backend.core.messages import said
@@ -14,6 +15,7 @@ from backend.core.typed_text import nfc
 from backend.scoring.files.facts import Facts
 from backend.scoring.files.words import canonical
 from backend.scoring.matching.columns import Run, Spans, Truth
+from backend.scoring.upper_bound import is_upper_bound
 from backend.store.engine import Database
 
 # `videos` is an object of lengths in seconds, null where unknown, in the order of the numbers in `video`; what was kept
@@ -71,8 +73,24 @@ def listed(db: Database, shelf: Shelf) -> list[Kept]:
     rows = db.conn.execute(
         "SELECT k.name, k.file, k.sha256, k.added_at, a.name, k.query_count, k.moment_count "
         f"FROM {shelf} k LEFT JOIN annotator a ON a.annotator_id = k.added_by ORDER BY k.{shelf}_id"
-    )
-    return [Kept(*row) for row in rows]
+    ).fetchall()
+    kept = [Kept(*row) for row in rows]
+    if shelf is Shelf.TRUTHS:
+        return kept
+    marked = _marked(db)
+    return [replace(one, upper_bound=(one.name, one.added_at) in marked or is_upper_bound(one.name)) for one in kept]
+
+
+def _marked(db: Database) -> frozenset[tuple[str, float]]:
+    """Name and time of the runs that were added as upper bounds: the event that added a run says so."""
+    sql = "SELECT payload ->> 'name', at FROM event WHERE kind = ? AND payload ->> 'upper_bound' IS NOT NULL"
+    return frozenset((name, at) for name, at in db.conn.execute(sql, [RUN_ADDED.kind]))
+
+
+def answered(db: Database, shelf: Shelf) -> dict[str, frozenset[str]]:
+    """The ids of the queries of everything on a shelf, by its name."""
+    rows = db.conn.execute(f"SELECT name, queries FROM {shelf} ORDER BY {shelf}_id")
+    return {name: frozenset(str(canonical(query)) for query in json.loads(queries)) for name, queries in rows}
 
 
 def remove(db: Database, shelf: Shelf, name: str) -> Kept | None:

@@ -25,6 +25,7 @@ from backend.campaign.release.export import rows as releases
 from backend.campaign.release.export.card import card, figures
 from backend.campaign.release.export.kept_releases import FOLDER, file_sha256
 from backend.campaign.release.export.model import RAW_COLUMNS, Contents, ReleaseOptions, ReleaseSelection
+from backend.campaign.release.export.names import proper_name, proper_notes
 from backend.campaign.release.export.rules import documents
 from backend.campaign.release.export.rules.documents import manifest, select, to_count
 from backend.campaign.release.export.rules.statistics import statistics
@@ -152,24 +153,29 @@ def export_release(
         progress: called with (what is done, done, all).
 
     Raises:
-        ProjectError: see `require_ready`; or the name is that of another release.
+        ProjectError: see `require_ready`; the name cannot be one, or is that of another release; or three releases hold
+            the same and the notes do not say why another is made.
         EncoderUnavailable: the encoder of the candidate lists, which the training sets need, cannot be found.
     """
     options = options or ReleaseOptions()
+    name, notes = proper_name(name), proper_notes(notes)
     require_ready(project, by, options, out)  # before the encoder is loaded
     encoder = pseudo_train.training_encoder(project)
-    name, notes = keeping.proper_name(name), keeping.proper_notes(notes)
     with new_folder(out) if out else _staging(project) as part:
         contents, frozen = _fill(project, encoder, part, options, progress)
         sha256 = hashlib.sha256(frozen).hexdigest()
-        keeping.require_free(project, name, sha256)
+        keeping.require_free(project, name, sha256, notes)
         files = tuple(sorted(file.name for file in part.iterdir()))
         if progress:
             progress(said("packing"), 0, 1)
         kept = keeping.keep(project, part, sha256) if keep or not out else None
-        if progress:
-            progress(said("packing"), 1, 1)
-        called, again = keeping.record(project, by, frozen.decode(), sha256, name=name, notes=notes, kept=kept, now=now)
+        try:
+            called, again = keeping.record(
+                project, by, frozen.decode(), sha256, name=name, notes=notes, kept=kept, now=now
+            )
+        except BaseException:
+            keeping.discard(project, kept)
+            raise
     counts = contents.counts
     zipped = kept[0] if kept else None
     return ReleaseReport(

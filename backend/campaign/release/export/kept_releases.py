@@ -20,6 +20,7 @@ from backend.campaign.nouns import Lead, Operator
 from backend.campaign.release.export import diffing
 from backend.campaign.release.export import rows as releases
 from backend.campaign.release.export.model import RELEASED, Adjudicated, KeptRelease, ReleaseRow
+from backend.campaign.release.export.names import next_name, proper_name, proper_notes
 from backend.campaign.release.export.rules.diffing import ReleaseDiff, compare
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project.folder import Project
@@ -28,54 +29,12 @@ from backend.core.errors import ProjectError
 from backend.core.file_system import leads_out, make_private, make_private_folder
 from backend.core.messages import said
 from backend.core.progress import Progress
-from backend.core.text_files import control_fault
-from backend.core.typed_text import is_readable, nfc, spaced
+from backend.core.typed_text import name_key, nfc
 from backend.store import events
 from backend.store.connection import Database, reading, writing
 
-LONGEST_NAME = 100
-LONGEST_NOTES = 2000
 FIRST_DAY = (1980, 1, 1, 0, 0, 0)
 """The date of every file in a zip: there is none before, and a clock must not change it."""
-
-
-def proper_name(name: str | None) -> str | None:
-    """A name for a release, or None for the next `release-N`; that it is free is for `record` to say.
-
-    Raises:
-        ProjectError: it cannot be read, or is too long.
-    """
-    if name is None or not name.strip():
-        return None
-    name = spaced(name)
-    if not is_readable(name) or len(name) > LONGEST_NAME:
-        raise ProjectError(
-            said(
-                "a release needs a name that can be read, of at most {longest} characters",
-                longest=LONGEST_NAME,
-            )
-        )
-    return name
-
-
-def proper_notes(notes: str) -> str:
-    """What to say about a release.
-
-    Raises:
-        ProjectError: it is too long, or has control characters.
-    """
-    notes = notes.strip()
-    if fault := control_fault(notes):
-        raise ProjectError(fault)
-    if len(notes) > LONGEST_NOTES:
-        raise ProjectError(
-            said(
-                "the notes have {length:,} characters: say it in {longest:,}",
-                length=len(notes),
-                longest=LONGEST_NOTES,
-            )
-        )
-    return notes
 
 
 def keep(project: Project, part: Path, sha256: str) -> tuple[Path, str]:
@@ -134,19 +93,17 @@ def record(
     A release without a name of its own that holds what another one holds is that one. `kept` is the zip and its hash.
 
     Raises:
-        ProjectError: the name belongs to a release that holds something else.
+        ProjectError: the name belongs to a release that holds something else, or see `require_news`.
     """
     file, digest = (project.stored_path(kept[0]), kept[1]) if kept else (None, None)
     with writing(project.store) as db:
         found = releases.all_releases(db)
         again = _same(found, sha256, name, kept=kept is not None)
         if again is None:
-            _require_free(found, name)
-            taken = {one.name for one in found}
-            number = max((one.release_id for one in found), default=0) + 1
-            while name is None:
-                name = f"release-{number}" if f"release-{number}" not in taken else None
-                number += 1
+            taken = releases.used_names(db)
+            _require_free(taken, name)
+            _require_news(found, sha256, notes)
+            name = name or next_name(taken)
             releases.add(
                 db,
                 manifest,
@@ -170,14 +127,26 @@ def record(
     return called, again is not None
 
 
-def require_free(project: Project, name: str | None, sha256: str) -> None:
-    """Refuse the name of a release that holds something else than what has this hash.
+def discard(project: Project, kept: tuple[Path, str] | None) -> None:
+    """Delete the zip of a release that could not be recorded, unless another release is the same file."""
+    if kept is not None:
+        with reading(project.store) as db:
+            used = {one.file for one in releases.all_releases(db)}
+        if project.stored_path(kept[0]) not in used:
+            kept[0].unlink(missing_ok=True)
+
+
+def require_free(project: Project, name: str | None, sha256: str, notes: str) -> None:
+    """Refuse, before it is packed, a release that `record` would refuse.
 
     Raises:
-        ProjectError: it is taken.
+        ProjectError: see `record`.
     """
     with reading(project.store) as db:
-        _require_free([one for one in releases.all_releases(db) if one.sha256 != sha256], name)
+        found, taken = releases.all_releases(db), releases.used_names(db)
+    if not any(one.sha256 == sha256 and name in (None, one.name) for one in found):
+        _require_free(taken, name)
+        _require_news(found, sha256, notes)
 
 
 def _same(found: Sequence[ReleaseRow], sha256: str, name: str | None, *, kept: bool) -> ReleaseRow | None:
@@ -187,15 +156,47 @@ def _same(found: Sequence[ReleaseRow], sha256: str, name: str | None, *, kept: b
     )
 
 
-def _require_free(found: Sequence[ReleaseRow], name: str | None) -> None:
-    if name is not None and any(nfc(one.name) == name for one in found):
+def _require_free(taken: Sequence[str], name: str | None) -> None:
+    if name is not None and any(name_key(one) == name_key(name) for one in taken):
         raise ProjectError(
-            said("a release called {name} was made before: releases are never replaced, give another name", name=name)
+            said("A release called {name} was made before, and names are never reused. Choose another name.", name=name)
+        )
+
+
+def _require_news(found: Sequence[ReleaseRow], sha256: str, notes: str) -> None:
+    same = [one.name for one in found if one.sha256 == sha256]
+    if len(same) >= MOST_IDENTICAL and not notes:
+        raise ProjectError(
+            said(
+                "{names} hold exactly this already. To make another release of it, say why in the notes.",
+                names=", ".join(reversed(same)),
+            )
         )
 
 
 FOLDER = "releases"
 """Where their zips lie, within the project's folder."""
+MOST_IDENTICAL = 3
+"""So many releases may hold the same, byte for byte, without a word on why."""
+
+
+@in_charge
+def check_new_release(project: Project, by: Lead | Operator, name: str, notes: str) -> None:
+    """Refuse the name or the notes of a release before it is made, which takes minutes.
+
+    Raises:
+        ProjectError: the name cannot be one, or was given before; or the notes are too long.
+    """
+    proper_notes(notes)
+    with reading(project.store) as db:
+        _require_free(releases.used_names(db), proper_name(name))
+
+
+@in_charge
+def next_release_name(project: Project, by: Lead | Operator) -> str:
+    """Return the name of the next release that gets no other."""
+    with reading(project.store) as db:
+        return next_name(releases.used_names(db))
 
 
 @in_charge
@@ -227,7 +228,7 @@ def release_file(project: Project, by: Lead | Operator, name: str) -> Path:
         raise ProjectError(
             said("of the release {name} only the manifest was kept: it is nowhere in the project", name=name)
         )
-    if (file := _zip(project, row.file)) is None:
+    if (file := zip_of(project, row.file)) is None:
         raise ProjectError(
             said(
                 "{name}: {file} lies outside of the folder {folder}/ of the project, so it is not given out: put the "
@@ -293,7 +294,7 @@ def damaged(project: Project, db: Database) -> Iterator[str]:
         if hashlib.sha256(row.manifest.encode()).hexdigest() != row.sha256:
             yield f"{row.name}: its manifest was changed"
         elif row.file is not None:
-            file = _zip(project, row.file)
+            file = zip_of(project, row.file)
             if file is None:
                 yield f"{row.name}: {row.file} lies outside of {FOLDER}/"
             elif not file.is_file():
@@ -305,7 +306,7 @@ def damaged(project: Project, db: Database) -> Iterator[str]:
 def _told(project: Project, row: ReleaseRow) -> KeptRelease:
     told: dict[str, Any] = msgspec.json.decode(row.manifest)
     held: dict[str, int] = told.get("released", {})
-    file = _zip(project, row.file) if row.file else None
+    file = zip_of(project, row.file) if row.file else None
     settings = [
         *([said("without what leads decided")] if told.get("adjudicated") == Adjudicated.LEAVE_OUT else []),
         *([said("with unfinished queries")] if told.get("unfinished_queries") else []),
@@ -331,7 +332,7 @@ def _told(project: Project, row: ReleaseRow) -> KeptRelease:
     )
 
 
-def _zip(project: Project, stored: str) -> Path | None:
+def zip_of(project: Project, stored: str) -> Path | None:
     """Return the place of a zip; None where it is not within the folder of releases, links resolved."""
     file = project.file(stored)
     return None if leads_out(file, project.folder / FOLDER) else file

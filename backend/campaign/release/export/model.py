@@ -225,7 +225,13 @@ class MadeTable:
     """Bytes."""
 
 
+LONGEST_NAME = 100
+"""Characters of the name of a release."""
+LONGEST_NOTES = 2000
+
 RELEASED = Event("released", EventGroup.RESULTS, said("froze a release {name}"))
 """name, sha256 of the manifest, file: where it is kept; again: whether the same was kept already"""
+RELEASE_REMOVED = Event("release_removed", EventGroup.RESULTS, said("removed the release {name}"))
+"""name, sha256 of the manifest, file: where it was kept; reason"""
 TERMS_SET = Event("terms_set", EventGroup.RESULTS, said("set the licence {licence} and the citation"))
 """licence, citation, reason"""

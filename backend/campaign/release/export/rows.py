@@ -1,6 +1,11 @@
 """Store the releases made so far with their manifests, and count what a release made now would hold."""
 
-from backend.campaign.corpus.captions.model import CAPTIONS_REWRITTEN, REWRITE_DECIDED, REWRITE_TAKEN_BACK
+from backend.campaign.corpus.captions.model import (
+    CAPTION_CORRECTED,
+    CAPTIONS_REWRITTEN,
+    REWRITE_DECIDED,
+    REWRITE_TAKEN_BACK,
+)
 from backend.campaign.corpus.importing.model import CORPUS_IMPORTED, VIDEOS_REGISTERED
 from backend.campaign.corpus.moments.model import MOMENTS_CHANGED, MOMENTS_PROPOSED, MOMENTS_TAKEN
 from backend.campaign.judging.model import (
@@ -11,6 +16,7 @@ from backend.campaign.judging.model import (
     JUDGEMENTS_IMPORTED,
     SKIPS_LIFTED,
 )
+from backend.campaign.monitoring.videos.model import VIDEOS_REMOVED
 from backend.campaign.nouns import Split
 from backend.campaign.qualification.exam.model import EXAM_ENDED, EXAM_SET, EXAM_USED
 from backend.campaign.qualification.guideline.versions import GUIDELINE_CHANGED
@@ -25,8 +31,8 @@ from backend.core.ids import AnnotatorId, PairId, QueryId
 from backend.store.engine import Database
 
 CHANGES = (
-    *(VIDEOS_REGISTERED, MOMENTS_PROPOSED, MOMENTS_CHANGED, MOMENTS_TAKEN),
-    *(CORPUS_IMPORTED, CAPTIONS_REWRITTEN, REWRITE_DECIDED, REWRITE_TAKEN_BACK),
+    *(VIDEOS_REGISTERED, VIDEOS_REMOVED, MOMENTS_PROPOSED, MOMENTS_CHANGED, MOMENTS_TAKEN),
+    *(CORPUS_IMPORTED, CAPTIONS_REWRITTEN, REWRITE_DECIDED, REWRITE_TAKEN_BACK, CAPTION_CORRECTED),
     *(QUERIES_DRAWN, QUERIES_ADDED, QUERIES_TAKEN_BACK, QUERY_CHANGED, QUERIES_REMOVED),
     *(CANDIDATES_CHOSEN, CANDIDATES_ADDED, POOL_CHECK_MADE, BATCH_OPENED, BATCH_UNDONE, ESCALATED, DE_ESCALATED),
     *(JUDGEMENTS_IMPORTED, CLIP_REPORTED, CLIP_RESTORED, SKIPS_LIFTED),
@@ -62,12 +68,26 @@ def add(
 
 
 def all_releases(db: Database) -> list[ReleaseRow]:
-    """All releases, the newest first."""
+    """All releases but those that were removed, the newest first."""
     rows = db.conn.execute(
         "SELECT r.release_id, r.name, r.notes, r.created_at, a.name, r.sha256, r.file, r.file_sha256, r.manifest "
-        'FROM "release" r LEFT JOIN annotator a ON a.annotator_id = r.created_by ORDER BY r.release_id DESC'
+        'FROM "release" r LEFT JOIN annotator a ON a.annotator_id = r.created_by '
+        "WHERE r.release_id NOT IN (SELECT release_id FROM release_removal) ORDER BY r.release_id DESC"
     )
     return [ReleaseRow(*row) for row in rows]
+
+
+def used_names(db: Database) -> list[str]:
+    """The names of all releases, also of those that were removed: no name is given twice."""
+    return [row[0] for row in db.conn.execute('SELECT name FROM "release" ORDER BY release_id')]
+
+
+def remove(db: Database, release_id: int, reason: str, *, at: float, by: AnnotatorId | None) -> None:
+    """Record that a release was removed."""
+    db.conn.execute(
+        "INSERT INTO release_removal (release_id, removed_at, removed_by, reason) VALUES (?, ?, ?, ?)",
+        [release_id, at, by, reason],
+    )
 
 
 def lead_acts(db: Database, since: float, until: float) -> list[tuple[PairId, str]]:

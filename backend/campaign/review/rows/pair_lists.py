@@ -41,6 +41,10 @@ _LISTS = {
         "coalesce(c.verdict, 'escalated') <> 'escalated', f.reported_at DESC",
     ),
 }
+_NOTE = (
+    "(SELECT n.text FROM standing_note n WHERE n.pair_id = p.pair_id ORDER BY EXISTS "
+    "(SELECT 1 FROM note_reply r WHERE r.judgement_id = n.judgement_id), n.judgement_id DESC LIMIT 1)"
+)
 _FROM = (
     "FROM pair p JOIN query q USING (query_id) JOIN moment m USING (moment_id) JOIN video v USING (video_id) "
     "LEFT JOIN consensus c USING (pair_id) LEFT JOIN clip_fault f USING (moment_id) WHERE {where} AND {found}"
@@ -64,9 +68,10 @@ def counts(db: Database) -> dict[ReviewList, int]:
 def page(db: Database, which: ReviewList, search: str, *, start: int, size: int) -> ReviewPage:
     """So many pairs of a list from a place on whose query or video has the words searched for."""
     where, order = _LISTS[which]
+    note = _NOTE if which is ReviewList.NOTES else "''"
     rows = db.conn.execute(
         "SELECT p.pair_id, p.pair_key, p.query_id, q.text, v.name, m.start_s, m.end_s, coalesce(c.verdict, 'open'), "
-        "c.relevance, p.pair_id IN (SELECT pair_id FROM re_opened), coalesce(f.reason, '') "
+        f"c.relevance, p.pair_id IN (SELECT pair_id FROM re_opened), coalesce(f.reason, ''), {note} "
         f"{_FROM.format(where=where, found=_FOUND if search else 'TRUE')} "
         f"ORDER BY {order}, p.pair_id LIMIT :size OFFSET :start",
         {"text": containing(search), "size": size, "start": start},
@@ -74,7 +79,7 @@ def page(db: Database, which: ReviewList, search: str, *, start: int, size: int)
     cases = tuple(
         ReviewRow(
             *(PairKey(r[1]), QueryId(r[2]), r[3], r[4], r[5], r[6], Verdict(r[7]), r[8]),
-            *(_grades(db, PairId(r[0])), bool(r[9]), recalled(r[10])),
+            *(_grades(db, PairId(r[0])), bool(r[9]), recalled(r[10]), r[11]),
         )
         for r in rows
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from backend.campaign.nouns import Verdict
-from backend.campaign.review.model import QueryFilter, QueryPlace, QueryReview, QueryShow
+from backend.campaign.review.model import InUse, QueryFilter, QueryPlace, QueryReview, QueryShow
 from backend.campaign.review.rows import reviews
 from backend.campaign.selection.candidates.rows import PROBE_PAIRS, STILL_LISTED
 from backend.core.errors import ProjectError
@@ -258,3 +258,14 @@ def probe_pairs(db: Database, *, top: int) -> list[ProbePair]:
         [top],
     )
     return [ProbePair(*row) for row in rows]
+
+
+def in_use(db: Database) -> InUse:
+    """Which parts have something to show; it looks for one row of each."""
+    row = db.conn.execute(
+        "SELECT EXISTS (SELECT 1 FROM caption WHERE kind = 'rewritten'), "
+        "EXISTS (SELECT 1 FROM describing_choice) OR EXISTS (SELECT 1 FROM description), "
+        "EXISTS (SELECT 1 FROM consensus WHERE verdict IN ('consensus', 'adjudicated')) "
+        "OR EXISTS (SELECT 1 FROM gold_pair)"
+    ).fetchone()
+    return InUse(*map(bool, row))

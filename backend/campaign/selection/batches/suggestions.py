@@ -30,7 +30,7 @@ from backend.campaign.setup.project import rows as project_rows
 from backend.campaign.setup.project.folder import Project
 from backend.core.days import ago
 from backend.core.errors import InputError, Overtaken, Problem, ProjectError
-from backend.core.messages import said
+from backend.core.messages import said, said_n
 from backend.core.progress import Progress, named
 from backend.store import events
 from backend.store.connection import Database, Store, reading, writing
@@ -146,12 +146,11 @@ def _nothing(seen: Suggestions, decline: bool) -> str:
     if seen.queries:
         left = seen.saying(RuleWord.LEAVE)
         if left and not decline:
-            return said(
-                "there is nothing to open: the rule says of none of {n:,} queries that its next batch is worth opening",
-                n=len(seen.queries),
-            )
-        return said(
-            "there is nothing to accept: the rule cannot tell for {n:,} queries; decide yourself", n=len(seen.queries)
+            return said("The rule recommends no further batches.")
+        return said_n(
+            "The rule cannot tell for {n} query. Decide on its page.",
+            "The rule cannot tell for {n:,} queries. Decide on their pages.",
+            len(seen.queries),
         )
     waiting = said("; {unsettled:,} wait for grades", unsettled=seen.unsettled) if seen.unsettled else ""
     return said(
@@ -226,7 +225,7 @@ def set_batch_rule(
                 )
             )
         if rule == present.rule:
-            raise ProjectError(said("nothing changed: the rule says this already"))
+            raise ProjectError(said("The rule already says this. Change a number, then save."))
         number = batches_rows.add_version(db, rule, reason, by.annotator_id, at=now)
         payload = {"version": number, **asdict(rule), "reason": reason}
         events.note(db, BATCH_RULE_CHANGED, by, f"batch_rule:{number}", now=now, **payload)

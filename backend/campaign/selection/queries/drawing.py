@@ -17,6 +17,7 @@ from backend.campaign.nouns import Lead, Operator, Split
 from backend.campaign.selection.queries import rows as queries
 from backend.campaign.selection.queries import rules
 from backend.campaign.selection.queries.model import (
+    LONG_QUERY,
     QUERIES_ADDED,
     QUERIES_DRAWN,
     QUERIES_REMOVED,
@@ -49,7 +50,8 @@ class QueryReport:
 
     `removed` captions may not train, because a validation or test query has their text; `repeats` are training
     queries with the text of an earlier one, `merged` captions that were put together with one instead. `first` are
-    the first ones that will be judged. `dry_run`: all of it would be so, and nothing was written.
+    the first ones that will be judged, `long` the lengths of those that are longer than `LONG_QUERY`. `dry_run`: all
+    of it would be so, and nothing was written.
     """
 
     val: int
@@ -61,6 +63,7 @@ class QueryReport:
     merged: int
     rewritten: bool
     first: tuple[tuple[str, Split], ...] = ()
+    long: tuple[int, ...] = ()
     dry_run: bool = False
 
 
@@ -127,7 +130,7 @@ def draw_queries(
                 raise ProjectError(
                     said(
                         "this project has its queries already; splits are fixed once drawn. Until the first grade, "
-                        "`{command}` takes them back",
+                        "the page Set up takes them back, or `{command}`",
                         command=steps.taking_back(project.folder),
                     )
                 )
@@ -175,8 +178,8 @@ def _plan(
         if asked.draws or own is None:
             raise ProjectError(
                 said(
-                    "there are no captions to draw from: run `{command}` first, let annotators describe moments, "
-                    "or bring queries of your own",
+                    "there are no captions to draw from: add them on the page Set up or run `{command}`, let "
+                    "annotators describe moments, or bring queries of your own",
                     command=steps.importing(project.folder),
                 )
             )
@@ -203,6 +206,7 @@ def _plan(
         merged=drawn.merged,
         rewritten=bool(rewritten),
         first=_first(fixed),
+        long=_long(fixed),
         dry_run=dry_run,
     )
     return _Plan(mine, drawn, report)
@@ -213,11 +217,15 @@ def _only(mine: list[OwnQuery], dry_run: bool) -> _Plan:
     fixed = [(query.text, query.split) for query in mine]
     counts = Counter(split for _, split in fixed)
     of_each = (counts[Split.VAL], counts[Split.TEST], counts[Split.TRAIN])
-    return _Plan(mine, None, QueryReport(*of_each, len(mine), 0, 0, 0, True, _first(fixed), dry_run))
+    return _Plan(mine, None, QueryReport(*of_each, len(mine), 0, 0, 0, True, _first(fixed), _long(fixed), dry_run))
 
 
 def _first(fixed: Iterable[tuple[str, Split]]) -> tuple[tuple[str, Split], ...]:
     return tuple(islice((one for one in fixed if one[1] is not Split.TRAIN), SHOWN))
+
+
+def _long(fixed: Iterable[tuple[str, Split]]) -> tuple[int, ...]:
+    return tuple(len(text) for text, split in fixed if split is not Split.TRAIN and len(text) > LONG_QUERY)
 
 
 def _own(db: Database, own: OwnFile) -> list[OwnQuery]:

@@ -8,6 +8,9 @@ from backend.core.events import Event, EventGroup
 from backend.core.ids import QueryId
 from backend.core.messages import said
 
+LONG_QUERY = 300
+"""Characters from which on a lead is warned: annotators read the whole query beside every clip."""
+
 
 class Stratum(StrEnum):
     """What a draw may be spread over evenly."""

@@ -177,7 +177,7 @@ def parse_own(data: bytes, file: str, split: Split, there: Mapping[str, Split]) 
 
     A name that ends in `.csv` or `.tsv` is a table with the columns `text`, `split` and perhaps `source`. Any other
     file is such a table if its header names these columns. If not, it has one query a line, all of one split. Where
-    no source is named, the file is the source.
+    no source is named, the file is the source. Blank lines of a text are left out.
 
     Args:
         data: the file.
@@ -206,10 +206,8 @@ def parse_own(data: bytes, file: str, split: Split, there: Mapping[str, Split]) 
 
 
 def _lines(text: str, file: str, split: Split) -> list[OwnQuery]:
-    lines = text.split("\n")
-    if not lines[-1].strip():
-        lines.pop()  # what follows the end of the last line
-    return [OwnQuery(nfc(line.strip()), split, file, row) for row, line in enumerate(lines, start=1)]
+    lines = enumerate(text.split("\n"), start=1)
+    return [OwnQuery(nfc(line.strip()), split, file, row) for row, line in lines if line.strip()]
 
 
 def _csv(data: bytes, file: str) -> tuple[list[OwnQuery], list[Problem]]:

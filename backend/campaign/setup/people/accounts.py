@@ -75,9 +75,9 @@ def add_person_with_password(
     """Add a person whose password is known already (for scripts): both, or neither.
 
     Raises:
-        ProjectError: the name is empty or taken, or the password is too short.
+        ProjectError: the name is empty or taken, or the password is too short or easily guessed.
     """
-    hashed = permissions.hash_password(password)  # slow on purpose, so before the transaction
+    hashed = permissions.hash_password(password, name)  # slow on purpose, so before the transaction
     with writing(project.store) as db:
         person = add(project.store, by, name, role, now=now)
         _set_password(db, person, hashed, now=now)
@@ -130,9 +130,11 @@ def accept_invitation(project: Project, invitation: str, password: str, *, now: 
 
     Raises:
         SignInRefused: the invitation is no longer good.
-        ProjectError: the password is too short.
+        ProjectError: the password is too short or easily guessed.
     """
-    hashed = permissions.hash_password(password)  # slow on purpose, so before the transaction
+    there = people.invited(project.store.db, digest(invitation), now=now)
+    # Slow on purpose, so before the transaction.
+    hashed = permissions.hash_password(password, there.name if there else "")
     with writing(project.store) as db:
         person = _use_invitation(db, invitation, now=now)
         _set_password(db, person, hashed, now=now)
@@ -163,7 +165,7 @@ def change_password(project: Project, token: str, old: str, new: str, *, now: fl
 
     Raises:
         SignInRefused: the session is over, or `old` is wrong.
-        ProjectError: the new password is too short, or the old one.
+        ProjectError: the new password is too short, easily guessed, or the old one.
     """
     person = person_for(project, token, now=now)
     found = people.by_name(project.store.db, person.name) if person else None
@@ -171,10 +173,10 @@ def change_password(project: Project, token: str, old: str, new: str, *, now: fl
         raise SignInRefused(said("You are signed out: sign in again."))
     verified = found[1]
     if not permissions.fits(verified or permissions.nobodys_hash(), old):
-        raise SignInRefused(said("The present password is wrong."))
+        raise SignInRefused(said("The current password is wrong."))
     if normalised_password(new) == normalised_password(old):
-        raise ProjectError(said("the new password is the present one: choose another"))
-    hashed = permissions.hash_password(new)  # slow on purpose, so before the transaction
+        raise ProjectError(said("the new password is the current one: choose another"))
+    hashed = permissions.hash_password(new, person.name)  # slow on purpose, so before the transaction
     with writing(project.store) as db:
         # Asked again: meanwhile a lead may have suspended the person, or another browser changed the password.
         known = people.by_name(db, person.name)
@@ -182,6 +184,21 @@ def change_password(project: Project, token: str, old: str, new: str, *, now: fl
             raise SignInRefused(said("You are signed out: sign in again."))
         _set_password(db, person, hashed, now=now)
         return new_session(db, person, now=now)
+
+
+@public
+def keep_language(project: Project, token: str, language: str, *, now: float) -> None:
+    """Keep the language that the person behind a session chose; nothing where the session is over."""
+    if person := person_for(project, token, now=now):
+        with writing(project.store) as db:
+            people.set_language(db, person.annotator_id, language)
+
+
+@public
+def kept_language(project: Project, token: str, *, now: float) -> str | None:
+    """Return the language that the person behind a session chose; None if they never chose one."""
+    person = person_for(project, token, now=now)
+    return people.language(project.store.db, person.annotator_id) if person else None
 
 
 def _use_invitation(db: Database, token: str, *, now: float) -> Person:

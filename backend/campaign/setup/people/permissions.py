@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from backend.campaign.nouns import Annotator, Lead, Operator, Person, Role
 from backend.campaign.setup.people import rows as people
+from backend.campaign.setup.people.passwords import password_weakness
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import NotAllowed, ProjectError, SignInRefused
 from backend.core.messages import said
@@ -29,8 +30,6 @@ P = ParamSpec("P")
 R = TypeVar("R")
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 
-PASSWORD_LENGTH = 8
-"""The fewest characters of a password."""
 DAY_S = 24 * 3600.0
 SESSION_S = 14 * DAY_S
 BROWSER_S = 180 * DAY_S
@@ -162,16 +161,15 @@ def annotator_of(project: Project, annotator: Annotator) -> Annotator:
     return annotator
 
 
-def hash_password(password: str) -> str:
-    """Return the hash to store for a password.
+def hash_password(password: str, name: str) -> str:
+    """Return the hash to store for a password of a person of this name.
 
     Raises:
-        ProjectError: the password is too short.
+        ProjectError: the password is too short or easily guessed.
     """
-    password = normalised_password(password)
-    if len(password) < PASSWORD_LENGTH:
-        raise ProjectError(said("a password needs at least {least} characters", least=PASSWORD_LENGTH))
-    return _hasher().hash(password)
+    if weakness := password_weakness(password, name):
+        raise ProjectError(weakness)
+    return _hasher().hash(normalised_password(password))
 
 
 def fits(hashed: str, password: str) -> bool:

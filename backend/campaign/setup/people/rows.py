@@ -8,6 +8,7 @@ from backend.core.days import midnight
 from backend.core.errors import ProjectError
 from backend.core.ids import AnnotatorId
 from backend.core.messages import said
+from backend.store import sqlite
 from backend.store.engine import Database, added
 
 
@@ -67,11 +68,49 @@ def set_password(db: Database, annotator_id: AnnotatorId, password_hash: str) ->
     end_sessions(db, annotator_id)
 
 
+def set_language(db: Database, annotator_id: AnnotatorId, language: str) -> None:
+    """Keep the language that a person chose."""
+    db.conn.execute("UPDATE annotator SET language = ? WHERE annotator_id = ?", [language, annotator_id])
+
+
+def language(db: Database, annotator_id: AnnotatorId) -> str | None:
+    """Return the language that a person chose, if they did."""
+    row = db.conn.execute("SELECT language FROM annotator WHERE annotator_id = ?", [annotator_id]).fetchone()
+    return row[0] if row else None
+
+
 def suspend(db: Database, annotator_id: AnnotatorId, suspended: bool) -> None:
-    """Suspend (all sessions end) or reinstate."""
-    db.conn.execute("UPDATE annotator SET suspended = ? WHERE annotator_id = ?", [int(suspended), annotator_id])
+    """Suspend (all sessions end) or reinstate, which also brings somebody back from the archive."""
+    db.conn.execute(
+        "UPDATE annotator SET suspended = ?, archived_at = NULL WHERE annotator_id = ?", [int(suspended), annotator_id]
+    )
     if suspended:
         end_sessions(db, annotator_id)
+
+
+def archive(db: Database, annotator_id: AnnotatorId, *, at: float) -> None:
+    """Suspend somebody and take them off the lists of people; what they did stays."""
+    suspend(db, annotator_id, True)
+    db.conn.execute("UPDATE annotator SET archived_at = ? WHERE annotator_id = ?", [at, annotator_id])
+
+
+_OF_AN_ACCOUNT = ("invitation", "session", "known_browser", "draft")
+"""Tables that let somebody sign in and tell of nothing that they did."""
+
+
+def is_on_record(db: Database, annotator_id: AnnotatorId) -> bool:
+    """Return whether anything tells of a person beside their account, such as a judgement or an event."""
+    return any(
+        db.conn.execute(f'SELECT 1 FROM "{table}" WHERE {column} = ? LIMIT 1', [annotator_id]).fetchone()
+        for table, column in sqlite.references_to("annotator")
+        if table not in _OF_AN_ACCOUNT
+    )
+
+
+def remove(db: Database, annotator_id: AnnotatorId) -> None:
+    """Delete somebody who is not on record, with their account."""
+    for table in (*_OF_AN_ACCOUNT, "annotator"):
+        db.conn.execute(f"DELETE FROM {table} WHERE annotator_id = ?", [annotator_id])
 
 
 def add_invitation(db: Database, annotator_id: AnnotatorId, token_hash: str, *, until: float) -> None:
@@ -246,6 +285,7 @@ def reviews(db: Database, now: float) -> list[PersonReview]:
             today=row["today"],
             skips=row["skips"],
             pause=paused.get(AnnotatorId(row["annotator_id"])),
+            is_archived=row["archived_at"] is not None,
         )
         for row in rows
     ]

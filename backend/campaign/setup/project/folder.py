@@ -13,17 +13,18 @@ from backend.campaign.setup.project import rows
 from backend.campaign.setup.project.model import Campaign, Grading
 from backend.campaign.setup.project.places import DATABASE_FILE, SETTINGS_FILE, require_inside
 from backend.campaign.setup.project.setting_entries import MOST_CANDIDATES
-from backend.campaign.setup.project.settings import GIB, ProjectSettings, template, toml_value
+from backend.campaign.setup.project.settings import GIB, ProjectSettings
 from backend.campaign.setup.project.settings_file import (
     ADDRESS_VARIABLE,
+    LiveSettings,
     database_address,
-    read_settings,
     replace_lines,
     require_database,
     set_database,
     write_whole,
     written_address,
 )
+from backend.campaign.setup.project.settings_text import template, toml_value
 from backend.core.addresses import Address, Place
 from backend.core.errors import ProjectError
 from backend.core.file_system import make_private_folder, network_file_system
@@ -44,10 +45,15 @@ class Project:
     """An opened project; may be shared by threads."""
 
     folder: Path
-    settings: ProjectSettings
+    live: LiveSettings
     store: Store
     secret: bytes = field(repr=False)
     """The campaign's, read once: it stays the same while a project is open. Never shown, sent or exported."""
+
+    @property
+    def settings(self) -> ProjectSettings:
+        """What `reelrank.toml` says now."""
+        return self.live.current
 
     @property
     def name(self) -> str:
@@ -107,9 +113,15 @@ class Project:
 
 
 def create(
-    folder: Path, *, encoder: str, encoder_kind: str, cast: dict[str, str] | None = None, grading: Grading | None = None
+    folder: Path,
+    *,
+    encoder: str,
+    encoder_kind: str,
+    name: str = "",
+    cast: dict[str, str] | None = None,
+    grading: Grading | None = None,
 ) -> Project:
-    """Create an empty project; it has TVR-Ranking's five grades unless others are given.
+    """Create an empty project; it has TVR-Ranking's five grades and the name of its folder unless others are given.
 
     Raises:
         ProjectError: there is one already, the folder cannot be written, or see `require_inside`.
@@ -123,10 +135,10 @@ def create(
             said("cannot write to {folder}: {strerror}", folder=folder, strerror=error.strerror)
         ) from error
     text = template().format(
-        name=toml_value(folder.resolve().name),
+        name=toml_value(name or folder.resolve().name),
         encoder=toml_value(encoder),
         encoder_kind=toml_value(encoder_kind),
-        cast="".join(f"{toml_value(name)} = {toml_value(words)}\n" for name, words in (cast or {}).items())
+        cast="".join(f"{toml_value(key)} = {toml_value(words)}\n" for key, words in (cast or {}).items())
         or '# "Rachel" = "a woman"\n',
     )
     write_whole(folder / SETTINGS_FILE, text)
@@ -194,7 +206,7 @@ def open_project(folder: Path) -> Project:
             )
         )
     store = connection.open_store(folder / DATABASE_FILE, address)
-    return Project(folder, read_settings(folder), store, connection.campaign_secret(store))
+    return Project(folder, LiveSettings(folder), store, connection.campaign_secret(store))
 
 
 def set_encoder(project: Project, encoder: str, kind: str, dtype: str) -> Project:

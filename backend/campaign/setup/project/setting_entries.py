@@ -24,6 +24,7 @@ class SettingEntry:
 
     `meaning` is a sentence. `default` is None where there is none. A number is at least `least`, above `above` and at
     most `most`, counted in `unit`; a text is one of `choices`. One that is not `listed` is left out of what leads read.
+    Leads change one of the file on the page Settings, where it is called `label`, unless `operator_only` says why not.
     """
 
     key: str
@@ -37,6 +38,8 @@ class SettingEntry:
     most: float | None = None
     choices: tuple[str, ...] = ()
     listed: bool = True
+    label: str = ""
+    operator_only: str = ""
 
     @property
     def range(self) -> str:

@@ -4,13 +4,13 @@ The file is checked by these types when it is read, and a new one is made from t
 the database and the environment.
 """
 
-import textwrap
+import re
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from enum import Enum
 from typing import Annotated, Any, Literal, get_args, get_origin
 
-from msgspec import NODEFAULT, Meta, Struct, json
+from msgspec import Meta, Struct
 from msgspec.structs import FieldInfo, fields
 
 from backend.campaign.setup.project.model import People
@@ -20,6 +20,7 @@ from backend.core.messages import said
 from backend.media.jobs import DEFAULT_CACHE_BYTES, DEFAULT_CONTEXT_S, DEFAULT_HEIGHT_PX, ClipForm
 
 GIB = 1024**3
+_WEB_ADDRESS = re.compile(r"https?://[^\s/?#@]+(/[^\s?#]*)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,14 +28,17 @@ class SettingInfo:
     """What is told of a setting of the file beside its type and its default.
 
     A new file has `comment` above it (None: `meaning`), with a blank line before that where a `group` begins. A setting
-    with an `example` has its line commented out there. One that is not `listed` is left out of what leads read.
+    with an `example` has its line commented out there. One that is not `listed` is left out of what leads read. See
+    `SettingEntry` for `label` and `operator_only`.
     """
 
     meaning: str
     _: KW_ONLY
+    label: str = ""
+    operator_only: str = ""
     comment: str | None = ""
     unit: str = ""
-    example: str | float | None = None
+    example: str | float | tuple[str, ...] | None = None
     group: bool = False
     listed: bool = True
 
@@ -45,7 +49,8 @@ class RewriteSettings(Struct, frozen=True, forbid_unknown_fields=True):
     people: Annotated[
         People,
         SettingInfo(
-            "How several people of one caption are put in its imprecise form.",
+            said("How several people of one caption are put in its imprecise form."),
+            label=said("Several people in a caption"),
             comment='Several people of one caption: "counted" ("two people hug", so that like captions become one '
             'query), "joined" ("two women hug", and a man and a woman are "two people"), or "apart" ("a woman and '
             'another woman hug").',
@@ -55,14 +60,22 @@ class RewriteSettings(Struct, frozen=True, forbid_unknown_fields=True):
     ner: Annotated[
         str,
         SettingInfo(
-            "A model of flair's that looks for names which rewriting left.",
+            said("A model of flair's that looks for names which rewriting left."),
+            operator_only=said("It loads a model on the server."),
             comment='A model of flair\'s that looks for names which rewriting left, such as "ner" ("" for none), and '
             'the Python that has flair, such as "/home/me/flair/bin/python" ("" for ReelRank\'s own). See '
             "docs/pipeline.md.",
             listed=False,
         ),
     ] = ""
-    ner_python: Annotated[str, SettingInfo("The Python that has flair; none for ReelRank's own.", listed=False)] = ""
+    ner_python: Annotated[
+        str,
+        SettingInfo(
+            said("The Python that has flair; none for ReelRank's own."),
+            operator_only=said("It starts a program on the server."),
+            listed=False,
+        ),
+    ] = ""
 
 
 Rate = Annotated[float, Meta(ge=0, le=1_000_000)]
@@ -72,10 +85,15 @@ class PaySettings(Struct, frozen=True, forbid_unknown_fields=True):
     """What an hour of work is paid; None computes no pay."""
 
     hourly_rate: Annotated[
-        Rate | None, SettingInfo("What an hour of work is paid; without it no pay is computed.", example=11)
+        Rate | None,
+        SettingInfo(
+            said("What an hour of work is paid; without it no pay is computed."), label=said("Hourly rate"), example=11
+        ),
     ] = None
-    currency: Annotated[str, SettingInfo("In which currency.")] = "USD"
-    rates: Annotated[dict[str, Rate], SettingInfo("Rates of one person's own, by name.")] = {}
+    currency: Annotated[str, SettingInfo(said("In which currency."), label=said("Currency"))] = "USD"
+    rates: Annotated[
+        dict[str, Rate], SettingInfo(said("Rates of one person's own, by name."), label=said("Own rates"))
+    ] = {}
 
 
 class ClipSettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -84,7 +102,8 @@ class ClipSettings(Struct, frozen=True, forbid_unknown_fields=True):
     format: Annotated[
         ClipForm,
         SettingInfo(
-            "H.264 and AAC, or VP9 and Opus, which are free of patents.",
+            said("H.264 and AAC, or VP9 and Opus, which are free of patents."),
+            label=said("Format of clips"),
             comment='"mp4" (H.264 and AAC: played everywhere, quickest to cut) or "webm" (VP9 and Opus, free of '
             "patents).",
         ),
@@ -93,7 +112,8 @@ class ClipSettings(Struct, frozen=True, forbid_unknown_fields=True):
         int,
         Meta(ge=144, le=2160),
         SettingInfo(
-            "Lines of a picture at most.",
+            said("Lines of a picture at most."),
+            label=said("Height of clips"),
             comment="Lines of a picture at most; smaller videos stay as they are.",
             unit="lines",
         ),
@@ -103,6 +123,7 @@ class ClipSettings(Struct, frozen=True, forbid_unknown_fields=True):
         Meta(gt=0, le=60),
         SettingInfo(
             said("What is shown before and after a moment to whoever asks (key X)."),
+            label=said("Context"),
             comment="Seconds shown before and after a moment to whoever asks for its context.",
             unit="s",
         ),
@@ -112,6 +133,7 @@ class ClipSettings(Struct, frozen=True, forbid_unknown_fields=True):
         Meta(gt=0, le=1_000_000),
         SettingInfo(
             said("How many clips cache/clips keeps at most; those used longest ago go first."),
+            operator_only=said("It takes disk space of the server."),
             comment="How many GB of clips are kept at most; those used longest ago go first.",
             unit="GB",
         ),
@@ -120,6 +142,7 @@ class ClipSettings(Struct, frozen=True, forbid_unknown_fields=True):
         str,
         SettingInfo(
             said("Where several front ends share their clips, so that each is cut once."),
+            operator_only=said("It is an address, and needs keys on the server."),
             comment="A bucket of clips that several front ends share, so that each is cut once, and for how many "
             "seconds an address lasts that sends desks to it; without the second line clips go through the server (see "
             "docs/operations.md).",
@@ -130,7 +153,8 @@ class ClipSettings(Struct, frozen=True, forbid_unknown_fields=True):
         float,
         Meta(ge=0, le=600),
         SettingInfo(
-            "How long an address lasts that sends desks to the bucket; 0 has clips go through the server.",
+            said("How long an address lasts that sends desks to the bucket; 0 has clips go through the server."),
+            operator_only=said("It belongs to the bucket of clips."),
             unit="s",
             example=60,
         ),
@@ -155,11 +179,14 @@ class ClipSettings(Struct, frozen=True, forbid_unknown_fields=True):
 class ProjectSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """What `reelrank.toml` may say."""
 
-    name: Annotated[str, SettingInfo("What people call the project.", listed=False)]
+    name: Annotated[
+        str, SettingInfo(said("What people call the project."), label=said("Name of the project"), listed=False)
+    ]
     encoder: Annotated[
         str,
         SettingInfo(
-            "The sentence encoder that chooses candidates.",
+            said("The sentence encoder that chooses candidates."),
+            operator_only=said("It names a model or a folder on the server."),
             comment='The sentence encoder that chooses candidates: a hub name, a local folder, or "minilm" (works '
             "offline).",
             group=True,
@@ -168,14 +195,16 @@ class ProjectSettings(Struct, frozen=True, forbid_unknown_fields=True):
     encoder_kind: Annotated[
         Literal["sup", "unsup", "minilm"],
         SettingInfo(
-            "How its vectors are made.",
+            said("How its vectors are made."),
+            operator_only=said("It belongs to the encoder."),
             comment='How its vectors are made: "sup" or "unsup" (SimCSE with and without supervision), or "minilm".',
         ),
     ]
     encoder_dtype: Annotated[
         Literal["fp32", "bf16"],
         SettingInfo(
-            "What it computes in.",
+            said("What the encoder computes in."),
+            label=said("Precision of the encoder"),
             comment='What it computes in: "fp32", or "bf16", which is faster on many processors and gives slightly '
             "other similarities.",
         ),
@@ -183,11 +212,24 @@ class ProjectSettings(Struct, frozen=True, forbid_unknown_fields=True):
     database: Annotated[
         str,
         SettingInfo(
-            "Where the database is in PostgreSQL; without it, the file `reelrank.db` of the folder.",
+            said("Where the database is in PostgreSQL; without it, the file `reelrank.db` of the folder."),
+            operator_only=said("It is an address."),
             comment="Where the database is: in the file reelrank.db of this folder, or in PostgreSQL (see "
             "docs/operations.md).",
             example="postgresql://reelrank@db.example/campaign",
             group=True,
+            listed=False,
+        ),
+    ] = ""
+    public_address: Annotated[
+        str,
+        SettingInfo(
+            said(
+                "Where people open the app; links name it. Without it: the address at which the lead opened the page."
+            ),
+            comment="Where people open the app, if a proxy is in front; links that people are sent name it.",
+            operator_only=said("It is an address: people type their passwords there."),
+            example="https://grade.example.org",
             listed=False,
         ),
     ] = ""
@@ -196,18 +238,30 @@ class ProjectSettings(Struct, frozen=True, forbid_unknown_fields=True):
         Meta(ge=1, le=10_080),
         SettingInfo(
             said("For how long a pair is kept for the person who has it on the desk."),
+            label=said("Lease"),
             comment=None,
             unit="minutes",
             group=True,
         ),
     ] = 15
+    media_roots: Annotated[
+        tuple[str, ...],
+        SettingInfo(
+            said("Folders of the server whose videos leads may add in the browser."),
+            comment="Folders of this machine from which leads may add videos and annotation files in the browser; the "
+            "project's own folder always counts. Without this line: also the folders that its videos lie in. Only "
+            "whoever can edit this file changes it.",
+            example=("/data/videos",),
+            group=True,
+            operator_only=said("It opens folders of the server to leads."),
+        ),
+    ] = ()
     clips: Annotated[
         ClipSettings,
         SettingInfo(
             "How clips are made and kept.",
-            comment="How the clips of moments are made, and kept in cache/clips (may be deleted at any time). Whoever "
-            "serves the project starts the server again after a change; clips made otherwise are cut anew when "
-            "somebody asks for them.",
+            comment="How the clips of moments are made, and kept in cache/clips (may be deleted at any time). Clips "
+            "made otherwise are cut anew when somebody asks for them.",
             group=True,
         ),
     ] = ClipSettings()
@@ -224,7 +278,8 @@ class ProjectSettings(Struct, frozen=True, forbid_unknown_fields=True):
     cast: Annotated[
         dict[str, str],
         SettingInfo(
-            "Names in captions, and the words that take their place; goes over `cast.csv`.",
+            said("Names in captions, and the words that take their place; goes over `cast.csv`."),
+            label=said("Names in captions"),
             comment="Who appears in the videos, and the words that take the place of each name in imprecise queries. "
             "`reelrank cast` writes a proposal into cast.csv; what stands here goes over it.",
             group=True,
@@ -232,43 +287,30 @@ class ProjectSettings(Struct, frozen=True, forbid_unknown_fields=True):
         ),
     ] = {}
 
+    def __post_init__(self) -> None:
+        """Refuse a public address that is none."""
+        if self.public_address and not is_web_address(self.public_address):
+            message = said(
+                'public_address is "{address}": write one such as "https://grade.example.org", or no line',
+                address=self.public_address,
+            )
+            raise ValueError(message)
 
-_WIDTH = 120
 
+def is_web_address(text: str) -> bool:
+    """Return whether a text is an address at which a browser can open the app.
 
-def template() -> str:
-    """A new `reelrank.toml`, with a place for whatever has no default, and for the cast.
-
-    >>> template().splitlines()[1:3]
-    ['name = {name}', '']
+    >>> is_web_address("https://lab.example.org/annotate"), is_web_address("lab.example.org")
+    (True, False)
     """
-    first = "# Settings of this ReelRank project. Lines may be edited; commands read them anew every time."
-    return "\n".join([first, *_lines(ProjectSettings), "{cast}"])
-
-
-def _lines(section: type[Struct], path: str = "") -> Iterator[str]:
-    for field in fields(section):
-        about, inner = _about(field), _bare(field)
-        comment = about.meaning if about.comment is None else about.comment
-        yield from [""] * about.group
-        yield from (f"# {line}" for line in textwrap.wrap(comment, _WIDTH - 2, break_on_hyphens=False))
-        if _is_section(inner):
-            yield f"[{path}{field.name}]"
-            yield from _lines(inner, f"{path}{field.name}.")
-        elif get_origin(inner) is dict:
-            yield f"[{path}{field.name}]"
-        elif about.example is not None:
-            yield f"# {field.name} = {toml_value(about.example)}"
-        else:
-            value = f"{{{field.name}}}" if field.default is NODEFAULT else toml_value(field.default)
-            yield f"{field.name} = {value}"
+    return bool(_WEB_ADDRESS.fullmatch(text))
 
 
 def settings_of(section: type[Struct] = ProjectSettings, path: str = "") -> Iterator[SettingEntry]:
     """The settings of the file, those of a section by `section.key`."""
     for field in fields(section):
-        about, inner = _about(field), _bare(field)
-        if _is_section(inner):
+        about, inner = about_field(field), bare_type(field)
+        if is_section(inner):
             yield from settings_of(inner, f"{path}{field.name}.")
             continue
         limits = next((one for one in _metadata(field.type) if isinstance(one, Meta)), Meta())
@@ -284,18 +326,23 @@ def settings_of(section: type[Struct] = ProjectSettings, path: str = "") -> Iter
             most=limits.le,
             choices=_choices(inner),
             listed=about.listed,
+            label=about.label,
+            operator_only=about.operator_only,
         )
 
 
-def _about(field: FieldInfo) -> SettingInfo:
+def about_field(field: FieldInfo) -> SettingInfo:
+    """Return what is told of a field of the settings."""
     return next(one for one in field.type.__metadata__ if isinstance(one, SettingInfo))
 
 
-def _bare(field: FieldInfo) -> Any:
+def bare_type(field: FieldInfo) -> Any:
+    """Return the type of a field without what it is annotated with."""
     return get_args(field.type)[0]
 
 
-def _is_section(kind: Any) -> bool:
+def is_section(kind: Any) -> bool:
+    """Return whether a type is a section of the file."""
     return isinstance(kind, type) and issubclass(kind, Struct)
 
 
@@ -310,11 +357,6 @@ def _choices(kind: Any) -> tuple[str, ...]:
     if get_origin(kind) is Literal:
         return get_args(kind)
     return tuple(kind) if isinstance(kind, type) and issubclass(kind, Enum) else ()
-
-
-def toml_value(value: Any) -> str:
-    """Return a text or a number as TOML writes it (JSON's escapes are a subset of TOML's)."""
-    return f"{value:.15g}" if isinstance(value, (int, float)) else json.encode(value).decode()
 
 
 SETTINGS = (*settings_of(), *CAMPAIGN, *ENVIRONMENT)

@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import tomllib
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,9 @@ import msgspec
 
 from backend.campaign.setup.project.places import DATABASE_FILE, SETTINGS_FILE
 from backend.campaign.setup.project.setting_entries import DATABASE
-from backend.campaign.setup.project.settings import ProjectSettings, toml_value
-from backend.core.errors import InputError, ProjectError
+from backend.campaign.setup.project.settings import ProjectSettings
+from backend.campaign.setup.project.settings_text import toml_value
+from backend.core.errors import InputError, ProjectError, ReelRankError
 from backend.core.messages import said
 from backend.core.reading import UNDECODABLE
 from backend.store.address import shown, understood, without_password
@@ -40,6 +42,43 @@ def read_settings(folder: Path) -> ProjectSettings:
         return msgspec.toml.decode(path.read_bytes(), type=ProjectSettings)
     except UNDECODABLE as error:
         raise InputError.single(path, str(error)) from error
+
+
+class LiveSettings:
+    """The settings of a project folder, read anew once the file has changed.
+
+    While the file cannot be read or understood, those stay in force that were read last.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """Raises `InputError` if the file is not understood."""
+        self._folder = folder
+        self._read = (self._version(), read_settings(folder))
+
+    @property
+    def current(self) -> ProjectSettings:
+        """The settings in force."""
+        version, settings = self._read
+        with suppress(ReelRankError, OSError):
+            if (now := self._version()) != version:
+                self._read = (now, settings)  # a file that cannot be understood is not tried again
+                self._read = (now, read_settings(self._folder))
+        return self._read[1]
+
+    def _version(self) -> tuple[int, int, int]:
+        try:
+            found = os.stat(self._folder / SETTINGS_FILE)
+        except OSError:
+            return 0, 0, 0
+        return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+def why_fixed(folder: Path) -> str:
+    """Return why `reelrank.toml` cannot be edited here, as a sentence; an empty text if it can."""
+    path = folder / SETTINGS_FILE
+    if path.stat().st_mode & 0o222 and os.access(path, os.W_OK) and os.access(folder, os.W_OK):
+        return ""
+    return said("{file} is read-only on the server: ask whoever runs it to change the setting.", file=SETTINGS_FILE)
 
 
 def old_batch_size(folder: Path) -> int | None:

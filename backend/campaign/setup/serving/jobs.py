@@ -1,9 +1,9 @@
-"""Record the background jobs of a project, so that every front end shows them.
+"""Record the background jobs of a project, so that every front end shows them and a lead can cancel them.
 
 A job is what takes longer than a request. Whoever begins it runs it in a process of its own, and holds a lock file
 meanwhile: the system frees it when that process is killed, so that everybody learns of it in seconds. Each job is all
-or nothing in the database: one that is interrupted leaves nothing half-done. One job at a time changes the project;
-those that only read run beside it and each other, but none twice at once.
+or nothing in the database: one that is interrupted or cancelled leaves nothing half-done. One job at a time changes the
+project; those that only read run beside it and each other, but none twice at once.
 
 *Reads* and *writes* job, and files of jobs in the project's cache folder.
 """
@@ -23,13 +23,20 @@ from backend.campaign.nouns import Lead, Operator
 from backend.campaign.setup.people.permissions import in_charge, lead_only, public
 from backend.campaign.setup.project.folder import CACHE_FOLDER, Project
 from backend.campaign.setup.serving import rows, rules
-from backend.campaign.setup.serving.model import Job, JobKind, JobOutcome, JobState
+from backend.campaign.setup.serving.model import (
+    Job,
+    JobCancelled,
+    JobKind,
+    JobOutcome,
+    JobState,
+    OutcomeWithResult,
+)
 from backend.core.errors import ProjectError, ReelRankError, StoreUnavailable
 from backend.core.file_system import make_private_folder
 from backend.core.locking import is_free, locked
 from backend.core.messages import kept, recalled, said
 from backend.core.progress import Progress
-from backend.store.connection import Database, writing
+from backend.store.connection import Database, reading, writing
 from backend.store.files import arriving
 
 REPORT_EVERY_S = 0.5
@@ -37,7 +44,7 @@ REPORT_EVERY_S = 0.5
 ALIVE_EVERY_S = 5.0
 """Interval at which it reports that it still runs."""
 Work = Callable[[Progress], object]
-"""What a job does: it returns a `JobOutcome`, or any other value, which is kept for `job_result`."""
+"""What a job does: it returns a `JobOutcome`, any other value, which is kept for `job_result`, or both."""
 Result = TypeVar("Result")
 
 
@@ -77,7 +84,7 @@ def begin_job(
             if other.is_running and kind.changes_project and other.kind.changes_project:
                 raise ProjectError(
                     said(
-                        "{title} is under way, begun by {by}: wait until it is done, then try again",
+                        "{title} is under way, begun by {by}: wait until it is done, or cancel it, then try again",
                         title=other.title,
                         by=other.by,
                     )
@@ -111,6 +118,20 @@ def dismiss_job(project: Project, lead: Lead, key: str, *, now: float) -> None:
 
 
 @lead_only
+def cancel_job(project: Project, lead: Lead, key: str) -> None:
+    """Stop a job at the next step that it reports; what it did so far is undone.
+
+    A job that was writing its last step when this was asked may still be done.
+
+    Raises:
+        ProjectError: it has ended already.
+    """
+    with writing(project.store) as db:
+        if not rows.cancel_job(db, key, lead.annotator_id):
+            raise ProjectError(said("This job has ended already. Reload the page."))
+
+
+@lead_only
 def job_result(project: Project, lead: Lead, key: str, kind: type[Result]) -> Result | None:
     """Return the result of a job; None if its file is missing or from another version of ReelRank."""
     with suppress(FileNotFoundError):
@@ -135,7 +156,7 @@ def run_job(project: Project, key: str, work: Work) -> ReelRankError | None:
     """Run a job, and record its progress and outcome.
 
     Returns:
-        The refusal, which is also recorded; None if the job succeeded.
+        The refusal, which is also recorded; None if the job succeeded or was cancelled.
 
     Raises:
         StoreUnavailable: the outcome cannot be recorded.
@@ -144,12 +165,16 @@ def run_job(project: Project, key: str, work: Work) -> ReelRankError | None:
         with reporting(project, key) as progress:
             outcome = work(progress)
         if not isinstance(outcome, JobOutcome):
+            both = outcome if isinstance(outcome, OutcomeWithResult) else OutcomeWithResult(JobOutcome(), outcome)
             with arriving(_file(project, key, "json")) as part:
-                part.write_bytes(msgspec.json.encode((__version__, outcome), enc_hook=kept))
-            outcome = JobOutcome()
+                part.write_bytes(msgspec.json.encode((__version__, both.result), enc_hook=kept))
+            outcome = both.outcome
     except ReelRankError as refusal:
         end_job(project, key, JobState.REFUSED, JobOutcome(), str(refusal), now=time.time())
         return refusal
+    except JobCancelled:
+        end_job(project, key, JobState.CANCELLED, JobOutcome(), now=time.time())
+        return None
     except BaseException as error:
         state = JobState.INTERRUPTED if isinstance(error, KeyboardInterrupt) else JobState.FAILED
         with suppress(StoreUnavailable):
@@ -162,16 +187,24 @@ def run_job(project: Project, key: str, work: Work) -> ReelRankError | None:
 @public
 @contextmanager
 def reporting(project: Project, key: str) -> Iterator[Progress]:
-    """Report progress from a thread, because the job may be inside its only transaction."""
-    latest, over = ("", 0, 0), threading.Event()
+    """Report progress from a thread, because the job may be inside its only transaction.
+
+    `progress` raises `JobCancelled` once a lead has cancelled the job.
+    """
+    latest, over, cancelled = ("", 0, 0), threading.Event(), threading.Event()
 
     def progress(what: str, done: int, total: int) -> None:
         nonlocal latest
         latest = (what, done, total)
+        if cancelled.is_set():
+            raise JobCancelled
 
     def report() -> None:
         reported, at = latest, time.monotonic()
         while not over.wait(REPORT_EVERY_S):
+            with suppress(StoreUnavailable), reading(project.store) as db:
+                if rows.is_cancelled(db, key):
+                    cancelled.set()
             current = latest
             if current == reported and time.monotonic() - at < ALIVE_EVERY_S:
                 continue

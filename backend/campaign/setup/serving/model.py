@@ -59,6 +59,8 @@ class JobState(StrEnum):
     """By a mistake of ours, or because its process was killed; the server's log says more."""
     INTERRUPTED = "interrupted"
     """Its process stopped, or has not reported for a while."""
+    CANCELLED = "cancelled"
+    """A lead cancelled it; nothing that it did was kept."""
 
 
 class OutcomeTable(msgspec.Struct, frozen=True):
@@ -73,6 +75,18 @@ class JobOutcome(msgspec.Struct, frozen=True):
 
     sentences: list[str] = []
     tables: list[OutcomeTable] = []
+
+
+class JobCancelled(BaseException):
+    """Ends a job that a lead cancelled, at a step it reports; like Ctrl-C, it passes every `except Exception`."""
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeWithResult:
+    """An outcome in words, and a value for `job_result` that is too large to be read at every look at the job."""
+
+    outcome: JobOutcome
+    result: object
 
 
 class Job(msgspec.Struct, frozen=True):
@@ -95,6 +109,8 @@ class Job(msgspec.Struct, frozen=True):
     refusal: str = ""
     outcome: JobOutcome = JobOutcome()
     asked: dict[str, str] = {}
+    is_cancelled: bool = False
+    """Whether a lead asked it to stop."""
 
     @property
     def is_running(self) -> bool:

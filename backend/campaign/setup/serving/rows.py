@@ -107,6 +107,7 @@ def jobs(db: Database) -> list[tuple[Job, float]]:
                 refusal=recalled(row["refusal"]),
                 outcome=_recalled(msgspec.json.decode(row["outcome"], type=JobOutcome)),
                 asked=msgspec.json.decode(row["asked"], type=dict[str, str]),
+                is_cancelled=row["cancelled_by"] is not None,
             ),
             row["heard_at"],
         )
@@ -132,6 +133,18 @@ def report_progress(db: Database, key: str, what: str, done: int, total: int, *,
         "UPDATE job SET what = ?, done = ?, total = ?, heard_at = ? WHERE job_key = ?",
         [kept(what), done, total, at, key],
     )
+
+
+def cancel_job(db: Database, key: str, by: AnnotatorId) -> bool:
+    """Ask a job that is under way to stop, and return whether there was one."""
+    asked = "UPDATE job SET cancelled_by = ? WHERE job_key = ? AND state = 'under way'"
+    return db.conn.execute(asked, [by, key]).rowcount > 0
+
+
+def is_cancelled(db: Database, key: str) -> bool:
+    """Return whether a lead asked a job to stop."""
+    found = db.conn.execute("SELECT 1 FROM job WHERE job_key = ? AND cancelled_by IS NOT NULL", [key])
+    return found.fetchone() is not None
 
 
 def end_job(db: Database, key: str, state: JobState, outcome: JobOutcome, refusal: str, *, at: float) -> None:

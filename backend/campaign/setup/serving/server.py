@@ -66,7 +66,9 @@ def served_at(folder: Path) -> str:
 
 @commands_only
 def address(project: Project) -> str:
-    """Return where a project was served last, for links; the usual address if it never was."""
+    """Return where people open a project, for links: its public address, or where it was served last."""
+    if project.settings.public_address:
+        return project.settings.public_address
     path = project.folder / ADDRESS_FILE
     return path.read_text(encoding="utf-8").strip() if path.exists() else USUAL_ADDRESS
 

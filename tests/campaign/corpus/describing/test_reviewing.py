@@ -32,8 +32,8 @@ from backend.campaign.corpus.describing.reviewing import (
 from backend.campaign.corpus.describing.work import describe_work, note_describing_seen
 from backend.campaign.doctor.examination import doctor
 from backend.campaign.monitoring.activity.log import campaign_settings
+from backend.campaign.monitoring.progress.inbox import waits
 from backend.campaign.monitoring.progress.model import Wait, WaitKind
-from backend.campaign.monitoring.progress.progress import waits
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.review.status import status_counts
 from backend.core.errors import Overtaken, ProjectError
@@ -68,7 +68,7 @@ def accept(judging: Judging, key: str, **more: object) -> None:
 def test_an_accepted_description_is_a_moment_and_a_caption_like_any_other(describing: Judging) -> None:
     before = status_counts(describing.project, describing.lead)
     send(describing, 0, event("d1", span=(40.0, 44.4)), event("d2", span=(50.0, 52.0)))
-    assert waits(describing.project, describing.lead)[-1] == Wait(WaitKind.DESCRIPTIONS, 2)
+    assert waits(describing.project, describing.lead) == (Wait(WaitKind.DESCRIPTIONS, 2, NOW),)
     accept(describing, "d1")
     accept(describing, "d2", sentence=" A person   pours tea. ")
     after = status_counts(describing.project, describing.lead)

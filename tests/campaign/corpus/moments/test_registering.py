@@ -167,7 +167,7 @@ def test_a_file_that_comes_later_names_the_videos(project: Project, folder: Path
     for dry_run in (True, False):
         report = import_corpus(project, OPERATOR, file, dry_run=dry_run, now=NOW)
         assert (report.taken, report.videos, report.moments, report.captions) == ((2, 2, 2), 0, 2, 2)
-        told = "2 videos are called otherwise here, and take their names: dog is dog.mp4 from now on, ..."
+        told = "2 videos were renamed to match the file: dog is now dog.mp4, ..."
         assert told in report.notes
     assert videos(project) == {"dog.mp4": before["dog"], "park": before["deep/park"]}
     assert import_corpus(project, OPERATOR, file, now=NOW).notes == ()

@@ -18,7 +18,8 @@ def test_no_payload_is_without_words(kind: str, payload: dict[str, object]) -> N
 
 def test_every_kind_is_of_one_group() -> None:
     assert kinds_of(EventGroup.RESULTS) == [
-        *("released", "restored", "run_added", "run_removed", "terms_set", "truth_added", "truth_removed")
+        *("release_removed", "released", "restored", "run_added", "run_removed", "terms_set"),
+        *("truth_added", "truth_removed"),
     ]
     assert kinds_of(EventGroup.GRADES) == [], "grades are rows of their own"
     kinds = [kind for group in EventGroup for kind in kinds_of(group)]

@@ -9,7 +9,7 @@ from backend.campaign.desk.clips import clip_for, report_clip
 from backend.campaign.judging.queue import restore_clip
 from backend.campaign.monitoring.progress import progress
 from backend.campaign.monitoring.progress.progress import cut_queued_clips, little_room
-from backend.campaign.monitoring.progress.rows import moments
+from backend.campaign.monitoring.progress.rows.work import moments
 from backend.campaign.monitoring.videos.check import import_corpus
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.review.adjudicating import adjudicate

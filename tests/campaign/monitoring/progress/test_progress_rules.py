@@ -71,7 +71,17 @@ def test_what_nobody_can_give_is_never_a_matter_of_days() -> None:
     limited = forecast({wanting(2): 9}, [ann, tired], None)
     assert (limited.over_quota, limited.stuck, limited.ends) == (5, 0, False)
     nobody = forecast({wanting(2): 9}, [Worker(BEN, "Ben", Barred.SUSPENDED, 10.0)], None)
-    assert (nobody.days, nobody.stuck) == (None, 18)
+    assert (nobody.days, nobody.stuck) == (None, 0), "without a team a campaign has not begun, or is over"
+
+
+def test_who_has_yet_to_pass_the_exam_makes_nothing_stuck() -> None:
+    people = workers(Ann=Barred.EXAM_AHEAD, Ben=Barred.EXAM_AHEAD, Dee=Barred.EXAM)
+    kinds = {wanting(2): 5, wanting(4, CEM, ANN): 2}
+    (only,) = stuck(kinds, people)
+    assert (only.places, only.pairs, only.lacking) == ((3, 4), 2, 1)
+    assert only.ways_out == ((Barred.EXAM, ("Dee",), 2),)
+    found = forecast(kinds, people, None)
+    assert (found.stuck, found.exam, found.ends) == (2, 7, False)
 
 
 def test_kinds_that_wait_for_the_same_are_counted_together_the_most_first() -> None:

@@ -22,7 +22,14 @@ from backend.campaign.judging.staffing import unpause_person
 from backend.campaign.monitoring.progress.progress import progress
 from backend.campaign.monitoring.quality.flags import my_work
 from backend.campaign.nouns import OPERATOR, Person, Role, Verdict
-from backend.campaign.qualification.gold.questions import GoldOptions, end_gold, gold_results, set_gold
+from backend.campaign.qualification.answers.rules import GoldExclusion
+from backend.campaign.qualification.gold.questions import (
+    GoldOptions,
+    end_gold,
+    gold_left_out,
+    gold_results,
+    set_gold,
+)
 from backend.campaign.qualification.guideline.versions import choose_example, guideline_versions, note_guideline_seen
 from backend.campaign.release.export.freezing import export_release
 from backend.campaign.release.statistics.from_project import project_statistics
@@ -479,3 +486,19 @@ def test_a_gold_pair_on_somebodys_desk_is_not_shown_in_the_guideline(small: Judg
     choose_example(small.project, small.lead, pair, relevances[pair], "so it is", now=LATER + 2 * HOUR)
     assert pair not in {item.pair for item in desk(small, 2, LATER + 2 * HOUR).items}
     assert pair not in {one for one, _ in work(small, 2, lambda _: 2, at=LATER + 2 * HOUR)}
+
+
+def test_the_list_of_last_grades_has_gold_pairs_in_their_place(small: Judging) -> None:
+    set_gold(small.project, OPERATOR, GoldOptions(share=0.5), now=LATER)
+    given = [pair for pair, _ in work(small, 2, lambda _: 4, most=20)]
+    items = exchange.recent_grades(small.project, small.annotators[2], now=LATER + 10 * 60)
+    assert [item.pair for item in items] == given[::-1]
+    assert golden(small) & set(given), "some of them are gold"
+
+
+def test_why_settled_pairs_are_left_out(videos: Judging) -> None:
+    pairs = settle(videos, lambda nth: nth % 4, apart=1)
+    assert gold_left_out(videos.project, videos.lead, now=NOW + 1) == {GoldExclusion.CORRECTABLE: len(pairs)}
+    assert gold_left_out(videos.project, videos.lead, now=LATER) == {GoldExclusion.ROUNDED: len(pairs) // 2}
+    videos.rows("UPDATE video SET path = NULL")
+    assert gold_left_out(videos.project, videos.lead, now=LATER) == {GoldExclusion.NO_CLIP: len(pairs)}

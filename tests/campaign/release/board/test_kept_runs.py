@@ -134,10 +134,10 @@ def test_a_relevance_that_is_no_grade_is_refused(corpus_project: Project, tmp_pa
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("run", "a run called run is kept already"),
-        (" run ", "a run called run is kept already"),
-        ("  ", "give a name that can be read"),
-        ("a\x07b", "give a name that can be read"),
+        ("run", "there is a run called run already"),
+        (" run ", "there is a run called run already"),
+        ("  ", "the name cannot be read"),
+        ("a\x07b", "the name cannot be read"),
         ("x" * 101, "the name has 101 characters"),
     ],
 )
@@ -158,9 +158,9 @@ def test_a_kept_run_is_never_changed_only_removed_with_an_event(corpus_project: 
         with pytest.raises(sqlite3.IntegrityError, match=f"{table} is never changed"):
             corpus_project.store.db.conn.execute(f"UPDATE {table} SET name = 'other'")
     assert remove_run(corpus_project, OPERATOR, "run", now=NOW + 1).file == "run.json"
-    with pytest.raises(ProjectError, match="no run called run is kept; there is none yet"):
+    with pytest.raises(ProjectError, match="no run called run; the project has none yet"):
         load_run(corpus_project, OPERATOR, "run")
-    with pytest.raises(ProjectError, match="no ground truth called run is kept; there is val"):
+    with pytest.raises(ProjectError, match="no ground truth called run; the project has val"):
         remove_truth(corpus_project, OPERATOR, "run", now=NOW)
     remove_truth(corpus_project, OPERATOR, "val", now=NOW)
     assert [(kind, subject) for kind, subject, _ in events(corpus_project)] == [
@@ -219,10 +219,10 @@ def test_the_real_runs_are_kept_with_their_names(corpus_project: Project, shared
 def test_a_kept_run_is_found_by_either_form_of_its_name(corpus_project: Project, tmp_path: Path) -> None:
     path = write(tmp_path, "run.json", RUN)
     assert add_run(corpus_project, OPERATOR, path, name="cafe\u0301", now=NOW).name == "caf\u00e9"
-    with pytest.raises(ProjectError, match="is kept already"):
+    with pytest.raises(ProjectError, match="already: choose another name"):
         add_run(corpus_project, OPERATOR, path, name="caf\u00e9", now=NOW)
     for unseen in ("a\u200bb", "\u3164", "a\ufe0f"):
-        with pytest.raises(ProjectError, match="give a name that can be read"):
+        with pytest.raises(ProjectError, match="the name cannot be read"):
             add_run(corpus_project, OPERATOR, path, name=unseen, now=NOW)
     with sqlite3.connect(corpus_project.folder / "reelrank.db") as db:  # as an earlier release kept it
         db.execute("DROP TRIGGER kept_run_no_update")

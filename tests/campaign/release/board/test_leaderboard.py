@@ -155,13 +155,13 @@ def test_a_truth_is_named_once_it_has_something_to_score_against(judging: Judgin
     # A kept truth cannot pass for what the project says itself.
     (tmp_path / "settled val.json").write_text(json.dumps(truth))
     for path, name in (("val.json", "settled val"), ("val.json", " settled  test"), ("settled val.json", None)):
-        with pytest.raises(ProjectError, match="what the project's own settled pairs are called: give another --name"):
+        with pytest.raises(ProjectError, match="the name of the project's own settled pairs: choose another name"):
             add_truth(judging.project, OPERATOR, tmp_path / path, name=name, now=NOW)
     add_truth(judging.project, OPERATOR, tmp_path / "val.json", name="last year", now=NOW)
     assert [kept.name for kept in list_truths(judging.project, OPERATOR)] == ["last year"]
     assert truth_names(judging.project, OPERATOR) == ["settled test", "last year"]
     for call in (score_kept_runs, leaderboard_version):
-        with pytest.raises(ProjectError, match="no ground truth called next year is kept"):
+        with pytest.raises(ProjectError, match="no ground truth called next year"):
             call(judging.project, OPERATOR, "next year")
 
 
@@ -212,7 +212,7 @@ def test_a_run_that_cannot_be_scored_is_left_out_with_its_reason(settled: Judgin
     board = score_kept_runs(settled.project, OPERATOR, "settled val")
     assert board.scores is not None
     assert [run.name for run in board.scores.runs] == ["good"]
-    assert board.left_out == {"test only": "none of its 1 queries is in this truth"}
+    assert board.left_out == {"test only": "its query is not in this ground truth; choose settled test to score it"}
     assert [source.name for source in board.inputs.sources if source.what == "run"] == ["good (run.json)"]
 
     half = dict(list(candidates(settled, "val").items())[:1])
@@ -430,7 +430,8 @@ def test_the_runs_of_the_demo_lose_what_they_were_made_to_lose(settled: Judging)
     ]
     scores = score_kept_runs(settled.project, OPERATOR, "settled val").scores
     assert scores is not None
-    close, loose, shuffled = (run.means for run in scores.runs)
+    loose, shuffled, close = (run.means for run in scores.runs)
+    assert [run.upper_bound for run in scores.runs] == [False, False, True], "the first is what captions find"
     # All three hold the same candidates, which are the truth's own moments; only `loose` has other boundaries.
     assert close["recall@20,0.7"] == shuffled["recall@20,0.7"] == 1
     assert loose["axiou@20"] < close["axiou@20"]

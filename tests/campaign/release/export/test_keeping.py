@@ -67,7 +67,7 @@ def test_a_release_is_kept_by_name_with_what_it_holds(settled: Judging, tmp_path
 def test_a_name_belongs_to_one_release_for_ever(settled: Judging, tmp_path: Path) -> None:
     export_release(settled.project, OPERATOR, None, name="v1", now=NOW)
     before = sorted((settled.project.folder / "releases").iterdir())
-    with pytest.raises(ProjectError, match="a release called v1 was made before: releases are never replaced"):
+    with pytest.raises(ProjectError, match="A release called v1 was made before, and names are never reused"):
         export_release(settled.project, OPERATOR, tmp_path / "out", PARTLY, name="v1", now=NOW)
     assert not (tmp_path / "out").exists()
     assert sorted((settled.project.folder / "releases").iterdir()) == before

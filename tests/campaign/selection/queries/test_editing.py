@@ -59,7 +59,10 @@ def test_a_dry_run_says_what_the_draw_then_does_and_writes_nothing(corpus_projec
 
 def test_without_captions_there_are_own_queries_alone(tmp_path: Path) -> None:
     project = init_project(tmp_path / "empty", encoder="minilm")
-    with pytest.raises(ProjectError, match=r"no captions to draw from: run .* or bring queries of your own"):
+    with pytest.raises(
+        ProjectError,
+        match=r"no captions to draw from: add them on the page Set up or run .* or bring queries of your own",
+    ):
         draw_queries(project, OPERATOR, test=1, own=typed("A cat sits."), now=NOW)
     report = draw_queries(project, OPERATOR, own=typed("A cat sits.\nIt rains.\n", Split.VAL), now=NOW)
     assert (report.val, report.test, report.train, report.own) == (2, 0, 0, 2)

@@ -82,8 +82,8 @@ def test_a_project_of_own_queries_goes_through_all_stages(judging: Judging, tmp_
 
 
 def test_nothing_of_a_file_with_a_problem_is_taken(corpus_project: Project, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"q\.txt, row 2: the text is empty"):
-        draw_queries(corpus_project, OPERATOR, own=written(tmp_path, "A cat.\n\nA dog.\n", "q.txt"), now=NOW)
+    with pytest.raises(InputError, match=r"q\.txt, row 3: this text stands in row 1 already"):
+        draw_queries(corpus_project, OPERATOR, own=written(tmp_path, "A cat.\n\nA cat.\n", "q.txt"), now=NOW)
     assert rows(corpus_project, "SELECT count(*) FROM query") == [(0,)]
 
 

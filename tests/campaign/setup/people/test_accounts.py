@@ -66,7 +66,7 @@ def test_who_knows_the_password_may_change_it_and_goes_on_alone(judging: Judging
 @pytest.mark.parametrize(
     ("old", "new", "refusal", "sentence"),
     [
-        ("not the password", NEW, SignInRefused, "The present password is wrong."),
+        ("not the password", NEW, SignInRefused, "The current password is wrong."),
         (OLD, "short", ProjectError, "at least 8 characters"),
         (OLD, OLD, ProjectError, "choose another"),
     ],
@@ -94,9 +94,9 @@ def test_a_suspension_while_the_password_is_hashed_wins(
     session = sign_in(judging.project, anna.name, OLD, now=NOW)
     hashing = permissions.hash_password
 
-    def meanwhile(password: str) -> str:
+    def meanwhile(password: str, name: str) -> str:
         suspend(judging.project, judging.lead, anna.annotator_id, True, now=NOW)
-        return hashing(password)
+        return hashing(password, name)
 
     monkeypatch.setattr(permissions, "hash_password", meanwhile)
     with pytest.raises(SignInRefused, match="signed out"):
@@ -242,7 +242,7 @@ def test_a_password_is_the_same_whichever_form_a_keyboard_sends(judging: Judging
     _, link = new_invitation(project, judging.lead, anna.annotator_id, now=NOW)
     session = accept_invitation(project, link, chosen, now=NOW)
     assert all(sign_in(project, anna.name, form, now=NOW) for form in FORMS)
-    with pytest.raises(ProjectError, match="the new password is the present one"):
+    with pytest.raises(ProjectError, match="the new password is the current one"):
         change_password(project, session, FORMS[1], FORMS[2], now=NOW)
     with pytest.raises(SignInRefused):
         sign_in(project, anna.name, "deja vu 42 \ud55c", now=NOW)

@@ -11,10 +11,11 @@ from backend import cli
 from backend.campaign.monitoring.activity.setting_lines import LINES
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.setting_entries import ENVIRONMENT, Home
-from backend.campaign.setup.project.settings import BY_KEY, SETTINGS, ProjectSettings, template
+from backend.campaign.setup.project.settings import BY_KEY, SETTINGS, ProjectSettings
 from backend.campaign.setup.project.settings_file import read_settings
+from backend.campaign.setup.project.settings_text import template
 from backend.core.errors import InputError
-from backend.core.server_options import READY_VARIABLE
+from backend.core.server_options import FIRST_LINK_VARIABLE, READY_VARIABLE
 from backend.language.endpoint import KEY
 
 ROOT = Path(__file__).parents[4]
@@ -71,7 +72,7 @@ def test_every_variable_of_the_environment_is_in_the_registry() -> None:
         for name in re.findall(r"\bREELRANK_[A-Z_]+\b", path.read_text(encoding="utf-8"))
     }
     known = {one.key for one in ENVIRONMENT}
-    assert named - known == {READY_VARIABLE}, "it goes between `serve` and its server, nobody sets it"
+    assert named - known == {READY_VARIABLE, FIRST_LINK_VARIABLE}, "they go between `serve` and its server"
     assert KEY in known
 
 

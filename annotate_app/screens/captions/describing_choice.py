@@ -1,0 +1,182 @@
+"""Who may describe which videos, how many descriptions are wanted, how far it is; and the guideline for it."""
+
+import time
+from functools import partial
+from html import escape
+
+import streamlit as st
+
+from annotate_app.language import marked, tr
+from annotate_app.shared import look, wording
+from backend.campaign.corpus.describing.model import DescribingChoice, DescribingFigures
+from backend.campaign.corpus.describing.opening import (
+    choose_describing,
+    close_describing,
+    describing_choice,
+    describing_guideline,
+    reword_describing,
+)
+from backend.campaign.corpus.describing.reviewing import describing_figures, descriptions_csv
+from backend.campaign.nouns import Person, Role
+from backend.campaign.release.board.leaderboard import videos_with_file
+from backend.campaign.setup.people.accounts import list_people
+from backend.campaign.setup.project.folder import Project
+from backend.core.errors import ProjectError
+
+_PROBLEM, _DONE = "describing_problem", "describing_done"
+OFFERED = 300
+"""Of more videos than this a box with all names would be slow to open; their names are typed or pasted."""
+_VIDEO, _MINUTE = marked("a video"), marked("a minute of video")
+
+
+def who(project: Project, lead: Person) -> None:
+    """The form that opens and closes describing, and what people have written so far."""
+    with st.container():
+        look.outcome("describing")
+    chosen, figures = describing_choice(project, lead), describing_figures(project, lead)
+    people = {
+        one.person.annotator_id: one.person.name
+        for one in list_people(project, lead, now=time.time())
+        if one.person.role is Role.ANNOTATOR and not one.person.suspended
+    }
+    if chosen.open:
+        st.markdown(tr(":green-badge[open] The page Describe is in the menu of these annotators."))
+    else:
+        st.markdown(tr(":gray-badge[closed] Nobody can describe. Sentences still in a browser are kept."))
+    videos = videos_with_file(project, lead)
+    if not videos:
+        st.info(tr("No video has a file yet. Add the folder of the videos on Set up first."))
+        return
+    with st.form("describing-choice"):
+        there = [one for one in chosen.people or () if one in people]
+        st.multiselect(
+            tr("Who"),
+            list(people),
+            default=there,
+            format_func=lambda one: people[one],
+            key="describing_people",
+            placeholder=tr("Every annotator"),
+        )
+        if len(videos) <= OFFERED:
+            st.multiselect(
+                tr("Which videos"),
+                sorted(videos),
+                default=[one for one in chosen.videos or () if one in videos],
+                key="describing_videos",
+                placeholder=tr("All videos"),
+            )
+        else:
+            st.text_area(
+                tr("Which videos, one name a line"),
+                "\n".join(chosen.videos or ()),
+                key="describing_videos",
+                placeholder=tr("All {videos:,} videos", videos=len(videos)),
+                height=120,
+            )
+        count, per = st.columns(2)
+        count.number_input(
+            tr("Descriptions wanted, from everybody together"),
+            min_value=0.1,
+            value=chosen.per_minute or (float(chosen.per_video) if chosen.per_video else None),
+            key="describing_count",
+            placeholder=tr("any number"),
+            format="%g",
+        )
+        per.selectbox(
+            tr("for"), [_VIDEO, _MINUTE], format_func=tr, index=int(chosen.per_minute is not None), key="describing_per"
+        )
+        with st.container(horizontal=True):
+            label = tr("Save") if chosen.open else tr("Open")
+            st.form_submit_button(label, type="primary", on_click=save)
+            if chosen.open:
+                st.form_submit_button(tr("Close"), on_click=close)
+    _figures(project, lead, figures)
+
+
+@look.lead_callback(_PROBLEM)
+def save(project: Project, lead: Person) -> None:
+    """Callback: describing is open as the form says."""
+    state = st.session_state
+    count, per = state["describing_count"], state["describing_per"]
+    if count is not None and per == _VIDEO and count != int(count):
+        raise ProjectError(tr("Give a whole number of descriptions a video, or choose “a minute of video”."))
+    named = state["describing_videos"]
+    videos = [line.strip() for line in named.splitlines() if line.strip()] if isinstance(named, str) else named
+    chosen = DescribingChoice(
+        open=True,
+        people=tuple(state["describing_people"]) or None,
+        videos=tuple(dict.fromkeys(videos)) or None,
+        per_video=int(count) if count is not None and per == _VIDEO else None,
+        per_minute=count if per == _MINUTE else None,
+    )
+    choose_describing(project, lead, chosen, now=time.time())
+    state[_DONE] = tr("Opened. The page Describe is now in their menu.")
+
+
+@look.lead_callback(_PROBLEM)
+def close(project: Project, lead: Person) -> None:
+    """Callback: nobody may describe any more."""
+    close_describing(project, lead, now=time.time())
+    st.session_state[_DONE] = tr("Closed. All descriptions are kept, also those still to be sent.")
+
+
+def how(project: Project, lead: Person) -> None:
+    """The guideline for describers, as the lead may change it."""
+    with st.container():
+        look.outcome("describing_words")
+    found = describing_guideline(project, lead)
+    key = f"describing-words-{found.version}"
+    st.caption(tr("Annotators see it before their first description, and when it changes. Each line is a rule."))
+    st.text_area(tr("Guideline for describers"), found.text, key=key, height=240)
+    st.text_input(
+        tr("Why do you change it?"),
+        key=f"{key}-reason",
+        max_chars=200,
+        placeholder=tr("Describers read it"),
+    )
+    st.button(
+        tr("Save as version {version}", version=found.version + 1),
+        type="primary",
+        on_click=reword,
+        args=(found.version,),
+    )
+
+
+@look.lead_callback("describing_words_problem")
+def reword(project: Project, lead: Person, version: int) -> None:
+    """Callback: what is typed stands from now on."""
+    state = st.session_state
+    text, reason = str(state[f"describing-words-{version}"]), str(state[f"describing-words-{version}-reason"])
+    number = reword_describing(project, lead, text, reason, based_on=version, now=time.time())
+    state["describing_words_done"] = tr(
+        "Version {number} saved. Describers read it again before they go on.", number=number
+    )
+
+
+def _time(hours: float) -> str:
+    return f"{hours:.1f} h" if hours >= 1 else tr("{hours:.0f} min", hours=60 * hours)
+
+
+def _figures(project: Project, lead: Person, figures: DescribingFigures) -> None:
+    if not figures.people:
+        return
+    enough = "" if figures.enough is None else tr(", {enough:,} have as many as are wanted", enough=figures.enough)
+    told = tr(
+        "{described:,} of {videos} described{enough}.",
+        described=figures.described,
+        videos=wording.count_of(figures.videos, "video"),
+        enough=enough,
+    )
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        st.markdown(told, width="content")
+        make = partial(descriptions_csv, project, lead)
+        look.csv_download(tr("Descriptions as CSV"), make, "descriptions.csv", "descriptions-csv")
+    rows = [
+        (
+            escape(one.name),
+            *(f"{count:,}" for count in (one.waiting, one.returned, one.accepted)),
+            _time(one.active_h),
+        )
+        for one in figures.people
+    ]
+    st.html(look.table((tr("Person"), tr("To review"), tr("Sent back"), tr("Accepted"), tr("Time")), rows))

@@ -1,0 +1,151 @@
+"""What a lead does about the description before them: accept, send back, take back, undo, go on to the next."""
+
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import streamlit as st
+
+from annotate_app.language import marked, tr
+from annotate_app.shared import address_state, look
+from backend.campaign.corpus.describing.model import DescriptionFilter, DescriptionSort, DescriptionStatus
+from backend.campaign.corpus.describing.reviewing import (
+    accept_description,
+    description_keys,
+    return_description,
+    take_back_description,
+)
+from backend.campaign.nouns import Person
+from backend.campaign.setup.project.folder import Project
+from backend.core.ids import MomentId
+
+ON_SHOW = "description"
+"""The name in the address of the description on show."""
+PLACE = "descriptions_place"
+"""In the session: the description shown last, and its place in the list."""
+PROBLEM = "descriptions_problem"
+PER_PAGE = 10
+ALL = "all"
+LABELS = {
+    DescriptionStatus.WAITING.value: marked("To review"),
+    DescriptionStatus.RETURNED.value: marked("Sent back"),
+    DescriptionStatus.ACCEPTED.value: marked("Accepted"),
+    ALL: marked("All"),
+}
+ORDERS = {
+    "": (marked("Oldest first"), DescriptionSort.AGE, False),
+    "newest": (marked("Newest first"), DescriptionSort.AGE, True),
+    "video": (marked("By video and time"), DescriptionSort.VIDEO, False),
+    "author": (marked("By author"), DescriptionSort.AUTHOR, False),
+    "sentence": (marked("By sentence"), DescriptionSort.SENTENCE, False),
+}
+"""By what stands in the address: the words for it, and what it means."""
+KEYS = ("a", "t", "u")
+"""Of buttons that do something about a description."""
+_UNDO = "descriptions_undo"
+
+
+def accept(key: str, seen: int, into: MomentId | None = None) -> None:
+    """Callback: the description becomes a caption, in the words of the field."""
+    typed = str(st.session_state[sentence_key(key, seen)])
+    done = tr("Accepted as a caption.") if into is None else tr("Accepted as another caption of that moment.")
+    act = partial(accept_description, key=key, sentence=typed, into=into, seen=seen, now=time.time())
+    _do(key, act, done, "check")
+
+
+def give_back(key: str, seen: int) -> None:
+    """Callback: the description goes back to its author with the words of the field."""
+    words = str(st.session_state[words_key(key)]).strip()
+    if not words:
+        _refused(key, tr("Write what the author should change (key W). They read it on their page."))
+        return
+    act = partial(return_description, key=key, words=words, seen=seen, now=time.time())
+    _do(key, act, tr("Sent back. The author sees your words."), "undo")
+
+
+def take_back(key: str) -> None:
+    """Callback: it waits again. The description stays on show."""
+    if problem := look.as_lead(partial(take_back_description, key=key, now=time.time())):
+        _refused(key, problem)
+        return
+    if st.session_state.get(_UNDO) == key:
+        del st.session_state[_UNDO]
+    address_state.go(**{ON_SHOW: key})
+    st.toast(tr("Taken back. It waits for review again."), icon=":material/undo:")
+
+
+def undo() -> None:
+    """Callback: takes back what this lead did last on the page."""
+    if (key := st.session_state.pop(_UNDO, None)) is not None:
+        take_back(key)
+
+
+def step(by: int) -> None:
+    """Callback of the buttons: shows the next description of the list (`by` 1) or the one before (-1)."""
+    key, _ = st.session_state[PLACE]
+
+    def go(project: Project, lead: Person) -> None:
+        keys = description_keys(project, lead, wanted())
+        place = keys.index(key) + by if key in keys else 0
+        if 0 <= place < len(keys):
+            _show(keys, place)
+
+    look.as_lead(go)
+
+
+def wanted() -> DescriptionFilter:
+    """What the address asks for."""
+    shown = address_state.read("show", DescriptionStatus.WAITING.value)
+    _, sort, down = ORDERS.get(address_state.read("order"), ORDERS[""])
+    return DescriptionFilter(
+        None if shown == ALL else DescriptionStatus(shown if shown in LABELS else DescriptionStatus.WAITING.value),
+        address_state.read("q"),
+        sort,
+        down,
+    )
+
+
+def undo_button() -> None:
+    """The way back from what this lead did last, as long as there is one."""
+    if st.session_state.get(_UNDO):
+        what = tr("Undo your last action, and show that description again.")
+        st.button(tr("Undo"), key="description-undo", icon=":material/undo:", shortcut="u", help=what, on_click=undo)
+
+
+def _show(keys: Sequence[str], place: int) -> None:
+    number = place // PER_PAGE + 1
+    address_state.go(**{ON_SHOW: keys[place], "page": None if number == 1 else number})
+
+
+def _do(key: str, act: Callable[[Project, Person], object], done: str, icon: str) -> None:
+    """Does it and goes on to the description that takes its place in the list, or stays with this one."""
+    if problem := look.as_lead(act):
+        _refused(key, problem)
+        return
+    st.session_state[_UNDO] = key
+    st.toast(done, icon=f":material/{icon}:")
+    look.as_lead(partial(_go_on, key, st.session_state.get(PLACE, (key, 0))[1]))
+
+
+def _go_on(key: str, place: int, project: Project, lead: Person) -> None:
+    keys = description_keys(project, lead, wanted())
+    place = min(place + (key in keys), len(keys) - 1)
+    if keys:
+        _show(keys, place)
+    else:
+        address_state.go(**{ON_SHOW: None, "page": None})
+
+
+def _refused(key: str, problem: str) -> None:
+    st.session_state[PROBLEM] = problem
+    address_state.go(**{ON_SHOW: key})
+
+
+def sentence_key(key: str, revision: int) -> str:
+    """Streamlit's key of the sentence; another one for another revision, whose words are others."""
+    return f"sentence-{key}-{revision}"
+
+
+def words_key(key: str) -> str:
+    """Streamlit's key of the words to the author."""
+    return f"words-{key}"

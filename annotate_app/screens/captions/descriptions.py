@@ -1,0 +1,249 @@
+"""The part Descriptions of the page Captions: what people wrote about moments, one by one; who may describe; how.
+
+One description is on show, the list that it is from beside it. List, search, order and description stand in the
+address.
+"""
+
+from collections.abc import Sequence
+from html import escape
+
+import streamlit as st
+
+from annotate_app.language import marked, retold, tr
+from annotate_app.plain import isolated, plain
+from annotate_app.screens.captions import describing_choice
+from annotate_app.screens.captions import description_acts as acts
+from annotate_app.shared import address_state, look, wording
+from annotate_app.shared.case_keys import keys_of, legend_of, neighbours
+from annotate_app.shared.long_list import ListColumn, ListRow, long_list
+from annotate_app.shared.review_clip import moment_clip, moment_path
+from backend.campaign.corpus.describing import opening
+from backend.campaign.corpus.describing.model import (
+    LONGEST_SENTENCE,
+    LONGEST_WORDS,
+    BesideIt,
+    DescriptionLine,
+    DescriptionReview,
+    DescriptionStatus,
+)
+from backend.campaign.corpus.describing.reviewing import (
+    description,
+    description_counts,
+    description_keys,
+    find_descriptions,
+)
+from backend.campaign.nouns import Person
+from backend.campaign.setup.project.folder import Project
+from backend.core.ids import MomentId
+
+_NOTHING = {
+    DescriptionStatus.WAITING.value: marked("Nothing to review. Every description is accepted or sent back."),
+    DescriptionStatus.RETURNED.value: marked("No description is sent back."),
+    DescriptionStatus.ACCEPTED.value: marked("No description is accepted yet."),
+    acts.ALL: marked("Nobody has written a description yet."),
+}
+_COLOURS = {
+    DescriptionStatus.WAITING: "orange",
+    DescriptionStatus.RETURNED: "blue",
+    DescriptionStatus.ACCEPTED: "green",
+    DescriptionStatus.WITHDRAWN: "gray",
+}
+_KEYS = (
+    ("`A`", marked("accept the sentence in the field")),
+    ("`E`", marked("edit the sentence; `Esc` leaves it")),
+    ("`W`", marked("write what its author should change; `Enter` sends it back")),
+    ("`T`", marked("take back the last decision about it")),
+    ("`U`", marked("undo your last action")),
+    ("`N` `P`", marked("next, previous")),
+    ("`?`", marked("these keys")),
+)
+
+
+def show(project: Project, lead: Person) -> None:
+    """Descriptions to review, who may describe, and the guideline for it, each in a tab."""
+    reviewed, who, how = address_state.tabs([marked("Review"), marked("Who describes"), marked("Guideline")])
+    with reviewed:
+        _review(project, lead)
+    with who:
+        describing_choice.who(project, lead)
+    with how:
+        describing_choice.how(project, lead)
+
+
+def _review(project: Project, lead: Person) -> None:
+    counts = description_counts(project, lead)
+    total = sum(counts.values()) - counts[DescriptionStatus.WITHDRAWN]
+    labels = {
+        value: f"{tr(label)}  {total if value == acts.ALL else counts[DescriptionStatus(value)]:,}"
+        for value, label in acts.LABELS.items()
+    }
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        clears = ("page", acts.ON_SHOW)
+        address_state.choice(tr("Show"), "show", labels, clears=clears, label_visibility="collapsed")
+        address_state.search(tr("Words, video or author"), clears=clears, width=210)
+        orders = {value: tr(told) for value, (told, _, _) in acts.ORDERS.items()}
+        address_state.choice(
+            tr("Order"), "order", orders, clears=clears, box=True, label_visibility="collapsed", width=180
+        )
+    keys = description_keys(project, lead, acts.wanted())
+    found = _on_show(project, lead, keys)
+    if found is None:
+        look.refusal(acts.PROBLEM)
+        st.success(_empty(project, lead, total), icon=":material/check_circle:")
+        acts.undo_button()
+        return
+    case, beside = st.columns([3, 1], gap="medium")
+    with case:
+        _bar(found.description, keys)
+        _case(found)
+    with beside:
+        _list(project, lead, len(keys), found.description)
+    place = keys.index(found.description) if found.description in keys else -1
+    following = keys[place + 1] if 0 <= place < len(keys) - 1 else ""
+    then = description(project, lead, following) if following else None
+    keys_of(
+        "description-keys",
+        reason=f".st-key-{acts.words_key(found.description)}",
+        edit=f".st-key-{acts.sentence_key(found.description, found.revision)}",
+        acts=acts.KEYS,
+        following=moment_path(then) if then else None,
+    )
+
+
+def _empty(project: Project, lead: Person, total: int) -> str:
+    if address_state.read("q"):
+        return tr("No description in this list has these words.")
+    if not total and not opening.describing_choice(project, lead).open:
+        return tr("Nobody describes videos yet. Open “Who describes” to let people mark moments and write captions.")
+    shown = address_state.read("show", DescriptionStatus.WAITING.value)
+    return tr(_NOTHING.get(shown, _NOTHING[acts.ALL]))
+
+
+def _on_show(project: Project, lead: Person, keys: Sequence[str]) -> DescriptionReview | None:
+    """The description that the address says, in the list or not; else the first of the page."""
+    start = (address_state.page_number(-(-len(keys) // acts.PER_PAGE)) - 1) * acts.PER_PAGE
+    asked = [address_state.read(acts.ON_SHOW), *keys[start : start + 1]]
+    found = (description(project, lead, key) for key in asked if key)
+    shown = next((one for one in found if one is not None), None)
+    if shown is not None:
+        place = keys.index(shown.description) if shown.description in keys else start
+        st.session_state[acts.PLACE] = (shown.description, place)
+    return shown
+
+
+def _bar(key: str, keys: Sequence[str]) -> None:
+    place = keys.index(key) + 1 if key in keys else None
+    with st.container(horizontal=True, vertical_alignment="center", key="case-bar"):
+        neighbours("description", place, len(keys), acts.step)
+        acts.undo_button()
+        legend_of(_KEYS)
+
+
+def _case(found: DescriptionReview) -> None:
+    key = found.description
+    with st.container(border=True, key=f"card-{key}"):
+        picture, words = st.columns([11, 9], gap="medium")
+        with picture:
+            moment_clip(found, f"described-{key}-{found.start_s}-{found.end_s}")
+            st.caption(f"{plain(wording.moment(found))} ({found.end_s - found.start_s:.1f} s)")
+        with words:
+            status = tr(acts.LABELS.get(found.status.value, marked("Withdrawn"))).lower()
+            badge = f":{_COLOURS[found.status]}-badge[{status}]"
+            st.markdown(f"**{plain(found.author)}** {badge}")
+            for note in found.notes if found.status is DescriptionStatus.WAITING else ():
+                st.caption(f":material/info: {plain(retold(note))}")
+            _words_of(found)
+        look.refusal(acts.PROBLEM)
+        _beside(found)
+
+
+def _words_of(found: DescriptionReview) -> None:
+    key, seen = found.description, found.revision
+    if found.status is not DescriptionStatus.WAITING:
+        st.markdown(f"“{plain(found.caption or found.sentence)}”")
+        if found.caption and found.caption != found.sentence:
+            st.caption(tr("Its author wrote: “{sentence}”", sentence=plain(found.sentence)))
+        if found.words:
+            st.caption(tr("Sent back with: “{words}”", words=plain(found.words)))
+        if found.status in (DescriptionStatus.ACCEPTED, DescriptionStatus.RETURNED):
+            st.button(tr("Take back"), key=f"back-{key}", shortcut="t", on_click=acts.take_back, args=(key,))
+        return
+    with st.form(f"accept-{key}", border=False):
+        st.text_area(
+            tr("Sentence"), found.sentence, key=acts.sentence_key(key, seen), max_chars=LONGEST_SENTENCE, height=80
+        )
+        st.form_submit_button(tr("Accept"), type="primary", shortcut="a", on_click=acts.accept, args=(key, seen))
+        for moment_id, text in _moments(found.beside).items():
+            st.form_submit_button(
+                tr("Accept as another caption of “{short}”", short=_short(text)),
+                key=f"into-{key}-{moment_id}",
+                on_click=acts.accept,
+                args=(key, seen, moment_id),
+            )
+    with st.form(f"return-{key}", border=False):
+        st.text_input(
+            tr("What should its author change?"),
+            key=acts.words_key(key),
+            max_chars=LONGEST_WORDS,
+            placeholder=tr("The author reads it"),
+        )
+        st.form_submit_button(tr("Send back"), on_click=acts.give_back, args=(key, seen))
+
+
+def _beside(found: DescriptionReview) -> None:
+    """What shows the same seconds, side by side with it."""
+    if not found.beside:
+        return
+    st.markdown(tr("**Other descriptions of the same seconds**"))
+    rows = [
+        (
+            escape(one.sentence) or f"<i>{tr('a moment without a caption')}</i>",
+            escape(one.author) or tr("a moment of the project"),
+            f"{one.start_s:.2f}–{one.end_s:.2f} s",
+            escape(tr(acts.LABELS.get(one.status.value, "")).lower()) if one.status else "",
+        )
+        for one in (
+            BesideIt(found.start_s, found.end_s, found.sentence, tr("{author} (this one)", author=found.author)),
+            *found.beside,
+        )
+    ]
+    st.html(look.table((tr("Sentence"), tr("By"), tr("Seconds"), ""), rows))
+    st.caption(tr("Accept one or several: as moments of their own, or as more captions of one moment."))
+
+
+def _list(project: Project, lead: Person, count: int, key: str) -> None:
+    def fetch(first: int, most: int) -> Sequence[ListRow]:
+        found = find_descriptions(project, lead, acts.wanted(), first=first, most=most)
+        return [
+            ListRow(one.description, (_told(one),), look.thumbnail_address(one.video, one.start_s, one.end_s))
+            for one in found
+        ]
+
+    long_list(
+        tr("Descriptions"),
+        (ListColumn(tr("Descriptions")),),
+        count,
+        fetch,
+        opens=acts.ON_SHOW,
+        noun="description",
+        per_page=acts.PER_PAGE,
+        current=key,
+    )
+
+
+def _told(line: DescriptionLine) -> str:
+    more = f"{isolated(line.author)} · {isolated(line.video)} · {tr(acts.LABELS[line.status.value]).lower()}"
+    return f"{escape(line.sentence)}<small class='rr-of-case'>{escape(more)}</small>"
+
+
+def _moments(beside: Sequence[BesideIt]) -> dict[MomentId, str]:
+    """The moments that may take the sentence as another caption, each once."""
+    found: dict[MomentId, str] = {}
+    for one in beside:
+        if one.moment_id is not None:
+            found.setdefault(one.moment_id, one.sentence or f"{one.start_s:.2f}–{one.end_s:.2f} s")
+    return found
+
+
+def _short(text: str) -> str:
+    return plain(text if len(text) <= 40 else f"{text[:39]}…")

@@ -1,0 +1,294 @@
+"""What a lead does about the pair on show: decide, confirm the discard, re-open, take back, undo, offer again."""
+
+import time
+from collections.abc import Callable
+from functools import partial
+
+import streamlit as st
+
+from annotate_app.language import marked, tr, trn
+from annotate_app.plain import plain
+from annotate_app.session import auth
+from annotate_app.session.addresses import full_path
+from annotate_app.shared import address_state, look, results, wording
+from backend.campaign.judging import queue
+from backend.campaign.judging.model import ActKind
+from backend.campaign.judging.queue import restore_clip
+from backend.campaign.monitoring.progress.progress import lacking_annotators
+from backend.campaign.nouns import RE_OPENED_SEATS, Person, Verdict
+from backend.campaign.review import adjudicating
+from backend.campaign.review.model import PairReview
+from backend.campaign.review.status import pair_review
+from backend.campaign.setup.project.folder import Project
+from backend.core.ids import PairKey
+
+CASE = "case"
+"""The name in the address of the pair on show."""
+ON_SHOW = "dis_on_show"
+"""In the session: the list, the search and the start of its page; the pair shown there last; its place on the page."""
+UNDONE = marked("Undone at once.")
+_UNDO = "dis_undo"
+_TO_UNDO = {
+    ActKind.DECIDED: marked("the decision"),
+    ActKind.DISCARD_CONFIRMED: marked("the confirmed discard"),
+    ActKind.RE_OPENED: marked("the re-opening"),
+}
+_DONE = "disputes"
+"""The place of results on the page, below the form; refusals have one for each pair."""
+_INVITE = ("/people", marked("Invite annotators"))
+Leave = Callable[[PairKey, Callable[[], bool]], None]
+"""Does what it is given and, if that was done, shows the case that follows the pair."""
+
+
+def form(project: Project, lead: Person, pair: PairReview, reasons: list[str], leave: Leave) -> None:
+    """Draw relevance, reason and a button for each possible act; below them the result of the last press.
+
+    An act that was refused because it needs a reason has the form to itself, so that Enter does what the lead meant.
+
+    Args:
+        project: the project.
+        lead: who looks.
+        pair: the pair on show.
+        reasons: given lately, to be given again.
+        leave: what goes on to the following case after an act.
+    """
+    acts, seen, scale = _acts_for(pair), len(pair.acts), project.campaign.scale
+    waiting = next((one for one in acts if one[1] == st.session_state.get(_waiting_key(pair.pair))), None)
+    with st.form(f"decide-{pair.pair}" + (f"-{waiting[1]}" if waiting else ""), border=False):
+        if waiting is None:
+            st.segmented_control(
+                tr("Relevance"),
+                scale.grades,
+                format_func=lambda grade: plain(wording.grade(grade, scale)),
+                key=f"relevance-{pair.pair}",
+            )
+        st.text_input(tr("Reason"), key=_reason_key(pair.pair), placeholder=tr("Why? One sentence is enough."))
+        with st.container(horizontal=True):
+            if waiting is not None:
+                label, key, act = waiting
+                st.form_submit_button(label, shortcut=key, type="primary", on_click=act, args=(pair.pair, seen, leave))
+                st.form_submit_button(tr("Cancel"), on_click=cancel, args=(pair.pair,))
+            else:
+                st.form_submit_button(tr("Decide"), type="primary", on_click=decide, args=(pair.pair, seen, leave))
+                for label, key, act in acts:
+                    st.form_submit_button(label, shortcut=key, on_click=act, args=(pair.pair, seen, leave))
+    if any(key == "o" for _, key, _ in acts) and (lacking := _lacking(project, lead, pair.pair)):
+        path, invite = _INVITE
+        link = f'<a href="{full_path(path)}" target="_self">{tr(invite)}</a>'
+        st.html(f"<p class='rr-waiting'>{_lacks(lacking)} {link}</p>")
+    look.refusal(f"problem-{pair.pair}")
+    show_result()
+    _again(pair.pair, reasons)
+
+
+def show_result() -> None:
+    """Show what the last press did."""
+    look.outcome(_DONE)
+
+
+def decide(pair: PairKey, seen: int, leave: Leave) -> None:
+    """Callback: records the decision, or leaves a message why not.
+
+    Args:
+        pair: the pair.
+        seen: how many acts of leads about it the page showed.
+        leave: goes on.
+    """
+    relevance, reason = st.session_state[f"relevance-{pair}"], _reason(pair)
+    if relevance is None:
+        _refused(pair, tr("Choose a relevance first: {words}.", words=auth.project().campaign.scale.words))
+    elif not reason:
+        _refused(pair, tr("Write a reason first (key W). It is stored with the decision."))
+    else:
+        act = partial(adjudicating.adjudicate, key=pair, relevance=relevance, reason=reason, seen=seen, now=time.time())
+        _do(pair, act, tr("Relevance {relevance} saved", relevance=relevance), (ActKind.DECIDED, seen), leave)
+
+
+def confirm(pair: PairKey, seen: int, leave: Leave) -> None:
+    """Callback: the discard is right."""
+    act = partial(adjudicating.confirm_discard, key=pair, reason=_reason(pair), seen=seen, now=time.time())
+    _do(pair, act, tr("Discard confirmed"), (ActKind.DISCARD_CONFIRMED, seen), leave)
+
+
+def re_open(pair: PairKey, seen: int, leave: Leave) -> None:
+    """Callback: two more people shall grade the pair."""
+    reason = _reason(pair)
+    if not reason:
+        _wait_for_reason(pair, "o", tr("Write a reason, then press Enter: two more people will grade this pair."))
+        return
+    act = partial(adjudicating.re_open, key=pair, reason=reason, seen=seen, now=time.time())
+    _do(pair, act, tr("Re-opened for two more people"), (ActKind.RE_OPENED, seen), leave)
+
+
+def take_back(pair: PairKey, seen: int, leave: Leave) -> None:
+    """Callback: a lead's last act about the pair no longer counts. The pair stays on show."""
+    reason = _reason(pair)
+    if not reason:
+        _wait_for_reason(pair, "t", tr("Write a reason, then press Enter. It is stored with what you take back."))
+        return
+    _take_back(pair, reason, seen, tr("Taken back"))
+
+
+def cancel(pair: PairKey) -> None:
+    """Callback: the lead does not want the act that waits for its reason."""
+    st.session_state.pop(_waiting_key(pair), None)
+    results.clear(f"problem-{pair}")
+
+
+def undo() -> None:
+    """Callback: takes back what this lead did last on the page, and shows that pair again."""
+    done = st.session_state.pop(_UNDO, None)
+    if done is not None:
+        pair, _, seen = done
+        _take_back(pair, UNDONE, seen, tr("Undone"))
+
+
+def undo_button() -> None:
+    """The way back from what this lead did last, as long as there is one."""
+    if done := st.session_state.get(_UNDO):
+        what = tr("Undo {to_undo} you just made, and show that pair again.", to_undo=tr(_TO_UNDO[done[1]]))
+        st.button(tr("Undo"), key="dis-undo", icon=":material/undo:", shortcut="u", help=what, on_click=undo)
+
+
+def offer(pair: PairReview) -> None:
+    """The button that offers a skipped pair again, or why there is none."""
+    if pair.verdict.is_settled:
+        st.caption(tr("This pair is settled. Nobody is asked about it again."))
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        blocked = bool(pair.fault)
+        st.button(tr("Offer again"), key=f"offer-{pair.pair}", on_click=offer_again, args=(pair.pair, blocked))
+        who = wording.count_of(len(pair.skips), "person")
+        st.caption(
+            tr("to the {who} who skipped it", who=who) + (tr(", and show the clip again") if blocked else ""),
+            width="content",
+        )
+
+
+def offer_again(pair: PairKey, blocked: bool) -> None:
+    """Callback of a button: everybody who skipped the pair may get it again, and its clip may be shown."""
+    people = 0
+
+    def act(project: Project, lead: Person) -> None:
+        nonlocal people
+        people = queue.offer_again(project, lead, pair, now=time.time())
+        if blocked:
+            restore_clip(project, lead, pair, now=time.time())
+
+    if problem := look.as_lead(act):
+        _refused(pair, problem)
+        return
+    st.session_state.pop(ON_SHOW, None)
+    address_state.go(case=None)
+    told = trn("Offered again to {n} person who skipped it", "Offered again to {n} people who skipped it", people)
+    _tell(pair, told)
+
+
+def _acts_for(pair: PairReview) -> list[tuple[str, str, Callable[..., None]]]:
+    """Return what can be done beside a decision: label, key, callback."""
+    acts: list[tuple[str, str, Callable[..., None]]] = []
+    if pair.verdict is Verdict.DISCARDED and not pair.confirmed:
+        acts.append((tr("Confirm discard"), "d", confirm))
+    if pair.verdict is Verdict.DISCARDED and not pair.re_opened:
+        acts.append((tr("Re-open for two more"), "o", re_open))
+    if pair.counts is not None:
+        acts.append((tr("Take back"), "t", take_back))
+    return acts
+
+
+def _again(pair: PairKey, reasons: list[str]) -> None:
+    if not reasons:
+        return
+
+    def fill() -> None:
+        if chosen := st.session_state[f"again-{pair}"]:
+            st.session_state[_reason_key(pair)] = chosen
+            st.session_state[f"again-{pair}"] = None
+
+    st.pills(tr("Given lately"), reasons, format_func=plain, key=f"again-{pair}", on_change=fill)
+
+
+def _do(
+    pair: PairKey, act: Callable[[Project, Person], None], done: str, undone_by: tuple[ActKind, int], leave: Leave
+) -> None:
+    """Does it and goes on to the next case, or stays with this one, whatever list it is in by now."""
+    problem = ""
+
+    def acted() -> bool:
+        nonlocal problem
+        problem = look.as_lead(act)
+        return not problem
+
+    leave(pair, acted)
+    if problem:
+        _refused(pair, problem)
+        return
+    kind, seen = undone_by
+    st.session_state[_UNDO] = (pair, kind, seen + 1)
+    _tell(pair, done, re_opened=kind is ActKind.RE_OPENED)
+
+
+def _take_back(pair: PairKey, reason: str, seen: int, done: str) -> None:
+    act = partial(adjudicating.take_back, key=pair, reason=reason, seen=seen, now=time.time())
+    if problem := look.as_lead(act):
+        _refused(pair, problem)
+        return
+    if (last := st.session_state.get(_UNDO)) and last[0] == pair:
+        del st.session_state[_UNDO]
+    address_state.go(case=pair)
+    _tell(pair, done)
+
+
+def _tell(pair: PairKey, done: str, *, re_opened: bool = False) -> None:
+    """Say what was done, and about which pair: the next one is on show by now."""
+    cancel(pair)
+
+    def tell(project: Project, lead: Person) -> None:
+        found = pair_review(project, lead, pair)
+        text = tr("{done}: “{query}”", done=done, query=found.query if found else "")
+        lacking = _lacking(project, lead, pair) if re_opened else 0
+        if lacking:
+            path, invite = _INVITE
+            text = f"{text} {_lacks(lacking)}"
+            results.leave(_DONE, text, kind="warning", link=(path, tr(invite)))
+        else:
+            results.leave(_DONE, text)
+
+    look.as_lead(tell)
+
+
+def _lacking(project: Project, lead: Person, pair: PairKey) -> int:
+    return lacking_annotators(project, lead, pair, len(RE_OPENED_SEATS))
+
+
+def _lacks(lacking: int) -> str:
+    return trn(
+        "Re-opening needs {n} more annotator who has not seen this pair.",
+        "Re-opening needs {n} more annotators who have not seen this pair.",
+        lacking,
+    )
+
+
+def _wait_for_reason(pair: PairKey, key: str, problem: str) -> None:
+    st.session_state[_waiting_key(pair)] = key
+    _refused(pair, problem)
+
+
+def _refused(pair: PairKey, problem: str) -> None:
+    """Keep the pair on show, with what was typed and why nothing was done."""
+    results.clear(f"{_DONE}_problem")
+    st.session_state[f"problem-{pair}"] = problem
+    address_state.go(case=pair)
+
+
+def _waiting_key(pair: PairKey) -> str:
+    """In the session: the key of the act that waits for a reason."""
+    return f"waiting-{pair}"
+
+
+def _reason_key(pair: PairKey) -> str:
+    return f"reason-{pair}"
+
+
+def _reason(pair: PairKey) -> str:
+    return str(st.session_state[_reason_key(pair)]).strip()

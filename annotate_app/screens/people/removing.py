@@ -1,0 +1,71 @@
+"""Remove people from the page People, and bring archived ones back."""
+
+import time
+from collections.abc import Sequence
+
+import streamlit as st
+
+from annotate_app.language import tr, trn
+from annotate_app.plain import plain
+from annotate_app.shared import look
+from backend.campaign.judging.removal import remove_person
+from backend.campaign.judging.staffing import suspend
+from backend.campaign.nouns import Person, PersonReview
+from backend.campaign.setup.project.folder import Project
+from backend.core.ids import AnnotatorId
+
+
+@look.lead_callback("people_problem")
+def remove(project: Project, lead: Person, annotator_id: AnnotatorId, name: str) -> None:
+    """Callback of a row's button: remove somebody who has done nothing yet, archive anybody else."""
+    if remove_person(project, lead, annotator_id, now=time.time()):
+        st.session_state["people_done"] = tr("{name} is archived. Their work stays on record.", name=name)
+    else:
+        st.session_state["people_done"] = tr("{name} is removed.", name=name)
+
+
+@look.lead_callback("people_problem")
+def bring_back(project: Project, lead: Person, annotator_id: AnnotatorId, name: str) -> None:
+    """Callback of a button: somebody archived may sign in again, and is on the list."""
+    suspend(project, lead, annotator_id, False, now=time.time())
+    st.session_state["people_done"] = tr("{name} is back, and can sign in.", name=name)
+
+
+def button(person: Person, is_me: bool) -> None:
+    """The button that removes somebody, after saying what becomes of their work."""
+    with st.popover(
+        tr("Remove"),
+        key=f"removing-{person.annotator_id}",
+        width="stretch",
+        disabled=is_me,
+        help=tr("You cannot remove yourself.") if is_me else None,
+    ):
+        st.markdown(
+            tr(
+                "{name} can no longer sign in and leaves this list. Judgements and everything else on record stay: "
+                "then {name} is archived, and you can bring them back.",
+                name=plain(person.name),
+            )
+        )
+        st.button(
+            tr("Remove {name}", name=plain(person.name)),
+            key=f"remove-{person.annotator_id}",
+            type="primary",
+            on_click=remove,
+            args=(person.annotator_id, person.name),
+        )
+
+
+def archive(archived: Sequence[PersonReview]) -> None:
+    """The people who were removed but have work on record, each with the way back."""
+    if not archived:
+        return
+    with st.expander(tr("Archived people ({n})", n=len(archived))):
+        for review in archived:
+            who = review.person.annotator_id
+            with st.container(horizontal=True, vertical_alignment="center", key=f"archived-{who}"):
+                judgements = trn("{n} judgement", "{n} judgements", review.judgements)
+                st.markdown(f"**{plain(review.person.name)}** · {judgements}", width="stretch")
+                st.button(
+                    tr("Bring back"), key=f"bring-back-{who}", on_click=bring_back, args=(who, review.person.name)
+                )

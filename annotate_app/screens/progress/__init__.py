@@ -1,0 +1,201 @@
+"""The lead's page "Progress": what waits for a lead, how far the work is, when it may be done."""
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from html import escape
+
+import streamlit as st
+
+from annotate_app.language import marked, retold, tr, trn
+from annotate_app.plain import plain
+from annotate_app.screens.progress.figures import funnel, pool_check, verdict_bar
+from annotate_app.screens.progress.inbox import clips_job, inbox
+from annotate_app.session import auth
+from annotate_app.shared import look, waiting, wording
+from annotate_app.shared.day_chart import day_chart
+from annotate_app.shared.review_clip import video_troubles
+from annotate_app.shared.waiting import Line
+from annotate_app.shared.ways import WayThere
+from backend.campaign.monitoring.explore import tables as explore_tables
+from backend.campaign.monitoring.explore.model import Funnel
+from backend.campaign.monitoring.progress import inbox as waits_of
+from backend.campaign.monitoring.progress import progress
+from backend.campaign.monitoring.progress.model import FlaggedPerson, PersonPace, Wait, WorkProgress
+from backend.campaign.monitoring.progress.progress import bucket_troubles, little_room
+from backend.campaign.monitoring.videos.check import video_states
+from backend.campaign.nouns import Person
+from backend.campaign.review.status import status_counts
+from backend.campaign.selection.pools.checking import pool_check_report
+from backend.campaign.setup.project.folder import Project
+
+_AT_LEAST_S = 300.0
+"""The pace changes with time alone."""
+_SET_UP = WayThere("Set up", "", marked("Continue the setup"))
+
+
+def page() -> None:
+    """Show what waits for a lead, then how far the work is, and when it may be done."""
+    project, lead, _ = look.lead_page("Progress")
+    if trouble := little_room(project, lead):
+        st.error(plain(retold(trouble)), icon=":material/hard_drive:")
+    for trouble in bucket_troubles(project, lead):
+        st.warning(plain(retold(trouble)), icon=":material/cloud_off:")
+    clips_job(project, lead)
+    _live(project, lead)
+    if wrong := video_states(project, lead, wrong=True):
+        st.header(tr("Videos with a problem"), anchor=False)
+        st.caption(tr("As of the last check. Check them again on the page Videos."))
+        video_troubles(wrong)
+
+
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """Everything that the page counts, at a time and for a version of the work."""
+
+    version: tuple[int, ...]
+    at: float
+    found: WorkProgress
+    pairs: dict[str, int]
+    waits: tuple[Wait, ...]
+    funnel: Funnel
+    flagged: list[FlaggedPerson]
+
+
+def _count(project: Project, lead: Person) -> _Counted:
+    """Count everything again if something has changed, else return what was counted before."""
+    version, now = progress.work_version(project, lead), time.time()
+    kept: _Counted | None = st.session_state.get("progress_kept")
+    if kept is not None and kept.version == version and now - kept.at <= _AT_LEAST_S:
+        return kept
+    began = time.perf_counter()
+    waits, found = waits_of.waits(project, lead), progress.progress(project, lead, now=now)
+    took_s = time.perf_counter() - began
+    pairs, passed = status_counts(project, lead)["pairs"], explore_tables.funnel(project, lead)
+    counted = _Counted(version, now, found, pairs, waits, passed, waits_of.flagged(project, lead))
+    st.session_state["progress_kept"] = counted
+    waiting.keep(project, waiting.Counted(version, now, waits, found.ahead.stuck, took_s))  # the menu says the same
+    return counted
+
+
+@partial(auth.fragment, run_every=waiting.REFRESH_S)
+def _live(project: Project, lead: Person) -> None:
+    """Show all that changes while people work."""
+    counted = _count(project, lead)
+    found, pairs = counted.found, counted.pairs
+    inbox(project, lead, counted.waits, found.ahead, counted.flagged)
+    if not any(pairs.values()):
+        st.html(waiting.list_of([Line(tr("No pairs have been handed out yet."), _SET_UP)]))
+        return
+    st.html(verdict_bar(pairs))
+    st.html(funnel(counted.funnel))
+    _metrics(found)
+    if check := pool_check_report(project, lead):
+        pool_check(check)
+    days, people = st.columns([3, 2], gap="large")
+    with days:
+        st.header(tr("Judgements a day"), anchor=False)
+        _days(found)
+    with people:
+        st.header(tr("People"), anchor=False)
+        _people(found.people)
+
+
+def _metrics(found: WorkProgress) -> None:
+    values = {
+        tr("Grades still needed"): (
+            f"{found.ahead.needed:,}",
+            tr("Until every open or disputed pair has all its grades."),
+        ),
+        tr("Forecast"): (
+            waiting.forecast(found.ahead),
+            tr(
+                "Until the team has given all grades, each at their pace of the last seven days. Includes the grades "
+                "that disputes will need, if as many pairs are disputed as so far."
+            ),
+        ),
+        tr("Judgements a day"): (f"{found.a_day:,.0f}", tr("Mean of the last seven days.")),
+        tr("Pairs on desks"): (f"{found.held:,}", tr("Shown or loaded at annotators' desks now, and not graded yet.")),
+    }
+    look.metrics(values, [3, 4, 3, 3])
+    for text in _about_grades(found):
+        st.caption(text)
+    if reasons := waiting.why_not(found.ahead):
+        st.warning(plain(reasons), icon=":material/block:")
+
+
+def _about_grades(found: WorkProgress) -> Iterator[str]:
+    """Yield what the number of grades still needed does not say."""
+    ahead = found.ahead
+    if ahead.further:
+        grades = wording.count_of(ahead.further, "grade")
+        yield tr("Plus about {grades}, if as many pairs are disputed as so far.", grades=grades)
+    if ahead.forecast.exam:
+        yield trn(
+            "{n} of them can only come from annotators who have yet to pass the exam.",
+            "{n} of them can only come from annotators who have yet to pass the exam.",
+            ahead.forecast.exam,
+        )
+    if ahead.set_aside:
+        yield trn(
+            "Not counted: {n} pair that an exam or a calibration round reserves.",
+            "Not counted: {n} pairs that an exam or a calibration round reserves.",
+            ahead.set_aside,
+        )
+
+
+def _judged(found: WorkProgress) -> tuple[int, int]:
+    """Return the judgements of people and the simulated ones, on all the days."""
+    return sum(day.judgements for day in found.days), sum(day.simulated for day in found.days)
+
+
+def _days(found: WorkProgress) -> None:
+    by_people, simulated = _judged(found)
+    if by_people:
+        days = [(day.day, day.judgements) for day in found.days]
+        told = tr("Bar chart: {value:,} judgements over the last 30 days", value=by_people)
+        day_chart(days, tr("Judgements"), told)
+    elif simulated:
+        days = [(day.day, day.simulated) for day in found.days]
+        told = tr("Bar chart: {value:,} simulated judgements over the last 30 days", value=simulated)
+        day_chart(days, tr("Judgements"), told, "#a1a1aa")
+    else:
+        st.info(tr("No judgements in the last 30 days."))
+    for text in left_out(found):
+        st.caption(text)
+
+
+def left_out(found: WorkProgress) -> list[str]:
+    """Return which judgements the bars leave out, or hold although no person made them."""
+    by_people, simulated = _judged(found)
+    texts = []
+    if simulated and by_people:
+        texts.append(tr("Without {simulated}.", simulated=wording.count_of(simulated, "simulated judgement")))
+    elif simulated:
+        texts.append(tr("All {simulated:,} judgements of these 30 days are simulated.", simulated=simulated))
+    if found.imported:
+        texts.append(tr("Without {imported:,} imported from earlier campaigns.", imported=found.imported))
+    return texts
+
+
+def _people(people: Sequence[PersonPace]) -> None:
+    busy = [person for person in people if person.week]
+    if busy:
+        st.html(pace_table(busy))
+    idle = len(people) - len(busy)
+    if not people:
+        st.info(tr("No annotators yet. Invite them on the page People."))
+    elif not busy:
+        st.info(tr("Nobody judged anything in the last 7 days."))
+    elif idle:
+        st.caption(
+            trn("{n} other judged nothing in the last 7 days.", "{n} others judged nothing in the last 7 days.", idle)
+        )
+
+
+def pace_table(people: Sequence[PersonPace]) -> str:
+    """Return today and the last 7 days of each person as a table, the latter as a bar against the busiest."""
+    most = max(person.week for person in people)
+    rows = [(escape(person.name), f"{person.today:,}", look.bar(person.week, most)) for person in people]
+    return look.table((tr("Annotator"), tr("Today"), tr("Last 7 days")), rows, "rr-paces")

@@ -1,0 +1,120 @@
+"""Create the project in the browser: all that a server over an empty folder serves until its first lead is there.
+
+`reelrank serve` prints a one-time link. Its page makes the project and signs the first lead in; from then on this
+middleware passes everything on.
+"""
+
+import hmac
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import MutableHeaders
+from starlette.requests import HTTPConnection, Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from annotate_app.language import chosen, use
+from annotate_app.session.addresses import HEALTH_PATH, READY_PATH, with_plain_names
+from annotate_app.session.auth import PROJECT_VARIABLE
+from annotate_app.session.guard import HEADERS, refuse
+from annotate_app.session.plain_pages import first_project_page, language_routes, no_project_page
+from annotate_app.session.request_limits import form
+from annotate_app.session.routes import ASSETS, Sessions, is_ours, password_problem, safe_path, sentence
+from backend.campaign.setup.project.folder import Project
+from backend.campaign.setup.serving.first_project import create_first_project, is_made
+from backend.core.errors import Overtaken, ReelRankError
+
+
+class FirstProject(Sessions):
+    """ASGI middleware; `own` is where the server listens, `link` the one-time link as it was printed."""
+
+    def __init__(self, app: ASGIApp, project: Callable[[], Project], own: str, link: str) -> None:
+        super().__init__(project)
+        self._app = app
+        self._own = own
+        self._address, _, self._token = link.rpartition("/session/new-project/")
+        self._folder = Path(os.environ[PROJECT_VARIABLE])
+        self._is_made = False
+        self._alone = Starlette(
+            routes=[
+                Route("/session/new-project/{token}", self.create, methods=["GET", "POST"]),
+                *language_routes(is_ours, safe_path),
+                *(Route(f"/session/{name}", self.asset, name=name) for name in ASSETS),
+                Route(HEALTH_PATH, _healthy),
+                Route(READY_PATH, _not_ready),
+                Route("/{path:path}", _no_project),
+            ]
+        )
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request here as long as there is no project."""
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        self._is_made = self._is_made or await run_in_threadpool(is_made, self._folder)
+        if self._is_made and not scope["path"].startswith("/session/new-project/"):
+            await self._app(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await refuse(receive, send, 1013, "there is no project yet")
+        else:
+            scope = with_plain_names(scope)
+            connection = HTTPConnection(scope)
+            use(chosen(connection.cookies, connection.headers))
+            await self._alone(scope, receive, _with_headers(send))
+
+    async def create(self, request: Request) -> Response:
+        """The form of the one-time link, and what its button does."""
+        if not hmac.compare_digest(request.path_params["token"], self._token) or self._is_made:
+            return no_project_page(self._is_made, 410)
+        if request.method != "POST":
+            return first_project_page(request)
+        fields = await form(request)
+        problem, status = password_problem(request, fields)
+        if problem:
+            return first_project_page(request, fields, error=problem, status=status)
+        try:
+            token = await run_in_threadpool(
+                create_first_project,
+                self._folder,
+                self._own,
+                name=fields.get("project", "").strip(),
+                scale=fields.get("scale", ""),
+                encoder=fields.get("encoder", ""),
+                lead=fields.get("name", ""),
+                password=fields.get("password", ""),
+                public_address="" if self._address == self._own else self._address,
+                now=self._clock(),
+            )
+        except Overtaken:
+            return no_project_page(True, 410)
+        except ReelRankError as refusal:
+            return first_project_page(request, fields, error=sentence(refusal), status=422)
+        self._is_made = True
+        return await self._signed_in(request, token, "/")
+
+
+async def _healthy(_request: Request) -> Response:
+    return PlainTextResponse("ok\n", headers={"Cache-Control": "no-store"})
+
+
+async def _not_ready(_request: Request) -> Response:
+    return PlainTextResponse("not ready: project\n", 503, {"Cache-Control": "no-store", "Retry-After": "5"})
+
+
+async def _no_project(_request: Request) -> Response:
+    return no_project_page(False, 503)
+
+
+def _with_headers(send: Send) -> Send:
+    async def sender(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            for name, value in HEADERS.items():
+                headers.setdefault(name, value)
+        await send(message)
+
+    return sender

@@ -1,0 +1,103 @@
+"""Show the result of a button beside it, in view, until the reader dismisses it.
+
+A callback leaves its result in the session, under the name of a place on the page; the page draws it there:
+
+    @look.lead_callback("terms_problem")              # a refusal is a result too
+    def save(project, lead):
+        ...
+        results.leave("terms", tr("Licence saved."))
+
+    st.button(tr("Save"), on_click=save)
+    look.outcome("terms")                             # the one line that a page needs
+
+The next press of a button of the same place replaces its result.
+"""
+
+from itertools import count
+from typing import Literal, NamedTuple
+
+import streamlit as st
+
+from annotate_app.language import tr
+from annotate_app.plain import component_key, plain
+from annotate_app.session.addresses import full_path
+
+Kind = Literal["done", "warning", "problem"]
+_number = count(1)
+_in_view = st.components.v2.component(
+    "reelrank_result",
+    html="<i class='rr-result-mark' hidden></i>",
+    css="""
+[class*="st-key-result-"] { flex-wrap: nowrap !important; gap: .5rem; }
+[class*="st-key-result-"] > :first-child { flex: 1 1 0; min-width: 0; }
+[class*="st-key-result-"] > :has(.rr-result-mark) { display: none; }
+[class*="st-key-result-"] [data-testid="stAlert"] p:first-child::first-letter { text-transform: uppercase; }
+""",
+    js="""
+const seen = new Set();
+export default function ({ parentElement, data }) {
+  if (seen.has(data.number)) return; // also after the reader went to another page and came back
+  seen.add(data.number);
+  const box = parentElement.closest(data.box);
+  if (!box) return;
+  box.style.scrollMargin = "5rem 0 1rem"; // the header covers the top
+  requestAnimationFrame(() => box.scrollIntoView({ block: "nearest" }));
+}
+""",
+    isolate_styles=False,
+)
+
+
+class Result(NamedTuple):
+    """What came of a press: words, and a page that the reader may want next, as its path and the words of the link."""
+
+    text: str
+    kind: Kind = "done"
+    link: tuple[str, str] | None = None
+    number: int = 0
+
+
+def leave(name: str, text: str, *, kind: Kind = "done", link: tuple[str, str] | None = None) -> None:
+    """Part of a callback: leave a result for the place of this name."""
+    st.session_state[f"{name}_done"] = Result(text, kind, link, next(_number))
+
+
+def clear(problem: str) -> None:
+    """Part of a callback: forget the results of the place whose refusals are kept under `problem`."""
+    st.session_state.pop(problem, None)
+    st.session_state.pop(f"{problem.removesuffix('_problem')}_done", None)
+
+
+def show(key: str, kind: Kind = "done") -> None:
+    """Draw the result that the session keeps under a key, if any, with the button that dismisses it."""
+    kept = st.session_state.get(key)
+    if not kept:
+        return
+    if not isinstance(kept, Result):
+        kept = st.session_state[key] = Result(str(kept), kind, number=next(_number))
+    draw = {"done": st.success, "warning": st.warning, "problem": st.error}[kept.kind]
+    text = plain(kept.text)
+    if kept.link is not None:
+        path, words = kept.link
+        text = f"{text} [{plain(words)}]({full_path(path)})"
+    name = component_key(key)
+    with st.container(horizontal=True, vertical_alignment="center", key=f"result-{name}"):
+        draw(text, width="stretch")
+        bring_into_view(f"result-{name}", kept.number)
+        st.button(
+            tr("Dismiss"),
+            key=f"dismiss-{name}",
+            icon=":material/close:",
+            type="tertiary",
+            on_click=_dismiss,
+            args=(key,),
+        )
+
+
+def bring_into_view(container: str, number: str | int) -> None:
+    """Scroll to the container of this key, which is being drawn; once for each number."""
+    _in_view(key=f"in-view-{container}", data={"box": f".st-key-{container}", "number": f"{container} {number}"})
+
+
+def _dismiss(key: str) -> None:
+    st.session_state.pop(key, None)

@@ -1,0 +1,92 @@
+"""Correct captions in use, as long as nobody was handed a pair of theirs.
+
+*Reads* captions, queries, pairs, seats, events. *Writes* caption, query, events.
+"""
+
+from backend.campaign.corpus.captions import rows
+from backend.campaign.corpus.captions.model import CAPTION_CORRECTED, AcceptedCaption, Correction
+from backend.campaign.corpus.captions.name_mapping import name_mapping_of
+from backend.campaign.corpus.captions.rules import names_in
+from backend.campaign.nouns import Lead, Operator
+from backend.campaign.setup.people.permissions import in_charge, lead_only
+from backend.campaign.setup.project.folder import Project
+from backend.core.errors import Overtaken, ProjectError
+from backend.core.messages import said
+from backend.core.typed_text import tidy
+from backend.store import events
+from backend.store.connection import reading, writing
+
+LONGEST_CAPTION = 1000
+"""Signs of a corrected caption."""
+
+
+@in_charge
+def count_accepted_captions(project: Project, by: Lead | Operator, search: str = "") -> int:
+    """Count the captions in use whose text or video has all the words of `search`."""
+    with reading(project.store) as db:
+        return rows.count_accepted(db, search)
+
+
+@in_charge
+def accepted_captions(
+    project: Project, by: Lead | Operator, search: str = "", *, first: int = 0, most: int = 25
+) -> list[AcceptedCaption]:
+    """Return a page of the captions in use: at most `most` from the given one on, counted from 0."""
+    with reading(project.store) as db:
+        return rows.accepted_captions(db, search, first, most)
+
+
+@in_charge
+def accepted_caption(
+    project: Project, by: Lead | Operator, caption_id: int
+) -> tuple[AcceptedCaption, list[Correction]] | None:
+    """Return a caption in use with its corrections, the newest first; None if there is no such caption."""
+    with reading(project.store) as db:
+        caption = rows.accepted_caption(db, caption_id)
+        return None if caption is None else (caption, rows.corrections(db, caption_id))
+
+
+@lead_only
+def correct_caption(
+    project: Project, lead: Lead, caption_id: int, text: str, reason: str, *, seen: str, now: float
+) -> None:
+    """Give a caption another text. A query that was drawn in its words gets the same text.
+
+    Candidates keep the similarity that they were chosen by.
+
+    Args:
+        project: the project.
+        lead: who corrects it.
+        caption_id: which caption.
+        text: its text from now on.
+        reason: why, for the record.
+        seen: the text that the lead had before them.
+        now: seconds since 1970.
+
+    Raises:
+        Overtaken: it has another text by now, or is gone.
+        ProjectError: a pair of it was handed out, or the text cannot stand.
+    """
+    wanted, reason = tidy(text), tidy(reason)
+    if not wanted:
+        raise ProjectError(said("The caption is empty. Write what happens in the clip."))
+    if len(wanted) > LONGEST_CAPTION:
+        raise ProjectError(
+            said("The caption has {length} signs. Use at most {longest}.", length=len(wanted), longest=LONGEST_CAPTION)
+        )
+    with writing(project.store) as db:
+        caption = rows.accepted_caption(db, caption_id)
+        if caption is None or caption.text != seen:
+            raise Overtaken(said("Somebody else changed this caption. Look at it again before you correct it."))
+        if caption.fixed:
+            raise ProjectError(
+                said("Annotators already got pairs of this caption, so its text is fixed. Correct captions before.")
+            )
+        if wanted == caption.text:
+            raise ProjectError(said("This is the text that the caption already has. Change it, then save."))
+        if caption.published and (names := names_in(wanted, name_mapping_of(project), {})):
+            raise ProjectError(said("The caption still has a name: {names}. Replace it.", names=", ".join(names)))
+        if not rows.correct(db, caption_id, wanted, at=now):
+            raise ProjectError(said("Another caption of this moment, or another query, already has this text."))
+        payload = {"before": caption.text, "text": wanted, "reason": reason}
+        events.note(db, CAPTION_CORRECTED, lead, f"caption:{caption_id}", now=now, **payload)

@@ -1,0 +1,49 @@
+"""Remove people: an account that nothing tells of is deleted, anybody else is archived.
+
+Somebody who is archived cannot sign in and is in no list of people. Every judgement, description and event of theirs
+stays, under their number. `staffing.suspend` with `suspended=False` brings them back.
+
+*Reads* every table that names people. *Writes* annotator, invitation, session, assignment, seats, events.
+"""
+
+from backend.campaign.judging.model import PERSON_ARCHIVED, PERSON_REMOVED
+from backend.campaign.judging.rows import assignments
+from backend.campaign.judging.staffing import return_seats
+from backend.campaign.nouns import Lead
+from backend.campaign.setup.people import rows as people
+from backend.campaign.setup.people.permissions import lead_only
+from backend.campaign.setup.project.folder import Project
+from backend.core.errors import ProjectError
+from backend.core.ids import AnnotatorId
+from backend.core.messages import said
+from backend.store import events
+from backend.store.connection import writing
+
+
+@lead_only
+def remove_person(project: Project, lead: Lead, annotator_id: AnnotatorId, *, now: float) -> bool:
+    """Remove somebody from the lists of people, and end their sessions and links.
+
+    Returns:
+        Whether they are archived, because something of theirs is on record; otherwise the account is gone.
+
+    Raises:
+        ProjectError: there is no such person, or it is oneself.
+    """
+    with writing(project.store) as db:
+        person = people.by_id(db, annotator_id)
+        if person is None:
+            raise ProjectError(said("there is no person {person}: reload the page", person=annotator_id))
+        if annotator_id == lead.annotator_id:
+            raise ProjectError(said("You cannot remove yourself. Ask another lead."))
+        subject = f"annotator:{annotator_id}"
+        if not people.is_on_record(db, annotator_id):
+            people.remove(db, annotator_id)
+            events.note(db, PERSON_REMOVED, lead, subject, now=now, name=person.name, role=person.role.value)
+            return False
+        return_seats(db, annotator_id, lead.annotator_id, "archived", now=now)
+        assignments.end(db, annotator_id, by=lead.annotator_id, at=now)
+        people.void_invitations(db, annotator_id, at=now)
+        people.archive(db, annotator_id, at=now)
+        events.note(db, PERSON_ARCHIVED, lead, subject, now=now, name=person.name)
+    return True

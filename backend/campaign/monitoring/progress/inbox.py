@@ -1,0 +1,168 @@
+"""List what waits for a lead, and whose work has quality flags.
+
+*Reads* verdicts, notes, skips, clip faults, batches, rewrites, descriptions, exams, pauses, gold findings, grades.
+*Writes* nothing.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from backend.campaign.corpus.captions import rows as captions
+from backend.campaign.judging.rows import pair_status
+from backend.campaign.monitoring.progress.model import FlaggedPerson, Wait, WaitKind
+from backend.campaign.monitoring.progress.rows import inbox as rows
+from backend.campaign.monitoring.progress.rows import work
+from backend.campaign.monitoring.progress.rows.inbox import Waiting
+from backend.campaign.monitoring.quality import flags as quality
+from backend.campaign.nouns import Lead, Operator
+from backend.campaign.qualification.answers.rows import takers
+from backend.campaign.qualification.exam import results
+from backend.campaign.qualification.exam.answer_key import FEWEST
+from backend.campaign.qualification.exam.model import Exam, ExamKey, ExamPhase, ExamPurpose
+from backend.campaign.qualification.exam.rows import attempts, exams
+from backend.campaign.qualification.gold import rows as gold
+from backend.campaign.qualification.gold.questions import within_tolerance
+from backend.campaign.qualification.gold.rules import accuracy
+from backend.campaign.selection.batches import rows as batches
+from backend.campaign.selection.batches.model import RuleWord, rule_reading
+from backend.campaign.setup.people.permissions import in_charge
+from backend.campaign.setup.project import rows as project_rows
+from backend.campaign.setup.project.folder import Project
+from backend.store.connection import Database, reading
+
+
+@in_charge
+def waits(project: Project, by: Lead | Operator) -> tuple[Wait, ...]:
+    """Return what waits for a lead, the newest first; only what there is. What has no time comes before the rest."""
+    with reading(project.store) as db:
+        found: dict[WaitKind, Waiting] = {
+            WaitKind.TEAM: _without_team(db),
+            WaitKind.DISCARDED: rows.discarded(db),
+            WaitKind.NOTES: rows.notes(db),
+            WaitKind.SKIPPED: rows.skipped(db),
+            WaitKind.BLOCKED: rows.blocked(db),
+            WaitKind.REPORTED: _reported(db),
+            WaitKind.BATCHES: _recommended(db),
+            WaitKind.REWRITES: _rewrites(db),
+            WaitKind.DESCRIPTIONS: rows.descriptions(db),
+            WaitKind.PAUSED: rows.paused(db),
+            WaitKind.GOLD: _warned(db),
+            **dict(_exams(db)),
+        }
+        name, text = (found[WaitKind.NOTES].count and rows.newest_note(db)) or ("", "")
+    return newest_first(
+        Wait(
+            kind,
+            one.count,
+            one.newest,
+            (name,) if kind is WaitKind.NOTES else one.who,
+            text if kind is WaitKind.NOTES else "",
+        )
+        for kind, one in found.items()
+        if one.count
+    )
+
+
+def newest_first(found: Iterable[Wait]) -> tuple[Wait, ...]:
+    """Sort by time, the newest first; what has no time comes before."""
+    return tuple(sorted(found, key=lambda one: (one.newest is not None, -(one.newest or 0.0))))
+
+
+@in_charge
+def flagged(project: Project, by: Lead | Operator) -> list[FlaggedPerson]:
+    """Return the annotators with quality flags who are not suspended, the newest work first."""
+    raised = [one for one in quality.flags(project, by) if one.raised]
+    with reading(project.store) as db:
+        working = rows.at_work(db)
+        found = [
+            FlaggedPerson(one, rows.last_graded(db, one.annotator_id)) for one in raised if one.annotator_id in working
+        ]
+    return sorted(found, key=lambda one: -(one.newest or 0.0))
+
+
+def _without_team(db: Database) -> Waiting:
+    """The pairs that want grades, if nobody is there to give them."""
+    has_team = any(not (one.suspended or one.simulated or one.elsewhere) for one in work.everybody(db))
+    return Waiting() if has_team else Waiting(sum(work.kinds(db).values()))
+
+
+def _reported(db: Database) -> Waiting:
+    found = pair_status.reported_clips(db)
+    return Waiting(len(found), max((one.at for one in found), default=None))
+
+
+def _recommended(db: Database) -> Waiting:
+    """The queries whose next batch is worth opening by the rule."""
+    rule = batches.versions(db)[-1].rule
+    times = [
+        at
+        for _, relevances, at in rows.last_candidates(db, rule.last)
+        if rule_reading(rule, relevances).word is RuleWord.OPEN
+    ]
+    return Waiting(len(times), max((at for at in times if at is not None), default=None))
+
+
+def _rewrites(db: Database) -> Waiting:
+    """The rewrites to decide on: once queries are drawn, nobody can decide any more."""
+    return Waiting(0 if captions.any_query(db) else captions.counts(db).waiting)
+
+
+def _exams(db: Database) -> Iterator[tuple[WaitKind, Waiting]]:
+    """What waits for a lead about the exam and the calibration round. Suspended people are left out."""
+    exam = exams.held(db)
+    if exam is not None:
+        yield from _held(db, exam)
+    else:
+        over = exams.newest_of_open_pairs(db)
+        if over is not None and over.usable and attempts.first_finished(db, over.exam_id):
+            yield WaitKind.EXAM_ANSWERS, Waiting(rows.unsettled_items(db, over.exam_id), over.ended_at)
+    calibration = exams.held(db, ExamPurpose.CALIBRATION)
+    if calibration is not None and (ended := _all_done(db, calibration)) is not None:
+        yield WaitKind.CALIBRATION, Waiting(rows.unsettled_items(db, calibration.exam_id), ended)
+
+
+def _held(db: Database, exam: Exam) -> Iterator[tuple[WaitKind, Waiting]]:
+    stands = [(one, results.standing(db, one, exam)) for one in takers(db) if not one.suspended]
+
+    def those(phase: ExamPhase) -> Waiting:
+        who = [(one.name, found.attempt) for one, found in stands if found.phase is phase]
+        times = [attempt.handed_in_at for _, attempt in who if attempt and attempt.handed_in_at is not None]
+        return Waiting(len(who), max(times, default=None), tuple(name for name, _ in who))
+
+    yield WaitKind.EXAM_FAILED, those(ExamPhase.FAILED)
+    if not exam.key_from.comes_later:
+        return
+    unsettled = rows.unsettled_items(db, exam.exam_id)
+    if exam.closed_at is None and exam.key_from is ExamKey.OWN:
+        yield WaitKind.EXAM_KEY, Waiting(exam.items, exam.set_at)
+    elif exam.closed_at is None:
+        finished = those(ExamPhase.WAITING)
+        yield WaitKind.EXAM_ROUND, finished if finished.count >= FEWEST else Waiting()
+    elif exam.usable:
+        yield WaitKind.EXAM_ANSWERS, Waiting(unsettled, exam.closed_at)
+    else:
+        yield WaitKind.RESERVED, Waiting(unsettled, exam.used_at)
+
+
+def _all_done(db: Database, calibration: Exam) -> float | None:
+    """When the last of the team finished a calibration round; None while somebody has not."""
+    stands = [results.standing(db, one, calibration) for one in takers(db) if not one.suspended]
+    times = [one.attempt.handed_in_at for one in stands if one.phase is ExamPhase.DONE and one.attempt]
+    if not stands or len(times) < len(stands):
+        return None
+    return max((at for at in times if at is not None), default=None)
+
+
+def _warned(db: Database) -> Waiting:
+    """Whom gold has warned, and whose answers since are too few or not good enough to say that it was chance."""
+    settings = project_rows.gold(db)
+    if not settings.on:
+        return Waiting()
+    still = []
+    for me, name, at in rows.warned_by_gold(db):
+        last = gold.last_finding(db, me)
+        answers = gold.answers(db, me, after=last.last_answer if last else 0)
+        now = accuracy(within_tolerance(answers, project_rows.grading(db).tolerance), settings)
+        if now is None or now < settings.warn:
+            still.append((at, name))
+    still.sort(reverse=True)
+    return Waiting(len(still), max((at for at, _ in still), default=None), tuple(name for _, name in still))

@@ -1,0 +1,121 @@
+"""Preview the videos of a folder before they are added, and remove videos that nothing uses.
+
+*Reads* video files, folders of frames. *Writes* video, video_check, moment, shot, one event for a removal. Files stay
+where they are, whatever is removed.
+"""
+
+import base64
+from collections.abc import Collection
+from contextlib import suppress
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+from backend.campaign.corpus.importing.measuring import register_folder
+from backend.campaign.corpus.importing.model import RegisterReport
+from backend.campaign.monitoring.videos import rows
+from backend.campaign.monitoring.videos.allowed_folders import require_allowed
+from backend.campaign.monitoring.videos.model import VIDEOS_REMOVED
+from backend.campaign.nouns import Lead, Operator
+from backend.campaign.setup.people.permissions import in_charge
+from backend.campaign.setup.project.folder import Project
+from backend.core.errors import InputError, Problem, VideoUnreadable
+from backend.core.messages import said, said_n
+from backend.core.parallel import run_units
+from backend.core.progress import Progress, named
+from backend.core.typed_text import nfc
+from backend.media.limits import within_bounds
+from backend.media.sources import USUAL_FPS, Source
+from backend.media.strip import film_strip
+from backend.store import events
+from backend.store.connection import writing
+
+PICTURES = 24
+"""Videos of a preview that have a picture; more would take long to draw."""
+
+
+@dataclass(frozen=True, slots=True)
+class VideoPicture:
+    """A new video of a preview: its name, its length, and the picture in its middle as WebP in base64, "" if none."""
+
+    name: str
+    duration_s: float
+    webp: str
+
+
+@in_charge
+def preview_videos(
+    project: Project,
+    by: Lead | Operator,
+    videos: Path,
+    *,
+    fps: Fraction = USUAL_FPS,
+    decode: bool | None = None,
+    now: float,
+    progress: Progress | None = None,
+) -> tuple[RegisterReport, list[VideoPicture]]:
+    """Return what `register_videos` would add and refuse, with pictures of the first videos; nothing is written.
+
+    For arguments and refusals see `register_videos`.
+    """
+    require_allowed(project, by, videos)
+    steps = named(progress, said("measuring videos"))
+    report = register_folder(project, by, videos, fps=fps, decode=decode, dry_run=True, now=now, progress=steps)
+    shown = [video for video in report.videos if video.new][:PICTURES]
+    units = [(project.source(video.facts), video.facts.duration_s / 2) for video in shown]
+    # In a process of its own: a damaged file may end the one that reads it.
+    drawn = run_units(
+        _picture,
+        None,
+        units,
+        called=lambda unit: unit[0].name,
+        apart=True,
+        lost=lambda unit, died: "",
+        progress=named(progress, said("drawing pictures")),
+    )
+    pictures = [
+        VideoPicture(video.name, video.facts.duration_s, webp) for video, webp in zip(shown, drawn, strict=True)
+    ]
+    return report, pictures
+
+
+def _picture(_: None, unit: tuple[Source, float]) -> str:
+    source, middle_s = unit
+    with suppress(VideoUnreadable, InputError), within_bounds(source):
+        return base64.b64encode(film_strip(source, middle_s, middle_s, frames=1)).decode()
+    return ""
+
+
+@in_charge
+def remove_videos(project: Project, by: Lead | Operator, videos: Collection[str], *, now: float) -> int:
+    """Remove videos that nothing uses, with their proposed moments: all of them, or none. Their files stay.
+
+    Returns:
+        How many were removed.
+
+    Raises:
+        InputError: one is not in the project, or something uses it: each with the reason.
+    """
+    names = list(dict.fromkeys(nfc(name) for name in videos))
+    with writing(project.store) as db:
+        uses = rows.uses(db)
+        problems = [Problem(name, None, why) for name in names if (why := _why_kept(uses.get(name)))]
+        if problems or not names:
+            raise InputError(problems or [Problem(said("videos"), None, said("choose at least one"))])
+        rows.remove(db, names)
+        events.note(db, VIDEOS_REMOVED, by, "videos", now=now, count=len(names), videos=names)
+    return len(names)
+
+
+def _why_kept(uses: tuple[int, int] | None) -> str:
+    """Why a video cannot be removed, by its used moments and its descriptions; empty where it can."""
+    if uses is None:
+        return said("is not a video of this project")
+    moments, others = uses
+    if moments:
+        return said_n(
+            "stays, because captions, queries or grades use {n} of its moments",
+            "stays, because captions, queries or grades use {n:,} of its moments",
+            moments,
+        )
+    return said("stays, because people describe it") if others else ""

@@ -1,0 +1,82 @@
+"""Remove a kept release: its zip goes, its row, its name and the reason stay on record.
+
+*Reads* release, release_removal. *Writes* release_removal, an event; deletes one zip, unless another release needs it.
+"""
+
+from backend.campaign.nouns import Lead, Operator
+from backend.campaign.release.export import rows as releases
+from backend.campaign.release.export.kept_releases import zip_of
+from backend.campaign.release.export.model import RELEASE_REMOVED
+from backend.campaign.setup.people.permissions import in_charge
+from backend.campaign.setup.project.folder import Project
+from backend.core.errors import ProjectError
+from backend.core.messages import said
+from backend.core.typed_text import nfc, tidy
+from backend.store import events
+from backend.store.connection import writing
+
+LONGEST_REASON = 500
+
+
+@in_charge
+def remove_release(
+    project: Project, by: Lead | Operator, name: str, confirmation: str, reason: str, *, now: float
+) -> None:
+    """Remove a release from the list, and delete its zip.
+
+    Args:
+        project: the project.
+        by: who asks for it.
+        name: of the release.
+        confirmation: the same name, as they typed it: the zip cannot be brought back.
+        reason: why; it stays on record.
+        now: seconds since 1970.
+
+    Raises:
+        ProjectError: there is no such release, the name was typed wrongly, the reason is empty or too long, or the
+            zip cannot be deleted.
+    """
+    reason = tidy(reason)
+    with writing(project.store) as db:
+        found = releases.all_releases(db)
+        row = next((one for one in found if nfc(one.name) == nfc(name)), None)
+        if row is None:
+            raise ProjectError(said("There is no release called {name} any more. Reload the page.", name=name))
+        if nfc(confirmation.strip()) != nfc(row.name):
+            raise ProjectError(said("To remove the release, type its name: {name}", name=row.name))
+        if not reason:
+            raise ProjectError(said("Give a reason: it stays on record."))
+        if len(reason) > LONGEST_REASON:
+            raise ProjectError(
+                said(
+                    "The reason has {length:,} characters. Use at most {longest:,}.",
+                    length=len(reason),
+                    longest=LONGEST_REASON,
+                )
+            )
+        releases.remove(db, row.release_id, reason, at=now, by=by.annotator_id)
+        shared = any(one.file == row.file for one in found if one.release_id != row.release_id)
+        events.note(
+            db,
+            RELEASE_REMOVED,
+            by,
+            f"release:{row.sha256[:12]}",
+            now=now,
+            name=row.name,
+            sha256=row.sha256,
+            file=row.file,
+            reason=reason,
+        )
+    file = zip_of(project, row.file) if row.file and not shared else None
+    try:
+        if file is not None:
+            file.unlink(missing_ok=True)
+    except OSError as error:
+        raise ProjectError(
+            said(
+                "{name} is removed from the list, but {file} is still there ({strerror}). Delete it on the server.",
+                name=row.name,
+                file=row.file,
+                strerror=error.strerror,
+            )
+        ) from None

@@ -1,0 +1,138 @@
+"""Write `reelrank.toml`: a new one from the registry, and other values into one that people have edited."""
+
+import re
+import textwrap
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
+from typing import Any, get_origin
+
+from msgspec import NODEFAULT, Struct, json
+from msgspec.structs import fields
+
+from backend.campaign.setup.project.settings import ProjectSettings, about_field, bare_type, is_section
+
+_WIDTH = 120
+
+
+def template() -> str:
+    """A new `reelrank.toml`, with a place for whatever has no default, and for the cast.
+
+    >>> template().splitlines()[1:3]
+    ['name = {name}', '']
+    """
+    first = "# Settings of this ReelRank project. Lines may be edited; a change is in force at once."
+    return "\n".join([first, *_lines(ProjectSettings), "{cast}"])
+
+
+def _lines(section: type[Struct], path: str = "") -> Iterator[str]:
+    for field in fields(section):
+        about, inner = about_field(field), bare_type(field)
+        comment = about.meaning if about.comment is None else about.comment
+        yield from [""] * about.group
+        yield from (f"# {line}" for line in textwrap.wrap(comment, _WIDTH - 2, break_on_hyphens=False))
+        if is_section(inner):
+            yield f"[{path}{field.name}]"
+            yield from _lines(inner, f"{path}{field.name}.")
+        elif get_origin(inner) is dict:
+            yield f"[{path}{field.name}]"
+        elif about.example is not None:
+            yield f"# {field.name} = {toml_value(about.example)}"
+        else:
+            value = f"{{{field.name}}}" if field.default is NODEFAULT else toml_value(field.default)
+            yield f"{field.name} = {value}"
+
+
+def toml_value(value: Any) -> str:
+    """Return a text or a number as TOML writes it (JSON's escapes are a subset of TOML's)."""
+    return (
+        f"{value:.15g}" if isinstance(value, (int, float)) else json.encode(value).decode().replace("\x7f", "\\u007f")
+    )
+
+
+KeyPath = tuple[str, ...]
+"""Where a value stands in the file: `("pay", "rates", "Ana")`."""
+_HEADER = re.compile(r"\s*\[")
+_ENTRY = re.compile(r"\s*[^\s#\[][^=]*=")
+_VALUE = re.compile(r"""=\s*(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^"'#]*?)(?P<comment>\s+#.*)?$""")
+
+
+def with_values(text: str, changes: Mapping[KeyPath, object]) -> str:
+    r"""Return the text of a settings file with other values, everything else as written; None takes a line out.
+
+    A file that says them in a form which cannot be edited by lines is written anew, with the comments of a new file.
+
+    >>> print(with_values("[pay] # a month\nhourly_rate = 11 # gross", {("pay", "hourly_rate"): 12.5}))
+    [pay] # a month
+    hourly_rate = 12.5 # gross
+    <BLANKLINE>
+    """
+    wanted = _changed(tomllib.loads(text), changes)
+    edited = _edited(text, changes)
+    if _says(edited, wanted):
+        return edited
+    fresh = template().format(**{key: toml_value(wanted[key]) for key in ("name", "encoder", "encoder_kind")}, cast="")
+    return _edited(fresh, dict(_values(wanted)))
+
+
+def _changed(said: dict[str, Any], changes: Mapping[KeyPath, object]) -> dict[str, Any]:
+    wanted = deepcopy(said)
+    for (*sections, key), value in changes.items():
+        place = wanted
+        for section in sections:
+            place = place.setdefault(section, {})
+        if value is None:
+            place.pop(key, None)
+        else:
+            place[key] = value
+    return wanted
+
+
+def _says(text: str, wanted: Mapping[str, Any]) -> bool:
+    try:
+        return dict(_values(tomllib.loads(text))) == dict(_values(wanted))
+    except tomllib.TOMLDecodeError:
+        return False
+
+
+def _values(table: Mapping[str, Any], above: KeyPath = ()) -> Iterator[tuple[KeyPath, object]]:
+    for key, value in table.items():
+        if isinstance(value, dict):
+            yield from _values(value, (*above, key))
+        else:
+            yield (*above, key), value
+
+
+def _edited(text: str, changes: Mapping[KeyPath, object]) -> str:
+    lines = text.replace("\r\n", "\n").removesuffix("\n").split("\n")  # not splitlines: TOML knows no other ends
+    for (*section, key), value in changes.items():
+        first, end = _body(lines, section)
+        name = key if re.fullmatch(r"[A-Za-z0-9_-]+", key) and not section[1:] else toml_value(key)
+        line = None if value is None else f"{name} = {toml_value(value)}"
+        named = "|".join(map(re.escape, (key, toml_value(key), f"'{key}'")))
+        written = [n for n in range(first, end) if re.match(rf"\s*(?:{named})\s*=", lines[n])]
+        remarks = [n for n in range(first, end) if re.match(rf"#\s*(?:{named})\s*=", lines[n])]
+        if line is None:
+            lines[:] = [f"# {one}" if n in written else one for n, one in enumerate(lines)]
+        elif written:
+            old = _VALUE.search(lines[written[0]])
+            lines[written[0]] = line + ((old["comment"] or "") if old else "")
+        elif remarks:
+            lines[remarks[0]] = line
+        else:
+            entries = [n for n in range(first, end) if _ENTRY.match(lines[n])]
+            lines.insert(entries[-1] + 1 if entries else first, line)
+    return "\n".join(lines) + "\n"
+
+
+def _body(lines: list[str], section: Sequence[str]) -> tuple[int, int]:
+    """Return the first line of a section and the line after its last one; a section that is not there is added."""
+    headers = [n for n, line in enumerate(lines) if _HEADER.match(line)]
+    first = 0
+    if section:
+        wanted = re.compile(r"\s*\[\s*" + r"\s*\.\s*".join(map(re.escape, section)) + r"\s*\]\s*(?:#.*)?")
+        first = next((n + 1 for n in headers if wanted.fullmatch(lines[n])), 0)
+        if not first:
+            lines += ["", f"[{'.'.join(section)}]"]
+            return len(lines), len(lines)
+    return first, next((n for n in headers if n >= first), len(lines))

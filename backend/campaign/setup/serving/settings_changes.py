@@ -1,0 +1,178 @@
+"""Change settings of `reelrank.toml` from the page Settings.
+
+*Reads* the file. *Writes* the file, events. The types of the file check every value, as they do when it is read.
+"""
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+import msgspec
+
+from backend.campaign.nouns import Lead
+from backend.campaign.setup.people.permissions import lead_only
+from backend.campaign.setup.project.folder import Project
+from backend.campaign.setup.project.places import SETTINGS_FILE
+from backend.campaign.setup.project.setting_entries import Home, SettingEntry
+from backend.campaign.setup.project.settings import BY_KEY, SETTINGS, ProjectSettings
+from backend.campaign.setup.project.settings_file import database_address, read_settings, why_fixed, write_whole
+from backend.campaign.setup.project.settings_text import KeyPath, with_values
+from backend.core.errors import NotAllowed, Overtaken, ProjectError
+from backend.core.events import Event, EventGroup
+from backend.core.messages import said
+from backend.core.text_files import control_fault
+from backend.store import events
+from backend.store.address import without_password
+from backend.store.connection import writing
+
+Value = str | float | Mapping[str, str] | Mapping[str, float] | None
+"""Of a setting; a mapping for the settings that have an entry for each name."""
+SETTING_CHANGED = Event("setting_changed", EventGroup.DECISIONS, said("set {setting} to {after} (before: {before})"))
+"""A lead changed a setting of the file. Payload: setting, before, after; the subject is `setting:` and its key."""
+LONGEST = 200
+"""Characters of a text that a setting is."""
+EDITABLE = tuple(one for one in SETTINGS if one.home is Home.FILE and not one.operator_only)
+"""The settings of the file that leads change."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileSettings:
+    """What `reelrank.toml` says. `fixed` tells why nothing of it can be changed here, or is empty."""
+
+    values: Mapping[str, Value]
+    """By key, also of those that only the operator sets; a database's address has no password."""
+    fixed: str
+    several_files: bool
+    """Whether other machines may serve this project with a file of their own."""
+
+
+@lead_only
+def file_settings(project: Project, lead: Lead) -> FileSettings:
+    """Return what the file says now.
+
+    Raises:
+        InputError: it says something that is not understood, so that the settings read before are in force.
+    """
+    values = _values(read_settings(project.folder))
+    return FileSettings(
+        values | {"database": without_password(str(values["database"]))},
+        why_fixed(project.folder),
+        bool(database_address(project.folder)),
+    )
+
+
+@lead_only
+def change_settings(
+    project: Project, lead: Lead, changes: Mapping[str, tuple[Value, Value]], *, now: float
+) -> list[str]:
+    """Write other values into the file, and return the keys that changed: all of them, or none.
+
+    Args:
+        project: the project; its settings are in force at once, here and in every process that serves the folder.
+        lead: who changes them.
+        changes: by key, the value that the lead saw and the one they want.
+        now: seconds since 1970.
+
+    Raises:
+        NotAllowed: only the operator sets one of them.
+        Overtaken: the file no longer says what the lead saw.
+        ProjectError: a value is refused, or the file is read-only.
+        InputError: the file is not understood as it is.
+    """
+    if refused := [key for key in changes if key not in {one.key for one in EDITABLE}]:
+        raise NotAllowed(said("{setting} is set by whoever runs the server", setting=refused[0]))
+    if fixed := why_fixed(project.folder):
+        raise ProjectError(fixed)
+    for key, (_, wanted) in changes.items():
+        if wrong := _fault(BY_KEY[key], wanted):
+            raise ProjectError(wrong)
+    path = project.folder / SETTINGS_FILE
+    with writing(project.store) as db:  # nobody else changes the file meanwhile
+        standing = _values(read_settings(project.folder))
+        changed = {key: wanted for key, (_, wanted) in changes.items() if standing[key] != wanted}
+        for key in changed:
+            if standing[key] != changes[key][0]:
+                raise Overtaken(
+                    said(
+                        "{setting} was changed to {value} in the meantime, so nothing was saved: look at it, and save "
+                        "again if you still want to change it",
+                        setting=BY_KEY[key].label,
+                        value=value_words(standing[key]),
+                    )
+                )
+        text = with_values(
+            path.read_text(encoding="utf-8"),
+            {place: value for key, wanted in changed.items() for place, value in _places(key, standing[key], wanted)},
+        )
+        _require_understood(text)
+        for key, wanted in changed.items():
+            payload = {"setting": key, "before": value_words(standing[key]), "after": value_words(wanted)}
+            events.note(db, SETTING_CHANGED, lead, f"setting:{key}", now=now, **payload)
+        if changed:
+            write_whole(path, text)
+    return list(changed)
+
+
+def value_words(value: Value | tuple[str, ...]) -> str:
+    """Return a value as people read it."""
+    if value is None or value == "" or value == {} or value == ():
+        return "–"
+    if isinstance(value, tuple):
+        return ", ".join(value)
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name}: {value_words(one)}" for name, one in value.items())
+    return value if isinstance(value, str) else f"{value:.15g}"
+
+
+def _values(settings: ProjectSettings) -> dict[str, Value]:
+    return {one.key: _value(settings, one.key) for one in SETTINGS if one.home is Home.FILE}
+
+
+def _value(settings: ProjectSettings, key: str) -> Any:
+    found: Any = settings
+    for part in key.split("."):
+        found = getattr(found, part)
+    return found.value if isinstance(found, Enum) else found
+
+
+def _places(key: str, before: Value, after: Value) -> Iterator[tuple[KeyPath, object]]:
+    """Where in the file what changes."""
+    path = tuple(key.split("."))
+    if not isinstance(before, Mapping) or not isinstance(after, Mapping):
+        yield path, after
+        return
+    for name in {**before, **after}:
+        if before.get(name) != after.get(name):
+            yield (*path, name), after.get(name)
+
+
+def _fault(entry: SettingEntry, value: Value) -> str:
+    """Return what is wrong with a value, by the range of its setting; an empty text if nothing is."""
+    numbers = [*value.values()] if isinstance(value, Mapping) else [value]
+    for one in numbers:
+        if isinstance(one, str):
+            if len(one) > LONGEST:
+                return said("{setting} has more than {most} characters", setting=entry.label, most=LONGEST)
+            if not one.strip():
+                return said("{setting} is empty: write something", setting=entry.label)
+            if wrong := control_fault(one):
+                return said("{setting}: {message}", setting=entry.label, message=wrong)
+        elif one is not None and not (
+            (entry.least is None or one >= entry.least)
+            and (entry.above is None or one > entry.above)
+            and (entry.most is None or one <= entry.most)
+        ):
+            return said("{setting} is {value:.15g}: write {range}", setting=entry.label, value=one, range=entry.range)
+    return ""
+
+
+def _require_understood(text: str) -> None:
+    """Never write what cannot be read back."""
+    try:
+        msgspec.convert(tomllib.loads(text), ProjectSettings)
+    except (ValueError, msgspec.MsgspecError) as error:
+        raise ProjectError(
+            said("{file} would not be understood: {message}", file=SETTINGS_FILE, message=error)
+        ) from error
