@@ -17,7 +17,7 @@ SHOWN = {
     "Grades": "Lowest and highest grade",
     "People": "Who agrees with whom",
     "Over time": "Agreement by day",
-    "Queries": "Those that people agree on least stand first",
+    "Queries": "Queries with the least agreement come first",
 }
 
 
