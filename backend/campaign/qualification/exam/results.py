@@ -353,7 +353,7 @@ def lay_out(held: Exam, found: ExamStanding, today: int, in_all: int) -> Desk[Ex
         exam_desk = replace(
             exam_desk,
             most_missed=attempt.most_missed,
-            result=result(found.items, attempt),
+            result=result(found.items, attempt).score,
             missed=tuple(_miss(item, name) for _, item, name in to_do) if shown else (),
         )
     state = DeskState.READY if shown else DeskState.EXAM
