@@ -46,7 +46,8 @@ function examAct({ phase, items }) {
 /** Why the exam has no clip to show: {title, text, label of the button, whether the guideline is offered}. */
 function examWords(exam) {
   const { phase, attempt, items, queries, most_missed: most, tolerance, result } = exam;
-  const asked = tr("{clips} of {queries}", { clips: trn("{n} clip", "{n} clips", items), queries: trn("{n} query", "{n} queries", queries) });
+  const clips = trn("{n} clip", "{n} clips", items);
+  const asked = queries > 0 ? tr("{clips} of {queries}", { clips, queries: trn("{n} query", "{n} queries", queries) }) : clips;
   if (exam.purpose === "trial") return trialWords(phase, items, asked);
   if (phase === "first" && items === 0) {
     return { title: tr("The exam comes first"), text: tr("None of its clips can be shown just now. Tell your lead annotator.") };

@@ -115,6 +115,7 @@ class ExamDesk:
     attempt: int
     items: int
     queries: int
+    """0 where a retake is drawn when it begins."""
     answered: int
     most_missed: float
     tolerance: int
@@ -248,6 +249,8 @@ class ExamItem:
     again: int | None
     note: str = ""
     """What was written with the answer, in a calibration round."""
+    alternate: bool = False
+    """Whether only retakes ask it."""
 
 
 EXAM_SET = Event(
