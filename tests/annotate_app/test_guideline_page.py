@@ -7,6 +7,8 @@ from functools import partial
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from annotate_app import language
+from annotate_app.shared import player
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.qualification.guideline.practice_pairs import (
     answer_practice,
@@ -35,6 +37,40 @@ def open_page(judging: Judging, open_judging: Callable[..., AppTest]) -> Open:
 def press(app: AppTest, label: str) -> None:
     next(button for button in app.button if button.label == label).click().run()
     assert not app.exception
+
+
+def test_texts_in_german_are_a_version_too_and_stay_when_english_is_reworded(judging: Judging, open_page: Open) -> None:
+    app = open_page()
+    app.toggle(key="words-1-de").set_value(True).run()
+    app.text_input(key="words-1-de-4-label").set_value("Genau").run()
+    app.text_input(key="words-1-de-ask-1").set_value("Passt es?").run()
+    app.text_area(key="words-1-de-reminders").set_value("\nZweimal schauen.").run()
+    app.radio(key="guideline-preview-language").set_value("de").run()
+    app.text_input(key="words-1-reason").set_value("German too.").run()
+    press(app, "Save as version 2")
+    assert "Version 2 saved; 3 texts changed." in words(app)
+    grading = judging.project.campaign.grading
+    shown = {
+        tag: player.guideline(judging.project.campaign, language=tag)["grades"][4]["label"] for tag in ("de", "en")
+    }
+    assert shown == {"de": "Genau", "en": grading.scale.label(4)}
+    language.use("de")
+    try:
+        assert player.guideline(judging.project.campaign)["questions"][0]["title"] == "Passt es?"
+    finally:
+        language.use(None)
+    label, asked, reminder = grading.scale.label(4), grading.questions[0].title, grading.reminders[1]
+    assert grading.translations == {"de": {label: "Genau", asked: "Passt es?", reminder: "Zweimal schauen."}}
+    table = next(one.proto.body for one in app.get("html") if "rr-changes" in one.proto.body)
+    assert f"Grade 4, label (de)</td><td><del>{label}</del></td><td><ins>Genau</ins>" in table
+    app.text_input(key="words-2-4-label").set_value("Perfect").run()
+    app.text_input(key="words-2-reason").set_value("Shorter.").run()
+    press(app, "Save as version 3")
+    assert judging.project.campaign.grading.translations["de"]["Perfect"] == "Genau"
+    app.text_input(key="words-3-de-4-label").set_value("Genau, und ohne jede Abweichung").run()
+    app.text_input(key="words-3-reason").set_value("Longer.").run()
+    press(app, "Save as version 4")
+    assert "translations.de: the label of grade 4 has 31 characters: a button holds 24" in words(app)
 
 
 def test_words_are_saved_as_a_version_with_a_reason(judging: Judging, open_page: Open) -> None:

@@ -17,7 +17,7 @@ from backend.campaign.qualification.exam.rules.drawing import draw_retake
 from backend.campaign.setup.people import permissions
 from backend.campaign.setup.project.folder import Project
 from backend.core.ids import AnnotatorId, PairId
-from backend.core.messages import said_n
+from backend.core.messages import said
 from backend.store.connection import Database, reading
 
 
@@ -34,10 +34,9 @@ class RetakeOutlook:
         """Why some pairs are asked again, in a sentence; an empty text where none is."""
         if not self.repeated:
             return ""
-        return said_n(
-            "Too few other settled pairs: a retake repeats {n} of {items} pairs, {explained} of them explained.",
-            "Too few other settled pairs: a retake repeats {n} of {items} pairs, {explained} of them explained.",
-            self.repeated,
+        return said(
+            "Too few other settled pairs: a retake repeats {repeated} of {items} pairs, {explained} of them explained.",
+            repeated=self.repeated,
             items=self.items,
             explained=self.explained,
         )

@@ -106,6 +106,7 @@ def _reword(
         wrong = list(
             model.grading_problems(new.scale.meanings, new.tolerance, new.example_query, new.questions, new.reminders)
         )
+        wrong += [] if wrong else model.translation_problems(new)
         if project_rows.has_graded(db):
             wrong += _fixed(old, new)
         if wrong:
@@ -194,15 +195,19 @@ def guideline_due(project: Project, person: Annotator) -> Reading | None:
 
 
 @permissions.annotator_only
-def guideline_news(project: Project, person: Annotator) -> News | None:
-    """Return what changed since an annotator was shown the guideline; None if nothing did, or they are new."""
+def guideline_news(project: Project, person: Annotator, language: str = "") -> News | None:
+    """Return what changed since an annotator was shown the guideline; None if nothing did, or they are new.
+
+    The changes are those of the texts that readers of this language see; there may be none.
+    """
     with reading(project.store) as db:
         seen, present, _ = rows.reading(db, person.annotator_id)
         if seen is None or seen == present:
             return None
         there = {one.version: one for one in project_rows.versions(db)}
     since = [there[number].reason for number in range(seen + 1, present + 1)]
-    return News(present, since, changes(there[seen].grading, there[present].grading))
+    before, after = (there[number].grading.in_language(language) for number in (seen, present))
+    return News(present, since, changes(before, after))
 
 
 @permissions.annotator_only

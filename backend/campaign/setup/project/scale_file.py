@@ -40,6 +40,7 @@ class _ScaleFile(msgspec.Struct, forbid_unknown_fields=True):
     example_query: str = ""
     questions: list[_Question] = []
     reminders: list[str] = []
+    translations: dict[str, dict[str, str]] = {}
 
 
 def kept() -> list[str]:
@@ -83,6 +84,15 @@ def read(file: Path) -> Grading:
     wrong = model.grading_problems(meanings, found.tolerance, found.example_query, questions, found.reminders)
     if problems := [Problem(str(file), None, message) for message in wrong]:
         raise InputError(problems)
-    return Grading(
-        Scale(tuple(meanings)), found.tolerance, found.rounding, found.example_query, questions, tuple(found.reminders)
+    read_from = Grading(
+        Scale(tuple(meanings)),
+        found.tolerance,
+        found.rounding,
+        found.example_query,
+        questions,
+        tuple(found.reminders),
+        found.translations,
     )
+    if problems := [Problem(str(file), None, message) for message in model.translation_problems(read_from)]:
+        raise InputError(problems)
+    return read_from
