@@ -145,7 +145,7 @@ def _form(grading: Grading, version: int) -> Grading:
         language
         for language in _OTHER_LANGUAGES
         if st.toggle(
-            tr("Texts in {language} too", language=LANGUAGES[language]),
+            tr("Add texts in {language}", language=LANGUAGES[language]),
             language in grading.translations,
             key=f"words-{version}-{language}",
             help=tr("Annotators who read this app in this language see these texts. An empty text stays as it is."),

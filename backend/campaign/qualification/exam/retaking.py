@@ -35,7 +35,7 @@ class RetakeOutlook:
         if not self.repeated:
             return ""
         return said(
-            "Too few other settled pairs: a retake repeats {repeated} of {items} pairs, {explained} of them explained.",
+            "A retake repeats {repeated} of {items} pairs, {explained} of them explained: too few others are settled.",
             repeated=self.repeated,
             items=self.items,
             explained=self.explained,

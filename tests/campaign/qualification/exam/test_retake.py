@@ -139,7 +139,7 @@ def test_where_too_few_others_are_settled_explained_ones_come_last_and_the_lead_
         assert sum(item.pair_id in again for item in known) == max(0, 2 - there - unexplained)
     assert said == RetakeOutlook(10, 7, len(again))
     assert said.short == (
-        f"Too few other settled pairs: a retake repeats 7 of 10 pairs, {len(again)} of them explained."
+        f"A retake repeats 7 of 10 pairs, {len(again)} of them explained: too few others are settled."
     )
     (mine,) = [one for one in exam_results(held.project, OPERATOR) if one.person == held.annotators[ME]]
     assert [len(missed) for missed in (mine.attempts[0].missed, mine.attempts[1].missed)] == [4, 4]
