@@ -1,5 +1,6 @@
 """The lead's page "Guideline" over a real project: words, versions, and what newcomers practise on."""
 
+import json
 import re
 from collections.abc import Callable
 from functools import partial
@@ -18,8 +19,9 @@ from backend.campaign.qualification.guideline.practice_pairs import (
     practice_offers,
     practice_texts,
 )
+from backend.campaign.qualification.guideline.rules import Example
 from backend.campaign.qualification.guideline.versions import guideline_versions, reword_guideline
-from backend.core.ids import MomentId
+from backend.core.ids import MomentId, PairKey
 from reading import words
 from support import NOW, Judging
 
@@ -32,6 +34,13 @@ def open_page(judging: Judging, open_judging: Callable[..., AppTest]) -> Open:
     """Opens the page as the lead."""
     judging.rows("UPDATE video SET path = name")
     return partial(open_judging, "guideline")
+
+
+def unsaved(app: AppTest) -> bool:
+    """Whether the page warns that what was typed is not saved."""
+    given = [json.loads(one.proto.json) for one in app.get("bidi_component") if one.proto.json]
+    (changed,) = [one["changed"] for one in given if one.get("container") == ".st-key-guideline-words"]
+    return bool(changed)
 
 
 def press(app: AppTest, label: str) -> None:
@@ -71,6 +80,23 @@ def test_texts_in_german_are_a_version_too_and_stay_when_english_is_reworded(jud
     app.text_input(key="words-3-reason").set_value("Longer.").run()
     press(app, "Save as version 4")
     assert "translations.de: the label of grade 4 has 31 characters: a button holds 24" in words(app)
+
+
+def test_the_note_of_an_example_clip_is_translated_beside_the_words(judging: Judging, open_page: Open) -> None:
+    lead, sql = judging.lead.annotator_id, "INSERT INTO example (grade, pair_id, note, lead_id, chosen_at) "
+    judging.rows(f"{sql} VALUES (3, 1, ?, ?, ?)", WHY, lead, NOW)
+    app = open_page()
+    assert not unsaved(app)
+    app.toggle(key="words-1-de").set_value(True).run()
+    app.text_input(key="words-1-de-note-3").set_value("Die Hand ist da.").run()
+    assert unsaved(app)
+    app.text_input(key="words-1-reason").set_value("German too.").run()
+    press(app, "Save as version 2")
+    example = Example(1, 3, PairKey("p"), "A cat.", WHY, showing=True)
+    shown = player.guideline(judging.project.campaign, [example], "de")["grades"][3]["shown"]
+    assert shown["note"] == "Die Hand ist da."
+    judging.rows("UPDATE example SET withdrawn_at = ?", NOW)
+    assert not unsaved(app.run()), "the translation stays, should the example come back"
 
 
 def test_words_are_saved_as_a_version_with_a_reason(judging: Judging, open_page: Open) -> None:

@@ -1,7 +1,7 @@
 """The lead's page "Guideline": edit its words, compare its versions, and choose practice pairs."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from html import escape
 from typing import Any
@@ -18,6 +18,7 @@ from backend.campaign.qualification.guideline.rules import Change
 from backend.campaign.qualification.guideline.rules import changes as guideline_changes
 from backend.campaign.qualification.guideline.versions import (
     examples,
+    examples_chosen,
     guideline_readers,
     guideline_versions,
     reword_guideline,
@@ -77,7 +78,8 @@ def page() -> None:
 def save(project: Project, lead: Person, version: int) -> None:
     """Callback: save what was typed as a new version."""
     state = st.session_state
-    typed, reason = _typed(project.campaign.grading, version), str(state.get(f"words-{version}-reason", ""))
+    notes = _notes(project, lead)
+    typed, reason = _typed(project.campaign.grading, version, notes), str(state.get(f"words-{version}-reason", ""))
     number, changed = reword_guideline(project, lead, typed, reason, now=time.time(), based_on=version)
     told = trn(
         "Version {number} saved; {n} text changed. Annotators read it before their next clip.",
@@ -114,7 +116,7 @@ def _words(project: Project, lead: Person, version: GuidelineVersion) -> None:
             )
         )
         with st.container(key="guideline-words"):
-            typed = _form(grading, version.version)
+            typed = _form(grading, version.version, _notes(project, lead))
         warn_unsaved("guideline-words", changed=typed != grading, saved=str(version.version))
     with seen:
         st.header(tr("As annotators see it"), anchor=False)
@@ -140,7 +142,12 @@ def _preview_language(languages: list[str]) -> str:
     )
 
 
-def _form(grading: Grading, version: int) -> Grading:
+def _notes(project: Project, lead: Person) -> dict[int, str]:
+    """Return the notes of the example clips by grade, the best first: they can be translated too."""
+    return {one.grade: one.note for one in reversed(examples_chosen(project, lead))}
+
+
+def _form(grading: Grading, version: int, notes: Mapping[int, str]) -> Grading:
     chosen = [
         language
         for language in _OTHER_LANGUAGES
@@ -189,6 +196,10 @@ def _form(grading: Grading, version: int) -> Grading:
             tr("Reminders, one a line"), "\n".join(grading.reminders), key=f"words-{version}-reminders", height=120
         )
         translated("reminders", tr("Reminders, one a line"), *grading.reminders)
+    if chosen and notes:
+        with st.expander(tr("Notes of the example clips")):
+            for grade, note in notes.items():
+                translated(f"note-{grade}", tr("Grade {grade}", grade=grade), note)
     st.text_input(
         tr("Reason for the change"),
         key=f"words-{version}-reason",
@@ -203,12 +214,13 @@ def _form(grading: Grading, version: int) -> Grading:
         args=(version,),
     )
     look.outcome("guideline")
-    return _typed(grading, version)
+    return _typed(grading, version, notes)
 
 
-def _typed(grading: Grading, version: int) -> Grading:
+def _typed(grading: Grading, version: int, notes: Mapping[int, str]) -> Grading:
     """Return what the fields hold; a field that was not drawn yet is as stored."""
-    state, originals = st.session_state, dict[str, tuple[str, str]]()
+    state = st.session_state
+    originals = {f"note-{grade}": (note, note) for grade, note in notes.items()}
 
     def text(name: str, there: str) -> str:
         return " ".join(str(state.get(f"words-{version}-{name}", there)).split())
@@ -234,7 +246,8 @@ def _typed(grading: Grading, version: int) -> Grading:
     for language in {*_OTHER_LANGUAGES, *grading.translations}:
         known = grading.translations.get(language, {})
         reminded = lines(f"words-{version}-{language}-reminders", [known.get(one, "") for one in grading.reminders])
-        there = {now: text(f"{language}-{name}", known.get(was, "")) for name, (was, now) in originals.items()}
+        there = {one: known[one] for one in known.keys() - set(grading.texts)}  # notes, also of earlier examples
+        there |= {now: text(f"{language}-{name}", known.get(was, "")) for name, (was, now) in originals.items()}
         there |= dict(zip(reminders, reminded, strict=False))
         if told := {original: translation for original, translation in there.items() if original and translation}:
             translations[language] = told

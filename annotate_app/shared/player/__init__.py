@@ -113,13 +113,14 @@ def guideline(campaign: Campaign, examples: Sequence[Example] = (), language: st
         "note", "clip"}` for a grade with an example of the project, else None; `clip` is its address. Nothing else of
         an example goes to a browser.
     """
-    grading = campaign.grading.in_language(current() if language is None else language)
+    language = current() if language is None else language
+    grading = campaign.grading.in_language(language)
     meanings, count = grading.scale.meanings, len(grading.questions)
     number = wording.number(count).lower()
     shown = {
         example.grade: {
             "query": example.query,
-            "note": example.note,
+            "note": campaign.grading.told(example.note, language),
             "clip": full_path(f"/examples/{example.grade}.mp4?v={example.version}"),
         }
         for example in examples

@@ -26,7 +26,7 @@ from backend.core.messages import said, said_n
 from backend.core.typed_text import tidy
 from backend.media.jobs import ClipJob, clip_job
 from backend.store import events
-from backend.store.connection import Store, reading, writing
+from backend.store.connection import Database, Store, reading, writing
 
 LONGEST_REASON = 200
 FIXED = said("somebody has graded")
@@ -84,7 +84,8 @@ def set_guideline_from_file(
     project: Project, by: Lead | Operator, file: Path, reason: str, *, now: float
 ) -> tuple[int, list[Change]]:
     """Replace the guideline's words by those of a file, in the form of `init --scale`; otherwise `reword_guideline`."""
-    return _reword(project.store, by, scale_file.read(file), reason, now=now, based_on=None, source=str(file))
+    new = scale_file.read(file, _notes(project.store.db))
+    return _reword(project.store, by, new, reason, now=now, based_on=None, source=str(file))
 
 
 def _reword(
@@ -106,7 +107,7 @@ def _reword(
         wrong = list(
             model.grading_problems(new.scale.meanings, new.tolerance, new.example_query, new.questions, new.reminders)
         )
-        wrong += [] if wrong else model.translation_problems(new)
+        wrong += [] if wrong else model.translation_problems(new, _notes(db))
         if project_rows.has_graded(db):
             wrong += _fixed(old, new)
         if wrong:
@@ -133,6 +134,13 @@ def _reword(
             payload={"version": number, "reason": reason, "changed": [one.where for one in changed]},
         )
     return number, changed
+
+
+def _notes(db: Database) -> set[str]:
+    """The notes of examples, and those of earlier ones that have a translation: an example may come back."""
+    stands = project_rows.grading(db)
+    translated = {text for texts in stands.translations.values() for text in texts}
+    return {one.note for one in rows.current_examples(db)} | translated - set(stands.texts)
 
 
 def _fixed(old: Grading, new: Grading) -> list[str]:

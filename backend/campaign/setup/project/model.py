@@ -1,7 +1,7 @@
 """Values of a campaign (settings, scale, guideline), and the check of a guideline. Pure."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -62,7 +62,7 @@ class Grading:
     questions: tuple[Question, ...]
     reminders: tuple[str, ...]
     translations: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """By the tag of a language: what its readers see in the place of a text, by that text."""
+    """By the tag of a language: what its readers see in the place of a text, or of an example's note, by that text."""
 
     @property
     def texts(self) -> list[str]:
@@ -71,12 +71,15 @@ class Grading:
         asked = [text for one in self.questions for text in (one.title, one.text)]
         return [*of_grades, self.example_query, *asked, *self.reminders]
 
+    def told(self, text: str, language: str) -> str:
+        """Return what readers of a language see in the place of a text: the text itself where there is nothing else."""
+        return self.translations.get(language, {}).get(text, text)
+
     def in_language(self, language: str) -> "Grading":
-        """Return the guideline as readers of a language see it: a text without a translation stays as it is."""
-        known = self.translations.get(language, {})
+        """Return the guideline as readers of a language see it."""
 
         def told(text: str) -> str:
-            return known.get(text, text)
+            return self.told(text, language)
 
         meanings = (
             GradeMeaning(one.grade, told(one.label), told(one.meaning), told(one.detail), told(one.example))
@@ -203,10 +206,15 @@ def grading_problems(
     yield from dict.fromkeys(fault for text in texts if (fault := control_fault(text)))
 
 
-def translation_problems(grading: Grading) -> Iterator[str]:
-    """Return everything that is wrong with the translations of a guideline that is right itself, a sentence each."""
+def translation_problems(grading: Grading, notes: Collection[str] = ()) -> Iterator[str]:
+    """Return everything that is wrong with the translations of a guideline that is right itself, a sentence each.
+
+    Args:
+        grading: the guideline.
+        notes: what else may be translated: the notes of its examples.
+    """
     for language, texts in grading.translations.items():
-        for text in sorted(texts.keys() - set(filter(None, grading.texts))):
+        for text in sorted(texts.keys() - set(filter(None, (*grading.texts, *notes)))):
             yield said("translations.{language}: {text!r} is no text of this guideline", language=language, text=text)
         there = grading.in_language(language)
         wrong = grading_problems(

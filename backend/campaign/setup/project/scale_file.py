@@ -3,6 +3,7 @@
 Such a file says all that differs between campaigns about grades: `scales/matches.toml` is one, with remarks.
 """
 
+from collections.abc import Collection
 from pathlib import Path
 
 import msgspec
@@ -66,8 +67,12 @@ def named(name: str) -> Grading:
     return read(Path(name))
 
 
-def read(file: Path) -> Grading:
+def read(file: Path, notes: Collection[str] = ()) -> Grading:
     """Return the scale in a file.
+
+    Args:
+        file: a TOML file.
+        notes: the notes of examples, which it may translate.
 
     Raises:
         InputError: everything that is wrong with it.
@@ -93,6 +98,6 @@ def read(file: Path) -> Grading:
         tuple(found.reminders),
         found.translations,
     )
-    if problems := [Problem(str(file), None, message) for message in model.translation_problems(read_from)]:
+    if problems := [Problem(str(file), None, message) for message in model.translation_problems(read_from, notes)]:
         raise InputError(problems)
     return read_from

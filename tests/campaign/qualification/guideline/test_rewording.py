@@ -17,6 +17,7 @@ from backend.campaign.qualification.guideline.versions import (
     guideline_versions,
     note_guideline_seen,
     reword_guideline,
+    set_guideline_from_file,
 )
 from backend.campaign.setup.people import accounts as people
 from backend.campaign.setup.project.model import Grading, Question
@@ -187,6 +188,28 @@ def test_a_text_in_another_language_is_a_version_that_both_readers_count_in(judg
     for person in (reader, other):
         note_guideline_seen(project, person, number, now=NOW)
     assert guideline_readers(project, OPERATOR) == {1: 2, number: 2}
+
+
+def test_the_note_of_an_example_may_be_translated_and_no_other_one(judging: Judging, tmp_path: Path) -> None:
+    lead, note = judging.lead.annotator_id, "The hand is there."
+    judging.rows(
+        "INSERT INTO example (grade, pair_id, note, lead_id, chosen_at) VALUES (3, 1, ?, ?, ?)", note, lead, NOW
+    )
+    new = replace(OLD, translations={"de": {note: "Die Hand ist da."}})
+    _, changed = reword_guideline(judging.project, judging.lead, new, "German too", now=NOW)
+    assert changed == [Change("Note “The hand is there.” (de)", "", "Die Hand ist da.")]
+    assert new.told(note, "de") == "Die Hand ist da."
+    file = tmp_path / "own.toml"
+    texts = [f'[[grades]]\nlabel = "{one.label}"\n' for one in OLD.scale.meanings]
+    file.write_text(f'tolerance = 1\n{"".join(texts)}[translations.de]\n"{note}" = "Die Hand."\n')
+    set_guideline_from_file(judging.project, OPERATOR, file, WHY, now=NOW)
+    assert judging.project.campaign.grading.translations == {"de": {note: "Die Hand."}}
+    judging.rows("UPDATE example SET withdrawn_at = ?", NOW)
+    with pytest.raises(ProjectError, match="nothing changed"):
+        set_guideline_from_file(judging.project, OPERATOR, file, WHY, now=NOW)
+    file.write_text(file.read_text().replace("The hand is", "A hand is"))
+    with pytest.raises(InputError, match=r"'A hand is there\.' is no text of this guideline"):
+        set_guideline_from_file(judging.project, OPERATOR, file, WHY, now=NOW)
 
 
 def test_a_text_without_a_translation_stays_as_it_is() -> None:
