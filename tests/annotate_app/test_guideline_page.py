@@ -91,12 +91,20 @@ def test_the_note_of_an_example_clip_is_translated_beside_the_words(judging: Jud
     app.text_input(key="words-1-de-note-3").set_value("Die Hand ist da.").run()
     assert unsaved(app)
     app.text_input(key="words-1-reason").set_value("German too.").run()
+    app.text_input(key="words-1-4-example").set_value("Well").run()  # as the label of grade 3
+    app.text_input(key="words-1-de-3-label").set_value("Gut").run()
     press(app, "Save as version 2")
+    assert judging.project.campaign.grading.translations == {"de": {WHY: "Die Hand ist da.", "Well": "Gut"}}
     example = Example(1, 3, PairKey("p"), "A cat.", WHY, showing=True)
     shown = player.guideline(judging.project.campaign, [example], "de")["grades"][3]["shown"]
     assert shown["note"] == "Die Hand ist da."
     judging.rows("UPDATE example SET withdrawn_at = ?", NOW)
     assert not unsaved(app.run()), "the translation stays, should the example come back"
+    judging.rows(f"{sql} VALUES (3, 1, ?, ?, ?)", WHY, lead, NOW)
+    app.run().text_input(key="words-2-de-note-3").set_value("").run()
+    app.text_input(key="words-2-reason").set_value("No German note.").run()
+    press(app, "Save as version 3")
+    assert judging.project.campaign.grading.translations == {"de": {"Well": "Gut"}}
 
 
 def test_words_are_saved_as_a_version_with_a_reason(judging: Judging, open_page: Open) -> None:

@@ -246,10 +246,11 @@ def _typed(grading: Grading, version: int, notes: Mapping[int, str]) -> Grading:
     for language in {*_OTHER_LANGUAGES, *grading.translations}:
         known = grading.translations.get(language, {})
         reminded = lines(f"words-{version}-{language}-reminders", [known.get(one, "") for one in grading.reminders])
-        there = {one: known[one] for one in known.keys() - set(grading.texts)}  # notes, also of earlier examples
-        there |= {now: text(f"{language}-{name}", known.get(was, "")) for name, (was, now) in originals.items()}
-        there |= dict(zip(reminders, reminded, strict=False))
-        if told := {original: translation for original, translation in there.items() if original and translation}:
+        told = {one: known[one] for one in known.keys() - {*grading.texts, *notes.values()}}  # of earlier examples
+        fields = [(now, text(f"{language}-{name}", known.get(was, ""))) for name, (was, now) in originals.items()]
+        both = [*fields, *zip(reminders, reminded, strict=False)]
+        told |= {original: translation for original, translation in both if original and translation}
+        if told:
             translations[language] = told
     return replace(
         grading,
