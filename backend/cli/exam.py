@@ -195,10 +195,15 @@ def retake(folder: Dir, name: Name) -> None:
     Example: reelrank exam retake my-project Ana
     """
     from backend.campaign.qualification.exam.results import grant_retake
+    from backend.campaign.qualification.exam.retaking import retake_outlooks
 
     project = open_project(folder)
-    grant_retake(project, OPERATOR, _annotator(project, name), now=now())
+    person = _annotator(project, name)
+    grant_retake(project, OPERATOR, person, now=now())
     say(f"{name} may take the exam once more.")
+    outlook = retake_outlooks(project, OPERATOR, [person], now=now()).get(person)
+    if outlook is not None and outlook.short:
+        say(outlook.short)
 
 
 def exempt(

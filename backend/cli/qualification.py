@@ -69,6 +69,8 @@ def _say_guideline(grading: Grading) -> None:
     if any(meaning.example for meaning in grading.scale.meanings):
         say(f"The examples are for the query: {grading.example_query}")
     say_each("- {}", grading.reminders)
+    for language, texts in grading.translations.items():
+        say(f"Also in {language}: {len(texts)} of {len(set(filter(None, grading.texts)))} texts")
 
 
 def set_practice(

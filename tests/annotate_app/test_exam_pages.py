@@ -257,6 +257,8 @@ def test_the_lead_sees_why_somebody_failed_and_grants_a_retake(open_page_of: Ope
     disabled = {name: app.button(key=f"exam-retake-{number}").disabled for name, number in ids.items()}
     assert disabled == {"Ana": False, "Ben": True, "Dee": False, "Eli": False}
     assert phase(held, "Ana") is ExamPhase.FAILED
+    told = "A retake repeats 8 of 8 pairs, 2 of them explained: too few others are settled."
+    assert said.count(told) == 1, "Ana has graded every settled pair as work, Dee has not"
     app.button(key=f"exam-retake-{ids['Ana']}").click().run()
     assert phase(held, "Ana") is ExamPhase.FIRST
 

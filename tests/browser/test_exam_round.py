@@ -118,7 +118,7 @@ def test_newcomers_take_the_round_and_one_fails_learns_retakes_and_goes_to_work(
     takes_elsewhere(server, project, ANNOTATORS[2])
     no_serious_finding(page)
     page.get_by_role("link", name="My work").click()
-    expect(page.get_by_text("its right grades are not there yet")).to_be_visible()
+    expect(page.get_by_text("open Grade later for your result")).to_be_visible()
     page.get_by_role("link", name="Back to grading").click()
     expect(page.get_by_role("heading", name="You have handed in the exam")).to_be_visible()
     asks_again(page)
@@ -180,7 +180,7 @@ def test_newcomers_take_the_round_and_one_fails_learns_retakes_and_goes_to_work(
         press(page, str(right(server, project, me, pair_on_show(page))))
     page.get_by_role("button", name="Hand in").click()
     expect(page.get_by_role("heading", name="You passed the exam")).to_be_visible()
-    page.get_by_role("button", name="Preview").click()
+    page.get_by_role("button", name="Go on").click()
     expect(page.get_by_test_id("progress")).to_have_text(re.compile(r"^\d+ of \d+$"))
     on_show = server.rows("SELECT pair_id FROM pair WHERE pair_key = ?", pair_on_show(page))[0][0]
     assert on_show not in asked

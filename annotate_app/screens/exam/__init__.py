@@ -16,6 +16,7 @@ from backend.campaign.qualification.exam import results as qualification_exam_re
 from backend.campaign.qualification.exam.answer_key import exam_items, exam_to_use, explain_exam_item, preview_exam_key
 from backend.campaign.qualification.exam.model import Exam, ExamItem, ExamPhase
 from backend.campaign.qualification.exam.results import exempt_from_exam, grant_retake
+from backend.campaign.qualification.exam.retaking import RetakeOutlook, retake_outlooks
 from backend.campaign.qualification.exam.setting import end_exam, exam_although, exam_held
 from backend.campaign.review.queries import query_pairs
 from backend.campaign.setup.project.folder import Project
@@ -59,7 +60,7 @@ def page() -> None:
         [marked("People"), marked("Results"), marked("Items"), marked("Change or end")]
     )
     with people:
-        _people(standing)
+        _people(project, lead, standing)
     with outcomes:
         figures.outcomes(qualification_exam_results.exam_outcomes(project, lead))
     with items:
@@ -148,20 +149,22 @@ def _facts(held: Exam, reserve: tuple[list[str], str] | None) -> None:
         )
 
 
-def _people(people: list[qualification_exam_results.ExamPerson]) -> None:
+def _people(project: Project, lead: Person, people: list[qualification_exam_results.ExamPerson]) -> None:
     if not people:
         st.info(tr("No annotators yet. Invite them on the page People."))
         return
     people = sorted(people, key=lambda one: one.phase not in _FOR_A_LEAD)
     listed = searched(people, lambda one: one.person.name, "person", name="people", page="people-page")
     look.outcome("exam_people")
+    may_retake = [one.person.annotator_id for one in listed.rows if one.attempts and one.phase not in _NO_RETAKE]
+    outlooks = retake_outlooks(project, lead, may_retake, now=time.time()) if may_retake else {}
     for one in listed.rows:
         with st.container(key=f"exam-person-{one.person.annotator_id}"):
-            _person(one)
+            _person(one, outlooks.get(one.person.annotator_id))
     listed.end()
 
 
-def _person(one: qualification_exam_results.ExamPerson) -> None:
+def _person(one: qualification_exam_results.ExamPerson, outlook: RetakeOutlook | None) -> None:
     person, phase = one.person, one.phase
     if phase is None:
         return
@@ -170,13 +173,18 @@ def _person(one: qualification_exam_results.ExamPerson) -> None:
         st.text(person.name, width="content")
         exam_results.badge(phase)
     words.markdown(plain(_told(one)))
+    if outlook is not None and outlook.short:
+        words.caption(plain(retold(outlook.short)))
     again, excuse = action.columns(2, gap="small")
     again.button(
         tr("Retake"),
         key=f"exam-retake-{person.annotator_id}",
         width="stretch",
         disabled=phase in _NO_RETAKE,
-        help=tr("They must pass the exam again before they grade. This also ends an exemption."),
+        help=tr(
+            "They must pass the exam again before they grade: with other pairs of the same right grades, where enough "
+            "are settled. This also ends an exemption."
+        ),
         on_click=retake,
         args=(person.annotator_id,),
     )
@@ -241,7 +249,8 @@ def _item_list(items: list[ExamItem], missed: dict[int, int], chosen: int | None
 
 def _row(item: ExamItem, missed: int) -> str:
     right = "<span class='rr-grade rr-none'>?</span>" if item.right is None else look.grade_mark(item.right)
-    told = "" if item.explanation else tr(" · not explained")
+    told = tr(" · only in retakes") if item.alternate else ""
+    told += "" if item.explanation else tr(" · not explained")
     return f"{escape(item.query)}<small class='rr-of-case'>{right} {tr('missed {n}×', n=missed)}{told}</small>"
 
 

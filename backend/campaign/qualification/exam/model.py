@@ -67,18 +67,32 @@ class ExamPhase(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class ExamResult:
-    """What an attempt came to. An answer misses the key where it differs from it by more than the tolerance."""
+class ExamScore:
+    """What an attempt came to, as its annotator is told it.
+
+    An answer misses the key where it differs from it by more than the tolerance.
+    """
 
     answers: int
     missed: int
     most_missed: float
     """At most this share of the answers may miss, in percent."""
     passed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ExamResult(ExamScore):
+    """What an attempt came to, as leads read it."""
+
     kappa: float | None
     """Cohen's kappa of answers and key; None where it is undefined, and then `undefined` says why."""
     kappa_quadratic: float | None
     undefined: str = ""
+
+    @property
+    def score(self) -> ExamScore:
+        """What of it the annotator is told."""
+        return ExamScore(self.answers, self.missed, self.most_missed, self.passed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +115,12 @@ class ExamDesk:
     attempt: int
     items: int
     queries: int
+    """0 where a retake is drawn when it begins."""
     answered: int
     most_missed: float
     tolerance: int
     """How far an answer may be from the right grade and still agree."""
-    result: ExamResult | None = None
+    result: ExamScore | None = None
     purpose: ExamPurpose = ExamPurpose.EXAM
     gives_key: bool = False
     """Whether a lead gives the key here, instead of somebody taking the exam."""
@@ -234,6 +249,8 @@ class ExamItem:
     again: int | None
     note: str = ""
     """What was written with the answer, in a calibration round."""
+    alternate: bool = False
+    """Whether only retakes ask it."""
 
 
 EXAM_SET = Event(

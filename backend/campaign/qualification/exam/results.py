@@ -335,7 +335,9 @@ def lay_out(held: Exam, found: ExamStanding, today: int, in_all: int) -> Desk[Ex
     shown: list[DeskItem] = []
     previous: DeskItem | None = None
     if attempt is None or found.phase is ExamPhase.FIRST:
-        exam_desk = replace(exam_desk, attempt=exam_desk.attempt + 1)
+        drawn_later = attempt is not None and held.purpose is ExamPurpose.EXAM and held.closed_at is not None
+        queries = 0 if drawn_later else held.queries
+        exam_desk = replace(exam_desk, attempt=exam_desk.attempt + 1, queries=queries)
     elif attempt.handed_in_at is None:
         asked = [
             (item, name) for item, name in _named(found.items, attempt) if item.own is not None or not item.blocked
@@ -353,7 +355,7 @@ def lay_out(held: Exam, found: ExamStanding, today: int, in_all: int) -> Desk[Ex
         exam_desk = replace(
             exam_desk,
             most_missed=attempt.most_missed,
-            result=result(found.items, attempt),
+            result=result(found.items, attempt).score,
             missed=tuple(_miss(item, name) for _, item, name in to_do) if shown else (),
         )
     state = DeskState.READY if shown else DeskState.EXAM

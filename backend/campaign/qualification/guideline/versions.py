@@ -26,7 +26,7 @@ from backend.core.messages import said, said_n
 from backend.core.typed_text import tidy
 from backend.media.jobs import ClipJob, clip_job
 from backend.store import events
-from backend.store.connection import Store, reading, writing
+from backend.store.connection import Database, Store, reading, writing
 
 LONGEST_REASON = 200
 FIXED = said("somebody has graded")
@@ -84,7 +84,8 @@ def set_guideline_from_file(
     project: Project, by: Lead | Operator, file: Path, reason: str, *, now: float
 ) -> tuple[int, list[Change]]:
     """Replace the guideline's words by those of a file, in the form of `init --scale`; otherwise `reword_guideline`."""
-    return _reword(project.store, by, scale_file.read(file), reason, now=now, based_on=None, source=str(file))
+    new = scale_file.read(file, _notes(project.store.db))
+    return _reword(project.store, by, new, reason, now=now, based_on=None, source=str(file))
 
 
 def _reword(
@@ -106,6 +107,7 @@ def _reword(
         wrong = list(
             model.grading_problems(new.scale.meanings, new.tolerance, new.example_query, new.questions, new.reminders)
         )
+        wrong += [] if wrong else model.translation_problems(new, _notes(db))
         if project_rows.has_graded(db):
             wrong += _fixed(old, new)
         if wrong:
@@ -132,6 +134,13 @@ def _reword(
             payload={"version": number, "reason": reason, "changed": [one.where for one in changed]},
         )
     return number, changed
+
+
+def _notes(db: Database) -> set[str]:
+    """The notes of examples, and those of earlier ones that have a translation: an example may come back."""
+    stands = project_rows.grading(db)
+    translated = {text for texts in stands.translations.values() for text in texts}
+    return {one.note for one in rows.current_examples(db)} | translated - set(stands.texts)
 
 
 def _fixed(old: Grading, new: Grading) -> list[str]:
@@ -194,15 +203,19 @@ def guideline_due(project: Project, person: Annotator) -> Reading | None:
 
 
 @permissions.annotator_only
-def guideline_news(project: Project, person: Annotator) -> News | None:
-    """Return what changed since an annotator was shown the guideline; None if nothing did, or they are new."""
+def guideline_news(project: Project, person: Annotator, language: str = "") -> News | None:
+    """Return what changed since an annotator was shown the guideline; None if nothing did, or they are new.
+
+    The changes are those of the texts that readers of this language see; there may be none.
+    """
     with reading(project.store) as db:
         seen, present, _ = rows.reading(db, person.annotator_id)
         if seen is None or seen == present:
             return None
         there = {one.version: one for one in project_rows.versions(db)}
     since = [there[number].reason for number in range(seen + 1, present + 1)]
-    return News(present, since, changes(there[seen].grading, there[present].grading))
+    before, after = (there[number].grading.in_language(language) for number in (seen, present))
+    return News(present, since, changes(before, after))
 
 
 @permissions.annotator_only

@@ -1,4 +1,4 @@
-"""A trial round: graded blind before exam and work, talked about, and never any part of the ground truth."""
+"""A calibration round: graded blind before exam and work, talked about, and never any part of the ground truth."""
 
 import csv
 import io
