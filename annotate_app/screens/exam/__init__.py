@@ -55,6 +55,8 @@ def page() -> None:
     _facts(held, exam_although(project, lead))
     standing = qualification_exam_results.exam_results(project, lead)
     holding.stage(held, standing, preview_exam_key(project, lead))
+    if address_state.read("tab") == "Another exam, or none":  # an address from before the tab was renamed
+        address_state.go(tab="Change or end")
     people, outcomes, items, another = address_state.tabs(
         [marked("People"), marked("Results"), marked("Items"), marked("Change or end")]
     )

@@ -282,7 +282,8 @@ def menu_answer(project: Project, lead: Person) -> dict[str, object]:
     kept = now_waiting(project, lead)
     by_title = counts(kept.waits, kept.stuck)
     for more in MORE_COUNTS:
-        by_title |= more(project, lead)
+        for title, told in more(project, lead).items():
+            by_title[title] = ", ".join(filter(None, (by_title.get(title), told)))
     return {"at": kept.at, "counts": {_place(title): count for title, count in by_title.items()}}
 
 
