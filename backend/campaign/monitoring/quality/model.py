@@ -131,7 +131,8 @@ FLAG_MEANINGS = {
 
 
 def _dismissal_words(payload: Payload) -> str:
-    return said("dismissed the quality flag “{flag}”", flag=FLAG_NAMES[FlagKind(payload["flag"])])
+    flag = payload.get("flag")
+    return said("dismissed the quality flag “{flag}”", flag=FLAG_NAMES[FlagKind(flag)] if flag else "–")
 
 
 FLAG_DISMISSED = Event("flag_dismissed", EventGroup.PEOPLE, _dismissal_words)
