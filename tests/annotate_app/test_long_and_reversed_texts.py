@@ -4,8 +4,12 @@ from itertools import pairwise
 
 from annotate_app.language import retold, tr
 from annotate_app.plain import isolated, plain
-from annotate_app.shared import grade_colours, look, wording
-from backend.campaign.nouns import GRADE_COLOURS
+from annotate_app.screens import disputes
+from annotate_app.shared import grade_colours, look, waiting, wording
+from backend.campaign.monitoring.progress.model import Wait, WaitKind
+from backend.campaign.nouns import GRADE_COLOURS, Verdict
+from backend.campaign.review.model import ReviewRow
+from backend.core.ids import PairKey, QueryId
 from backend.core.messages import said
 
 HEBREW = "דנה"
@@ -19,6 +23,14 @@ def test_a_hebrew_name_does_not_reverse_its_sentence() -> None:
     assert plain(HEBREW) == kept
     assert wording.caption(HEBREW) == f"“{kept}”"
     assert isolated("Zoë, 3") == "Zoë, 3"
+
+
+def test_a_hebrew_name_does_not_reverse_the_line_of_what_waits() -> None:
+    wait = Wait(WaitKind.NOTES, 2, None, (HEBREW,), HEBREW)
+    kept = f"\u2068{HEBREW}\u2069"
+    assert waiting.wait_line(wait).note == f"“{kept}” · {kept}"
+    row = ReviewRow(PairKey("p"), QueryId(1), "A dog", "v", 0.0, 1.0, Verdict.OPEN, None, (), False, "", HEBREW)
+    assert disputes._told(row).startswith(f"<b class='rr-of-case'>“{kept}”</b>")
 
 
 def test_a_long_text_is_cut_in_every_table_and_whole_on_hover_and_focus() -> None:
