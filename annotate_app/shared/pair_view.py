@@ -11,6 +11,7 @@ from annotate_app.language import marked, tr
 from annotate_app.plain import plain
 from annotate_app.shared import look, practice, results, wording
 from annotate_app.shared.review_clip import review_clip
+from annotate_app.shared.unsaved import warn_unsaved
 from backend.campaign.judging.model import ActKind
 from backend.campaign.nouns import Person
 from backend.campaign.qualification.guideline import versions
@@ -200,6 +201,7 @@ def _note(note: GivenNote, who: str, grade: int, *, hidden: bool) -> None:
             with st.popover(tr("Change the reply")):
                 _reply_form(note, tr("Your new reply"), tr("Replace the reply"))
         look.outcome(f"reply-{note.note}")
+    warn_unsaved(f"note-{note.note}", saved=str(note.reply.reply_id if note.reply else 0))
 
 
 def _reply_form(note: GivenNote, label: str, button: str) -> None:

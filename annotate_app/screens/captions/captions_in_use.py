@@ -12,6 +12,7 @@ from annotate_app.plain import plain
 from annotate_app.shared import address_state, look, results, wording
 from annotate_app.shared.long_list import ListColumn, ListRow, long_list
 from annotate_app.shared.review_clip import moment_clip
+from annotate_app.shared.unsaved import warn_unsaved
 from backend.campaign.corpus.captions.correcting import (
     LONGEST_CAPTION,
     accepted_caption,
@@ -77,6 +78,7 @@ def _one(found: AcceptedCaption, corrections: Sequence[Correction]) -> None:
                     text=plain(one.text),
                 )
                 st.caption(f"{told} {plain(one.reason)}")
+    warn_unsaved("caption-card", saved=f"{found.caption_id} {found.text}")
 
 
 def _form(found: AcceptedCaption) -> None:

@@ -10,6 +10,7 @@ from annotate_app.language import marked, tr, trn
 from annotate_app.plain import plain
 from annotate_app.screens.set_up.step import SetUpStep, StepStanding
 from annotate_app.shared import address_state, look, results, wording
+from annotate_app.shared.unsaved import warn_unsaved
 from annotate_app.shared.ways import WayThere
 from backend.campaign.corpus.captions.decisions import rewrite_queue
 from backend.campaign.nouns import Person, Split
@@ -105,7 +106,7 @@ def _show(project: Project, lead: Person, counts: dict[str, Any]) -> None:
 
 
 def _form(*, can_draw: bool, published: bool) -> None:
-    with st.form("queries_form", border=False):
+    with st.container(key="queries-form"), st.form("queries_form", border=False):
         st.markdown(tr("**Your own queries**"))
         st.text_area(
             tr("One query per line, or a table with the columns text, split and, if you like, source"),
@@ -121,6 +122,7 @@ def _form(*, can_draw: bool, published: bool) -> None:
         if can_draw:
             _drawing(published)
         st.form_submit_button(tr("Preview"), key="look_at_queries", on_click=look_at)
+    warn_unsaved("queries-form")
 
 
 def _drawing(published: bool) -> None:
