@@ -171,7 +171,7 @@ def _choice(pair: PairReview, standing: Example | None) -> None:
     with st.popover(tr("Show as example of {grade}", grade=grade), icon=":material/menu_book:"):
         st.markdown(tr("Every annotator sees this query and clip in the guideline (key G), with your note."))
         if standing is not None:
-            st.caption(tr("It replaces “{query}”.", query=plain(standing.query)))
+            st.caption(tr("It replaces “{query}”.", query=plain(wording.short(standing.query))))
         with st.form(f"example-{pair.pair}", border=False):
             st.text_input(
                 tr("Why is this a {grade}?", grade=grade),

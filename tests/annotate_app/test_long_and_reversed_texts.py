@@ -42,6 +42,12 @@ def test_a_long_text_is_cut_in_every_table_and_whole_on_hover_and_focus() -> Non
     assert wording.clamped(marks) == marks, "a picture is no text"
 
 
+def test_a_result_or_a_heading_names_a_long_query_by_its_beginning() -> None:
+    assert wording.short("A dog runs.") == "A dog runs."
+    assert len(wording.short(LONG)) == 120
+    assert wording.short(LONG).endswith("…")
+
+
 def _luminance(colour: str) -> float:
     digits = colour[1:] if len(colour) == 7 else "".join(2 * sign for sign in colour[1:])
     parts = [int(digits[place : place + 2], 16) / 255 for place in (0, 2, 4)]

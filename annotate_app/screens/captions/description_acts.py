@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 
 from annotate_app.language import marked, tr
-from annotate_app.shared import address_state, look, results
+from annotate_app.shared import address_state, look, results, wording
 from backend.campaign.corpus.describing.model import DescriptionFilter, DescriptionSort, DescriptionStatus
 from backend.campaign.corpus.describing.reviewing import (
     accept_description,
@@ -145,7 +145,8 @@ def _tell(key: str, done: str) -> None:
 
     def tell(project: Project, lead: Person) -> None:
         found = description(project, lead, key)
-        results.leave(DONE, tr("{done}: “{query}”", done=done, query=found.caption or found.sentence if found else ""))
+        text = wording.short(found.caption or found.sentence) if found else ""
+        results.leave(DONE, tr("{done}: “{query}”", done=done, query=text))
 
     look.as_lead(tell)
 

@@ -251,7 +251,8 @@ def _item(project: Project, lead: Person, item: ExamItem) -> None:
     told = tr("not fixed yet")
     if item.right is not None:
         told = f"{item.right}, {project.campaign.scale.label(item.right).lower()}"
-    st.markdown(tr("**{query}**  \nRight grade: {told}", query=plain(item.query), told=plain(told)))
+    look.text_heading(item.query)
+    st.markdown(tr("Right grade: {told}", told=plain(told)))
     pair = next((p for p in query_pairs(project, lead, item.query_id) if p.pair == item.pair_key), None)
     if pair is not None:
         review_clip(pair)

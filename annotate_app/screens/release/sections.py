@@ -155,17 +155,6 @@ def release_terms(project: Project, lead: Person) -> None:
     warn_unsaved("release-terms", saved=str(found.at))
 
 
-def licences_meant(typed: str) -> list[str]:
-    """Return the licences that a typed text is only a part of; nothing for a whole name or a text of one's own.
-
-    >>> licences_meant("odbl"), licences_meant("MIT"), licences_meant("Ask us first")
-    (['ODbL-1.0'], [], [])
-    """
-    if not typed or typed in LICENCES:
-        return []
-    return [one for one in LICENCES if typed.casefold() in one.casefold()]
-
-
 @look.lead_callback("terms_problem")
 def _save(project: Project, lead: Person) -> None:
     licence = st.session_state["terms_licence"] or ""

@@ -60,14 +60,14 @@ def change(project: Project, lead: Person, query: ListedQuery) -> None:
     """Callback of a query's form: save its text and split."""
     text, split = st.session_state[f"query-text-{query.query_id}"], st.session_state[f"query-split-{query.query_id}"]
     change_query(project, lead, query.query_id, text, split, seen=query.text, now=time.time())
-    results.leave("set_up_query", tr("Query saved: “{text}”.", text=text.strip()))
+    results.leave("set_up_query", tr("Query saved: “{text}”.", text=wording.short(text.strip())))
 
 
 @look.lead_callback("set_up_query_problem")
 def remove(project: Project, lead: Person, query: ListedQuery) -> None:
     """Callback of a query's button: remove it."""
     remove_queries(project, lead, [query.query_id], now=time.time())
-    results.leave("set_up_query", tr("Query removed: “{text}”.", text=query.text))
+    results.leave("set_up_query", tr("Query removed: “{text}”.", text=wording.short(query.text)))
 
 
 @look.lead_callback("set_up_queries_problem")
@@ -239,7 +239,10 @@ def _row(query: ListedQuery, *, may_change: bool) -> None:
     number = query.query_id
     with st.container(horizontal=True, vertical_alignment="center", key=f"set-up-query-{number}"):
         source = tr(_SOURCE) if query.source == _SOURCE else query.source
-        st.text(query.text, width="stretch", help=plain(tr("from {source}", source=source)) if source else None)
+        if (cut := wording.clamped(escape(query.text))) != escape(query.text):
+            st.html(cut, width="stretch")
+        else:
+            st.text(query.text, width="stretch", help=plain(tr("from {source}", source=source)) if source else None)
         st.badge(query.split.value, color="gray")
         if not may_change:
             return
