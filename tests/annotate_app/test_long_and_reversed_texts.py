@@ -1,7 +1,10 @@
 """What people wrote stays within its cell and its direction, and grades have one scale of colours."""
 
+import re
 from itertools import pairwise
+from pathlib import Path
 
+import annotate_app
 from annotate_app.language import retold, tr
 from annotate_app.plain import isolated, plain
 from annotate_app.screens import disputes
@@ -60,4 +63,7 @@ def test_grades_go_from_dark_to_bright_and_can_be_read() -> None:
     for back, ink in GRADE_COLOURS:
         dark, bright = sorted((_luminance(back), _luminance(ink)))
         assert (bright + 0.05) / (dark + 0.05) >= 4.5, back
+    own = re.compile(r"\.(?:rr-)?r\d\s*\{[^}]*#")
+    styles = Path(annotate_app.__file__).parent.rglob("*.css")
+    assert [one.name for one in styles if own.search(one.read_text(encoding="utf-8"))] == [], "one scale for all pages"
     assert all(f"--grade-{grade}: {back};" in grade_colours() for grade, (back, _) in enumerate(GRADE_COLOURS))
