@@ -237,7 +237,8 @@ def _row(one: questions.GoldAnswer) -> str:
 
 def _answer(project: Project, lead: Person, one: questions.GoldAnswer) -> None:
     chosen, scale = one.answer, project.campaign.scale
-    st.markdown(f"**{plain(chosen.query)}**  \n{wording.when(chosen.at, st.context.timezone)}")
+    look.text_heading(chosen.query)
+    st.caption(wording.when(chosen.at, st.context.timezone))
     pair = next((pair for pair in query_pairs(project, lead, chosen.query_id) if pair.pair == chosen.pair), None)
     if pair is not None:
         review_clip(pair)

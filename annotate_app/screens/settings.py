@@ -10,9 +10,10 @@ import streamlit as st
 
 from annotate_app.language import marked, retold, tr
 from annotate_app.pages import PAGES
-from annotate_app.plain import plain
+from annotate_app.plain import component_key, plain
 from annotate_app.session.addresses import full_path
 from annotate_app.shared import look, wording
+from annotate_app.shared.unsaved import warn_unsaved
 from backend.campaign.monitoring.activity.log import campaign_settings
 from backend.campaign.monitoring.activity.model import CampaignSetting
 from backend.campaign.nouns import Person, Role
@@ -87,7 +88,7 @@ def _form(project: Project, lead: Person, file: FileSettings) -> None:
         st.session_state[_NAMES] = list(dict.fromkeys([*annotators, *_entries(file.values[_RATES])]))
         _fill(file.values, file.values)
     fixed = bool(file.fixed)
-    with st.form("settings", enter_to_submit=False):
+    with st.container(key="settings-form"), st.form("settings", enter_to_submit=False):
         for column, (title, keys) in zip(st.columns(len(_GROUPS)), _GROUPS, strict=True):
             with column:
                 st.header(tr(title), anchor=False)
@@ -98,6 +99,7 @@ def _form(project: Project, lead: Person, file: FileSettings) -> None:
             about = tr("One name a line, such as: Rachel = a woman. These go over those of the page Captions.")
             st.text_area(retold(BY_KEY[_CAST].label), help=about, key=_key(_CAST), disabled=fixed)
         st.form_submit_button(tr("Save settings"), type="primary", on_click=_save, disabled=fixed)
+    warn_unsaved("settings-form", saved=component_key(str(st.session_state[_SEEN])))
     look.outcome("settings")
     if file.several_files:
         st.caption(

@@ -197,7 +197,7 @@ def text_heading(text: str, more: str = "") -> None:
         text: a query, say.
         more: Markdown behind it.
     """
-    cut = text if len(text) <= _HEADING else f"{text[: _HEADING - 1]}…"
+    cut = wording.short(text, _HEADING)
     st.header(f"{plain(cut)} {more}".rstrip(), anchor=False)
     if cut != text:
         with st.popover(tr("Show the whole text")):

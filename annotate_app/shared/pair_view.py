@@ -9,8 +9,9 @@ import streamlit as st
 
 from annotate_app.language import marked, tr
 from annotate_app.plain import plain
-from annotate_app.shared import look, practice, wording
+from annotate_app.shared import look, practice, results, wording
 from annotate_app.shared.review_clip import review_clip
+from annotate_app.shared.unsaved import warn_unsaved
 from backend.campaign.judging.model import ActKind
 from backend.campaign.nouns import Person
 from backend.campaign.qualification.guideline import versions
@@ -109,7 +110,7 @@ def example(pair: PairReview, chosen: Sequence[Example]) -> None:
         _choice(pair, next((found for found in chosen if found.grade == pair.relevance), None))
     if settled and pair.relevance is not None:
         practice.of_pair(pair.pair, pair.relevance, pair.reason)
-    look.refusal(f"example-problem-{pair.pair}")
+    look.outcome(f"example-{pair.pair}")
 
 
 def reply(note: int, seen: int) -> None:
@@ -121,9 +122,9 @@ def reply(note: int, seen: int) -> None:
     """
     key = f"reply-text-{note}"
     act = partial(reply_to_note, note=note, text=st.session_state[key], seen=seen, now=time.time())
-    if look.done_as_lead(act, f"reply-problem-{note}"):
+    if look.done_as_lead(act, f"reply-{note}_problem"):
         st.session_state[key] = ""
-        st.toast(tr("Reply saved. The annotator sees it once the pair is settled for good."), icon=":material/reply:")
+        results.leave(f"reply-{note}", tr("Reply saved. The annotator sees it once the pair is settled for good."))
 
 
 def choose_example(pair: PairKey, grade: int) -> None:
@@ -140,8 +141,8 @@ def withdraw_example(pair: PairKey, grade: int) -> None:
 
 
 def _do(pair: PairKey, act: Callable[[Project, Person], object], done: str) -> None:
-    if look.done_as_lead(act, f"example-problem-{pair}"):
-        st.toast(done, icon=":material/menu_book:")
+    if look.done_as_lead(act, f"example-{pair}_problem"):
+        results.leave(f"example-{pair}", done)
 
 
 def _withdrawal(pair: PairReview, own: Example) -> None:
@@ -170,7 +171,7 @@ def _choice(pair: PairReview, standing: Example | None) -> None:
     with st.popover(tr("Show as example of {grade}", grade=grade), icon=":material/menu_book:"):
         st.markdown(tr("Every annotator sees this query and clip in the guideline (key G), with your note."))
         if standing is not None:
-            st.caption(tr("It replaces “{query}”.", query=plain(standing.query)))
+            st.caption(tr("It replaces “{query}”.", query=plain(wording.short(standing.query))))
         with st.form(f"example-{pair.pair}", border=False):
             st.text_input(
                 tr("Why is this a {grade}?", grade=grade),
@@ -199,7 +200,8 @@ def _note(note: GivenNote, who: str, grade: int, *, hidden: bool) -> None:
             )
             with st.popover(tr("Change the reply")):
                 _reply_form(note, tr("Your new reply"), tr("Replace the reply"))
-        look.refusal(f"reply-problem-{note.note}")
+        look.outcome(f"reply-{note.note}")
+    warn_unsaved(f"note-{note.note}", saved=str(note.reply.reply_id if note.reply else 0))
 
 
 def _reply_form(note: GivenNote, label: str, button: str) -> None:

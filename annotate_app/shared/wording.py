@@ -73,6 +73,11 @@ def clamped(cell: str, *, focus: bool = True) -> str:
     return f"<span class='rr-clamp'{stop} title='{escape(text)}'>{long}</span>{line_below}{below}"
 
 
+def short(text: str, most: int = _CLAMPED) -> str:
+    """Return a text, or the beginning of a long one, of at most so many signs."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
 def caption(text: str | None) -> str:
     """What stands where a moment's caption is shown.
 

@@ -166,7 +166,7 @@ def flags(
     say("")
     for one in found:
         for flag in one.flags if person is not None else one.raised:
-            say(f"{one.name}, {FLAG_NAMES[flag.kind].lower()}{' (!)' if flag.raised else ''}: {flag.told}")
+            say(f"{one.name}, {FLAG_NAMES[flag.kind].lower()}{' (!)' if flag in one.raised else ''}: {flag.told}")
             if person is not None:
                 _pairs(project, one, flag)
     if not any(one.raised for one in found):
@@ -174,7 +174,7 @@ def flags(
 
 
 def _row(one: PersonFlags) -> tuple[object, ...]:
-    return (one.name, f"{one.grades:,}", *(f"{'! ' if flag.raised else ''}{flag.figure}" for flag in one.flags))
+    return (one.name, f"{one.grades:,}", *(f"{'! ' if flag in one.raised else ''}{flag.figure}" for flag in one.flags))
 
 
 def _pairs(project: "Project", one: PersonFlags, flag: Flag) -> None:

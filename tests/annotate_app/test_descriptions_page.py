@@ -49,7 +49,9 @@ def test_accepting_edited_words_goes_on_to_the_next_and_undo_brings_it_back(
     assert app.query_params["description"] == "d2"
     assert status(describing, "d1") is DescriptionStatus.ACCEPTED
     assert "may be a name" in words(app)
+    assert [read(one.value) for one in app.success] == ["Accepted as a caption: “A person pours tea.”"]
     app.button(key="description-undo").click().run()
+    assert [read(one.value) for one in app.success] == ["Taken back. It waits for review again: “A woman pours tea.”"]
     assert app.query_params["description"] == "d1"
     assert status(describing, "d1") is DescriptionStatus.WAITING
 

@@ -60,7 +60,7 @@ def test_the_rule_is_told_with_its_numbers_and_the_batch_opened_and_undone(one: 
     app = one(0)
     assert "The rule: mean 2.4 of 2.0, 3 of 5 graded 3 or more :green-badge[open]" in words(app)
     app.button(key="open_batch").click().run()
-    assert "Batch 2 is open: 20 pairs for the annotators." in words(app)
+    assert "Batch 2 is open: 20 pairs for the annotators." in words(app.run()), "until it is dismissed"
     assert "Lea opened batch 2, " in words(app)
     assert "Nobody has worked on it yet." in words(app)
     assert buttons(app) == {"Open batch 3": False, "Undo batch 2": True}

@@ -20,6 +20,8 @@ from backend.campaign.judging.model import CLIP_REPORTED, SkipKind
 from backend.campaign.judging.queue import offer_again, restore_clip
 from backend.campaign.judging.rules import decide
 from backend.campaign.judging.staffing import pause_person, suspend
+from backend.campaign.monitoring.activity.log import find_activity
+from backend.campaign.monitoring.activity.model import ActivityFilter
 from backend.campaign.monitoring.explore.tables import source_standings
 from backend.campaign.monitoring.progress import progress as progress_progress
 from backend.campaign.monitoring.progress.model import Ahead, Barred, DayCount, Forecast, Stuck, Wait, WaitKind
@@ -477,6 +479,10 @@ def test_what_the_menu_asks_for_is_by_page_and_counted_anew_only_after_a_while(
     assert waiting.menu_answer(project, lead) == first, "counted just now"
     monkeypatch.setattr("time.time", lambda: NOW + 600)
     assert waiting.menu_answer(project, lead)["counts"] == {"/disputes": "2", "/queries": "1", "/progress": "3"}
+    monkeypatch.setattr(waiting, "MORE_COUNTS", [lambda *_: {"Progress": "interrupted", "Release": "working"}])
+    both = waiting.menu_answer(project, lead)["counts"]
+    assert isinstance(both, dict)
+    assert (both["/progress"], both["/release"]) == ("3, interrupted", "working"), "a job hides no count"
 
 
 def test_every_wait_has_a_sentence() -> None:
@@ -786,7 +792,7 @@ def test_a_flag_leads_to_its_explanation_and_the_pairs_behind_it(open_page_of: O
 
 
 @pytest.mark.parametrize(
-    ("kind", "told", "toast"),
+    ("kind", "told", "done"),
     [
         (FlagKind.SKIPS, "31 of 86 pairs on the desk were skipped (36 %)", "31 skips undone, 10 clips shown again."),
         (
@@ -797,7 +803,7 @@ def test_a_flag_leads_to_its_explanation_and_the_pairs_behind_it(open_page_of: O
     ],
 )
 def test_a_lead_undoes_all_skips_or_all_reports_of_a_person_after_a_question(
-    open_page_of: Open, real_project: SmallProject, kind: FlagKind, told: str, toast: str
+    open_page_of: Open, real_project: SmallProject, kind: FlagKind, told: str, done: str
 ) -> None:
     skip(real_project, "Ana", SkipKind.SKIP, 1, *range(1, 21))
     for name in ("Ana", "Ben"):
@@ -816,7 +822,7 @@ def test_a_lead_undoes_all_skips_or_all_reports_of_a_person_after_a_question(
     assert any(text.startswith(told) for text in sentences(app))
     assert any("shown to everybody again" in text for text in sentences(app)), "what it does, before it is done"
     app.button(key=f"lift-{kind.value}").click().run()
-    assert [one.value for one in app.toast] == [toast]
+    assert [read(one.value) for one in app.success] == [done, "No pair raised this flag."]
 
 
 def test_clips_that_one_person_reported_are_listed_and_kept_back_by_a_lead(
@@ -844,6 +850,32 @@ def test_the_flags_of_everybody_are_a_part_of_the_page(open_page_of: Open, real_
     assert listed == ["look-2", "look-3"], "Ana and Ben, of five annotators"
     app.button(key=f"flag-3-{FlagKind.SKIPS.value}").click().run()
     assert app.header[0].value == "Ben"
+
+
+@pytest.mark.usefixtures("flagged")
+@pytest.mark.parametrize(
+    ("screen", "asks"), [("progress", {}), ("people", {"part": "flags"}), ("people", {"who": "2"})]
+)
+def test_a_flag_is_dismissed_with_a_reason_wherever_it_is_listed(
+    open_page_of: Open, real_project: SmallProject, screen: str, asks: dict[str, str]
+) -> None:
+    app = open_page_of(screen)
+    app.query_params.update(asks)
+    app.run()
+    key = f"dismiss-2-{FlagKind.ONE_GRADE.value}"
+    app.text_input(key=f"{key}-reason").set_value("She is *right*.")
+    app.button(key=f"FormSubmitter:{key}-form-Dismiss").click().run()
+    assert not app.exception
+    assert read(app.success[0].value) == "Dismissed for Ana: One grade."
+    assert "Ana has " not in html(app), "it left the inbox"
+    assert not any(str(one.key).startswith("dismiss-2-") for one in app.button)
+    person = open_page_of("people")
+    person.query_params["who"] = "2"
+    person.run()
+    assert any(":gray-badge[dismissed]" in text for text in sentences(person))
+    assert any("Dismissed by Lea, " in text and text.endswith("She is *right*.") for text in sentences(person))
+    entry = find_activity(real_project.project, real_project.lead, ActivityFilter(), first=0, most=1)[0]
+    assert entry.words == "dismissed the quality flag “One grade” (“She is *right*.”)"
 
 
 @pytest.mark.usefixtures("flagged")

@@ -858,6 +858,7 @@ def test_a_former_address_leads_to_what_it_is_now_with_what_it_asked_for(client:
         asked = "&".join(filter(None, (asks, "show=notes&q=a%26b%20c")))
         assert (answer.status_code, answer.headers["location"]) == (308, f"{now_at}?{asked}")
         assert client.get(f"{path}/").headers["location"] == now_at + (f"?{asks}" if asks else "")
+    assert client.get("/exam?trial=a%20b&tab=Items").headers["location"] == "/calibration?trial=a%20b&tab=Items"
 
 
 # Who is signed in already

@@ -8,6 +8,7 @@ import streamlit as st
 
 from annotate_app.language import marked, tr
 from annotate_app.shared import look, wording
+from annotate_app.shared.unsaved import warn_unsaved
 from backend.campaign.corpus.describing.model import DescribingChoice, DescribingFigures
 from backend.campaign.corpus.describing.opening import (
     choose_describing,
@@ -122,24 +123,25 @@ def close(project: Project, lead: Person) -> None:
 
 def how(project: Project, lead: Person) -> None:
     """The guideline for describers, as the lead may change it."""
-    with st.container():
-        look.outcome("describing_words")
     found = describing_guideline(project, lead)
     key = f"describing-words-{found.version}"
     st.caption(tr("Annotators see it before their first description, and when it changes. Each line is a rule."))
-    st.text_area(tr("Guideline for describers"), found.text, key=key, height=240)
-    st.text_input(
-        tr("Why do you change it?"),
-        key=f"{key}-reason",
-        max_chars=200,
-        placeholder=tr("Describers read it"),
-    )
+    with st.container(key="describing-words"):
+        typed = st.text_area(tr("Guideline for describers"), found.text, key=key, height=240)
+        st.text_input(
+            tr("Why do you change it?"),
+            key=f"{key}-reason",
+            max_chars=200,
+            placeholder=tr("Describers read it"),
+        )
+    warn_unsaved("describing-words", changed=typed != found.text, saved=str(found.version))
     st.button(
         tr("Save as version {version}", version=found.version + 1),
         type="primary",
         on_click=reword,
         args=(found.version,),
     )
+    look.outcome("describing_words")
 
 
 @look.lead_callback("describing_words_problem")

@@ -88,7 +88,7 @@ def _review(project: Project, lead: Person) -> None:
     keys = description_keys(project, lead, acts.wanted())
     found = _on_show(project, lead, keys)
     if found is None:
-        look.refusal(acts.PROBLEM)
+        look.outcome(acts.DONE)
         st.success(_empty(project, lead, total), icon=":material/check_circle:")
         acts.undo_button()
         return
@@ -153,7 +153,7 @@ def _case(found: DescriptionReview) -> None:
             for note in found.notes if found.status is DescriptionStatus.WAITING else ():
                 st.caption(f":material/info: {plain(retold(note))}")
             _words_of(found)
-        look.refusal(acts.PROBLEM)
+        look.outcome(acts.DONE)
         _beside(found)
 
 

@@ -11,6 +11,7 @@ from html import escape
 import streamlit as st
 
 from annotate_app.language import marked, retold, tr
+from annotate_app.plain import isolated
 from annotate_app.screens.disputes import adjudicating as deciding
 from annotate_app.screens.disputes.adjudicating import CASE, ON_SHOW
 from annotate_app.session import auth
@@ -223,7 +224,7 @@ def _told(row: ReviewRow) -> str:
     grades = " ".join(look.grade_mark(grade) for grade in row.grades)
     relevance = f" {row.relevance}" if row.relevance is not None else ""
     state = tr("re-opened") if row.re_opened and not row.verdict.is_settled else wording.verdict(row.verdict)
-    note = f"<b class='rr-of-case'>“{escape(row.note)}”</b>" if row.note else ""
+    note = f"<b class='rr-of-case'>“{escape(isolated(row.note))}”</b>" if row.note else ""
     return f"{note}{escape(row.query)}<small class='rr-of-case'>{grades} {state}{relevance}</small>"
 
 

@@ -245,7 +245,7 @@ def _tell(pair: PairKey, done: str, *, re_opened: bool = False) -> None:
 
     def tell(project: Project, lead: Person) -> None:
         found = pair_review(project, lead, pair)
-        text = tr("{done}: “{query}”", done=done, query=found.query if found else "")
+        text = tr("{done}: “{query}”", done=done, query=wording.short(found.query) if found else "")
         lacking = _lacking(project, lead, pair) if re_opened else 0
         if lacking:
             path, invite = _INVITE

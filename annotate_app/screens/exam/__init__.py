@@ -56,6 +56,8 @@ def page() -> None:
     _facts(held, exam_although(project, lead))
     standing = qualification_exam_results.exam_results(project, lead)
     holding.stage(held, standing, preview_exam_key(project, lead))
+    if address_state.read("tab") == "Another exam, or none":  # an address from before the tab was renamed
+        address_state.go(tab="Change or end")
     people, outcomes, items, another = address_state.tabs(
         [marked("People"), marked("Results"), marked("Items"), marked("Change or end")]
     )
@@ -258,7 +260,8 @@ def _item(project: Project, lead: Person, item: ExamItem) -> None:
     told = tr("not fixed yet")
     if item.right is not None:
         told = f"{item.right}, {project.campaign.scale.label(item.right).lower()}"
-    st.markdown(tr("**{query}**  \nRight grade: {told}", query=plain(item.query), told=plain(told)))
+    look.text_heading(item.query)
+    st.markdown(tr("Right grade: {told}", told=plain(told)))
     pair = next((p for p in query_pairs(project, lead, item.query_id) if p.pair == item.pair_key), None)
     if pair is not None:
         review_clip(pair)

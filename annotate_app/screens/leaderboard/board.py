@@ -15,7 +15,7 @@ import streamlit as st
 from annotate_app.language import browser_texts, marked, retold, tr
 from annotate_app.plain import component_key, plain
 from annotate_app.session.addresses import full_path
-from annotate_app.shared import address_state, joined, wording
+from annotate_app.shared import address_state, joined, look, wording
 from annotate_app.shared.review_clip import moment_path
 from backend.campaign.nouns import Person
 from backend.campaign.release.board.leaderboard import Leaderboard, report_frames, videos_with_file
@@ -247,7 +247,7 @@ def cases(project: Project, lead: Person, board: Leaderboard, scores: Scoreboard
     shown = [name for name in dict.fromkeys([first, second]) if name]
     (case,) = scores.cases([query], k, mu)
     view = score_case(scores, case, shown, board.inputs.facts)
-    st.markdown(f"## {plain(retold(view.title))}")
+    look.text_heading(retold(view.title))
     case_view(case_data(view, videos_with_file(project, lead)), key=f"case-{query}-{mu}-{'-'.join(shown)}")
     st.caption(
         tr(

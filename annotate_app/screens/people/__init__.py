@@ -1,7 +1,8 @@
 """The lead's page "People": who works here, how much, and one-time links for newcomers and forgotten passwords."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from html import escape
 
 import streamlit as st
@@ -87,31 +88,37 @@ def _people(project: Project, lead: Person, reviews: list[PersonReview]) -> None
     inviting.form()
 
 
-@look.lead_callback("people_problem")
-def renew(project: Project, lead: Person, annotator_id: AnnotatorId) -> None:
+def renew(annotator_id: AnnotatorId) -> None:
     """Callback of a row's button: a new one-time link, shown once; the person's older links become void."""
-    person, invitation = new_invitation(project, lead, annotator_id, now=time.time())
-    inviting.show_link(lead, str(annotator_id), person.name, invitation)
+
+    def act(project: Project, lead: Person) -> None:
+        person, invitation = new_invitation(project, lead, annotator_id, now=time.time())
+        inviting.show_link(lead, str(annotator_id), person.name, invitation)
+
+    _do(annotator_id, act)
 
 
-@look.lead_callback("people_problem")
-def suspend(project: Project, lead: Person, annotator_id: AnnotatorId, suspended: bool) -> None:
+def suspend(annotator_id: AnnotatorId, suspended: bool) -> None:
     """Callback of a row's button."""
-    staffing.suspend(project, lead, annotator_id, suspended, now=time.time())
+    _do(annotator_id, partial(staffing.suspend, annotator_id=annotator_id, suspended=suspended, now=time.time()))
 
 
-@look.lead_callback("people_problem")
-def pause(project: Project, lead: Person, annotator_id: AnnotatorId) -> None:
+def pause(annotator_id: AnnotatorId) -> None:
     """Callback of a row's form: no pairs for this person from now on."""
     key = f"pause-reason-{annotator_id}"
-    staffing.pause_person(project, lead, annotator_id, st.session_state[key], now=time.time())
-    st.session_state[key] = ""
+    reason = st.session_state[key]
+    if _do(annotator_id, partial(staffing.pause_person, annotator_id=annotator_id, reason=reason, now=time.time())):
+        st.session_state[key] = ""
 
 
-@look.lead_callback("people_problem")
-def go_on(project: Project, lead: Person, annotator_id: AnnotatorId) -> None:
+def go_on(annotator_id: AnnotatorId) -> None:
     """Callback of a row's button: a paused person is handed pairs again."""
-    staffing.unpause_person(project, lead, annotator_id, now=time.time())
+    _do(annotator_id, partial(staffing.unpause_person, annotator_id=annotator_id, now=time.time()))
+
+
+def _do(annotator_id: AnnotatorId, act: Callable[[Project, Person], object]) -> bool:
+    """Do something about a person, or say in their row why not."""
+    return look.done_as_lead(act, f"person-{annotator_id}_problem")
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
@@ -177,6 +184,7 @@ def _row(review: PersonReview, flags: PersonFlags | None, me: Person, exam: Exam
         )
         with gone:
             removing.button(person, is_me)
+        look.refusal(f"person-{person.annotator_id}_problem")
         inviting.links(str(person.annotator_id))
 
 

@@ -9,17 +9,28 @@ import streamlit as st
 
 from annotate_app.language import marked, retold, tr
 from annotate_app.plain import plain
-from annotate_app.shared import look, pair_view, wording
+from annotate_app.shared import look, pair_view, results, wording
 from annotate_app.shared.address_state import read_number
+from annotate_app.shared.flag_dismissal import dismissal
 from backend.campaign.judging.queue import lift_skips
 from backend.campaign.monitoring.quality import flags as quality_flags
-from backend.campaign.monitoring.quality.model import FLAG_MEANINGS, FLAG_NAMES, Flag, FlagKind, PersonFlags, Stretch
+from backend.campaign.monitoring.quality.model import (
+    FLAG_MEANINGS,
+    FLAG_NAMES,
+    Flag,
+    FlagDismissal,
+    FlagKind,
+    PersonFlags,
+    Stretch,
+)
 from backend.campaign.nouns import Person
 from backend.campaign.setup.project.folder import Project
 from backend.core.ids import AnnotatorId, PairId
 
 PER_PAGE = 5
-_WHO, _FLAG, _PAGE, _PROBLEM = "who", "flag", "flag_page", "lift_problem"
+_WHO, _FLAG, _PAGE, _LIFTED = "who", "flag", "flag_page", "lift"
+_DISMISSED = "flags"
+"""The place of what came of a dismissal."""
 _BEHIND = {
     FlagKind.TOO_FAST: marked("The grades that came too fast, the newest first."),
     FlagKind.UNSEEN: marked("The grades that came before the clip was seen, the newest first."),
@@ -53,13 +64,16 @@ def overview(people: Sequence[PersonFlags]) -> None:
             "one to see the pairs behind it."
         )
     )
+    look.outcome(_DISMISSED)
     flagged = [one for one in people if one.raised]
     if not flagged:
         st.success(tr("Nobody has a quality flag."), icon=":material/check_circle:")
     for one in sorted(flagged, key=lambda one: -len(one.raised)):
         with st.container(key=f"flagged-{one.annotator_id}"):
             button(one)
-            raised(one)
+            with st.container(horizontal=True, vertical_alignment="center"):
+                raised(one)
+                dismissal(one.annotator_id, one.name, [flag.kind for flag in one.raised], _DISMISSED)
 
 
 def button(flags: PersonFlags) -> None:
@@ -105,12 +119,12 @@ def close() -> None:
         st.query_params.pop(name, None)
 
 
-@look.lead_callback(_PROBLEM)
+@look.lead_callback(f"{_LIFTED}_problem")
 def lift(project: Project, lead: Person, who: AnnotatorId, reports_only: bool) -> None:
     """Callback: undoes all skips of somebody, or only their reports of broken clips."""
     done = lift_skips(project, lead, who, reports_only=reports_only, now=time.time())
     skips, clips = wording.count_of(done.skips, "skip"), wording.count_of(done.clips, "clip")
-    st.toast(tr("{skips} undone, {clips} shown again.", skips=skips, clips=clips), icon=":material/undo:")
+    results.leave(_LIFTED, tr("{skips} undone, {clips} shown again.", skips=skips, clips=clips))
 
 
 def show(project: Project, lead: Person) -> None:
@@ -131,6 +145,7 @@ def show(project: Project, lead: Person) -> None:
     )
     chosen = _chosen(flags)
     _cards(flags, chosen)
+    look.outcome(_DISMISSED)
     _behind(project, lead, flags, chosen)
 
 
@@ -157,12 +172,17 @@ def _cards(flags: PersonFlags, chosen: Flag) -> None:
     for at in range(0, len(flags.flags), 3):
         for column, flag in zip(st.columns(3), flags.flags[at : at + 3], strict=False):
             with column.container(border=True, height="stretch", key=f"figure-{flag.kind.value}"):
-                state = tr(":orange-badge[:material/flag: flag]") if flag.raised else ""
+                state = tr(":orange-badge[:material/flag: flag]") if flag in flags.raised else ""
+                state = tr(":gray-badge[dismissed]") if flag.dismissed else state
                 state = tr(":gray-badge[undefined]") if flag.value is None else state
                 st.markdown(f"**{retold(FLAG_NAMES[flag.kind])}** {state}")
                 if flag.value is not None:
                     st.markdown(f"### {retold(flag.figure)}")
                 st.markdown(plain(retold(flag.told)))
+                if flag.dismissed:
+                    st.caption(_dismissed(flag.dismissed))
+                if flag in flags.raised:
+                    dismissal(flags.annotator_id, flags.name, [flag.kind], _DISMISSED)
                 if flag.value is not None:
                     st.button(
                         tr("Shown below") if flag.kind is chosen.kind else tr("Show pairs"),
@@ -173,9 +193,16 @@ def _cards(flags: PersonFlags, chosen: Flag) -> None:
                     )
 
 
+def _dismissed(one: FlagDismissal) -> str:
+    told = tr("Dismissed by {by}, {when}.", by=plain(one.by), when=wording.when(one.at, st.context.timezone))
+    return f"{told} {plain(one.reason)}".rstrip()
+
+
 def _behind(project: Project, lead: Person, flags: PersonFlags, flag: Flag) -> None:
     st.subheader(retold(FLAG_NAMES[flag.kind]), anchor=False)
     st.markdown(retold(FLAG_MEANINGS[flag.kind]))
+    if flag.kind in _OF_SKIPS:
+        look.outcome(_LIFTED)
     if flag.value is None:
         st.info(retold(flag.reason))
         return
@@ -202,7 +229,6 @@ def _behind(project: Project, lead: Person, flags: PersonFlags, flag: Flag) -> N
 
 def _lift(flags: PersonFlags, kind: FlagKind, count: int) -> None:
     """The button that undoes all skips, or all reports, of somebody, and asks before."""
-    look.refusal(_PROBLEM)
     if not count:
         return
     label = tr("Undo all reports") if kind is FlagKind.REPORTS else tr("Undo all skips and reports")

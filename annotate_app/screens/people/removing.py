@@ -24,11 +24,11 @@ def remove(project: Project, lead: Person, annotator_id: AnnotatorId, name: str)
         st.session_state["people_done"] = tr("{name} is removed.", name=name)
 
 
-@look.lead_callback("people_problem")
+@look.lead_callback("archive_problem")
 def bring_back(project: Project, lead: Person, annotator_id: AnnotatorId, name: str) -> None:
     """Callback of a button: somebody archived may sign in again, and is on the list."""
     suspend(project, lead, annotator_id, False, now=time.time())
-    st.session_state["people_done"] = tr("{name} is back, and can sign in.", name=name)
+    st.session_state["archive_done"] = tr("{name} is back, and can sign in.", name=name)
 
 
 def button(person: Person, is_me: bool) -> None:
@@ -58,6 +58,7 @@ def button(person: Person, is_me: bool) -> None:
 
 def archive(archived: Sequence[PersonReview]) -> None:
     """The people who were removed but have work on record, each with the way back."""
+    look.outcome("archive")
     if not archived:
         return
     with st.expander(tr("Archived people ({n})", n=len(archived))):

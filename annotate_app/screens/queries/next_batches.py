@@ -13,7 +13,7 @@ from annotate_app.language import marked, retold, tr, trn
 from annotate_app.plain import plain
 from annotate_app.screens.queries.next_batch import REASON_LENGTH, WORD_COLOURS
 from annotate_app.session import auth
-from annotate_app.shared import look, wording
+from annotate_app.shared import look, results, wording
 from backend.campaign.nouns import Person, Scale
 from backend.campaign.selection.batches.model import WORDS, AcceptedReport, BatchRule, RuleWord, Suggestions
 from backend.campaign.selection.batches.suggestions import (
@@ -30,16 +30,15 @@ _NUMBERS = (
     *(marked("no", _context="with"), marked("one", _context="with"), marked("two", _context="with")),
     *(marked("three", _context="with"), marked("four", _context="with"), marked("five", _context="with")),
 )
-_MESSAGE, _PROBLEM = "next_batches_message", "next_batches_problem"
+_DONE, _PROBLEM = "next_batches", "next_batches_problem"
 
 
 def next_batches(project: Project, lead: Person) -> None:
     """A line with the shares, and the button of the dialog that accepts suggestions and changes the rule."""
-    if text := st.session_state.pop(_MESSAGE, ""):
-        st.success(plain(text))
     with st.container(horizontal=True, vertical_alignment="center", key="next-batches"):
         st.caption(shares(batch_shares(project, lead)), width="stretch")
         st.button(tr("Next batches"), key="next_batches_look", icon=":material/library_add:", on_click=_look)
+    results.show(f"{_DONE}_done")
     if _SEEN not in st.session_state:  # the dialog shows it itself
         look.refusal(_PROBLEM)
     else:
@@ -150,7 +149,7 @@ def _accept(seen: Suggestions, decline: bool) -> None:
         done.append(accept_suggestions(project, lead, seen, decline=decline, now=time.time(), progress=tell))
 
     if look.done_as_lead(act, _PROBLEM):
-        st.session_state[_MESSAGE] = told(done[0])
+        results.leave(_DONE, told(done[0]))
         _close()
     else:
         _look()

@@ -9,7 +9,8 @@ import streamlit as st
 
 from annotate_app.language import retold, tr
 from annotate_app.plain import plain
-from annotate_app.shared import address_state, look, wording
+from annotate_app.shared import address_state, look, results, wording
+from annotate_app.shared.unsaved import warn_unsaved
 from backend.campaign.nouns import Person
 from backend.campaign.release.export import terms
 from backend.campaign.release.export.diffing import diff_csv
@@ -113,8 +114,11 @@ def _reader(project: Project, lead: Person, name: str) -> Callable[[], bytes]:
 def release_terms(project: Project, lead: Person) -> None:
     """Folded away once they are said."""
     found = terms.release_terms(project, lead)
-    with st.expander(
-        tr("Licence and citation: {value}", value=plain(found.licence or tr("no licence chosen"))), expanded=False
+    with (
+        st.container(key="release-terms"),
+        st.expander(
+            tr("Licence and citation: {value}", value=plain(found.licence or tr("no licence chosen"))), expanded=False
+        ),
     ):
         if found.at is not None:
             because = f": {plain(found.reason)}" if found.reason else ""
@@ -127,7 +131,6 @@ def release_terms(project: Project, lead: Person) -> None:
                     because=because,
                 )
             )
-        look.refusal("terms_problem")
         # No typing in the box: Streamlit would keep a fragment that somebody typed to search it.
         offered = list(dict.fromkeys([*([found.licence] if found.licence else []), *LICENCES, _OTHER]))
         chosen = st.selectbox(
@@ -148,17 +151,8 @@ def release_terms(project: Project, lead: Person) -> None:
         )
         st.text_input(tr("Reason"), key="terms_reason", help=tr("Needed to change an earlier licence or citation."))
         st.button(tr("Save"), key="terms_save", on_click=_save)
-
-
-def licences_meant(typed: str) -> list[str]:
-    """Return the licences that a typed text is only a part of; nothing for a whole name or a text of one's own.
-
-    >>> licences_meant("odbl"), licences_meant("MIT"), licences_meant("Ask us first")
-    (['ODbL-1.0'], [], [])
-    """
-    if not typed or typed in LICENCES:
-        return []
-    return [one for one in LICENCES if typed.casefold() in one.casefold()]
+        look.outcome("terms")
+    warn_unsaved("release-terms", saved=str(found.at))
 
 
 @look.lead_callback("terms_problem")
@@ -176,6 +170,7 @@ def _save(project: Project, lead: Person) -> None:
     )
     st.session_state["terms_reason"] = ""
     st.session_state.pop("terms_licence", None)
+    results.leave("terms", tr("Licence and citation saved."))
 
 
 def release_diff(project: Project, lead: Person, found: Sequence[KeptRelease]) -> None:

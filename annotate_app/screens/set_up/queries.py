@@ -10,6 +10,7 @@ from annotate_app.language import marked, tr, trn
 from annotate_app.plain import plain
 from annotate_app.screens.set_up.step import SetUpStep, StepStanding
 from annotate_app.shared import address_state, look, results, wording
+from annotate_app.shared.unsaved import warn_unsaved
 from annotate_app.shared.ways import WayThere
 from backend.campaign.corpus.captions.decisions import rewrite_queue
 from backend.campaign.nouns import Person, Split
@@ -59,14 +60,14 @@ def change(project: Project, lead: Person, query: ListedQuery) -> None:
     """Callback of a query's form: save its text and split."""
     text, split = st.session_state[f"query-text-{query.query_id}"], st.session_state[f"query-split-{query.query_id}"]
     change_query(project, lead, query.query_id, text, split, seen=query.text, now=time.time())
-    results.leave("set_up_query", tr("Query saved: “{text}”.", text=text.strip()))
+    results.leave("set_up_query", tr("Query saved: “{text}”.", text=wording.short(text.strip())))
 
 
 @look.lead_callback("set_up_query_problem")
 def remove(project: Project, lead: Person, query: ListedQuery) -> None:
     """Callback of a query's button: remove it."""
     remove_queries(project, lead, [query.query_id], now=time.time())
-    results.leave("set_up_query", tr("Query removed: “{text}”.", text=query.text))
+    results.leave("set_up_query", tr("Query removed: “{text}”.", text=wording.short(query.text)))
 
 
 @look.lead_callback("set_up_queries_problem")
@@ -105,7 +106,7 @@ def _show(project: Project, lead: Person, counts: dict[str, Any]) -> None:
 
 
 def _form(*, can_draw: bool, published: bool) -> None:
-    with st.form("queries_form", border=False):
+    with st.container(key="queries-form"), st.form("queries_form", border=False):
         st.markdown(tr("**Your own queries**"))
         st.text_area(
             tr("One query per line, or a table with the columns text, split and, if you like, source"),
@@ -121,6 +122,7 @@ def _form(*, can_draw: bool, published: bool) -> None:
         if can_draw:
             _drawing(published)
         st.form_submit_button(tr("Preview"), key="look_at_queries", on_click=look_at)
+    warn_unsaved("queries-form")
 
 
 def _drawing(published: bool) -> None:
@@ -237,7 +239,10 @@ def _row(query: ListedQuery, *, may_change: bool) -> None:
     number = query.query_id
     with st.container(horizontal=True, vertical_alignment="center", key=f"set-up-query-{number}"):
         source = tr(_SOURCE) if query.source == _SOURCE else query.source
-        st.text(query.text, width="stretch", help=plain(tr("from {source}", source=source)) if source else None)
+        if (cut := wording.clamped(escape(query.text))) != escape(query.text):
+            st.html(cut, width="stretch")
+        else:
+            st.text(query.text, width="stretch", help=plain(tr("from {source}", source=source)) if source else None)
         st.badge(query.split.value, color="gray")
         if not may_change:
             return

@@ -17,6 +17,7 @@ import streamlit as st
 
 from annotate_app.language import marked, tr, trn
 from annotate_app.pages import GROUPS, PAGES, address
+from annotate_app.plain import isolated
 from annotate_app.session import auth
 from annotate_app.shared import joined, wording
 from annotate_app.shared.ways import CURES, OUT, SHORT, WAITS, WayThere
@@ -63,7 +64,7 @@ def wait_lines(waits: Iterable[Wait], timezone: str | None = None) -> list[Line]
 def wait_line(wait: Wait, timezone: str | None = None) -> Line:
     """Return the line of one thing that waits."""
     words, place = WAITS[wait.kind]
-    parts = [f"“{wait.quote}”"] if wait.quote else []
+    parts = [f"“{isolated(wait.quote)}”"] if wait.quote else []
     parts += [names(wait.who)] if wait.who else []
     parts += [tr(CURES[wait.kind])] if wait.kind in CURES else []
     parts += [] if wait.newest is None else [wording.when(wait.newest, timezone)]
@@ -250,7 +251,7 @@ def names(who: Sequence[str]) -> str:
     """Return up to three names, and the number of the others: `Ana, Ben, Cem and 2 others`."""
     more = len(who) - _NAMES
     # One name more takes no more room than "1 other".
-    shown = [*who[:_NAMES], wording.count_of(more, "other")] if more > 1 else list(who)
+    shown = [*map(isolated, who[:_NAMES]), wording.count_of(more, "other")] if more > 1 else list(map(isolated, who))
     return _joined(shown)
 
 
@@ -282,7 +283,8 @@ def menu_answer(project: Project, lead: Person) -> dict[str, object]:
     kept = now_waiting(project, lead)
     by_title = counts(kept.waits, kept.stuck)
     for more in MORE_COUNTS:
-        by_title |= more(project, lead)
+        for title, told in more(project, lead).items():
+            by_title[title] = ", ".join(filter(None, (by_title.get(title), told)))
     return {"at": kept.at, "counts": {_place(title): count for title, count in by_title.items()}}
 
 

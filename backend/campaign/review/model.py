@@ -15,6 +15,8 @@ from backend.core.messages import said
 class InUse:
     """Which parts of a campaign have something to show, so that their pages appear in the menu."""
 
+    captions: bool
+    """There are captions, which a lead may correct."""
     rewrites: bool
     """A caption was rewritten."""
     descriptions: bool

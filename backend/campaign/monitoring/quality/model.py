@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from backend.core.events import Event, EventGroup, Payload
 from backend.core.ids import AnnotatorId, PairId
 from backend.core.messages import said
 
@@ -129,6 +130,24 @@ FLAG_MEANINGS = {
 }
 
 
+def _dismissal_words(payload: Payload) -> str:
+    flag = payload.get("flag")
+    return said("dismissed the quality flag “{flag}”", flag=FLAG_NAMES[FlagKind(flag)] if flag else "–")
+
+
+FLAG_DISMISSED = Event("flag_dismissed", EventGroup.PEOPLE, _dismissal_words)
+"""flag, reason (may be empty): a lead has seen it; work from then on can raise it again"""
+
+
+@dataclass(frozen=True, slots=True)
+class FlagDismissal:
+    """A lead has seen a flag, which is hidden until the work after `at` raises it again."""
+
+    at: float
+    by: str
+    reason: str
+
+
 @dataclass(frozen=True, slots=True)
 class Flag:
     """One figure of one person's work, and whether it is worth a look.
@@ -148,6 +167,8 @@ class Flag:
     interval: tuple[float, float] | None = None
     """99 %, of a difference."""
     reason: str = ""
+    dismissed: FlagDismissal | None = None
+    """Only of a flag that is raised and hidden."""
 
     @property
     def figure(self) -> str:
@@ -175,8 +196,8 @@ class PersonFlags:
 
     @property
     def raised(self) -> tuple[Flag, ...]:
-        """The flags that are worth a look."""
-        return tuple(flag for flag in self.flags if flag.raised)
+        """The flags that are worth a look and not dismissed."""
+        return tuple(flag for flag in self.flags if flag.raised and flag.dismissed is None)
 
 
 @dataclass(frozen=True, slots=True)

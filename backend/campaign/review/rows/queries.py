@@ -263,7 +263,7 @@ def probe_pairs(db: Database, *, top: int) -> list[ProbePair]:
 def in_use(db: Database) -> InUse:
     """Which parts have something to show; it looks for one row of each."""
     row = db.conn.execute(
-        "SELECT EXISTS (SELECT 1 FROM caption WHERE kind = 'rewritten'), "
+        "SELECT EXISTS (SELECT 1 FROM caption), EXISTS (SELECT 1 FROM caption WHERE kind = 'rewritten'), "
         "EXISTS (SELECT 1 FROM describing_choice) OR EXISTS (SELECT 1 FROM description), "
         "EXISTS (SELECT 1 FROM consensus WHERE verdict IN ('consensus', 'adjudicated')) "
         "OR EXISTS (SELECT 1 FROM gold_pair)"
