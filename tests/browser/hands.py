@@ -105,6 +105,22 @@ def button(page: Page, digit: int) -> Locator:
     return page.locator(f"button[aria-keyshortcuts='{digit}']")
 
 
+def join(page: Page, link: str, password: str) -> None:
+    """Choose a password behind a one-time link, and read the guideline with Enter to its end."""
+    page.goto(link)
+    page.get_by_label("Password", exact=True).fill(password)
+    page.get_by_label("Repeat password").fill(password)
+    page.get_by_role("button", name="Save and sign in").click()
+    expect(player(page)).to_have_attribute("data-state", "lesson")
+    step = page.get_by_test_id("lesson-step")
+    expect(step).to_contain_text("1 of")
+    pages = int(step.inner_text().split()[-1])
+    for number in range(2, pages + 1):
+        page.keyboard.press("Enter")
+        expect(step).to_contain_text(f"{number} of")
+    page.keyboard.press("Enter")
+
+
 def skip(page: Page, digit: str) -> str:
     """Skip the clip on show by keys, without a reason, and see the next pair come up; the pair skipped."""
     pair = pair_on_show(page)
