@@ -2,7 +2,6 @@
 
 import json
 import re
-import time
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,13 +11,10 @@ from playwright.sync_api import Page, expect
 
 from app_server import AppServer, Nursery
 from axe import no_serious_finding
-from backend.campaign.desk import exchange
 from backend.campaign.desk.clips import clip_for
-from backend.campaign.judging.model import GradeEvent
-from backend.campaign.nouns import Person
-from backend.campaign.setup.project.folder import Project, open_project
+from backend.campaign.setup.project.folder import open_project
 from backend.core.ids import PairKey
-from hands import join, key_until, page_is_done, pair_on_show, player, press, saved
+from hands import grade_elsewhere, join, key_until, page_is_done, pair_on_show, player, press, saved
 from support import person_of
 
 pytestmark = [pytest.mark.long, pytest.mark.browser]
@@ -146,15 +142,6 @@ def set_exam(lead: Page, bold: Buttons) -> None:
     lead.keyboard.press("Enter")
 
 
-def grade_elsewhere(project: Project, person: Person) -> None:
-    """Grade all that is left as in another browser, which this test has seen."""
-    left = exchange.desk(project, person, now=time.time())
-    while left.items:
-        pair = left.items[0].pair
-        event = GradeEvent(pair, 1, f"{person.name} {pair}", 1500)
-        _, left = exchange.exchange(project, person, [event], [], now=time.time())
-
-
 def test_the_page_leads_from_an_empty_folder_to_a_release(
     server: AppServer, open_page: Callable[..., Page], tmp_path: Path
 ) -> None:
@@ -232,7 +219,7 @@ def test_the_page_leads_from_an_empty_folder_to_a_release(
     lead.get_by_role("button", name=bold("Open batch 2")).click()
     expect(lead.get_by_text("Batch 2 is open: 4 pairs")).to_be_visible()
     for name in ("Ana", "Ben"):
-        grade_elsewhere(project, person_of(project, name))
+        grade_elsewhere(project, person_of(project, name), lambda _: 1)
 
     lead.get_by_role("link", name=re.compile("^Release")).first.click()
     lead.get_by_role("button", name=bold("Make release")).click()
