@@ -56,7 +56,7 @@ def page() -> None:
     standing = qualification_exam_results.exam_results(project, lead)
     holding.stage(held, standing, preview_exam_key(project, lead))
     people, outcomes, items, another = address_state.tabs(
-        [marked("People"), marked("Results"), marked("Items"), marked("Change or end")]
+        [marked("Annotators"), marked("Results"), marked("Items"), marked("Change or end")]
     )
     with people:
         _people(standing)
@@ -115,7 +115,7 @@ def _earlier(found: qualification_exam_results.ExamOutcomes) -> None:
 
 def _facts(held: Exam, reserve: tuple[list[str], str] | None) -> None:
     source = figures.source(held.source)
-    drawn = source if held.seed is None else tr("{source}, seed {seed}", source=source, seed=held.seed)
+    drawn = source if held.seed is None else tr("{pairs}, seed {seed}", pairs=source, seed=held.seed)
     lost = held.items - held.showable
     hidden = (
         tr(" {pairs} left out because their clips cannot be shown.", pairs=wording.count_of(lost, "pair"))
@@ -124,14 +124,14 @@ def _facts(held: Exam, reserve: tuple[list[str], str] | None) -> None:
     )
     st.markdown(
         tr(
-            "**{pairs} of {querys}**, from {drawn}. At most {percent} of the grades may {differ}. Started by "
-            "{value}, {when}.{hidden}",
+            "**{pairs} from {queries}** ({drawn}). At most {percent} of the grades may {differ}. Started by "
+            "{lead}, {when}.{hidden}",
             pairs=wording.count_of(held.items, "pair"),
-            querys=wording.count_of(held.queries, "query"),
+            queries=wording.count_of(held.queries, "query"),
             drawn=plain(drawn),
             percent=wording.percent(held.most_missed),
             differ=wording.differ(held.tolerance),
-            value=plain(held.set_by or tr("the command line")),
+            lead=plain(held.set_by or tr("the command line")),
             when=wording.when(held.set_at, st.context.timezone),
             hidden=hidden,
         )
@@ -140,8 +140,8 @@ def _facts(held: Exam, reserve: tuple[list[str], str] | None) -> None:
         weak, although = reserve
         st.warning(
             tr(
-                "This exam is weak: {join}. Reason for using it: {although}",
-                join=plain("; ".join(map(retold, weak))),
+                "This exam is weak: {weaknesses}. Reason for using it: {although}",
+                weaknesses=plain("; ".join(map(retold, weak))),
                 although=plain(although),
             ),
             icon=":material/rule:",
@@ -249,7 +249,7 @@ def _item(project: Project, lead: Person, item: ExamItem) -> None:
     told = tr("not fixed yet")
     if item.right is not None:
         told = f"{item.right}, {project.campaign.scale.label(item.right).lower()}"
-    st.markdown(tr("**{query}**  \nRight grade: {told}", query=plain(item.query), told=plain(told)))
+    st.markdown(tr("**{query}**  \nRight grade: {grade}", query=plain(item.query), grade=plain(told)))
     pair = next((p for p in query_pairs(project, lead, item.query_id) if p.pair == item.pair_key), None)
     if pair is not None:
         review_clip(pair)
