@@ -96,7 +96,7 @@ def test_figures_stand_there_before_their_intervals(open_page: Open, graded: Jud
     assert f"{alpha.value:.3f}" in said
     assert f"{alpha.low:.3f} to" not in said
     assert "Computing intervals" in said
-    assert "118 grades by 2 people on 59 pairs" in said
+    assert "118 grades by 2 annotators on 59 pairs" in said
     assert worker[0].niceness == 19
     worker[0].work()
     said = words(app.run())

@@ -213,7 +213,7 @@ def _when(at: float) -> str:
 
 def _over(found: AgreementBoard, taken: _Taken) -> str:
     """What the board is over, in a sentence or two."""
-    counted = {"grade": found.summary["rows"], "person": found.summary["annotators"], "pair": found.summary["pairs"]}
+    counted = {"grade": found.summary["rows"], "annotator": found.summary["annotators"], "pair": found.summary["pairs"]}
     grades, people, pairs = (wording.count_of(count, noun) for noun, count in counted.items())
     said = tr(
         "{grades} by {people} on {pairs}, as of {when}.",

@@ -110,7 +110,7 @@ def queries(found: AgreementBoard) -> None:
     frame = pd.DataFrame(agreement_table(found, "queries")).sort_values("within_tolerance", kind="stable")
     number, share = st.column_config.NumberColumn, partial(st.column_config.NumberColumn, format="percent")
     shown: dict[str, Any] = {
-        "query": st.column_config.TextColumn(tr("Query"), width=320, pinned=True),
+        "query": st.column_config.TextColumn(tr("Query"), width=240, pinned=True),
         "split": tr("Split"),
         "pairs": tr("Pairs"),
         "within_tolerance": share(tr("Within the tolerance")),

@@ -109,7 +109,7 @@ def _filters(counts: dict[ReviewList, int]) -> ReviewList:
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         labels = {which.value: f"{tr(label)}  {counts[which]}" for which, label in _LABELS.items()}
         address_state.choice(tr("Show"), "show", labels, clears=("page", CASE), label_visibility="collapsed")
-        address_state.search(tr("Query or video"), clears=("page", CASE), width=160)
+        address_state.search(tr("Query or video"), clears=("page", CASE), width=130)
     return _which()
 
 
