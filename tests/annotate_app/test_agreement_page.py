@@ -162,7 +162,7 @@ def test_everything_can_be_of_a_part_of_the_pairs(open_page: Open, graded: Judgi
     app.selectbox(key="address-split").set_value("test").run()
     of_test = agreement_board(graded.project, OPERATOR, BoardPart(split="test"), resamples=0)
     said = words(app)
-    assert f"Only test: {of_test.summary['rows']} grades by 2 people" in said
+    assert f"Only test: {of_test.summary['rows']} grades by 2 annotators" in said
     assert f"{of_test.figures['alpha_ordinal'].value:.3f}" in said
     assert len(worker) == 2
     assert "Who agrees with whom" in words(part(app, "Annotators"))

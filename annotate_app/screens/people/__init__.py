@@ -25,7 +25,7 @@ from backend.campaign.setup.people.accounts import list_people, new_invitation
 from backend.campaign.setup.project.folder import Project
 from backend.core.ids import AnnotatorId
 
-_WIDTHS = (2.5, 4.5, 5.4)
+_WIDTHS = (2.3, 4.4, 5.7)
 _FACTS = (marked("Judgements"), marked("Today"), marked("Median active"), marked("Skips"), marked("Last active"))
 _SPLITS: Mapping[Split | None, str] = {
     None: marked("Both splits"),
