@@ -66,7 +66,7 @@ def page() -> None:
     project, lead, _ = look.lead_page("Moments")
     videos = videos_and_moments(project, lead)
     if not videos:
-        st.info(tr("There are no videos yet. Add them first."))
+        st.info(tr("No videos yet. Add videos first."))
         st.html(WayThere("Set up", "", tr("Add videos")).link)
         return
     asked = address_state.read(VIDEO)
@@ -90,7 +90,7 @@ def page() -> None:
 def _all(videos: Sequence[VideoMoments]) -> None:
     total = sum(video.total for video in videos)
     of = tr(
-        "{moments} of {videos}",
+        "{moments} in {videos}",
         moments=wording.count_of(total, "moment"),
         videos=wording.count_of(len(videos), "video"),
     )
@@ -129,10 +129,10 @@ def _one(project: Project, lead: Person, video: VideoMoments) -> None:
     shots = "" if video.shots is None else f", {wording.count_of(video.shots, 'shot')}"
     st.caption(
         tr(
-            "{duration_s:,.2f} s{shots}. Its moments: {value}.",
+            "{duration_s:,.2f} s{shots}. Moments: {counts}.",
             duration_s=video.duration_s,
             shots=shots,
-            value=of or tr("none yet"),
+            counts=of or tr("none yet"),
         )
     )
     shown = _on_show(rows)
@@ -157,7 +157,7 @@ def _one(project: Project, lead: Person, video: VideoMoments) -> None:
             rows_of(rows, _row),
             opens=ON_SHOW,
             noun="moment",
-            nothing=tr("None yet."),
+            nothing=tr("No moments yet."),
             per_page=PER_PAGE,
             current=None if shown is None else shown.moment_id,
         )
@@ -250,7 +250,7 @@ def change(row: MomentRow) -> None:
     span = (float(st.session_state[key("start", row)]), float(st.session_state[key("end", row)]))
     if span == (row.start_s, row.end_s):
         results.clear(PROBLEM)
-        st.session_state[PROBLEM] = tr("Start and end did not change. Type other seconds, then press Change.")
+        st.session_state[PROBLEM] = tr("Start and end did not change. Enter other seconds, then press Change.")
         return
     _do(row.video, [row], [span], tr("Changed."))
 

@@ -131,13 +131,13 @@ def choose_example(pair: PairKey, grade: int) -> None:
     """Callback of the form: annotators see this pair in the guideline from now on, or a message says why not."""
     note = st.session_state[f"example-note-{pair}"]
     act = partial(versions.choose_example, pair=pair, grade=grade, note=note, now=time.time())
-    _do(pair, act, tr("Annotators now see this pair as the example of {grade}.", grade=grade))
+    _do(pair, act, tr("Annotators now see this pair as the example of grade {grade}.", grade=grade))
 
 
 def withdraw_example(pair: PairKey, grade: int) -> None:
     """Callback of the button: the guideline shows the example in words again."""
     act = partial(versions.withdraw_example, grade=grade, now=time.time())
-    _do(pair, act, tr("The example of {grade} is withdrawn.", grade=grade))
+    _do(pair, act, tr("The example of grade {grade} is withdrawn.", grade=grade))
 
 
 def _do(pair: PairKey, act: Callable[[Project, Person], object], done: str) -> None:
@@ -152,9 +152,9 @@ def _withdrawal(pair: PairReview, own: Example) -> None:
         else tr("its relevance is {relevance} now", relevance=pair.relevance)
     )
     told = (
-        tr("The guideline shows this as the example of {grade}", grade=own.grade)
+        tr("The guideline shows this as the example of grade {grade}", grade=own.grade)
         if own.showing
-        else tr("Chosen as the example of {grade}, but not shown: {hidden}", grade=own.grade, hidden=hidden)
+        else tr("Chosen as the example of grade {grade}, but not shown: {hidden}", grade=own.grade, hidden=hidden)
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f":material/menu_book: {told}. “{plain(own.note)}”", width="stretch")
@@ -168,7 +168,7 @@ def _withdrawal(pair: PairReview, own: Example) -> None:
 
 def _choice(pair: PairReview, standing: Example | None) -> None:
     grade = pair.relevance
-    with st.popover(tr("Show as example of {grade}", grade=grade), icon=":material/menu_book:"):
+    with st.popover(tr("Show as example of grade {grade}", grade=grade), icon=":material/menu_book:"):
         st.markdown(tr("Every annotator sees this query and clip in the guideline (key G), with your note."))
         if standing is not None:
             st.caption(tr("It replaces “{query}”.", query=plain(wording.short(standing.query))))
@@ -238,8 +238,7 @@ def _active(grade: GivenGrade) -> str:
     if not grade.active_ms:
         return tr("not measured")
     too_fast = (
-        f" <span class='rr-fast' title='{tr('Given in less time than the clip can be judged in')}'>"
-        f"{tr('too fast')}</span>"
+        f" <span class='rr-fast' title='{tr('Given faster than the clip can be judged')}'>{tr('too fast')}</span>"
         if grade.too_fast
         else ""
     )

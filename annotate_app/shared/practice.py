@@ -88,7 +88,7 @@ def of_pair(pair: PairKey, grade: int, reason: str) -> None:
     with st.popover(tr("Use for practice"), icon=":material/school:"):
         st.markdown(
             tr(
-                "Newcomers grade this clip in the tutorial. Then they read that {grade} is right, and why.",
+                "Newcomers grade this clip in the tutorial. Then they read that grade {grade} is right, and why.",
                 grade=grade,
             )
         )

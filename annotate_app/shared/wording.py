@@ -37,10 +37,10 @@ SKIP_WORDS = {
     SkipKind.BROKEN_CLIP: marked("clip is broken"),
 }
 EXAM_WORDS = {
-    ExamPhase.FIRST: marked("not begun"),
+    ExamPhase.FIRST: marked("not started"),
     ExamPhase.ANSWERING: marked("taking it"),
     ExamPhase.ANSWERED: marked("not handed in"),
-    ExamPhase.WAITING: marked("waits for the key"),
+    ExamPhase.WAITING: marked("waits for the answer key"),
     ExamPhase.RESULT: marked("handed in"),
     ExamPhase.AGAIN: marked("looking again"),
     ExamPhase.FAILED: marked("failed"),

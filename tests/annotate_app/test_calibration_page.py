@@ -78,7 +78,7 @@ def test_a_round_is_begun_by_a_draw_or_with_chosen_queries(open_page: Open, real
     app.number_input(key="trial_pairs").set_value(2)
     app.button(key=BEGIN).click().run()
     told = "Asked for 2 queries with 2 pairs each; there were only 2 pairs of 1 query to be had."
-    assert read(app.success[0].value) == f"Calibration round started: 2 pairs of 1 query. {told}"
+    assert read(app.success[0].value) == f"Calibration round started: 2 pairs from 1 query. {told}"
     assert asked(real_project) == sorted(real_project.pair(3, rank).pair for rank in (FIRST, SECOND))
     app.button(key="trial-end").click().run()
     _choose(app, QueryId(3))

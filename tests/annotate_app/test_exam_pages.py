@@ -155,7 +155,7 @@ def test_without_an_exam_the_lead_looks_at_one_and_holds_it(open_page_of: Open, 
     app = look(app, 12.5)
     assert exam(settled) is None, "looking holds nothing"
     said = words(app)
-    assert "**20 pairs of 2 queries**, from settled pairs, seed 1. At most 12.5 % of the grades may differ" in said
+    assert "**20 pairs from 2 queries** (settled pairs, seed 1). At most 12.5 % of the grades may differ" in said
     # The key is four times 0 to 4: always 2 misses the eight that are 0 and 4; chance 12/25 of twenty.
     assert "8 of 20, 40 %" in said
     assert "9.6 of 20, 48 %" in said
@@ -165,7 +165,7 @@ def test_without_an_exam_the_lead_looks_at_one_and_holds_it(open_page_of: Open, 
     app = press(app, "Start exam")
     held = exam(settled)
     assert (held.items, held.most_missed, held.set_by) == (20, 12.5, "Lea")
-    assert "Exam started: 20 pairs of 2 queries. 4 people exempted." in words(app)
+    assert "Exam started: 20 pairs from 2 queries. 4 people exempted." in words(app)
     assert "At most 12.5 % of the grades may differ by more than 1" in words(app)
     assert "Held all the same" not in words(app)
 
@@ -245,7 +245,7 @@ def test_the_lead_sees_why_somebody_failed_and_grants_a_retake(open_page_of: Ope
     block_clip(held.project, held.lead, item.pair_key, "black", now=NOW)
     app = open_page_of("exam")
     said = words(app)
-    assert f"from settled pairs, seed {SEED}" in said
+    assert f"(settled pairs, seed {SEED})" in said
     assert "1 pair left out because their clips cannot be shown." in said
     assert "Attempt 1: missed 2 of 9 (22.2 %, at most 20 %)." in said
     assert "21 Sep 2026, 14:13: failed" in said
@@ -330,7 +330,7 @@ def test_many_people_are_searched_and_cut_into_pages(page: str, open_page_of: Op
     assert [button.key for button in app.button if str(button.key).startswith(rows)] == [f"{rows}{last}"]
     assert app.query_params[name] in ("newcomer 19", ["newcomer 29"])
     app.text_input(key=f"address-{name}").set_value("nobody").run()
-    assert "Nothing in this list has these words." in words(app)
+    assert "Nothing in this list matches your search." in words(app)
 
 
 def test_the_exam_is_ended(open_page_of: Open, untaken: SmallProject) -> None:
@@ -342,7 +342,7 @@ def test_the_exam_is_ended(open_page_of: Open, untaken: SmallProject) -> None:
 
 def test_people_shows_where_everybody_stands(open_page_of: Open, held: SmallProject) -> None:
     said = words(open_page_of("people"))
-    for badge in ("exam: failed", "exam: not begun", "exam: exempt"):
+    for badge in ("exam: failed", "exam: not started", "exam: exempt"):
         assert badge in said
     end_exam(held.project, held.lead, now=NOW)
     assert "exam:" not in words(open_page_of("people"))

@@ -116,11 +116,11 @@ def test_enter_re_opens_after_o_and_the_result_is_in_view(enter: Enter, server: 
     expect(page.get_by_role("button", name="Re-open for two more")).to_be_visible()
     page_is_done(page)
     key_until(page, "o", page.get_by_text("Write a reason, then press Enter"))
-    expect(page.get_by_role("button", name="Decide")).to_have_count(0)
+    expect(page.get_by_role("button", name="Adjudicate")).to_have_count(0)
     page.keyboard.press("w")
     page.keyboard.type("Two readings.")
     page.keyboard.press("Enter")
-    result = page.get_by_text(re.compile("Re-opened for two more people: “"))
+    result = page.get_by_text(re.compile("Re-opened for two more annotators: “"))
     in_view(result)
     assert server.rows("SELECT kind, reason FROM lead_act WHERE reason = 'Two readings.'") == [
         ("re_opened", "Two readings.")

@@ -166,7 +166,7 @@ def test_newcomers_take_the_round_and_one_fails_learns_retakes_and_goes_to_work(
     expect(row.locator("table").last.locator("tr")).to_have_count(4)  # three, and the labels
     expect(row.get_by_text(WHY).first).to_be_visible()
     row.get_by_role("button", name="Retake").click()
-    expect(row.get_by_text("not begun")).to_be_visible()
+    expect(row.get_by_text("not started")).to_be_visible()
     lead.get_by_role("tab", name="Results").click()
     expect(lead.get_by_text("Missed at first", exact=True)).to_be_visible()
     expect(lead.locator("[data-testid='stVegaLiteChart']:visible")).to_have_count(3)

@@ -45,7 +45,7 @@ def captions_in_use(project: Project, lead: Person) -> None:
         return [_row(one) for one in accepted_captions(project, lead, asked, first=first, most=most)]
 
     count = count_accepted_captions(project, lead, asked)
-    nothing = tr("No caption has these words.")
+    nothing = tr("No caption matches your search.")
     long_list(tr("Captions"), _COLUMNS, count, rows, opens=CAPTION, noun="caption", nothing=nothing, per_page=PER_PAGE)
 
 
@@ -65,7 +65,7 @@ def _one(found: AcceptedCaption, corrections: Sequence[Correction]) -> None:
                 st.caption(tr("Published: “{text}”", text=plain(found.published)))
             if found.fixed:
                 st.markdown(plain(wording.caption(found.text)))
-                st.caption(tr("Annotators already got pairs of this caption, so its text is fixed."))
+                st.caption(tr("Annotators already have pairs of this caption, so its text is fixed."))
             else:
                 _form(found)
             look.outcome(f"caption-{found.caption_id}")

@@ -30,10 +30,10 @@ from backend.core.ids import PairKey
 
 PER_PAGE = 10
 _LABELS = {
-    ReviewList.TO_DECIDE: marked("To decide"),
+    ReviewList.TO_DECIDE: marked("To adjudicate"),
     ReviewList.DISCARDED: marked("Discarded"),
     ReviewList.ESCALATED: marked("Escalated"),
-    ReviewList.DECIDED: marked("Decided"),
+    ReviewList.DECIDED: marked("Adjudicated"),
     ReviewList.CONFIRMED: marked("Confirmed"),
     ReviewList.SKIPPED: marked("Skipped"),
     ReviewList.NOTES: marked("Notes"),
@@ -60,7 +60,7 @@ def page() -> None:
     pair = _on_show(project, lead, found)
     if pair is None:
         nothing = tr(_NOTHING.get(which, marked("No pairs in this list.")))
-        searched = tr("No query or video in this list matches your search.")
+        searched = tr("No pair in this list matches your search.")
         st.success(searched if address_state.read("q") else nothing, icon=":material/check_circle:")
         with st.container(horizontal=True):
             deciding.undo_button()
@@ -110,7 +110,7 @@ def _filters(counts: dict[ReviewList, int]) -> ReviewList:
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         labels = {which.value: f"{tr(label)}  {counts[which]}" for which, label in _LABELS.items()}
         address_state.choice(tr("Show"), "show", labels, clears=("page", CASE), label_visibility="collapsed")
-        address_state.search(tr("Query or video"), clears=("page", CASE), width=160)
+        address_state.search(tr("Query or video"), clears=("page", CASE), width=130)
     return _which()
 
 
@@ -254,7 +254,7 @@ def _blocked(project: Project, lead: Person) -> None:
     st.caption(
         tr(
             "Annotators do not get these pairs. Fix the video, then hand the pairs out again. Settled pairs "
-            "come last: nobody needs to see them again."
+            "come last: they need no more grades."
         )
     )
     for row in found.rows:

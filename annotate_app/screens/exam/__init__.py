@@ -59,7 +59,7 @@ def page() -> None:
     if address_state.read("tab") == "Another exam, or none":  # an address from before the tab was renamed
         address_state.go(tab="Change or end")
     people, outcomes, items, another = address_state.tabs(
-        [marked("People"), marked("Results"), marked("Items"), marked("Change or end")]
+        [marked("Annotators"), marked("Results"), marked("Items"), marked("Change or end")]
     )
     with people:
         _people(project, lead, standing)
@@ -118,7 +118,7 @@ def _earlier(found: qualification_exam_results.ExamOutcomes) -> None:
 
 def _facts(held: Exam, reserve: tuple[list[str], str] | None) -> None:
     source = figures.source(held.source)
-    drawn = source if held.seed is None else tr("{source}, seed {seed}", source=source, seed=held.seed)
+    drawn = source if held.seed is None else tr("{pairs}, seed {seed}", pairs=source, seed=held.seed)
     lost = held.items - held.showable
     hidden = (
         tr(" {pairs} left out because their clips cannot be shown.", pairs=wording.count_of(lost, "pair"))
@@ -127,14 +127,14 @@ def _facts(held: Exam, reserve: tuple[list[str], str] | None) -> None:
     )
     st.markdown(
         tr(
-            "**{pairs} of {querys}**, from {drawn}. At most {percent} of the grades may {differ}. Started by "
-            "{value}, {when}.{hidden}",
+            "**{pairs} from {queries}** ({drawn}). At most {percent} of the grades may {differ}. Started by "
+            "{lead}, {when}.{hidden}",
             pairs=wording.count_of(held.items, "pair"),
-            querys=wording.count_of(held.queries, "query"),
+            queries=wording.count_of(held.queries, "query"),
             drawn=plain(drawn),
             percent=wording.percent(held.most_missed),
             differ=wording.differ(held.tolerance),
-            value=plain(held.set_by or tr("the command line")),
+            lead=plain(held.set_by or tr("the command line")),
             when=wording.when(held.set_at, st.context.timezone),
             hidden=hidden,
         )
@@ -143,8 +143,8 @@ def _facts(held: Exam, reserve: tuple[list[str], str] | None) -> None:
         weak, although = reserve
         st.warning(
             tr(
-                "This exam is weak: {join}. Reason for using it: {although}",
-                join=plain("; ".join(map(retold, weak))),
+                "This exam is weak: {weaknesses}. Reason for using it: {although}",
+                weaknesses=plain("; ".join(map(retold, weak))),
                 although=plain(although),
             ),
             icon=":material/rule:",
@@ -261,7 +261,7 @@ def _item(project: Project, lead: Person, item: ExamItem) -> None:
     if item.right is not None:
         told = f"{item.right}, {project.campaign.scale.label(item.right).lower()}"
     look.text_heading(item.query)
-    st.markdown(tr("Right grade: {told}", told=plain(told)))
+    st.markdown(tr("Right grade: {grade}", grade=plain(told)))
     pair = next((p for p in query_pairs(project, lead, item.query_id) if p.pair == item.pair_key), None)
     if pair is not None:
         review_clip(pair)

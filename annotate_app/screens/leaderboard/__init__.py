@@ -85,7 +85,7 @@ def keep() -> None:
     name = st.session_state["board_name"].strip() or None
     files = st.session_state.get("board_file") or []
     if not files or (name and len(files) > 1):
-        several = tr("Leave the name empty: each of several files is named as its file.")
+        several = tr("Leave the name empty: with several files, each run is named after its file.")
         st.session_state["board_problem"] = several if files else tr("Choose a file first.")
         return
     kept: list[Kept] = []
@@ -116,7 +116,7 @@ def keep() -> None:
 def _tell_uploaded(project: Project, lead: Person, kept: Sequence[Kept], *, runs: bool) -> None:
     """Says what was uploaded, and turns to the ground truth that has the queries of the runs."""
     held = ", ".join(f"{one.name} ({wording.count_of(one.queries, 'query')})" for one in kept)
-    done = tr("Uploaded {held}.", held=held)
+    done = tr("Uploaded {files}.", files=held)
     truth = truth_of_runs(project, lead, [one.name for one in kept]) if runs else None
     if truth:
         done += tr(" Scored against {truth}.", truth=truth)

@@ -251,9 +251,9 @@ def cases(project: Project, lead: Person, board: Leaderboard, scores: Scoreboard
     case_view(case_data(view, videos_with_file(project, lead)), key=f"case-{query}-{mu}-{'-'.join(shown)}")
     st.caption(
         tr(
-            "Matched at K = {k} and an IoU threshold of {mu:g}. Shown are the first {case_first} predictions and "
-            "moments, and all that match. The bar shows where in its video a moment lies; an outline marks the truth. "
-            "{case_bars_told} Point at a card, or move to it with Tab, to see its partner.",
+            "Matched at K = {k} and an IoU threshold of {mu:g}. You see the first {case_first} predictions and "
+            "moments, and all that match. The bar shows where a moment lies in its video; an outline marks the "
+            "truth. {case_bars_told} To see the partner of a card, point at it or move to it with Tab.",
             k=k,
             mu=mu,
             case_first=CASE_FIRST,

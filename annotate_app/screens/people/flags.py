@@ -32,20 +32,20 @@ _WHO, _FLAG, _PAGE, _LIFTED = "who", "flag", "flag_page", "lift"
 _DISMISSED = "flags"
 """The place of what came of a dismissal."""
 _BEHIND = {
-    FlagKind.TOO_FAST: marked("The grades that came too fast, the newest first."),
-    FlagKind.UNSEEN: marked("The grades that came before the clip was seen, the newest first."),
-    FlagKind.ONE_GRADE: marked("The pairs that got this grade, the newest first."),
-    FlagKind.BIAS: marked("The pairs whose grade lies farthest from the others', on the side of the bias."),
-    FlagKind.DRIFT: marked("Of the newest grades those that lie farthest from the others', on the side of the drift."),
-    FlagKind.AGREEMENT: marked("Of the newest pairs those whose two first grades do not agree, the newest first."),
-    FlagKind.SKIPS: marked("The pairs that this person skipped, the newest first."),
-    FlagKind.REPORTS: marked("The pairs whose clip this person reported as broken, the newest first."),
+    FlagKind.TOO_FAST: marked("Grades given too fast, newest first."),
+    FlagKind.UNSEEN: marked("Grades given before the clip was seen, newest first."),
+    FlagKind.ONE_GRADE: marked("Pairs with this grade, newest first."),
+    FlagKind.BIAS: marked("Pairs whose grade differs most from the others', in the direction of the bias."),
+    FlagKind.DRIFT: marked("Newest grades that differ most from the others', in the direction of the drift."),
+    FlagKind.AGREEMENT: marked("Newest pairs whose first two grades do not agree, newest first."),
+    FlagKind.SKIPS: marked("Pairs that this annotator skipped, newest first."),
+    FlagKind.REPORTS: marked("Pairs whose clip this annotator reported as broken, newest first."),
 }
 _OF_SKIPS = (FlagKind.SKIPS, FlagKind.REPORTS)
 _WHAT = {
     FlagKind.BIAS: marked("Mean difference from the others"),
     FlagKind.DRIFT: marked("Mean difference from the others"),
-    FlagKind.AGREEMENT: marked("Share that agrees"),
+    FlagKind.AGREEMENT: marked("Share of grades that agree"),
 }
 _IN_GRADES = (FlagKind.BIAS, FlagKind.DRIFT)
 
@@ -60,14 +60,14 @@ def overview(people: Sequence[PersonFlags]) -> None:
     """Everybody with a quality flag."""
     st.markdown(
         tr(
-            "A quality flag marks a figure of somebody's work that is worth a look. It never acts by itself. Choose "
-            "one to see the pairs behind it."
+            "A quality flag marks a figure of an annotator's work that is worth a look. Flags change nothing "
+            "by themselves. Choose a flag to see its pairs."
         )
     )
     look.outcome(_DISMISSED)
     flagged = [one for one in people if one.raised]
     if not flagged:
-        st.success(tr("Nobody has a quality flag."), icon=":material/check_circle:")
+        st.success(tr("No quality flags."), icon=":material/check_circle:")
     for one in sorted(flagged, key=lambda one: -len(one.raised)):
         with st.container(key=f"flagged-{one.annotator_id}"):
             button(one)
@@ -82,7 +82,7 @@ def button(flags: PersonFlags) -> None:
         plain(flags.name),
         key=f"look-{flags.annotator_id}",
         type="tertiary",
-        help=tr("Open their work: every figure, its chart over time, and the pairs behind it."),
+        help=tr("Open their work: every figure with its chart and pairs."),
         on_click=open_flag,
         args=(flags.annotator_id,),
     )
@@ -129,7 +129,7 @@ def lift(project: Project, lead: Person, who: AnnotatorId, reports_only: bool) -
 
 def show(project: Project, lead: Person) -> None:
     """The person that the address asks for."""
-    st.button(tr("All people"), key="all_people", icon=":material/arrow_back:", type="tertiary", on_click=close)
+    st.button(tr("All annotators"), key="all_people", icon=":material/arrow_back:", type="tertiary", on_click=close)
     found = quality_flags.flags(project, lead, asked())
     if not found:
         st.info(tr("This annotator is not in the project."))
@@ -139,8 +139,8 @@ def show(project: Project, lead: Person) -> None:
     _numbers(flags)
     st.caption(
         tr(
-            "These figures only tell you where to look. Pairs can be hard, and somebody who differs from the others "
-            "may be right."
+            "These figures only tell you where to look. Pairs can be hard, and an annotator who differs from "
+            "the others may be right."
         )
     )
     chosen = _chosen(flags)
@@ -212,7 +212,7 @@ def _behind(project: Project, lead: Person, flags: PersonFlags, flag: Flag) -> N
     elif found.stretches:
         flag_chart(found.stretches, flag)
     else:
-        st.caption(tr("No chart over time: there are too few grades, or their file does not say when they were given."))
+        st.caption(tr("No chart: too few grades, or the times of the grades are not known."))
     if not found.pairs and not found.by_number:
         st.success(tr("No pair raised this flag."), icon=":material/check_circle:")
         return
@@ -220,7 +220,7 @@ def _behind(project: Project, lead: Person, flags: PersonFlags, flag: Flag) -> N
     if found.by_number:
         st.caption(
             tr(
-                "Of {pairs} nothing but the number is known: their campaign was brought in without its moments.",
+                "{pairs} cannot be shown: an earlier campaign was imported without its moments.",
                 pairs=wording.count_of(found.by_number, "pair"),
             )
         )
@@ -235,8 +235,8 @@ def _lift(flags: PersonFlags, kind: FlagKind, count: int) -> None:
     with st.popover(label, icon=":material/undo:"):
         st.markdown(
             tr(
-                "{name} may be offered these pairs again. Clips that are kept back only because of these reports are "
-                "shown to everybody again. To stop the person from skipping more, pause them on the page People.",
+                "{name} may be offered these pairs again. Clips that only these reports block are shown to "
+                "everybody again. To stop {name} from skipping more, pause them on the page People.",
                 name=plain(flags.name),
             )
         )
@@ -290,9 +290,9 @@ def flag_chart(stretches: Sequence[Stretch], flag: Flag) -> None:
     first, last = stretches[0].mean, stretches[-1].mean
     shown = [format(value, form if flag.kind in _IN_GRADES else ".1%") for value in (first, last)]
     told = tr(
-        "{flag_names} over time, in {stretches} runs of grades: from {first} to {last}",
-        flag_names=FLAG_NAMES[flag.kind],
-        stretches=len(stretches),
+        "{flag} over time, in {parts} parts: from {first} to {last}",
+        flag=FLAG_NAMES[flag.kind],
+        parts=len(stretches),
         first=shown[0],
         last=shown[1],
     )

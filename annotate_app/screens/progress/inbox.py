@@ -105,11 +105,11 @@ def _zone() -> str | None:
 def _reported(project: Project, lead: Person) -> Iterator[InboxRow]:
     """A row for each clip that one person reported as broken, the newest first."""
     found = sorted(queue.reported_clips(project, lead), key=lambda one: -one.at)
-    see = WayThere("Disputes", "?show=skipped", tr("See the clip"))
+    see = WayThere("Disputes", "?show=skipped", tr("Show clip"))
     for one in found[:_SHOWN]:
         text = tr("{who} reported a clip as broken: “{reason}”", who=one.by, reason=one.reason)
         note = tr(
-            "{moment} · others still get it until a second person reports it · {when}",
+            "{moment} · others still get it until a second report · {when}",
             moment=wording.moment(one),
             when=wording.when(one.at, _zone()),
         )
@@ -132,7 +132,7 @@ def _jobs(project: Project, lead: Person) -> Iterator[InboxRow]:
         if job.state not in _ENDED_BADLY:
             continue
         text = _job_end(job)
-        note = tr("Begun by {by}, {began}. Nothing was changed.", by=retold(job.by), began=_when(job))
+        note = tr("Started by {by}, {began}. Nothing was changed.", by=retold(job.by), began=_when(job))
         if job.refusal:
             note = f"{retold(job.refusal)} · {_when(job)}"
         dismiss = Button(tr("Dismiss"), f"dismiss-{job.key}", dismiss_ended, (job.key,))
@@ -150,7 +150,7 @@ def _job_end(job: Job) -> str:
         case JobState.INTERRUPTED:
             return tr("{title} was interrupted, because the server stopped.", title=title)
         case JobState.FAILED:
-            return tr("{title} failed. The server's log says why.", title=title)
+            return tr("{title} failed. The server's log has the reason.", title=title)
         case _:
             return tr("{title} could not be done.", title=title)
 
@@ -195,7 +195,7 @@ def _flags(flagged: Sequence[FlaggedPerson]) -> Iterator[InboxRow]:
             yield _flag_row(one, text, others)
     if more := flagged[_SHOWN:]:
         text = trn("{n} more annotator has quality flags.", "{n} more annotators have quality flags.", len(more))
-        yield InboxRow(more[0].newest, Line(text, WayThere("People", "", tr("See the flags"))))
+        yield InboxRow(more[0].newest, Line(text, WayThere("People", "", tr("Show flags"))))
 
 
 def _flag_row(one: FlaggedPerson, text: str, flags: Sequence[Flag]) -> InboxRow:
@@ -204,7 +204,7 @@ def _flag_row(one: FlaggedPerson, text: str, flags: Sequence[Flag]) -> InboxRow:
 
 
 def _work(one: FlaggedPerson, flag: Flag) -> WayThere:
-    return WayThere("People", f"?who={one.flags.annotator_id}&flag={flag.kind.value}", tr("See the pairs"))
+    return WayThere("People", f"?who={one.flags.annotator_id}&flag={flag.kind.value}", tr("Show pairs"))
 
 
 def _figures(flags: Sequence[Flag]) -> str:

@@ -71,7 +71,7 @@ def _acts(found: NextBatch) -> None:
             ),
             width="content",
         )
-        _reasoned(tr("Take that back"), tr("Why do you take that back?"), "decline_back", query_id, number)
+        _reasoned(tr("Take back"), tr("Why do you take it back?"), "decline_back", query_id, number)
         return
     refusal = why_not(found)
     st.button(

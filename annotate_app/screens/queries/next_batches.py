@@ -58,7 +58,7 @@ def shares(found: Mapping[str, Mapping[str, int]]) -> str:
             for place, (number, count) in enumerate(numbers.items())
         ]
         parts.append(
-            tr("{split}: {join} (of {values:,})", split=split, join=", ".join(told), values=sum(numbers.values()))
+            tr("{split}: {shares} (of {queries:,})", split=split, shares=", ".join(told), queries=sum(numbers.values()))
         )
     return " · ".join(parts)
 
@@ -167,7 +167,7 @@ def told(done: AcceptedReport) -> str:
         text += tr(" Declined: {declined:,}.", declined=done.declined)
     if done.overtaken:
         text += tr(
-            " Not changed, because another lead decided or a grade changed: {overtaken:,}.",
+            " Not changed, because another lead was faster or a grade changed: {overtaken:,}.",
             overtaken=done.overtaken,
         )
     return text
@@ -177,7 +177,10 @@ def _table(seen: Suggestions) -> str:
     """Queries and pairs by what the rule says, and by split."""
     splits = sorted({one.split.value for one in seen.queries}, reverse=True)
     lines = [
-        tr("| The rule says | {join} |", join=" | ".join([*splits, wording.several("query"), wording.several("pair")])),
+        tr(
+            "| The rule says | {heads} |",
+            heads=" | ".join([*splits, wording.several("query"), wording.several("pair")]),
+        ),
         f"| --- |{' ---: |' * (len(splits) + 2)}",
     ]
     for word in RuleWord:

@@ -82,13 +82,13 @@ def told(one: KeptRelease, timezone: str | None) -> str:
     held = tr("counts in its manifest")
     if one.val_queries is not None and one.test_queries is not None and one.moments is not None:
         held = tr(
-            "{val_queries:,} validation and {test_querys}, {graded_moments}",
+            "{val_queries:,} validation and {test_queries}, {graded_moments}",
             val_queries=one.val_queries,
-            test_querys=wording.count_of(one.test_queries, "test query"),
+            test_queries=wording.count_of(one.test_queries, "test query"),
             graded_moments=wording.count_of(one.moments, "graded moment"),
         )
     size = f"{one.megabytes:,.1f} MB" if one.megabytes is not None else ""
-    lost = "" if size else tr(" · :red[**its file is gone**]") if one.file else tr(" · only its manifest was kept")
+    lost = "" if size else tr(" · :red[**its file is missing**]") if one.file else tr(" · only its manifest remains")
     settings = f" · {'; '.join(map(retold, one.settings))}" if one.settings else ""
     notes = f"  \n{plain(one.notes)}" if one.notes else ""
     return tr(
@@ -198,30 +198,26 @@ def release_diff(project: Project, lead: Person, found: Sequence[KeptRelease]) -
     if changes.equal:
         st.info(
             tr(
-                "The truth of {was} and {now} is the same: {same:,} graded moments.",
+                "{was} and {now} have the same ground truth. Graded moments: {same:,}.",
                 was=plain(was),
                 now=plain(now),
                 same=changes.same,
             )
         )
         return
-    moved = sum(changes.moved.values())
     st.markdown(
         tr(
-            "**{querys}** changed. Of the moments **{same:,}** are as before, **{moved:,}** {moved_2} "
-            "another relevance, **{moments_gone:,}** {are} gone, **{moments_new:,}** {are_2} new.",
-            querys=wording.count_of(len(changes.queries), "query"),
+            "**{queries}** changed. Moments: **{same:,}** as before, **{moved:,}** with another relevance, "
+            "**{gone:,}** gone, **{new:,}** new.",
+            queries=wording.count_of(len(changes.queries), "query"),
             same=changes.same,
-            moved=moved,
-            moved_2=tr("has") if moved == 1 else tr("have"),
-            moments_gone=changes.moments_gone,
-            are=wording.are(changes.moments_gone),
-            moments_new=changes.moments_new,
-            are_2=wording.are(changes.moments_new),
+            moved=sum(changes.moved.values()),
+            gone=changes.moments_gone,
+            new=changes.moments_new,
         )
     )
     _changes(tr("Queries"), [_query(one) for one in changes.queries])
-    _changes(tr("Pairs of queries that both have"), [_pair(one) for one in changes.pairs])
+    _changes(tr("Pairs of queries in both releases"), [_pair(one) for one in changes.pairs])
     look.csv_download(tr("All changes as CSV"), partial(diff_csv, changes), f"changes-{was}-{now}.csv", "diff_csv")
 
 
@@ -260,6 +256,5 @@ def _changes(title: str, lines: Sequence[str]) -> None:
     st.markdown(f"**{title}** · {len(lines):,}")
     st.markdown("\n\n".join(lines[:_CHANGES_SHOWN]))
     if len(lines) > _CHANGES_SHOWN:
-        st.caption(
-            tr("And {others}; the CSV has all of them.", others=wording.count_of(len(lines) - _CHANGES_SHOWN, "other"))
-        )
+        others = wording.count_of(len(lines) - _CHANGES_SHOWN, "other")
+        st.caption(tr("And {others}. The CSV file has all of them.", others=others))

@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from annotate_app.language import marked, tr, trn
+from annotate_app.language import marked, marked_n, tr, trn
 from annotate_app.plain import plain
 from annotate_app.screens.set_up.step import SetUpStep, StepStanding
 from annotate_app.shared import address_state, look, results, wording
@@ -131,8 +131,8 @@ def _drawing(published: bool) -> None:
         st.caption(
             ":material/warning: "
             + tr(
-                "Captions are not rewritten, so queries may contain names. To rewrite them, use the step Names "
-                "first: captions are fixed once queries are drawn."
+                "Captions are not rewritten, so queries may contain names. Rewrite them in the step Names first: "
+                "once queries are drawn, captions are fixed."
             )
         )
     val, test, seed, spread = st.columns(4, vertical_alignment="bottom")
@@ -157,7 +157,7 @@ def _asked() -> dict[str, Any]:
     state = st.session_state
     typed, file = str(state.get("queries_typed") or ""), state.get(f"queries_file_{state.get(_FILES, 0)}")
     if typed.strip() and file is not None:
-        raise ProjectError(tr("you typed queries and chose a file: add them one after the other"))
+        raise ProjectError(tr("you typed queries and chose a file. Add one of them first"))
     own = None
     if file is not None:
         own = OwnFile(file.getvalue(), file.name, state["queries_split"])
@@ -166,7 +166,7 @@ def _asked() -> dict[str, Any]:
     spread = state.get("queries_spread")
     val, test = int(state.get("queries_val") or 0), int(state.get("queries_test") or 0)
     if own is None and not (val or test):
-        raise ProjectError(tr("write queries, one per line, choose a file, or say how many to draw"))
+        raise ProjectError(tr("enter queries, one per line, choose a file, or enter how many to draw"))
     return {
         **{"val": val, "test": test, "own": own, "seed": int(state.get("queries_seed") or 0)},
         "stratum": Stratum(spread) if spread else None,
@@ -185,17 +185,29 @@ def _seen() -> None:
         own = tr(" ({own:,} of your own)", own=report.own) if report.own and asked["val"] + asked["test"] else ""
         st.markdown(f"**{_counted(report.test, report.val)}**{own}")
         st.html(look.table((tr("Query"), tr("Split")), [(escape(text), split.value) for text, split in report.first]))
-        notes = [tr("Only the first {first} are shown.", first=len(report.first))] if len(report.first) < judged else []
-        for count, text in (
-            (report.train, marked("{train:,} other captions become training queries.")),
+        notes = [tr("These are the first {first}.", first=len(report.first))] if len(report.first) < judged else []
+        for count, words in (
+            (
+                report.train,
+                marked_n("{n} other caption becomes a training query.", "{n} other captions become training queries."),
+            ),
             (
                 report.removed,
-                marked("{removed:,} captions are left out: they have the text of a validation or test query."),
+                marked_n(
+                    "{n} caption is left out: it has the text of a validation or test query.",
+                    "{n} captions are left out: they have the text of a validation or test query.",
+                ),
             ),
-            (report.merged, marked("{merged:,} training captions are merged with another of the same text.")),
+            (
+                report.merged,
+                marked_n(
+                    "{n} training caption is merged with another of the same text.",
+                    "{n} training captions are merged with others of the same text.",
+                ),
+            ),
         ):
             if count:
-                notes.append(tr(text, train=count, removed=count, merged=count))
+                notes.append(trn(*words, count))
         if report.long:
             told = trn(
                 "{n} query is very long ({longest:,} characters). Annotators read it beside every clip: shorten it.",
@@ -216,7 +228,7 @@ def _list(project: Project, lead: Person, *, may_change: bool) -> None:
     every = count_drawn_queries(project, lead)
     search = ""
     if every > _PER_PAGE or address_state.read("words"):
-        placeholder = tr("Search {querys}", querys=wording.count_of(every, "query"))
+        placeholder = tr("Search {queries}", queries=wording.count_of(every, "query"))
         search = address_state.search(
             placeholder, name="words", clears=("part",), label=tr("Search queries"), type="search"
         )

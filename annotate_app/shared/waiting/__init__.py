@@ -32,8 +32,8 @@ _SPARED = 30
 """Counts are kept for this many times what counting took: while many people grade, something has always changed."""
 _ORDINALS = ("", marked("first"), marked("second"), marked("third"), marked("fourth"), marked("fifth"), marked("sixth"))
 _INVITE = WayThere("People", "", marked("Invite annotators"))
-_STUCK = WayThere("Queries", "?show=stuck", marked("Show these queries"))
-_DECIDE = WayThere("Disputes", "?show=escalated", marked("Decide"))
+_STUCK = WayThere("Queries", "?show=stuck", marked("Show stuck queries"))
+_DECIDE = WayThere("Disputes", "?show=escalated", marked("Adjudicate"))
 _NAMES = 3
 """How many people a sentence names; the others are counted."""
 MORE_COUNTS: list[Callable[[Project, Person], dict[str, str]]] = []
@@ -84,8 +84,8 @@ def stuck_lines(ahead: Ahead) -> list[Line]:
         lines.append(Line(text, WayThere("People", "?part=assignments", marked("Change the quotas"))))
     if left.disputes:
         text = trn(
-            "About {n} more pair will be disputed if this goes on, and need {lack}.",
-            "About {n} more pairs will be disputed if this goes on, and need {lack}.",
+            "About {n} more pair will be disputed at this rate, and needs {lack}.",
+            "About {n} more pairs will be disputed at this rate, and need {lack}.",
             left.disputes,
             lack=_needed(left.disputes_lack),
         )
@@ -97,7 +97,7 @@ def lines_of(one: Stuck, told: str = "") -> list[Line]:
     """Return why pairs are stuck, with `told` about them, and below it what would help."""
     lines = [Line(f"{_stuck(one)}{told}", _INVITE), *_ways_out(one)]
     if min(one.places) > max(FIRST_ROUND_SEATS):
-        text = trn("You can also decide it yourself.", "You can also decide them yourself.", one.pairs)
+        text = trn("You can also adjudicate it yourself.", "You can also adjudicate them yourself.", one.pairs)
         lines.append(Line(text, _DECIDE, below=True))
     return lines
 
@@ -207,10 +207,10 @@ def counts(waits: Iterable[Wait], stuck: Iterable[Stuck]) -> dict[str, str]:
 def line(project: Project, lead: Person) -> None:
     """Show all that waits and is stuck in one line, which keeps itself up to date."""
     kept = now_waiting(project, lead)
-    parts = [WAITS[one.kind][1]._replace(act=f"{one.count:,} {tr(SHORT[one.kind])}").link for one in kept.waits]
+    parts = [WAITS[one.kind][1]._replace(act=trn(*SHORT[one.kind], one.count)).link for one in kept.waits]
     said = [tr("Waits for you: {parts}.", parts=", ".join(parts))] if parts else []
     if pairs := sum(one.pairs for one in kept.stuck):
-        place = WayThere("Progress", "", marked("See why"))
+        place = WayThere("Progress", "", marked("Show why"))
         told = trn("{n} pair is stuck.", "{n} pairs are stuck.", pairs)
         said.append(f"<b>{told}</b> {place.link}")
     if said:

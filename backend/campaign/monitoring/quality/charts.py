@@ -15,8 +15,9 @@ from backend.scoring import drawing
 _INDIGO = ["#e0e7ff", "#a5b4fc", "#6063f1", "#4338ca", "#312e81"]
 """From pale to dark: the more, the darker."""
 _WIDTH = 560
-_ROW_PX, _AROUND_PX = 24, 110
-"""Of one person's row, and of axes and legend, which a chart on a page holds within its height."""
+_ROW_PX = 24
+_AXES_PX, _LEGEND_PX, _NAMES_PX = 110, 50, 40
+"""Of axes, of a legend, and of names below instead of numbers: a chart on a page holds them within its height."""
 _NO_LEGEND = None
 _FITS_TEXT = 16
 """With more people than this the cells of a matrix are too small to be written in."""
@@ -153,8 +154,10 @@ def _spread(board: AgreementBoard, rows: Rows) -> BoardPicture:
         limit=board.most_used_limit,
         people=", ".join(over) or said("nobody"),
     )
-    caption = said("How often everybody gave each grade; from pale (0) to dark.")
-    return BoardPicture(said("Grades of every annotator"), caption, told, _sized(chart, _WIDTH, _height(board.people)))
+    caption = said("How often each annotator gave each grade.")
+    return BoardPicture(
+        said("Grades of every annotator"), caption, told, _sized(chart, _WIDTH, _height(board.people, _LEGEND_PX))
+    )
 
 
 def _couples(board: AgreementBoard, rows: Rows) -> BoardPicture:
@@ -195,7 +198,8 @@ def _couples(board: AgreementBoard, rows: Rows) -> BoardPicture:
             high=values[-1],
         )
     caption = said("Cohen's quadratic kappa of every two annotators. Empty: they share fewer than 50 pairs.")
-    return BoardPicture(said("Who agrees with whom"), caption, told, _sized(chart, _WIDTH, _height(names)))
+    height = _height(names, _LEGEND_PX + _NAMES_PX)
+    return BoardPicture(said("Who agrees with whom"), caption, told, _sized(chart, _WIDTH, height))
 
 
 def _over_time(what: str) -> Callable[[AgreementBoard, Rows], BoardPicture]:
@@ -271,7 +275,7 @@ def _person_weeks(board: AgreementBoard, rows: Rows) -> BoardPicture:
     people = {row["annotator"] for row in kept}
     told = said("Matrix of the bias of {people} people by week.", people=len(people))
     caption = said("Bias of everybody in each week (blue: stricter than the others, orange: more generous).")
-    return BoardPicture(said("Bias by week"), caption, told, _sized(chart, _WIDTH, _height(people)))
+    return BoardPicture(said("Bias by week"), caption, told, _sized(chart, _WIDTH, _height(people, _LEGEND_PX)))
 
 
 _MAKERS: dict[str, Callable[[AgreementBoard, Rows], BoardPicture]] = {
@@ -300,5 +304,5 @@ def _sized(chart: Any, width: float, height: float) -> alt.TopLevelMixin:
     return sized
 
 
-def _height(rows: Any) -> int:
-    return max(len(rows), 1) * _ROW_PX + _AROUND_PX
+def _height(rows: Any, more_px: int = 0) -> int:
+    return max(len(rows), 1) * _ROW_PX + _AXES_PX + more_px
