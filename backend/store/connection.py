@@ -95,7 +95,7 @@ def driver() -> Iterator[None]:
         yield
     except ModuleNotFoundError as error:
         raise StoreUnavailable.said(
-            "PostgreSQL needs the package {error}, which is not here: run `pip install 'reelrank[postgresql]'`",
+            "PostgreSQL needs the package {error}, which is not installed: run `pip install 'reelrank[postgresql]'`",
             error=error.name,
         ) from error
 

@@ -152,7 +152,7 @@ def test_clip_looks_at_videos_and_features_keep_what_it_sees(reelrank: Run, seen
 
 def test_features_are_refused_before_a_model_is_looked_for(reelrank: Run, seen: Project, tmp_path: Path) -> None:
     for arguments, told in (
-        (("f.npz",), "has to end in .h5"),
+        (("f.npz",), "end it in .h5"),
         (("f.h5", "--rate", "0"), "number above 0"),
         (("f.h5", "--encoder", "/no/such"), "no such folder; name the folder of one with --encoder"),
     ):

@@ -48,7 +48,7 @@ class TestTasks:
 
     def test_runs_without_a_task_in_common_are_refused(self, tvr: Golden, tmp_path: Path):
         runs = [with_tasks(tvr, tmp_path, "VCMR"), with_tasks(tvr, tmp_path, "SVMR")]
-        with pytest.raises(InputError, match="no part of the benchmark in common"):
+        with pytest.raises(InputError, match="share no part of the benchmark"):
             score_files(tvr.truth, runs, benchmark="tvr")
 
     def test_a_run_of_another_form_is_one_of_the_corpus(self, tvr: Golden, tmp_path: Path):

@@ -192,7 +192,7 @@ def _couples(couples: Couples) -> list[Couple]:
                 Couple(first, second, n, None, None, said("they share fewer than {pairs} pairs", pairs=MIN_SHARED))
             )
         else:
-            why = "" if plain is not None else "both gave one and the same grade throughout"
+            why = "" if plain is not None else "both gave every pair the same single grade"
             found.append(Couple(first, second, n, plain, quadratic, why))
     return found
 
