@@ -170,7 +170,7 @@ def replace_transformer(model: SentenceTransformer, threads: int) -> None:
     try:
         transformer.model = _Compiled(transformer.model, example, threads)
     except Exception as error:
-        warnings.warn(f"OpenVINO cannot convert this encoder, so torch goes on: {error}", stacklevel=2)
+        warnings.warn(f"OpenVINO cannot convert this encoder, so torch is used: {error}", stacklevel=2)
 
 
 class _Compiled(torch.nn.Module):

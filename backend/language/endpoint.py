@@ -1,4 +1,4 @@
-"""Asking a language model behind any endpoint that speaks OpenAI's chat protocol.
+"""Ask a language model behind any endpoint that speaks OpenAI's chat protocol.
 
 Several requests are under way at once, each with several captions. What fails for a moment (429, 5xx, a connection,
 a time-out) is tried again by the openai package, which waits as the endpoint says. A request that fails for good ends

@@ -1,4 +1,4 @@
-"""Names of people found by a model: flair's taggers of named entities, in a process of their own.
+"""Find names of people with a model: flair's taggers of named entities, in a process of their own.
 
 flair 0.15 wants an older transformers than ReelRank has, so the Python that has flair may be another one.
 """

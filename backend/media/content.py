@@ -1,4 +1,4 @@
-"""What a video is by its content, wherever it lies: the name that clips are kept by."""
+"""Identify a video by its content, wherever it is: the name that clips are kept by."""
 
 import hashlib
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""What a video may be and take, so that one made to do harm is refused, and nothing else is read because of it."""
+"""Limit what reading a video may take, and refuse hostile or broken files without stopping the others."""
 
 import os
 from collections.abc import Iterator

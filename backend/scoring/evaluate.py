@@ -1,4 +1,4 @@
-"""Score runs against graded ground truth, all given as Python has them (the last arrow of the pipeline).
+"""Score runs against graded ground truth, both given as Python objects or files.
 
 Reads: the files whose paths are given. Writes: nothing.
 """

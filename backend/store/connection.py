@@ -1,4 +1,4 @@
-"""Opening a project's database, whichever engine keeps it, and the one way to write to it."""
+"""Open a project's database, whichever engine keeps it, and write to it in the one way there is."""
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager

@@ -1,4 +1,4 @@
-"""A project's tables in an empty database of PostgreSQL, with all rows that a database of SQLite has."""
+"""Create a project's tables in an empty PostgreSQL database, with all rows of an SQLite database."""
 
 from collections.abc import Callable
 from contextlib import closing

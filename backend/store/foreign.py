@@ -1,4 +1,4 @@
-"""Refuse a database that has something in it which acts by itself, and which the migrations did not put there.
+"""Refuse a database that contains objects which no migration created and which act by themselves.
 
 A trigger changes what is written, a view or a generated column what is read, a virtual table runs code of an extension;
 whoever opens a stranger's project would never see it. What is merely missing, or an index more, the doctor tells.

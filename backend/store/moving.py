@@ -1,4 +1,4 @@
-"""A project's database from its file into PostgreSQL, and back: every row, compared, or nothing.
+"""Move a project's database from its file into PostgreSQL, and back: every row, compared, or nothing.
 
 Nobody may have it open meanwhile. What was the database stays where it was: the file under another name, the tables in
 PostgreSQL as they are.
@@ -57,8 +57,8 @@ def into_postgresql(path: Path, address: str, then: Callable[[], None], *, now: 
             require_known(source.conn, path)
             if nul := list(texts_with_nul(source)):
                 raise ProjectError.said(
-                    "PostgreSQL does not keep the NUL character, which {n} texts have ({first}): {advice}. Nothing "
-                    "was changed.",
+                    "PostgreSQL cannot store the NUL character, which {n} texts contain ({first}): {advice}. "
+                    "Nothing was changed.",
                     n=len(nul),
                     first="; ".join(nul[:_SHOWN]) + (" ..." if len(nul) > _SHOWN else ""),
                     advice=WITHOUT_NUL,

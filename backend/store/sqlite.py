@@ -1,4 +1,4 @@
-"""A project's database in a file of SQLite's, and the one way to write to it.
+"""A project's database in an SQLite file, and the one way to write to it.
 
 A store may be shared by threads: each thread gets its own connection, because a connection that outlives
 the thread which made it fails at random moments. Every write happens inside `writing(store)`, which takes

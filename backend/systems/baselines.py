@@ -33,7 +33,7 @@ from backend.systems.model import (
 
 BASELINES = {
     "random": "has seen how long videos last",
-    "prior": "has seen where training moments lie in their videos; blind to query and video",
+    "prior": "has seen where training moments are in their videos, but no query and no video",
     "caption": "is an UPPER BOUND: it has seen the captions of the moments, which no system that searches videos has",
     "clip": "has seen the frames of the videos; CLIP, trained on none of them",
     "prmr": "has seen two runs: the best videos of one, the moments of the other",

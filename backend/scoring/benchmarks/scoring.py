@@ -121,7 +121,7 @@ def require_only(benchmark: Benchmark, *, asked: bool, truth: bool, pools: bool)
         told = "sets its own measures, K, mu, theta and preset; leave these and pools out"
         raise InputError.single("benchmark", f"{benchmark.name} {told}")
     if benchmark.in_pools and (truth or not pools):
-        told = "is scored in pools, whose own moments are the truth; give pools and no truth"
+        told = "takes its truth from the pools; give pools and no truth"
         raise InputError.single("benchmark", f"{benchmark.name} {told}")
 
 

@@ -191,7 +191,7 @@ def read_pairs(training: TrainingSet, clips: Clips, *, weighted: bool) -> Traini
         InputError: it is empty, or a moment lies in no known video or outside of it, or lacks the weight asked for.
     """
     if not training.pairs:
-        raise InputError.single(training.file, "has no query with a moment: nothing can be learned")
+        raise InputError.single(training.file, "has no query with a moment to learn from")
     number = {video: n for n, video in enumerate(clips.videos)}
     if problems := list(_faults(training, clips, number, weighted)):
         raise InputError(problems)

@@ -92,7 +92,7 @@ class TestPools:
 
     def test_it_needs_pools_and_no_truth(self, mvmr: Golden):
         for truth, pool in [(mvmr.truth, None), (mvmr.truth, PoolFile(mvmr.truth, PoolConventions()))]:
-            with pytest.raises(InputError, match="mvmr is scored in pools"):
+            with pytest.raises(InputError, match="mvmr takes its truth from the pools"):
                 score_files(truth, [mvmr.run], benchmark="mvmr", pool=pool)
 
     def test_other_benchmarks_have_no_pools(self, mvmr: Golden):
@@ -112,5 +112,5 @@ class TestPython:
     def test_pools_are_given_in_place_of_a_truth(self, mvmr: Golden):
         shares = evaluate(None, mvmr.run, pools=mvmr.truth, benchmark="mvmr").summary["runs"][0]["figures"]
         assert {name: f"{100 * share:.2f}" for name, share in shares.items()} == mvmr.printed["MVMR"]
-        with pytest.raises(InputError, match="mvmr is scored in pools"):
+        with pytest.raises(InputError, match="mvmr takes its truth from the pools"):
             evaluate(mvmr.truth, mvmr.run, benchmark="mvmr")

@@ -1,4 +1,4 @@
-"""Pairs whose right grade is known, whether one can be asked about, and who can be asked.
+"""Find pairs whose right grade is known, and say whether one can be asked and who can be asked.
 
 A pair whose grade people are told, or are measured by, must be settled for good and on nobody's desk.
 """

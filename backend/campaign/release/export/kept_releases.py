@@ -222,7 +222,9 @@ def release_file(project: Project, by: Lead | Operator, name: str) -> Path:
     if row is None:
         names = ", ".join(one.name for one in found)
         raise ProjectError(
-            said("there is no release called {name}; there is {names}", name=name, names=names or said("none yet"))
+            said(
+                "there is no release called {name}; the project has {names}", name=name, names=names or said("none yet")
+            )
         )
     if row.file is None:
         raise ProjectError(

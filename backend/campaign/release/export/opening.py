@@ -1,4 +1,4 @@
-"""Open a release as somebody hands it on: a folder, or a zip with the files or with one folder of them.
+"""Open a release that somebody handed on: a folder, or a zip with the files or with one folder of them.
 
 *Reads* files. *Writes* nothing.
 """

@@ -1,4 +1,4 @@
-"""A project: its queries, or its captions before there are any; its moments; its videos.
+"""Count a project: its queries, or its captions before there are any; its moments; its videos.
 
 *Reads* queries, captions, moments and videos. *Writes* nothing.
 """

@@ -48,8 +48,8 @@ def test_queries_and_relevances_that_differ_are_told_in_the_order_of_the_first_r
     assert found.queries == (
         QueryChange("1", "val: A dog.", "val: A big dog.", ""),
         QueryChange("2", "val: A cat.", "test: A cat.", ""),
-        QueryChange("3", "val: A cow.", "", "left out of the other release: no pair of it had a relevance"),
-        QueryChange("4", "", "test: A fly.", "left out of the other release: pairs of it waited for grades"),
+        QueryChange("3", "val: A cow.", "", "left out of the other release: none of its pairs had a relevance"),
+        QueryChange("4", "", "test: A fly.", "left out of the other release: some of its pairs waited for grades"),
     )
     assert found.pairs == (
         PairChange("1", "A big dog.", "11", "v", 1.0, 3.0, 4, None, "Lea did this; and that"),

@@ -1,4 +1,4 @@
-"""Measure everything that grades tell about agreement: over all pairs or some, by person, time and query."""
+"""Measure agreement over all pairs or some: by annotator, time and query."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

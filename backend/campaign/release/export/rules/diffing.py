@@ -140,8 +140,8 @@ def compare(before: ComparedRelease, after: ComparedRelease, log: Mapping[str, S
 
 
 _LEFT_OUT = {
-    "unfinished": said("pairs of it waited for grades"),
-    "without_relevance": said("no pair of it had a relevance"),
+    "unfinished": said("some of its pairs waited for grades"),
+    "without_relevance": said("none of its pairs had a relevance"),
 }
 _VERDICTS = {
     verdict: verdict
