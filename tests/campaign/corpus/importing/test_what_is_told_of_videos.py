@@ -82,7 +82,7 @@ UNREADABLE = {
 }
 DAMAGED = {
     "damaged": "damaged near 2.1 s: 97 of 100 frames",
-    "cut_off": "ends at 2.0 s of 4.0 s: copy it again",
+    "cut_off": "ends at 2.0 s instead of 4.0 s: copy it again",
 }
 
 

@@ -204,7 +204,7 @@ def test_all_problems_of_a_document_are_named_by_video_and_sentence() -> None:
 def test_a_video_that_stands_twice_is_refused_not_half_read() -> None:
     text = json.dumps(VIDEOS)
     twice = (text[:-1] + ", " + text[1:]).encode()
-    assert refusal(lambda: parse("activitynet", twice, "f")) == ["f: 'one' stands twice in one object"]
+    assert refusal(lambda: parse("activitynet", twice, "f")) == ["f: 'one' occurs twice in one object"]
 
 
 @pytest.mark.parametrize(
