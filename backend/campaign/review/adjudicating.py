@@ -84,9 +84,7 @@ def confirm_discard(project: Project, lead: Lead, key: PairKey, reason: str = ""
         if _is_done(db, pair, lead, ActKind.DISCARD_CONFIRMED, reason.strip(), seen=seen, now=now):
             return
         if pair_status.verdict(db, pair.pair_id) is not Verdict.DISCARDED:
-            raise ProjectError(
-                said("only a discarded pair can be confirmed, and this one is not discarded: reload the page")
-            )
+            raise ProjectError(said("this pair is not discarded, so it cannot be confirmed: reload the page"))
         _add(db, pair, lead, ActKind.DISCARD_CONFIRMED, DISCARD_CONFIRMED, reason.strip(), now=now)
 
 
@@ -111,9 +109,7 @@ def re_open(project: Project, lead: Lead, key: PairKey, reason: str, *, seen: in
         if pair_status.is_re_opened(db, pair.pair_id):
             raise ProjectError(said("six people have already graded this pair: confirm its discard, or decide it"))
         if pair_status.verdict(db, pair.pair_id) is not Verdict.DISCARDED:
-            raise ProjectError(
-                said("only a discarded pair can be re-opened, and this one is not discarded: reload the page")
-            )
+            raise ProjectError(said("this pair is not discarded, so it cannot be re-opened: reload the page"))
         if pair_status.is_faulty(db, pair.moment_id):
             raise ProjectError(
                 said("its clip cannot be shown, so nobody could grade it: hand the clip out again first")
@@ -147,9 +143,7 @@ def take_back(project: Project, lead: Lead, key: PairKey, reason: str, *, seen: 
             raise ProjectError(said("there is no lead's decision about this pair to take back: reload the page"))
         if last.kind is ActKind.RE_OPENED:
             if last.lead_id is None:
-                raise ProjectError(
-                    said("this pair was re-opened in an earlier campaign, so the re-opening cannot be taken back")
-                )
+                raise ProjectError(said("a re-opening in an earlier campaign cannot be taken back"))
             if who := seats.re_opened_in_use(db, pair.pair_id, now=now):
                 raise ProjectError(
                     said("{who} has already started on this pair, so it stays open: decide it instead", who=who)
