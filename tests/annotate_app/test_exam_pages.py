@@ -175,11 +175,11 @@ def test_an_exam_that_pressing_0_passes_is_held_for_a_reason_only(open_page_of: 
     settled.sql("UPDATE consensus SET relevance = 4 WHERE pair_id = (SELECT min(pair_id) FROM pair WHERE query_id = 1)")
     app = look(open_page_of("exam"), 20)
     said = words(app)
-    assert "always 0 misses 1 of 20 and would pass" in said
+    assert "grade 0 throughout misses 1 of 20 and would pass" in said
     assert "passes" in said
     app = press(app, "Start exam")
     assert exam(settled) is None
-    assert "give a reason why it is held all the same" in words(app)
+    assert "To hold it anyway, give a reason" in words(app)
     app.text_input(key="exam_although").set_value("We have *no* others")
     app = press(app, "Start exam")
     assert exam(settled) is not None
@@ -191,13 +191,13 @@ def test_fewer_pairs_than_asked_for_are_told_before_and_the_draw_is_changed(
 ) -> None:
     unsettle(settled, "rank > 3")
     app = look(open_page_of("exam"), 20)
-    assert "Asked for 2 queries with 10 pairs each; there were only 6 pairs of 2 queries to be had." in words(app)
+    assert "Asked for 2 queries with 10 pairs each; only 6 pairs of 2 queries are available." in words(app)
     app = press(app, "Change")
     assert (app.number_input(key="exam_queries").value, app.number_input(key="exam_pairs").value) == (2, 10)
     assert exam(settled) is None
     unsettle(settled, "rank <= 3")
     app = press(app, "Preview")
-    assert "there is no settled pair to ask yet" in words(app)
+    assert "no settled pair can be asked yet" in words(app)
     assert press(app, "Change").number_input(key="exam_queries").value == 2
 
 
@@ -209,7 +209,7 @@ def test_a_round_is_told_of_closed_and_its_answers_used(open_page_of: Open, unta
     app.number_input(key="exam_queries").set_value(40)
     app.number_input(key="exam_pairs").set_value(10)
     app = press(app, "Preview")
-    assert "Asked for 40 queries with 10 pairs each; there were only 4 pairs of 1 query to be had." in words(app)
+    assert "Asked for 40 queries with 10 pairs each; only 4 pairs of 1 query are available." in words(app)
     assert "The answer key comes later" in words(app)
     assert len(app.get("bidi_component")) == 6, "its pairs as clips, and the tab Items: its list, and one of them"
     before = exam(untaken)
@@ -227,7 +227,7 @@ def test_a_round_is_told_of_closed_and_its_answers_used(open_page_of: Open, unta
     assert "Answers as judgements" not in words(app), "not before the key is there"
     assert "0 of 4, 0 %" in words(app), "what always 0 misses with this key, before it is fixed"
     app.button(key="exam-close").click().run()
-    assert "always 0 misses 0 of 4 and would pass" in words(app)
+    assert "grade 0 throughout misses 0 of 4 and would pass" in words(app)
     begun = exam(untaken)
     assert begun.closed_at is None
     app.text_input(key="exam_close_although").set_value("a first trial")
@@ -363,8 +363,8 @@ def test_results_show_misses_and_kappas_with_intervals_or_why_there_is_none(
     said = words(app)
     # Wilson, 2 of 9, z = 1.959964: (.222222 + .213414 +- 1.959964 sqrt(.019204 + .011856)) / 1.426829.
     assert "<b>22.2 %</b><small>6.3 to 54.7 %</small>" in said
-    assert "1 of 2 missed clips not looked at again yet" in said
-    assert "both gave one and the same grade throughout" in said
+    assert "1 of 2 missed clips not yet looked at again" in said
+    assert "both gave every pair the same single grade" in said
     assert "<b>11.1 %</b>" in said, "the mean of both"
     assert "11.8 % missed at first, mean kappa 0.49" in said
     assert len(app.get("vega_lite_chart")) == 3
@@ -401,4 +401,4 @@ def test_my_work_of_somebody_who_has_not_graded_yet_tells_of_the_exam(open_page_
 
 
 def test_a_kappa_that_is_undefined_says_why() -> None:
-    assert wording.kappas(mark([(2, 2)], 20, 1)) == "Kappa is undefined: both gave one and the same grade throughout."
+    assert wording.kappas(mark([(2, 2)], 20, 1)) == "Kappa is undefined: both gave every pair the same single grade."

@@ -152,7 +152,7 @@ def test_a_lead_who_was_overtaken_is_told(judging: Judging, open_page: Open) -> 
     app.text_input(key="words-1-3-label").set_value("Quite")
     app.text_input(key="words-1-reason").set_value("Well was too wide.")
     press(app, "Save as version 2")
-    assert "Lea changed the guideline meanwhile (version 2)" in words(app)
+    assert "Lea changed the guideline in the meantime (version 2)" in words(app)
     assert judging.project.campaign.scale.label(3) == "Well"
 
 

@@ -253,7 +253,7 @@ def test_progress_tells_of_a_disk_that_is_nearly_full_and_of_a_bucket_that_is_aw
     trouble = "s3://lab/clips cannot be reached."
     monkeypatch.setattr("backend.media.clip_bucket.troubles", lambda _: [trouble])
     app = open_page_of("progress")
-    assert [read(one.value).partition(":")[0] for one in app.error] == [
+    assert [read(one.value).partition(". Soon")[0] for one in app.error] == [
         f"The disk of {real_project.folder}/cache/clips has 12 MB left"
     ]
     assert [one.value for one in app.warning] == [plain(trouble)]
@@ -267,7 +267,7 @@ def test_progress_lists_the_videos_with_something_wrong(open_page_of: Open, real
     )
     shown = html(open_page_of("progress"))
     assert "<b>&lt;b&gt;dog&lt;/b&gt;</b>" in shown
-    assert "2 pairs wait for it. 4 pairs were graded by the former content, and the grades stay." in shown
+    assert "2 pairs wait for it. 4 pairs were graded with the former content; their grades stay." in shown
 
 
 def test_progress_shows_who_judged_how_much(open_page_of: Open, real_project: SmallProject) -> None:
@@ -803,10 +803,10 @@ def test_a_flag_leads_to_its_explanation_and_the_pairs_behind_it(open_page_of: O
 @pytest.mark.parametrize(
     ("kind", "told", "done"),
     [
-        (FlagKind.SKIPS, "31 of 86 pairs on the desk were skipped (36 %)", "31 skips undone, 10 clips shown again."),
+        (FlagKind.SKIPS, "31 of 86 pairs handed out were skipped (36 %)", "31 skips undone, 10 clips shown again."),
         (
             FlagKind.REPORTS,
-            "10 of 86 pairs on the desk were reported as broken (11.6 %)",
+            "10 of 86 pairs handed out were reported as broken (11.6 %)",
             "10 skips undone, 10 clips shown again.",
         ),
     ],

@@ -347,7 +347,7 @@ def test_what_is_wrong_with_videos_is_told_and_they_are_looked_at_again(
     assert read(again["Found again"].tolist()[0]) == two
     assert "1. Videos — 2 videos, 1 with a problem" in steps(app)
     told = read("\n".join(element.value for element in app.get("html")))
-    assert f"{one}.mp4 has changed since it was taken into the project" in told
+    assert f"{one}.mp4 has changed since it was added to the project" in told
     app.multiselect(key="accept_videos").set_value([one])
     app.button(key="look_at_videos").click().run()
     assert f"New content accepted: {one}." in read(words(app))

@@ -77,8 +77,8 @@ def test_a_project_may_be_asked_for_a_part(reelrank: Run, graded: Judging, tmp_p
     assert part["settled"][0]["pairs"] == next(one["pairs"] for one in whole["settled"] if one["part"] == "test")
     assert {one["split"] for one in part["queries"]} == {"test"}
     for wrong, said in (
-        (("--split", "tset"), "there is no split tset: there are val, test"),
-        (("--query", "nobody"), "no query that is judged reads 'nobody'"),
+        (("--split", "tset"), "there is no split tset: choose one of val, test"),
+        (("--query", "nobody"), "no judged query has the text 'nobody'"),
     ):
         assert said in reelrank.refusal("agreement", folder, *wrong)
     (tmp_path / "raw.csv").write_text("pair_id,worker,relevance\na,1,2\n")

@@ -74,7 +74,7 @@ CAPTIONS = (
     "Now the dog barks at the blue gate there or",
 )
 SENTENCES = (
-    "2 captions and queries are longer than the 8 tokens that the encoder reads; the rest of them does not count. "
+    "2 captions and queries are longer than the 8 tokens that the encoder reads, and the rest is ignored. "
     "The first: “Now the dog barks at the blue gate here and”",
     "1 caption or query has only characters that the encoder does not know, such as another script or emoji: “😀”",
     "1 caption or query has the same vector as another text, so the encoder cannot tell them apart: “Now the dog barks "

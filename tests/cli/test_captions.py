@@ -93,8 +93,8 @@ def test_an_endpoint_that_is_not_there_is_a_refusal(reelrank: Run, project: Proj
     )
     assert (code, said) == (1, "")
     assert (
-        error
-        == "reelrank: 127.0.0.1: it cannot be reached, or hangs up: is the address right, and does the server run?\n"
+        error == "reelrank: 127.0.0.1: it cannot be reached, or closes the connection: check the address, and that the "
+        "server is running\n"
     )
 
 

@@ -195,7 +195,7 @@ def test_what_a_clip_is_written_as_its_extension_says(reelrank: Run, tmp_path: P
     for name, begins in (("a.mp4", b"\0\0\0"), ("A.WEBM", b"\x1a\x45\xdf\xa3"), ("a.gif", b"GIF89a")):
         assert reelrank.out("clip", video, "1", "4", tmp_path / name).endswith(f"{name}: 6 frames, 3.000 s\n")
         assert (tmp_path / name).read_bytes().startswith(begins)
-    assert "a.avi: has no extension of a clip: name it .mp4, .webm or .gif" in reelrank.refusal(
+    assert "a.avi: has no extension of a clip: end its name in .mp4, .webm or .gif" in reelrank.refusal(
         "clip", video, "1", "4", tmp_path / "a.avi"
     )
 

@@ -26,7 +26,7 @@ def test_the_summary_tells_what_was_taken_and_what_was_not_and_why(reelrank: Run
     words = " ".join(out.split())
     assert "what taken new videos 2 2 moments 3 3 captions 3 3" in words
     assert "1 the end is not after the start video v_aBcDeFgHiJk, sentence 3" in words
-    assert "Note: sentences with white space around them, stripped: 2" in words
+    assert "Note: sentences stripped of surrounding white space: 2" in words
     _, again, _ = reelrank("import", folder, EXAMPLES / "activitynet.json", "--format", "activitynet")
     assert "activitynet.json: format activitynet (" in again
     assert "videos 2 0 moments 3 0 captions 3 0" in " ".join(again.split())

@@ -75,7 +75,7 @@ def test_figures_of_everybody_and_sentences_of_what_is_flagged(reelrank: Run, gr
 def test_everything_of_one_person_with_the_reasons(reelrank: Run, graded: Path) -> None:
     _, out, _ = reelrank("users", "flags", graded, "--person", "WORKER 2")
     assert "worker 1" not in out
-    assert "worker 2, drift: The file of the earlier campaign does not say when the grades were given." in out
+    assert "worker 2, drift: The file of the earlier campaign does not say when grades were given." in out
     assert "worker 2, one grade: 33.3 % of 60 grades are 1" in out
     assert "20 pairs of which nothing but the number is known" in out
     assert reelrank("users", "flags", graded, "--person", "nobody")[0] == 1
@@ -99,7 +99,8 @@ def test_hours_pay_and_payroll(reelrank: Run, judging: Judging, tmp_path: Path) 
     file = tmp_path / "pay.csv"
     out = reelrank.out("users", "hours", judging.project.folder, "--rate", 11, "--currency", "EUR", "--csv", file)
     assert out.splitlines()[1].split() == ["Anna", "1", "4", "1.00", "4", "11.00"]
-    assert "About 29.0 hours, 319.00 EUR at 900.0 s a judgement (an interval needs 10 working days of people)." in out
+    few = "an interval needs at least 10 working days, counted over all annotators"
+    assert f"About 29.0 hours, 319.00 EUR at 900.0 s a judgement ({few})." in out
     assert file.read_text().splitlines()[1].endswith(",1.000000,11.00,EUR")
     found = json.loads(reelrank("users", "hours", judging.project.folder, "--json")[1])
     assert (found["hours"], found["pay"], found["outlook"]["needed"]) == (1.0, None, 116)

@@ -58,7 +58,7 @@ def test_a_file_with_other_numbers_is_refused_once_somebody_graded(
     judging.grade(0, judging.pairs()[0].pair, 3)
     file = tmp_path / "three.toml"
     file.write_text(FILE)
-    assert f"{file}: has 3 grades: this campaign has 5, and somebody has graded" in reelrank.refusal(
+    assert f"{file}: has 3 grades, but this campaign has 5, and somebody has graded" in reelrank.refusal(
         "guideline", "set", judging.project.folder, file
     )
     assert "1  from the beginning" in reelrank("guideline", judging.project.folder)[1]
@@ -98,7 +98,7 @@ def test_a_trial_from_its_beginning_to_its_end(reelrank: Run, filmed: Judging, t
     assert "no trial round" in err
     code, out, err = reelrank("trial", "start", folder, "--queries", 1, "--pairs", 2, "--seed", 7)
     assert (code, out, err) == (0, "Trial round of 2 pairs of 1 queries, seed 7.\n", "")
-    assert "open already: end it first" in reelrank.refusal("trial", "start", folder)
+    assert "already open: end it first" in reelrank.refusal("trial", "start", folder)
 
     for person, grade, note in ((anna, 4, "All of it, I think"), (boris, 1, None)):
         items = exam_act(filmed.project, person, ExamAct.START, now=NOW).items

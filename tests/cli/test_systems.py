@@ -90,7 +90,7 @@ def test_captions_are_told_to_be_an_upper_bound(reelrank: Run, corpus_project: P
         (["random", "TRUTH", "there.json"], 1, "exists already"),
         (["random", "TRUTH", "OUT", "--windows", "4,x"], 2, "is not a list of numbers"),
         (["clip", "TRUTH", "OUT", "--nms", "0"], 1, "nms: 0 is not"),
-        (["clip", "TRUTH", "OUT", "--visual", "/no/such"], 1, "no such folder; name the folder of one with --visual"),
+        (["clip", "TRUTH", "OUT", "--visual", "/no/such"], 1, "no such folder; name its folder with --visual"),
         (["random", "TRUTH", "OUT", "--split", "val"], 1, "is a single truth"),
         (["random", "TRUTH", "OUT", "--split", "train"], 2, "'train' is not one of 'val', 'test'"),
         (["random", "PROJECT", "OUT"], 1, "there are no queries yet"),
@@ -152,9 +152,9 @@ def test_clip_looks_at_videos_and_features_keep_what_it_sees(reelrank: Run, seen
 
 def test_features_are_refused_before_a_model_is_looked_for(reelrank: Run, seen: Project, tmp_path: Path) -> None:
     for arguments, told in (
-        (("f.npz",), "has to end in .h5"),
+        (("f.npz",), "end it in .h5"),
         (("f.h5", "--rate", "0"), "number above 0"),
-        (("f.h5", "--encoder", "/no/such"), "no such folder; name the folder of one with --encoder"),
+        (("f.h5", "--encoder", "/no/such"), "no such folder; name its folder with --encoder"),
     ):
         assert told in reelrank.refusal("features", seen.folder, tmp_path / arguments[0], *arguments[1:])
     assert not list(tmp_path.glob("f.*"))

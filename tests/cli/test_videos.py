@@ -27,7 +27,9 @@ def test_the_commands_tell_it_and_say_so_by_their_code(reelrank: Run, tmp_path: 
     words = " ".join(out.split())
     assert "good " in words
     assert "2.00 s 25 128x48 h264 no" in words
-    assert "gone: Put the file back, or show where it lies. --videos FOLDER shows where missing videos lie." in words
+    assert (
+        "gone: Put the file back, or choose the folder that it is in now. --videos FOLDER shows where missing" in words
+    )
     assert "2 videos, 1 with something wrong" in words
     write_source(folder / "gone.mp4", range(40), Fraction(1, 25))
     code, out, _ = reelrank("probe", project.folder, "--json", "--no-decode")
@@ -37,5 +39,5 @@ def test_the_commands_tell_it_and_say_so_by_their_code(reelrank: Run, tmp_path: 
     assert (told["gone"]["decoded"], told["good"]["decoded"]) == (False, True)
     assert "--decode" in reelrank("probe", project.folder, "--no-decode")[1]
     code, _, err = reelrank("probe", project.folder, "--accept", "good")
-    assert (code, err) == (1, "reelrank: good: is no video of the project that has changed\n")
+    assert (code, err) == (1, "reelrank: good: is not a video of the project that has changed\n")
     assert reelrank("probe", project.folder, "--frames-per-s", "many")[0] == 2

@@ -95,7 +95,7 @@ def _grades(board: AgreementBoard, rows: Rows) -> BoardPicture:
         ", ".join(f"{row['grade']} {row['share']:.0%}" for row in rows if row["kind"] == kind) for kind in kinds
     )
     told = said("Bars. raw grades: {raw}; relevances: {final}.", raw=raw, final=final)
-    caption = said("Raw grades of everybody, and the final relevances of settled pairs (the paper's Figure 5b).")
+    caption = said("Raw grades of all annotators, and the final relevances of settled pairs (the paper's Figure 5b).")
     return BoardPicture(said("Grades and relevances"), caption, told, _sized(bars, _WIDTH, 330))
 
 
@@ -111,12 +111,12 @@ def _people(board: AgreementBoard, rows: Rows) -> BoardPicture:
     dots = base.mark_point(filled=True, size=60, opacity=1, color="#6063f1").encode(x=x, tooltip=[*tips, "bias_n:Q"])
     zero = _chart([{"zero": 0}]).mark_rule(color="#888888", strokeDash=[4, 3]).encode(x="zero:Q")
     caption = said(
-        "Mean of a grade minus the unrounded mean of what others gave to the same pair, with its 95 % interval: who is "
-        "stricter, who more generous."
+        "Mean of a grade minus the unrounded mean of the other grades of its pair, with a 95 % "
+        "interval. Above 0 is more generous, below 0 stricter."
     )
     ends = [f"{row['bias']:+.2f} ({row['annotator']})" for row in (rows[:1] + rows[-1:])]
     told = said(
-        "Dots with intervals, one for each of {people} people, from {ends}.",
+        "Dots with intervals, one for each of {people} annotators, from {ends}.",
         people=len(rows),
         ends=said("{low} to {high}", low=ends[0], high=ends[-1]) if ends else said("nobody"),
     )
@@ -197,7 +197,7 @@ def _couples(board: AgreementBoard, rows: Rows) -> BoardPicture:
             low=values[0],
             high=values[-1],
         )
-    caption = said("Cohen's quadratic kappa of every two annotators. Empty: they share fewer than 50 pairs.")
+    caption = said("Cohen's quadratic kappa of every two annotators. Empty cells: fewer than 50 shared pairs.")
     height = _height(names, _LEGEND_PX + _NAMES_PX)
     return BoardPicture(said("Who agrees with whom"), caption, told, _sized(chart, _WIDTH, height))
 
@@ -273,8 +273,8 @@ def _person_weeks(board: AgreementBoard, rows: Rows) -> BoardPicture:
         )
     )
     people = {row["annotator"] for row in kept}
-    told = said("Matrix of the bias of {people} people by week.", people=len(people))
-    caption = said("Bias of everybody in each week (blue: stricter than the others, orange: more generous).")
+    told = said("Matrix of the bias of {people} annotators by week.", people=len(people))
+    caption = said("Bias of each annotator by week (blue: stricter than the others, orange: more generous).")
     return BoardPicture(said("Bias by week"), caption, told, _sized(chart, _WIDTH, _height(people, _LEGEND_PX)))
 
 

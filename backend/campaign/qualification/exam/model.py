@@ -259,7 +259,7 @@ EXAM_SET = Event(
 """source, seed, items, queries, most_missed, exempted: how many people who had graded before; key: where from"""
 EXAM_ENDED = Event("exam_ended", EventGroup.TRAINING, said("ended the exam"))
 """replaced: whether another exam took its place"""
-EXAM_CLOSED = Event("exam_closed", EventGroup.TRAINING, said("closed the round; {finished} people had finished"))
+EXAM_CLOSED = Event("exam_closed", EventGroup.TRAINING, said("closed the exam: {finished} people had finished"))
 """key (median, own), finished: how many people, items that have a key"""
 EXAM_USED = Event(
     "exam_used", EventGroup.TRAINING, said("let {judgements} first answers about {pairs} pairs count as judgements")
@@ -267,13 +267,13 @@ EXAM_USED = Event(
 """pairs, judgements: first answers that count as judgements from now on"""
 EXAM_EXPLAINED = Event("exam_explained", EventGroup.TRAINING, said("explained an item: “{explanation}”"))
 """pair, explanation"""
-EXAM_STARTED = Event("exam_started", EventGroup.TRAINING, said("began the exam, attempt {number}"))
+EXAM_STARTED = Event("exam_started", EventGroup.TRAINING, said("started the exam, attempt {number}"))
 """exam, number: the person's how manyeth attempt"""
 EXAM_HANDED_IN = Event(
     "exam_handed_in", EventGroup.TRAINING, said("handed in the exam, attempt {number}: {answers} answers")
 )
 """exam, number, answers; where the exam has its key also missed, passed"""
-EXAM_RETAKE = Event("exam_retake", EventGroup.TRAINING, said("let somebody try the exam again"))
+EXAM_RETAKE = Event("exam_retake", EventGroup.TRAINING, said("allowed another attempt at the exam"))
 """after_attempt: a lead lets somebody try again"""
 EXAM_EXEMPTED = Event("exam_exempted", EventGroup.TRAINING, said("exempted somebody from the exam"))
 """reason: why somebody needs no exam"""

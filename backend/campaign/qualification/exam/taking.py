@@ -43,14 +43,14 @@ from backend.core.messages import said
 from backend.store import events
 from backend.store.connection import Database, Store, reading, writing
 
-NO_SKIP = said("an item of the exam cannot be skipped; give the grade that fits best")
-HANDED_IN = said("this exam is handed in: its answers are final")
-REPLACED = said("this exam is not held any more, so the answer does not count")
-EXAM_FIRST = said("the exam comes first; this grade is kept in the log but does not count")
-ONLY_THE_KEY = said("leads grade nothing but the key of the exam, so that their decisions stay independent")
-KEY_IS_THERE = said("this exam has its key already")
+NO_SKIP = said("exam items cannot be skipped: give the grade that fits best")
+HANDED_IN = said("you have handed in this exam, so its answers are final")
+REPLACED = said("this exam has ended, so the answer does not count")
+EXAM_FIRST = said("take the exam first: this grade is kept in the log but does not count")
+ONLY_THE_KEY = said("leads grade only the answer key of the exam, so that their decisions stay independent")
+KEY_IS_THERE = said("this exam already has its answer key")
 PAUSED = said("your work is paused, so this answer does not count")
-USED = said("this key press was stored for another item already: grade the item again")
+USED = said("this key press was already stored for another item: grade the item again")
 
 NOTHING_BEFORE_WORK = (ExamPhase.PASSED, ExamPhase.EXEMPT, ExamPhase.DONE)
 """Phases in which people may judge."""

@@ -142,7 +142,7 @@ _WORK = {
     said("decisions of leads"): "adjudication",
     said("items of exams"): "exam_item",
     said("examples of the guideline"): "example",
-    said("queries chosen for somebody"): "assigned_query",
+    said("queries assigned to an annotator"): "assigned_query",
     said("declined batches"): "declined_batch",
 }
 """Tables in which a row is somebody's work on a pair or a query, by what people call the rows."""

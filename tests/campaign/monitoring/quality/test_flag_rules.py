@@ -218,7 +218,7 @@ def test_more_than_a_share_of_grades_given_in_no_time_is_a_flag(kind: FlagKind, 
 
 
 _ARE = {
-    FlagKind.TOO_FAST: "came in less time than the clip can be judged in",
+    FlagKind.TOO_FAST: "came faster than the clip can be judged",
     FlagKind.UNSEEN: "came before half of the clip can have been on screen",
 }
 
@@ -247,7 +247,7 @@ def test_a_drift_at_its_limit_is_a_flag() -> None:
 
     assert of([2] * NEWEST + [3, 2, 2, 2] * 50) == Flag(
         *(FlagKind.DRIFT, 0.25, 400, 0.25, True),
-        "Against the others, the newest 200 grades are 0.25 higher than the 200 before, +0.25 and +0.00 "
+        "Against the others, the newest 200 grades are 0.25 higher than the 200 earlier ones, +0.25 and +0.00 "
         "(99 % interval +0.25 to +0.25); 0.25 or more, with 0 outside the interval, is a flag.",
         (0.25, 0.25),
     )
@@ -266,8 +266,8 @@ def test_agreement_that_falls_by_ten_points_is_a_flag() -> None:
     assert of(9).value == pytest.approx(-0.1)
     assert (of(9).n, of(9).limit, of(9).interval) == (400, 0.1, pytest.approx((-0.1, -0.1)))
     assert of(9).told == (
-        "Within 1 of the other first grade of the pair: 90 % of the newest 200 grades, 100 % of the 200 before "
-        "(99 % interval −10 to −10 points); 10 points less or worse, with 0 outside the interval, is a flag."
+        "Within 1 of the other first grade of the pair: 90 % of the newest 200 grades, 100 % of the 200 earlier ones "
+        "(99 % interval −10 to −10 points); a drop of 10 points or more, with 0 outside the interval, is a flag."
     )
     assert [of(often).raised for often in (9, 10)] == [True, False]
     rises = flag(against([4] * NEWEST + [2] * 2 * NEWEST, [2] * 3 * NEWEST), FlagKind.AGREEMENT)
@@ -284,7 +284,7 @@ def test_only_grades_whose_time_is_known_have_a_course() -> None:
     assert flag(rows, FlagKind.DRIFT).n == 399
     assert flag(rows, FlagKind.DRIFT).told == flag(rows, FlagKind.DRIFT).reason
     assert flag(rows, FlagKind.DRIFT).told == (
-        "399 grades that can be compared are too few: the newest 200 are held against 200 before them at least."
+        "399 grades that can be compared are too few: the newest 200 need at least 200 earlier ones to compare with."
     )
     assert flag(replace(rows, timed=rows.pair >= 100), FlagKind.DRIFT).n == 400
     assert flag(replace(rows, timed=rows.pair >= 100), FlagKind.DRIFT).value == 0.0
@@ -402,7 +402,7 @@ def test_the_pairs_behind_skips_are_the_newest_first_and_of_this_person() -> Non
 
 def test_skips_are_told_in_words() -> None:
     found = skipping(11, 149, 149)[FlagKind.REPORTS]
-    assert found.told == "149 of 160 pairs on the desk were reported as broken (93.1 %); more than 5 % is a flag."
+    assert found.told == "149 of 160 pairs handed out were reported as broken (93.1 %); more than 5 % is a flag."
     assert skipping(0, 0, 0)[FlagKind.SKIPS].reason == "No grade and no skip yet."
 
 

@@ -101,8 +101,8 @@ def test_once_somebody_graded_numbers_stay(judging: Judging) -> None:
     with pytest.raises(InputError) as refused:
         reword_guideline(judging.project, judging.lead, fewer, WHY, now=NOW)
     assert [problem.message for problem in refused.value.problems] == [
-        "has 4 grades: this campaign has 5, and somebody has graded",
-        "tolerance is 2: that of this campaign is 1, and somebody has graded",
+        "has 4 grades, but this campaign has 5, and somebody has graded",
+        "tolerance is 2, but this campaign has 1, and somebody has graded",
     ]
     assert judging.project.campaign.grading == OLD
 
@@ -129,7 +129,7 @@ def test_what_cannot_be_is_refused_and_nothing_changes(judging: Judging) -> None
 
 def test_of_two_leads_at_once_the_second_is_told(judging: Judging) -> None:
     reword_guideline(judging.project, judging.lead, relabelled(OLD, 3, "Quite"), WHY, now=NOW, based_on=1)
-    with pytest.raises(Overtaken, match=r"Lea changed the guideline meanwhile \(version 2\)"):
+    with pytest.raises(Overtaken, match=r"Lea changed the guideline in the meantime \(version 2\)"):
         reword_guideline(judging.project, judging.lead, relabelled(OLD, 3, "Good"), WHY, now=NOW, based_on=1)
 
 

@@ -1,4 +1,4 @@
-"""What a lead may want to look at in somebody's work: eight figures, each with its base and what it is held against.
+"""Compute the eight figures behind quality flags, each with its base and what it is compared with.
 
 Two are shares of the pairs that somebody skipped. Every other figure is made of one number for each grade, or of none
 where nothing can be asked of it: 1 or 0 for what a grade is or is not (too fast, clip unseen, the grade given most,
