@@ -78,7 +78,7 @@ def build_demo(
         except SchemaOutOfDate as error:
             raise SchemaOutOfDate(
                 said(
-                    "{refusal}, or delete {folder} and begin a new demo",
+                    "{refusal}, or delete {folder} and start a new demo",
                     refusal=error.args[0],
                     folder=folder,
                 )
@@ -114,8 +114,8 @@ def new_folder(folder: Path) -> Iterator[Path]:
     if place.is_dir() and any(place.iterdir()) and place != Path.cwd():
         raise ProjectError(
             said(
-                "{folder} has files in it, and no ReelRank project: name another folder, such as "
-                "`reelrank demo my-demo` or `make demo DEMO=my-demo`",
+                "{folder} has files but no ReelRank project: name another folder, such as `reelrank demo "
+                "my-demo` or `make demo DEMO=my-demo`",
                 folder=folder,
             )
         )

@@ -7,9 +7,9 @@ pixels. Instants (`at`, `until`) are seconds since 1970-01-01 UTC.
 from dataclasses import dataclass
 from enum import StrEnum
 
-from backend.core.events import Event, EventGroup, Payload, value_text
+from backend.core.events import Event, EventGroup, Payload
 from backend.core.ids import AnnotatorId
-from backend.core.messages import said
+from backend.core.messages import said, said_n
 
 Relevance = int
 """Consensus of a pair, a grade of the campaign's scale."""
@@ -172,7 +172,7 @@ FROM_EXAM = "exam:"
 
 def _returned_words(payload: Payload) -> str:
     pairs = payload.get("pairs")
-    return said("gave pairs back: {pairs}", pairs=value_text(len(pairs) if isinstance(pairs, list) else pairs))
+    return said_n("gave back {n} pair", "gave back {n:,} pairs", len(pairs) if isinstance(pairs, list) else pairs or 0)
 
 
 SEATS_RETURNED = Event("seats_returned", EventGroup.DESK, _returned_words)
@@ -210,7 +210,7 @@ def _invitation_words(payload: Payload) -> str:
 
 PERSON_ADDED = Event("person_added", EventGroup.PEOPLE, said("added {name} as {role}"))
 """name, role"""
-IDENTITY_BOUND = Event("identity_bound", EventGroup.PEOPLE, said("bound the account to {issuer}"))
+IDENTITY_BOUND = Event("identity_bound", EventGroup.PEOPLE, said("linked the account to {issuer}"))
 """issuer"""
 PASSWORD_SET = Event("password_set", EventGroup.PEOPLE, said("set a password"))
 """(empty)"""

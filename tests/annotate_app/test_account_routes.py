@@ -64,7 +64,7 @@ def test_a_new_password_ends_all_sessions_but_this_one(client: TestClient, real_
         ({"old": "wrong"}, 401, "The current password is wrong."),
         ({"new": "short"}, 422, "Choose a password of at least 8 characters."),
         ({"again": "something else"}, 422, "The two passwords are not the same."),
-        ({"new": PASSWORD}, 422, "The new password is the current one: choose another."),
+        ({"new": PASSWORD}, 422, "The new password is the same as the current one: choose another."),
         ({"csrf": "guessed"}, 403, "This page was open for too long."),
     ],
 )

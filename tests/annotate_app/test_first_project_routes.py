@@ -117,7 +117,7 @@ def test_the_link_makes_the_project_and_signs_its_lead_in(app: Starlette, folder
     [
         ({"password": "short", "again": "short"}, 422, "at least 8 characters"),
         ({"again": "something else"}, 422, "The two passwords are not the same."),
-        ({"project": " "}, 422, "A project has a name of 1 to 80 visible characters."),
+        ({"project": " "}, 422, "The name of a project needs 1 to 80 visible characters."),
         ({"name": "\u200b"}, 422, "remove the character U+200B"),
         ({"csrf": "guessed"}, 403, "This page was open for too long."),
     ],

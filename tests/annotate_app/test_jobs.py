@@ -100,7 +100,7 @@ def test_everybody_sees_how_far_a_job_is_and_what_came_of_it(
     key = found(project, lead).key
     begun = Job(key, JobKind.SET_UP, "a step", "Counting", "Lea", now, asked={"file": "a.csv"})
     assert found(project, lead) == begun
-    with pytest.raises(ProjectError, match="Counting is under way, begun by Lea: wait until it is done"):
+    with pytest.raises(ProjectError, match="Lea started “Counting”, which is still running: wait until it is done"):
         jobs.begin(project, lead, JobKind.RELEASE, "", "More", refuses, now=now)
     assert jobs.in_menu(project, lead) == {"Set up": "working"}
     ((future, do),) = futures
@@ -245,7 +245,7 @@ def test_in_a_process_of_its_own_it_goes_on_without_anybody(project: Project, le
     assert measured is not None
     measured.result(60)
     told = found(project, lead)
-    assert (told.state, told.refusal) == (JobState.REFUSED, f"{folder}: no video file is in it")
+    assert (told.state, told.refusal) == (JobState.REFUSED, f"{folder}: the folder has no video files")
 
 
 def test_a_job_whose_server_is_asked_to_stop_is_interrupted_and_no_failure(

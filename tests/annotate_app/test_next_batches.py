@@ -58,7 +58,7 @@ def press(app: AppTest, label: str) -> AppTest:
 
 def test_the_rule_is_told_with_its_numbers_and_the_batch_opened_and_undone(one: Open, settled: Judging) -> None:
     app = one(0)
-    assert "The rule: mean 2.4 of 2.0, 3 of 5 graded 3 or more :green-badge[open]" in words(app)
+    assert "The rule: mean 2.4 (needs 2.0), 3 of 5 graded 3 or more :green-badge[open]" in words(app)
     app.button(key="open_batch").click().run()
     assert "Batch 2 is open: 20 pairs for the annotators." in words(app.run()), "until it is dismissed"
     assert "Lea opened batch 2, " in words(app)
@@ -139,7 +139,7 @@ def test_only_what_was_looked_at_is_accepted(settled: Judging, open_all: AppTest
     max_ = people.add(settled.project.store, OPERATOR, "Max", Role.LEAD, now=NOW)
     set_batch_rule(settled.project, max_, BatchRule(5, 4.0, None, 3), "fewer", now=NOW)
     app.button(key="next_batches_accept").click().run()
-    assert "Max changed the rule just now (“fewer”). Look at what it suggests now" in words(app)
+    assert "Max changed the rule just now (“fewer”). Check what it recommends now" in words(app)
     assert "the last 5 have a mean relevance of 4.0 or more" in words(app)
     assert app.button(key="next_batches_accept").disabled
 
@@ -149,7 +149,7 @@ def test_the_rule_is_changed_with_a_reason_and_suggests_anew(settled: Judging, o
     app.button(key="next_batches_look").click().run()
     app.number_input(key="batch_rule_mean").set_value(0.8)
     press(app, "Change the rule")
-    assert "another rule needs a reason" in words(app)
+    assert "a new rule needs a reason" in words(app)
     app.number_input(key="batch_rule_mean").set_value(0.8)
     app.text_input(key="batch_rule_reason").set_value("more recall")
     press(app, "Change the rule")

@@ -55,10 +55,10 @@ def decide(client: TestClient, caption: int, text: str | None, **more: Any) -> A
 def test_a_lead_decides_and_takes_back(client: TestClient, project: Project) -> None:
     enter(client, project, "Lea")
     nothing = client.post("/rewriting/undo", json={}, headers=HEADERS).json()
-    assert nothing["message"] == "there is no decision of yours to take back"
+    assert nothing["message"] == "you have no decision to take back"
     first, second = nothing["queue"]["items"][:2]
     refused = decide(client, first["caption_id"], "Anna waves.")
-    assert (refused.status_code, refused.json()["message"]) == (200, "a name of the cast is left: Anna")
+    assert (refused.status_code, refused.json()["message"]) == (200, "the rewrite still has a name: Anna")
     assert refused.json()["queue"] == nothing["queue"]
     taken = decide(client, first["caption_id"], "A man waves.").json()
     assert (taken["message"], taken["queue"]["items"][0]) == ("", second)

@@ -223,7 +223,7 @@ def test_a_page_sent_by_another_scheme_is_another_site(client: Browser, scheme: 
         stack.enter_context(client.websocket_connect(f"{socket}://testserver/_stcore/stream", headers=headers))
 
 
-REFUSED = "Name or password is wrong, or the account is not open. If you are sure of both, ask your lead."
+REFUSED = "Name or password is wrong, or the account is not open. If both are right, ask your lead."
 
 
 def test_a_wrong_password_is_said_in_words(client: Browser) -> None:

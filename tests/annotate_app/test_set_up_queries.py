@@ -84,7 +84,7 @@ def test_queries_are_looked_at_and_then_exactly_those_are_taken(open_page: Open,
 
 def test_every_problem_of_typed_queries_is_told_and_nothing_is_taken(open_page: Open, project: Project) -> None:
     app = typed(open_page(), "Somebody sings\n\nSomebody sings\n")
-    assert "row 3: this text stands in row 1 already" in words(app)
+    assert "row 3: this text is also in row 1" in words(app)
     assert not [one for one in app.button if one.key == "take_queries"]
     assert "enter queries, one per line, choose a file, or enter how many" in words(typed(app, " "))
     assert of(project) == []
@@ -113,7 +113,7 @@ def test_a_query_is_edited_and_removed_on_the_page(open_page: Open, project: Pro
     app = open_page()
     app.text_input(key=f"query-text-{cat.query_id}").set_value("It rains")
     app.button(key=f"query-save-{cat.query_id}").click().run()
-    assert "this text is a test query of the project already" in words(app)
+    assert "the project already has a test query with this text" in words(app)
     app.text_input(key=f"query-text-{cat.query_id}").set_value("A cat sleeps")
     app.selectbox(key=f"query-split-{cat.query_id}").set_value(Split.VAL)
     app.button(key=f"query-save-{cat.query_id}").click().run()

@@ -31,7 +31,7 @@ def test_a_rate_is_set_and_in_force(open_page: Open, real_project: SmallProject)
     app.number_input(key="setting:pay.rates:Ana").set_value(14)
     app.selectbox(key="setting:clips.format:").select("webm")
     said = words(save(app))
-    assert "Saved and in force: Format of clips, Hourly rate, Currency, Own rates." in said
+    assert "Saved and in force: Format of clips, Hourly rate, Currency, Individual rates." in said
     settings = read_settings(real_project.folder)
     assert (settings.pay.hourly_rate, settings.pay.currency, settings.pay.rates) == (12.5, "EUR", {"Ana": 14})
     assert "12.5 EUR an hour; one person has their own rate" in html(app)
@@ -51,7 +51,7 @@ def test_the_second_of_two_leads_is_told_and_may_go_on(open_page: Open, real_pro
     second.number_input(key=RATE).set_value(14)
     save(first)
     said = words(save(second))
-    assert "Hourly rate was changed to 12 in the meantime, so nothing was saved" in said
+    assert "Hourly rate was changed to 12 meanwhile, so nothing was saved" in said
     assert read_settings(real_project.folder).pay.hourly_rate == 12
     assert second.number_input(key=RATE).value == 14, "what was typed stays"
     assert second.number_input(key="setting:lease_minutes:").value == 20, "what was not touched is as it is now"
@@ -65,7 +65,7 @@ def test_what_only_the_operator_sets_is_shown_with_the_reason(open_page: Open) -
     assert "Settings that only the operator can change" in said
     assert "<code>public_address</code>" in said
     assert "It starts a program on the server." in said
-    assert "It is an address: people type their passwords there." in said
+    assert "People type their passwords at this address." in said
 
 
 def test_a_broken_file_is_told_and_nothing_can_be_changed(open_page: Open, real_project: SmallProject) -> None:

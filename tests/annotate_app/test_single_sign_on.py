@@ -167,7 +167,7 @@ def test_an_account_that_nobody_here_has_is_refused_in_words(server: AppServer, 
     with browser(server) as client:
         page = client.get(link(client.get("/session/sign-in")))
         assert page.status_code == 401
-        assert "Nobody here has this account yet: open the invitation link" in page.text
+        assert "This account is not linked to anybody here yet. Open the invitation link" in page.text
         assert "reelrank_session" not in names_of_cookies(client)
         # Streamlit's cookie is gone too: the next visit is a plain sign-in page.
         assert client.get("/session/sign-in").status_code == 200
@@ -181,7 +181,7 @@ def test_a_used_invitation_binds_nobody(server: AppServer, provider: Provider) -
     with browser(server) as client:
         page = client.get("/session/oidc", params={"invitation": invitation})
         assert page.status_code == 401
-        assert "used up or has expired" in page.text
+        assert "already used or has expired" in page.text
     provider.subject = "subject-1"
 
 

@@ -292,7 +292,7 @@ class TestDescriptions:
         expect(row).to_contain_text('Look again: "Mona" may be a name.')
         [description] = fake.mine
         fake.give_back(description, "No names, please.")
-        fake.refuse = "the marks are no times of the video: mark start and end again"
+        fake.refuse = "start or end is not a time of this video: mark both again"
         describe(page, 110, 120, SENTENCE)
         refused = page.get_by_role("listitem").filter(has_text=SENTENCE)
         expect(refused).to_contain_text(f"{fake.refuse}")

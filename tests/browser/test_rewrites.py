@@ -137,7 +137,7 @@ def test_the_queue_is_worked_by_keyboard_alone(lead: Callable[..., Page], server
     shows(page, CAPTIONS[0], "Then Dev waves at a woman.")
     assert page.locator(".rewrites del").all_inner_texts() == ["Anna"]
     assert page.locator(".rewrites ins").all_inner_texts() == ["a woman"]
-    expect(page.locator(".rewrites .why")).to_have_text("a name is left: Dev")
+    expect(page.locator(".rewrites .why")).to_have_text("it still has a name: Dev")
     equal_to_sql(page, server)
     assert counts(page)["waiting"] == WAITING
     passes_axe(page)
@@ -179,7 +179,7 @@ def test_the_queue_is_worked_by_keyboard_alone(lead: Callable[..., Page], server
     page.keyboard.press("ControlOrMeta+a")
     page.keyboard.type("A woman hugs Boris.")
     saved(page, lambda: page.keyboard.press("Enter"))
-    expect(page.get_by_role("alert")).to_contain_text("a name of the cast is left: Boris")
+    expect(page.get_by_role("alert")).to_contain_text("the rewrite still has a name: Boris")
     shows(page, CAPTIONS[2])
     expect(field(page)).to_have_value("A woman hugs Boris.")
     passes_axe(page)

@@ -54,7 +54,7 @@ def test_import_counts_what_is_new_and_taking_a_file_twice_adds_nothing(
         (line() + line(end=0.5), "more.jsonl, row 2: end 0.5 is not after start 1"),
         (line() + line(start=20, end=30), "more.jsonl, row 2: start 20.0 is outside the video"),
         (line(video="v0", duration=500), "row 1: video v0 lasts 500.0 s here, but 60.0 s in the project"),
-        (line(duration=None), "row 1: video new has no duration: add a duration, or name the folder"),
+        (line(duration=None), "row 1: video new has no duration: add one, or name the folder"),
         (line(id=7) + line(id=7, start=3, end=4), "row 2"),
     ],
 )
@@ -70,7 +70,9 @@ def test_a_bad_row_is_named_and_nothing_is_taken(
 
 def test_an_id_that_means_another_moment_already_is_refused(corpus_project: Project, tmp_path: Path) -> None:
     importing(corpus_project, tmp_path, line(id="a1"))
-    with pytest.raises(InputError, match="row 1: id a1 is in the project already, for another moment"):
+    with pytest.raises(
+        InputError, match="row 1: id a1 belongs to another moment of the project: give this one its own"
+    ):
         importing(corpus_project, tmp_path, line(id="a1", start=4, end=5))
 
 
@@ -102,7 +104,7 @@ def test_the_same_seed_draws_the_same_queries_and_splits_share_no_text(judging: 
     assert {tuple(row) for row in splits} == {("val", 2, 2), ("test", 1, 1), ("train", 45, 45)}
     drawn = [row[0] for row in connection.execute("SELECT text FROM query WHERE split <> 'train' ORDER BY position")]
     assert len({*drawn}) == 3
-    with pytest.raises(ProjectError, match="fixed once drawn"):
+    with pytest.raises(ProjectError, match="whose splits are fixed"):
         draw_queries(judging.project, OPERATOR, val=1, test=0, seed=9, now=NOW)
 
 
@@ -214,7 +216,7 @@ def test_people_are_invited_once_and_suspended_at_once(judging: Judging) -> None
     zoe = person_for(project, session, now=NOW)
     assert zoe is not None
     assert zoe.name == "Zoe"
-    with pytest.raises(PermissionError, match="used up"):
+    with pytest.raises(PermissionError, match="already used"):
         accept_invitation(project, token, "long enough", now=NOW)
     with pytest.raises(PermissionError, match="Name or password is wrong"):
         sign_in(project, "Zoe", "wrong password", now=NOW)

@@ -133,7 +133,7 @@ def test_what_the_rule_says_is_told_accepted_and_then_nothing_is_left(reelrank: 
     rows = [line.split() for line in out.splitlines()]
     assert ["open", "2", "40"] in rows
     assert ["do", "not", "open", "1", "20"] in rows
-    assert "(val), batch 2: mean 2.4 of 2.0, 3 of 5 graded 3 or more: open; " in out
+    assert "(val), batch 2: mean 2.4 (needs 2.0), 3 of 5 graded 3 or more: open; " in out
     assert f"Next: reelrank batches accept {folder}" in out
     document = json.loads(reelrank("batches", "show", folder, "--json")[1])
     assert [one["word"] for one in document["queries"]] == ["open", "open", "do not open"]
@@ -145,7 +145,7 @@ def test_what_the_rule_says_is_told_accepted_and_then_nothing_is_left(reelrank: 
     assert "1 were declined" in out
     assert (
         reelrank.refusal("batches", "accept", folder)
-        == "reelrank: there is nothing to accept: no query waits for a decision about its next batch\n"
+        == "reelrank: there is nothing to accept: no query needs a decision about its next batch\n"
     )
     counts = status_counts(settled.project, OPERATOR)
     assert (counts["batches"], counts["queries_by_batches"]) == (
@@ -161,9 +161,10 @@ def test_the_rule_is_printed_and_changed_with_a_reason(reelrank: Run, settled: J
     folder = settled.project.folder
     first = "1  the last 5 have a mean relevance of 2.0 or more, or 3 of them are graded 3 or more\n"
     assert reelrank("batches", "rule", folder) == (0, first, "")
-    assert "another rule needs a reason" in reelrank("batches", "rule", folder, "--mean", 3)[2]
+    assert "a new rule needs a reason" in reelrank("batches", "rule", folder, "--mean", 3)[2]
     assert (
-        "a mean is above 0 and at most 4, not 7" in reelrank("batches", "rule", folder, "--mean", 7, "--reason", "x")[2]
+        "the mean has to be above 0 and at most 4, not 7"
+        in reelrank("batches", "rule", folder, "--mean", 7, "--reason", "x")[2]
     )
     told = reelrank("batches", "rule", folder, "--mean", 0, "--finds", 4, "--reason", "only sure ones")
     assert told == (

@@ -56,7 +56,9 @@ def test_what_became_of_the_captions_and_what_it_took_is_told(reelrank: Run, pro
         command += ["--price-in", "0.5", "--price-out", "2"]
         code, said, _ = reelrank(*command)
         assert code == 0
-        assert "48 captions: 24 accepted at once, 12 after another attempt, 12 wait for a person, 0 had been" in said
+        assert (
+            "48 captions: 24 accepted at once, 12 after another attempt, 12 waiting for a decision, 0 had been" in said
+        )
         assert (
             "This time: 8 requests, 7,000 tokens asked, 700 answered, cost 0.0049 at the prices given; "
             "of 1 requests the endpoint did not tell the tokens.\n"
@@ -132,7 +134,10 @@ def test_queries_are_drawn_brought_and_taken_back(reelrank: Run, corpus_project:
     assert reelrank("queries", folder, "--write", tmp_path / "queries.csv", "--undo")[0] == 2
     code, _, err = reelrank("queries", folder, "--val", "1")
     assert code == 1
-    assert f"Until the first grade, the page Set up takes them back, or `reelrank queries {folder} --undo`" in err
+    assert (
+        f"Before the first grade, you can take them back on the page Set up or with `reelrank queries {folder} --undo`"
+        in err
+    )
     code, out, _ = reelrank("queries", folder, "--undo")
     assert (code, out) == (0, "Taken back: 49 queries, 0 candidates, 0 pairs.\n")
 
@@ -145,7 +150,7 @@ def test_a_command_that_says_nothing_or_two_things_is_wrong_usage(reelrank: Run,
 
 def test_a_draw_over_shows_needs_names_that_tell_them(reelrank: Run, corpus_project: Project) -> None:
     code, _, err = reelrank("queries", corpus_project.folder, "--val", "2", "--stratify", "show")
-    assert (code, "the show of 6 of 6 videos cannot be told from the name (v0, v1, v2 ...)" in err) == (1, True)
+    assert (code, "the names of 6 of 6 videos do not tell their show (v0, v1, v2 ...)" in err) == (1, True)
     code, out, _ = reelrank(
         "queries", corpus_project.folder, "--val", "6", "--stratify", "show", "--show-of", r"v(\d)", "--seed", "1"
     )

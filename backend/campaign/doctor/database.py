@@ -37,7 +37,7 @@ def restore(folder: Path, file: Path, *, now: float) -> Restored:
     require_inside(folder)
     if file.suffix == DUMP_ENDING:
         raise ProjectError(
-            f"{file} is a dump of PostgreSQL's: make an empty database, run `{RESTORING}`, and write its "
+            f"{file} is a dump of PostgreSQL: make an empty database, run `{RESTORING}`, and write its "
             f"address into {folder / places.SETTINGS_FILE} (database = ...). Nothing was changed."
         )
     files.require_file(folder)
@@ -88,7 +88,7 @@ def move(folder: Path, target: str, *, now: float) -> tuple[dict[str, int], Path
     if target == "file":
         if not address:
             files.require_database(folder)
-            raise ProjectError(f"{folder} has its database in {path.name} already: there is nothing to move")
+            raise ProjectError(f"{folder} has its database in {path.name} already, so there is nothing to move")
         projects.open_project(folder).store.close()  # says in words what keeps it from being opened
         from backend.store import moving
 

@@ -1,4 +1,4 @@
-"""Check every invariant of a project: what breaks each, what that means, and how to mend it.
+"""Check every invariant of a project: what breaks it, what that means, and how to repair it.
 
 *Reads* everything. *Writes* only what `inspections` repairs: what is derived or disposable.
 """
@@ -29,7 +29,7 @@ class Check:
 
 
 EXAMPLES = 5
-"""So many of what was found are named."""
+"""So many of the faults that a check finds are named."""
 RESTORE = "Stop the server and put a backup in its place: `reelrank restore DIR BACKUP`."
 
 
@@ -45,25 +45,25 @@ def _lost(name: str, meaning: str, query: str) -> Check:
 CHECKS = (
     Check(
         "database",
-        f"SQLite finds the file damaged; nothing else was looked at. {RESTORE}",
+        f"SQLite found the file damaged, so nothing else was checked. {RESTORE}",
         lambda project, db, now: project.store.damaged_pages(),
     ),
     Check(
         "schema",
-        "Tables, indexes, triggers or views are not as this version makes them: another program has changed the "
+        "Tables, indexes, triggers or views differ from those of this version: another program changed the "
         f"database. {RESTORE}",
         lambda project, db, now: project.store.schema_differences(),
     ),
     Check(
         "names",
-        "People are called what nobody can read, or look like somebody else. They may go on signing in with the very "
-        "same name; `reelrank move` to PostgreSQL refuses names that look alike.",
+        "Names of people are unreadable, or look like other names. These people can still sign in with the same "
+        "name, but `reelrank move` to PostgreSQL refuses names that look alike.",
         lambda project, db, now: name_rules.troubles(people.names(db)),
     ),
     Check(
         "nul",
-        "Texts have the NUL character, which an earlier version took: work goes on, but `reelrank move` to PostgreSQL "
-        "refuses them.",
+        "Texts have the NUL character, which an earlier version accepted. Work can go on, but `reelrank move` to "
+        "PostgreSQL refuses them.",
         lambda project, db, now: project.store.texts_with_nul(),
     ),
     Check(
@@ -74,8 +74,8 @@ CHECKS = (
     ),
     Check(
         "video names",
-        "Names of videos are canonically equal, and differ only in how Unicode writes their letters. An annotation "
-        "file that names one of them means the composed one.",
+        "Names of videos differ only in how Unicode encodes their letters. If an annotation file has such a name, it "
+        "means the video with the composed form.",
         lambda project, db, now: inspections.same_names(corpus.known_videos(db)),
     ),
     Check(
@@ -86,132 +86,139 @@ CHECKS = (
     _lost("splits", "Training queries have the text of a validation or test query.", invariants.SPLITS),
     _lost(
         "probes",
-        "The probes of these queries hold pairs that belong into an open batch, or nobody is to judge the queries.",
+        "The probes of these queries have pairs that belong to an open batch, or the queries are not to be graded.",
         invariants.PROBES,
     ),
     _lost(
         "declined batches",
-        "A batch is open that a lead declined, and nobody took that decision back.",
+        "A batch is open although a lead declined it and nobody took that back.",
         invariants.DECLINED,
     ),
-    _lost("judged seats", "A seat counts as judged, but nobody's grade is there.", invariants.JUDGED_WITHOUT_GRADE),
-    _lost("grades", "A grade lies at a seat that is free, held, or somebody else's.", invariants.GRADE_WITHOUT_JUDGED),
+    _lost("judged seats", "A seat counts as judged but has no grade.", invariants.JUDGED_WITHOUT_GRADE),
+    _lost(
+        "grades", "A grade belongs to a seat that is free, held, or another person's.", invariants.GRADE_WITHOUT_JUDGED
+    ),
     _lost(
         "closed seats",
-        "A seat without a grade is closed while a lead's decision on its pair stands, and only then.",
+        "Seats without a grade have to be closed while a lead's decision on their pair is in force, and only then.",
         invariants.WRONGLY_CLOSED,
     ),
     Check(
         "number of seats",
-        f"A pair has two seats, four after escalation, six once re-opened; numbered from 1. These have not. {RESTORE}",
+        f"A pair has two seats, four after escalation, six once re-opened, numbered from 1. These differ. {RESTORE}",
         inspections.wrong_seats,
     ),
     _lost(
         "acts of leads",
-        "What leads did about a pair is numbered 1, 2, 3 and so on, and only what is there is taken back.",
+        "Decisions of leads about a pair are numbered 1, 2, 3 and so on, and only an existing one can be taken "
+        "back. These are not.",
         invariants.RULINGS,
     ),
     _lost(
         "one person once",
-        "Nobody sits at a pair twice (but the further grades of an imported campaign, which say so). These people do.",
+        "These people have two seats at one pair. Only imported campaigns may have further grades of one person.",
         invariants.TWICE_AT_A_PAIR,
     ),
-    _lost("revisions", "The revisions of a grade are 1, 2, 3 and so on. Here some are missing.", invariants.REVISIONS),
+    _lost(
+        "revisions",
+        "The revisions of a grade are numbered 1, 2, 3 and so on. Here some are missing.",
+        invariants.REVISIONS,
+    ),
     Check(
         "skips",
-        "Somebody skipped a pair and has a seat at it all the same. Offer the pair again on the lead's page, or sign "
-        "the person out.",
+        "Somebody skipped a pair but still has a seat at it. Offer the pair again on the page Disputes, or sign the "
+        "person out.",
         _listed_by(invariants.SKIPPED_AND_SEATED),
     ),
     _lost(
         "exam answers",
-        "Answers of the exam lack a revision, belong to another exam, or were given to a missed item before the "
-        "attempt was handed in or the key was there.",
+        "Answers of the exam lack a revision, belong to another exam, or repeat a missed item before the attempt was "
+        "handed in or the answer key existed.",
         invariants.EXAM_ANSWERS,
     ),
     _lost(
         "exam keys",
-        "An exam whose key is not there yet has right grades, which people may have been told.",
+        "An exam without its answer key already has right grades, which people may have seen.",
         invariants.EXAM_KEYS,
     ),
     _lost(
         "exam judgements",
-        "These count as a lead's use of an exam's answers, but nobody gave such an answer, or no lead said so.",
+        "These judgements count as answers of an exam, but nobody gave such an answer, or no lead let it count.",
         invariants.EXAM_JUDGEMENTS,
     ),
     _lost(
         "gold",
-        "Answers at gold pairs lack a revision or their place, or somebody also judged the pair.",
+        "Answers to gold questions lack a revision or a place, or the same person also judged the pair.",
         invariants.GOLD_ANSWERS,
     ),
     _lost(
         "descriptions",
-        "Descriptions do not stand as what was done about them says, or their caption belongs to another moment.",
+        "Descriptions contradict their history, or their caption belongs to another moment.",
         invariants.DESCRIPTIONS,
     ),
     _lost(
         "escalations",
-        "The event log says that these pairs were given two further seats, and they are not there.",
+        "The activity log says that these pairs got two further seats, but the seats are missing.",
         invariants.ESCALATED_WITHOUT_SEATS,
     ),
     Check(
         "consensus",
-        "The stored verdict is not what the rule gives for the grades. It is derived: --repair makes it anew.",
+        "The stored verdict differs from what the rule gives for the grades. --repair computes it again.",
         inspections.wrong_consensus,
         inspections.rebuild_consensus,
     ),
     Check(
         "agenda",
-        "The list of batches with places left is wrong, so pairs may be handed out late or not at all. It is derived: "
-        "--repair makes it anew.",
+        "The list of batches with free seats is wrong, so pairs may be handed out late or not at all. --repair "
+        "computes it again.",
         lambda project, db, now: invariants.wrong_agenda(db),
         inspections.rebuild_agenda,
     ),
     Check(
         "leases",
-        "Seats are held for longer than `lease_minutes` allows: the clock was set back. They come back once somebody "
-        "asks for work; set the clock right.",
+        "Seats are held for longer than `lease_minutes` allows, because the clock was set back. Set the clock right. "
+        "The seats become free when somebody next asks for work.",
         inspections.long_leases,
     ),
     Check(
         "clips",
-        "Files in cache/clips belong to no moment of the project and to no prediction, or were never finished. "
-        "--repair removes them.",
+        "Files in cache/clips belong to no moment and no prediction, or were never finished. --repair removes them.",
         inspections.orphaned_clips,
         inspections.remove_clips,
     ),
     Check(
         "bucket of clips",
-        "Mend network, keys or rights, then `reelrank clips DIR` puts there what it lacks. Nobody waits for it, and no "
-        "clip that lies there is looked at or removed: other projects may share it.",
+        "The bucket cannot be used. Check network, keys and permissions, then run `reelrank clips DIR` to upload "
+        "missing clips. Work can go on meanwhile. Clips in the bucket are never removed, because other projects may "
+        "share it.",
         inspections.bucket_troubles,
     ),
     Check(
         "left behind",
-        "Hidden folders hold what was being made when its process was killed, such as half a release; nobody has "
-        "written there for an hour. --repair removes them.",
+        "Hidden folders have unfinished files of a process that was killed, such as half a release, at least an "
+        "hour ago. --repair removes them.",
         inspections.left_behind,
         inspections.remove_left_behind,
     ),
     Check(
         "read by others",
-        "Other users of this machine may read or change these files and folders: the database has sessions, and "
-        "settings may have passwords. --repair leaves them to their owner. If a group shares the project, set "
-        "REELRANK_UMASK=007 (see docs/operations.md).",
+        "Other users of this machine can read or change these files and folders, which may hold sessions and "
+        "passwords. --repair restricts them to their owner. If a group shares the project, set REELRANK_UMASK=007 "
+        "(see docs/operations.md).",
         inspections.read_by_others,
         inspections.close_project,
     ),
     Check(
         "videos",
-        "Pairs wait to be judged, or are asked in the exam, whose video is not where it was, or is another one. "
-        "--repair looks for it by its content where the others lie; `reelrank probe DIR --videos FOLDER` elsewhere.",
+        "Pairs that wait for grades or are in the exam have a video that was moved or replaced. --repair looks for its "
+        "content in the folders of the other videos; `reelrank probe DIR --videos FOLDER` looks elsewhere.",
         inspections.missing_videos,
         inspections.find_moved,
     ),
     Check(
         "releases",
-        "Releases are not what was noted down when they were made, or their files are gone. Put the files back from a "
-        f"copy of the project's folder; for a manifest: {RESTORE}",
+        "Releases changed since they were made, or their files are gone. Copy the files back from a copy of the "
+        f"project's folder. For a manifest: {RESTORE}",
         lambda project, db, now: keeping.damaged(project, db),
     ),
 )

@@ -1,4 +1,4 @@
-"""Find, and where that loses nothing mend, what breaks an invariant that one query cannot ask for.
+"""Find what breaks the invariants that need more than one query, and repair what loses nothing.
 
 Each inspection takes the project, its database and the time, and yields what is wrong, in words. Each repair takes the
 project and the time. Judgements, seats and events are never touched; a backup is the answer to damage there.

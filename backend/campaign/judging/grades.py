@@ -43,19 +43,21 @@ RECENT = 20
 GONE = said("this pair is not on your desk any more; your grade is kept in the log but does not count")
 PAUSED = said("your work is paused; your grade is kept in the log but does not count")
 QUOTA = said(
-    "you have given as many grades as your lead annotator asked of you; this one is kept in the log but does not count"
+    "you have reached the number of grades that your lead set; this grade is kept in the log but does not count"
 )
 NOT_ASSIGNED = said("this pair is not assigned to you any more; your grade is kept in the log but does not count")
-SET_ASIDE = said("this pair is asked in an exam now; your grade is kept in the log but does not count")
+SET_ASIDE = said("this pair is now part of an exam; your grade is kept in the log but does not count")
 KNOWN = said(
-    "you have graded this pair in an exam, so it is left to others; your grade is kept in the log but does not count"
+    "you graded this pair in an exam, so others grade it now; your grade is kept in the log but does not count"
 )
-IN_EXAM = said("it was graded in an exam, whose answers are final")
-EARLIER_CAMPAIGN = said("it was graded in an earlier campaign, whose record is closed")
-DECIDED = said("a lead annotator has decided this pair, so your earlier grade stays")
-LOOKED_AT = said("others have gone on from your grade, so it stays")  # not how: nobody learns that a pair was re-opened
+IN_EXAM = said("it was graded in an exam, and answers there are final")
+EARLIER_CAMPAIGN = said("it was graded in an earlier campaign, which is closed")
+DECIDED = said("a lead has decided this pair, so your earlier grade stays")
+LOOKED_AT = said(
+    "the work on this pair has gone on, so your grade stays"
+)  # not how: nobody learns that a pair was re-opened
 TOO_LATE = said(
-    "a grade can be taken back for {minutes:.0f} minutes; yours is older, so it stays",
+    "a grade can be changed for {minutes:.0f} minutes; yours is older, so it stays",
     minutes=CORRECTION_S / 60,
 )
 GONE_ON = {
@@ -113,13 +115,13 @@ def accept(
                 said("{grade} is not a grade: grades are {words}", grade=event.grade, words=scale.words)
             )
         if event.key.startswith(FROM_EXAM):
-            raise ReelRankError(said("a key press cannot be named as answers of an exam are: grade the pair again"))
+            raise ReelRankError(said("this grade was sent under the name of an exam answer: grade the pair again"))
         owner, why = judgements.key_press(db, pair.pair_id, event.key)
         if owner == (pair.pair_id, me):
             return False
         if owner is not None:
             raise ReelRankError(
-                said("this key press was stored for another pair or person already: grade the pair again")
+                said("this key press was already saved for another pair or person: grade the pair again")
             )
         if why:
             raise SeatUnavailable(why)
@@ -319,8 +321,8 @@ def consensus_rule(db: Database) -> Callable[[Sequence[int], bool], Decision]:
     if rule_version != RULE_VERSION:
         raise ProjectError(
             said(
-                "this campaign is decided by the rule {rule_version}, but this ReelRank has {known}: use "
-                "the ReelRank that it was made with, or a newer one",
+                "this campaign uses the rule {rule_version}, but this ReelRank has the rule {known}: use "
+                "the ReelRank that made the campaign, or a newer one",
                 rule_version=rule_version,
                 known=RULE_VERSION,
             )

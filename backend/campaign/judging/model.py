@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 from backend.campaign.nouns import Split
 from backend.core.events import Event, EventGroup, Payload, value_text
 from backend.core.ids import PairKey, QueryId
-from backend.core.messages import joined, said
+from backend.core.messages import joined, said, said_n
 
 First = TypeVar("First")
 
@@ -233,11 +233,11 @@ class MyReply:
 
 
 def _claimed_words(payload: Payload) -> str:
-    return said("took pairs in hand: {pairs}", pairs=len(payload.get("pairs") or ()))
+    return said_n("took {n} pair to grade", "took {n:,} pairs to grade", len(payload.get("pairs") or ()))
 
 
 def _suspension_words(payload: Payload) -> str:
-    return said("suspended") if payload.get("suspended", True) else said("let work again")
+    return said("suspended") if payload.get("suspended", True) else said("reinstated")
 
 
 def _assignment_words(payload: Payload) -> str:
@@ -256,18 +256,20 @@ def _assignment_words(payload: Payload) -> str:
 
 SEATS_CLAIMED = Event("seats_claimed", EventGroup.DESK, _claimed_words)
 """pairs, in the order in which they are shown"""
-ESCALATED = Event("escalated", EventGroup.DESK, said("escalated: {grades} do not agree"))
+ESCALATED = Event("escalated", EventGroup.DESK, said("escalated the pair: the grades {grades} do not agree"))
 """grades that do not agree"""
-DE_ESCALATED = Event("de_escalated", EventGroup.DESK, said("no longer escalated: {grades} agree"))
+DE_ESCALATED = Event(
+    "de_escalated", EventGroup.DESK, said("ended the escalation of the pair: the grades {grades} agree")
+)
 """grades after a correction, before anybody else had sat down"""
 GRADE_REFUSED = Event(
-    "grade_refused", EventGroup.DESK, said("gave {grade}, which was not taken: {why}"), tells_reason=True
+    "grade_refused", EventGroup.DESK, said("gave {grade}, which does not count: {why}"), tells_reason=True
 )
 """grade, event_key, why, note if there is one: kept here so that nothing a person typed is lost"""
 SKIPPED = Event("skipped", EventGroup.DESK, said("skipped ({kind})"))
 """kind, reason"""
 OFFERED_AGAIN = Event(
-    "offered_again", EventGroup.DECISIONS, said("offered the pair again to {people} who had skipped it")
+    "offered_again", EventGroup.DECISIONS, said("offered the pair again to those who had skipped it ({people})")
 )
 """people: how many had skipped the pair"""
 SKIPS_LIFTED = Event(
@@ -276,7 +278,7 @@ SKIPS_LIFTED = Event(
 """skips: how many of this person's, reports_only: of broken clips alone, clips: how many are handed out again"""
 CLIP_REPORTED = Event("clip_reported", EventGroup.DESK, said("reported a clip that cannot be shown"))
 """reason"""
-CLIP_RESTORED = Event("clip_restored", EventGroup.DECISIONS, said("let the clip be handed out again"))
+CLIP_RESTORED = Event("clip_restored", EventGroup.DECISIONS, said("unblocked the clip"))
 """(empty): a lead hands the moment out again"""
 JUDGEMENTS_IMPORTED = Event(
     "judgements_imported", EventGroup.MATERIAL, said("imported {rows} judgements of {pairs} pairs from {file}")
@@ -290,11 +292,11 @@ PERSON_REMOVED = Event("person_removed", EventGroup.PEOPLE, said("removed {name}
 """name, role"""
 PERSON_PAUSED = Event("person_paused", EventGroup.PEOPLE, said("paused"))
 """reason; no actor where the program paused somebody by a rule"""
-PERSON_UNPAUSED = Event("person_unpaused", EventGroup.PEOPLE, said("let go on"))
+PERSON_UNPAUSED = Event("person_unpaused", EventGroup.PEOPLE, said("ended the pause"))
 """(empty): a lead lets somebody go on"""
 ASSIGNED = Event("assigned", EventGroup.PEOPLE, _assignment_words)
 """split, part, parts, queries: how many chosen by name, a_day, in_all; what is null is not said"""
-UNASSIGNED = Event("unassigned", EventGroup.PEOPLE, said("assigned nothing in particular any more"))
+UNASSIGNED = Event("unassigned", EventGroup.PEOPLE, said("removed the assignment"))
 """(empty): somebody grades whatever there is again"""
 SIGNED_OUT_EVERYWHERE = Event(
     "signed_out_everywhere", EventGroup.PEOPLE, said("signed out everywhere: {sessions} sessions")

@@ -182,7 +182,7 @@ REPORTS_TO_BLOCK = 2
 LONGEST_REASON = 200
 
 GRADED = said("you have graded this pair already; press another grade to correct it")
-USED = said("this key press was stored for another pair or person already: skip the pair again")
+USED = said("this key press was already saved for another pair or person: skip the pair again")
 GONE = said("this pair is not on your desk any more")
 PAUSED = said("your work is paused")
 TOO_MANY = said("you have skipped {most} pairs within a minute: wait a minute, then skip this one", most=MOST_A_MINUTE)
@@ -250,7 +250,7 @@ def lift_skips(
     with writing(project.store) as db:
         count, moments = pair_status.lift_all_skips(db, annotator_id, reports_only=reports_only, at=now)
         if not count:
-            raise Overtaken(said("nothing is left to undo: somebody did it already"))
+            raise Overtaken(said("nothing is left to undo: somebody else undid it already"))
         clips = free_reported(db, moments, fewest=REPORTS_TO_BLOCK)
         events.record(
             db,
@@ -274,7 +274,7 @@ def offer_again(project: Project, lead: Lead, key: PairKey, *, now: float) -> in
     with writing(project.store) as db:
         pair = judgements.pair_by_key(db, key)
         if pair is not None and pair_status.verdict(db, pair.pair_id).is_settled:
-            raise PairLocked(said("this pair is settled: nobody is asked about it any more"))
+            raise PairLocked(said("this pair is settled, so nobody else needs to grade it"))
         lifted = pair_status.lift_skips(db, pair.pair_id, None, at=now) if pair else 0
         if pair is not None and not lifted and (offered := pair_status.last_offer(db, pair.pair_id)):
             who = said("You", _context="by") if offered[0] == lead.name else offered[0]

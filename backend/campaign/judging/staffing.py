@@ -71,7 +71,7 @@ def begin_pause(db: Database, by: Lead | None, annotator_id: AnnotatorId, reason
     if person is None:
         raise ProjectError(said("there is no person {person}: reload the page", person=annotator_id))
     if person.role is Role.LEAD:
-        raise ProjectError(said("{name} is a lead and takes no pairs: there is nothing to pause", name=person.name))
+        raise ProjectError(said("{name} is a lead and does not grade: there is nothing to pause", name=person.name))
     if standing := people.standing_pause(db, annotator_id):
         who = standing.by or said("A rule", _context="by")
         raise Overtaken(
@@ -102,7 +102,7 @@ def unpause_person(project: Project, lead: Lead, annotator_id: AnnotatorId, *, n
         if person is None:
             raise ProjectError(said("there is no person {person}: reload the page", person=annotator_id))
         if people.standing_pause(db, annotator_id) is None:
-            raise Overtaken(said("{name} is not paused any more: somebody else let them go on", name=person.name))
+            raise Overtaken(said("{name} is not paused any more: somebody else ended the pause", name=person.name))
         people.end_pause(db, annotator_id, lead.annotator_id, at=now)
         subject = f"annotator:{annotator_id}"
         events.record(db, PERSON_UNPAUSED, at=now, actor=lead.annotator_id, subject=subject)
@@ -200,11 +200,11 @@ def assign(
     """
     _require_sound(given)
     if not annotators:
-        raise ProjectError(said("an assignment is somebody's: choose at least one person"))
+        raise ProjectError(said("an assignment needs people: choose at least one person"))
     with writing(project.store) as db:
         if given.queries and (unknown := set(given.queries) - assignments.known(db, given.queries)):
             raise ProjectError(
-                said("{n} of these queries are not for judging (any more): reload the page", n=len(unknown))
+                said("{n} of these queries cannot be graded (any more): reload the page", n=len(unknown))
             )
         for annotator_id in dict.fromkeys(annotators):
             name = _require_annotator(db, annotator_id)
@@ -267,7 +267,10 @@ def _require_seen(db: Database, by: Lead, annotator_id: AnnotatorId, name: str, 
     )
     raise Overtaken(
         said(
-            "{who} {did} {when}: look at it, and do yours again if it shall count", who=who, did=did, when=ago(now - at)
+            "{who} {did} {when}: check it, then save yours again if you still want to",
+            who=who,
+            did=did,
+            when=ago(now - at),
         )
     )
 
@@ -277,13 +280,13 @@ def _require_annotator(db: Database, annotator_id: AnnotatorId) -> str:
     if person is None:
         raise ProjectError(said("there is no person {person}: reload the page", person=annotator_id))
     if person.role is Role.LEAD:
-        raise ProjectError(said("{name} is a lead and takes no pairs: there is nothing to assign", name=person.name))
+        raise ProjectError(said("{name} is a lead and does not grade: there is nothing to assign", name=person.name))
     return person.name
 
 
 def _require_sound(given: Assignment) -> None:
     if given.split is Split.TRAIN:
-        raise ProjectError(said("training queries are not judged: choose the validation or the test queries"))
+        raise ProjectError(said("training queries are not graded: choose the validation or the test queries"))
     if (given.part is None) != (given.parts is None) or (
         given.part is not None and given.parts is not None and not 1 <= given.part <= given.parts
     ):
@@ -295,9 +298,9 @@ def _require_sound(given: Assignment) -> None:
     if given.queries is not None and not given.queries:
         raise ProjectError(said("choose at least one query to assign"))
     if any(quota is not None and quota < 1 for quota in (given.a_day, given.in_all)):
-        raise ProjectError(said("a quota is at least one grade; to hand somebody nothing, pause them"))
+        raise ProjectError(said("a quota needs at least one grade: to give somebody no work, pause them"))
     if not given.narrows and given.a_day is None and given.in_all is None:
-        raise ProjectError(said("this assignment says nothing: choose a split, a part, queries or a quota"))
+        raise ProjectError(said("this assignment is empty: choose a split, a part, queries or a quota"))
 
 
 def _at(given: Assignment, now: float) -> Assignment:

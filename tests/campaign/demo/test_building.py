@@ -79,7 +79,7 @@ def test_files_of_others_are_never_written_over_and_a_file_is_refused(tmp_path: 
     own = tmp_path / "demo" / "videos" / "cafe_meeting.mp4"
     own.parent.mkdir(parents=True)
     own.write_text("mine")
-    with pytest.raises(ProjectError, match=r"has files in it, and no ReelRank project: name another folder"):
+    with pytest.raises(ProjectError, match=r"has files but no ReelRank project: name another folder"):
         build(tmp_path / "demo")
     assert (own.read_text(), [path.name for path in tmp_path.rglob("*")]) == ("mine", ["demo", "videos", own.name])
     with pytest.raises(ProjectError, match=r"cafe_meeting.mp4 is a file: name a new folder"):
@@ -89,7 +89,7 @@ def test_files_of_others_are_never_written_over_and_a_file_is_refused(tmp_path: 
 def test_a_demo_of_another_version_says_what_to_do(built: Project) -> None:
     applied = "_sqlite_migrations"
     built.store.db.execute(f"INSERT INTO {applied} (migration_set, name) VALUES ('reelrank', 'm999_later')")
-    with pytest.raises(SchemaOutOfDate, match=r"update ReelRank to open it, or delete .*demo and begin a new demo$"):
+    with pytest.raises(SchemaOutOfDate, match=r"update ReelRank to open it, or delete .*demo and start a new demo$"):
         build(built.folder)
 
 

@@ -145,7 +145,7 @@ def test_the_forecast_does_not_reckon_with_them(judging: Judging) -> None:
         (
             lambda j: pause_person(j.project, j.lead, j.lead.annotator_id, "why", now=NOW),
             ProjectError,
-            "is a lead and takes no pairs",
+            "is a lead and does not grade",
         ),
         (lambda j: (pause(j), pause(j)), Overtaken, "just now: the same grade all day"),
         (lambda j: (pause(j), go_on(j), go_on(j)), Overtaken, "is not paused any more"),

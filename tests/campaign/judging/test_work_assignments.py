@@ -141,14 +141,14 @@ def test_gold_and_further_seats_come_to_somebody_with_an_assignment_as_well(judg
 @pytest.mark.parametrize(
     ("work", "word"),
     [
-        (Assignment(), "says nothing"),
+        (Assignment(), "is empty"),
         (Assignment(a_day=0), "at least one grade"),
         (Assignment(part=3, parts=2), "no part 3 of 2"),
         (Assignment(part=1), "no part 1"),
         (Assignment(part=1, parts=1), "at least two"),
         (Assignment(queries=()), "at least one"),
-        (Assignment(queries=(QueryId(9999),)), "not for judging"),
-        (Assignment(split=Split.TRAIN), "not judged"),
+        (Assignment(queries=(QueryId(9999),)), "cannot be graded"),
+        (Assignment(split=Split.TRAIN), "not graded"),
     ],
 )
 def test_what_cannot_be_assigned_is_refused_with_nothing_written(judging: Judging, work: Assignment, word: str) -> None:

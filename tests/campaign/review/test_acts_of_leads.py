@@ -259,7 +259,7 @@ def test_who_graded_before_learns_nothing_and_corrects_nothing(crew: Judging) ->
     re_open(crew.project, crew.lead, pair, "Two readings.", now=NOW)
     assert desk(crew.project, crew.annotators[3], now=NOW).previous is None
     message = crew.grade(3, pair, 1).message
-    assert message == "others have gone on from your grade, so it stays"
+    assert message == "the work on this pair has gone on, so your grade stays"
     crew.grade(4, pair, 3)
     assert crew.grade(4, pair, 2, at=NOW + 60).message == "", "a slip of the fifth is theirs to correct"
     assert crew.state(pair).verdict is Verdict.ESCALATED

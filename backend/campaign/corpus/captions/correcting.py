@@ -72,18 +72,20 @@ def correct_caption(
         raise ProjectError(said("The caption is empty. Write what happens in the clip."))
     if len(wanted) > LONGEST_CAPTION:
         raise ProjectError(
-            said("The caption has {length} signs. Use at most {longest}.", length=len(wanted), longest=LONGEST_CAPTION)
+            said(
+                "The caption has {length} characters. Use at most {longest}.",
+                length=len(wanted),
+                longest=LONGEST_CAPTION,
+            )
         )
     with writing(project.store) as db:
         caption = rows.accepted_caption(db, caption_id)
         if caption is None or caption.text != seen:
-            raise Overtaken(said("Somebody else changed this caption. Look at it again before you correct it."))
+            raise Overtaken(said("Somebody else changed this caption. Check it before you correct it."))
         if caption.fixed:
-            raise ProjectError(
-                said("Annotators already got pairs of this caption, so its text is fixed. Correct captions before.")
-            )
+            raise ProjectError(said("Annotators already have pairs of this caption, so its text is fixed."))
         if wanted == caption.text:
-            raise ProjectError(said("This is the text that the caption already has. Change it, then save."))
+            raise ProjectError(said("The caption already has this text. Change it, then save."))
         if caption.published and (names := names_in(wanted, name_mapping_of(project), {})):
             raise ProjectError(said("The caption still has a name: {names}. Replace it.", names=", ".join(names)))
         if not rows.correct(db, caption_id, wanted, at=now):

@@ -42,7 +42,7 @@ AHEAD = 30
 def require_no_queries(db: Database) -> None:
     """Raise a `ProjectError` if queries were drawn from the captions already."""
     if rows.any_query(db):
-        raise ProjectError(said("queries were drawn from the captions already; their texts are fixed from then on"))
+        raise ProjectError(said("queries were already drawn from the captions, so their texts are fixed"))
 
 
 @lead_only
@@ -93,7 +93,7 @@ def decide_rewrite(project: Project, lead: Lead, caption_id: int, text: str | No
         require_no_queries(db)
         found = rows.find(db, caption_id)
         if found is None:
-            raise ProjectError(said("this rewrite is not there any more: the captions were rewritten again since"))
+            raise ProjectError(said("this rewrite is gone, because the captions were rewritten again: reload the page"))
         if _stands(found, lead, wanted, now=now):
             return
         if wanted is not None and (problem := _problem(name_mapping_of(project), wanted)):
@@ -115,7 +115,7 @@ def take_back_rewrite(project: Project, lead: Lead, *, now: float) -> TakenDecis
         require_no_queries(db)
         last = rows.last_of(db, lead.annotator_id)
         if last is None:
-            raise ProjectError(said("there is no decision of yours to take back"))
+            raise ProjectError(said("you have no decision to take back"))
         captions = rows.take_back(db, last.caption_id)
         payload = {"published": last.published, "text": last.text, "captions": captions}
         events.note(db, REWRITE_TAKEN_BACK, lead, "captions", now=now, **payload)
@@ -147,10 +147,18 @@ def accept_rewrites(project: Project, file: Path, *, now: float) -> int:
             elif (before := taken.setdefault(caption.strip(), (row, wanted))) != (row, wanted):
                 if before[1] != wanted:
                     problems.append(
-                        Problem(file.name, row, said("row {before} has other words for this caption", before=before[0]))
+                        Problem(
+                            file.name,
+                            row,
+                            said(
+                                "row {before} has another rewrite of this caption: keep one of them", before=before[0]
+                            ),
+                        )
                     )
             elif not (found := _decide(project.store, caption.strip(), wanted, at=now, by=None)):
-                problems.append(Problem(file.name, row, said("no rewrite of this caption waits for a person")))
+                problems.append(
+                    Problem(file.name, row, said("no rewrite of this caption waits for a decision: remove the row"))
+                )
             else:
                 decided += found
         if problems:
@@ -179,7 +187,7 @@ def _problem(mapping: Mapping[str, str], text: str) -> str:
     if not text:
         return said("the rewrite is empty: write what a searcher might type, or reject it")
     names = names_in(text, mapping, {})
-    return said("a name of the cast is left: {names}", names=", ".join(names)) if names else ""
+    return said("the rewrite still has a name: {names}", names=", ".join(names)) if names else ""
 
 
 def _stands(found: DecisionRow, lead: Lead, wanted: str | None, *, now: float) -> bool:
@@ -190,7 +198,7 @@ def _stands(found: DecisionRow, lead: Lead, wanted: str | None, *, now: float) -
     if found.decided_by == lead.annotator_id and (None if text is None else " ".join(text.split())) == wanted:
         return True
     if found.decided_at is None:
-        raise Overtaken(said("this rewrite passes by now, and waits for nobody"))
+        raise Overtaken(said("this rewrite now passes the check, so it needs no decision"))
     who = (
         said("You", _context="by")
         if found.decided_by == lead.annotator_id

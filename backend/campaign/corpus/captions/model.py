@@ -307,19 +307,19 @@ def _rewrite_words(payload: Payload) -> str:
     published = value_text(payload.get("published"))
     if payload.get("text") is None:
         return said("rejected every rewrite of “{published}”", published=published)
-    return said("decided that “{published}” reads “{text}”", published=published, text=value_text(payload["text"]))
+    return said("decided that “{published}” becomes “{text}”", published=published, text=value_text(payload["text"]))
 
 
 CAPTIONS_REWRITTEN = Event(
     "captions_rewritten",
     EventGroup.MATERIAL,
-    said("rewrote captions: {accepted} accepted, {waiting} wait for a person"),
+    said("rewrote captions: {accepted} accepted, {waiting} waiting for a decision"),
     tells_reason=True,
 )
 """rule_version, accepted, waiting, after_retry, by_hand, requests, tokens_in, tokens_out, encoder, tagger"""
 REWRITE_DECIDED = Event("rewrite_decided", EventGroup.MATERIAL, _rewrite_words)
 """published, text: null if it was rejected, captions: how many had the published text"""
-REWRITE_TAKEN_BACK = Event("rewrite_taken_back", EventGroup.MATERIAL, said("took a decision on “{published}” back"))
+REWRITE_TAKEN_BACK = Event("rewrite_taken_back", EventGroup.MATERIAL, said("took back the decision on “{published}”"))
 """published, text, captions, as it was decided"""
 CAPTION_CORRECTED = Event("caption_corrected", EventGroup.MATERIAL, said("corrected “{before}” to “{text}”"))
 """before, text, reason"""

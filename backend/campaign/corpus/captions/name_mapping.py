@@ -250,10 +250,10 @@ def _lines(project: Project) -> list[_Line]:
     first: dict[str, int] = {}
     for line in lines:
         if not line.name:
-            problems.append(Problem(CAST_FILE, line.row, said("there is no name in this line")))
+            problems.append(Problem(CAST_FILE, line.row, said("this line has no name: write one, or remove the line")))
         elif first.setdefault(line.name, line.row) != line.row:
             message = said(
-                "the name {name!r} stands in row {first} already: keep one of them",
+                "the name {name!r} is also in row {first}: keep one of them",
                 name=line.name,
                 first=first[line.name],
             )

@@ -26,7 +26,7 @@ MIN_SIMILARITY = 0.4
 
 _WORD = re.compile(r"\w+")
 
-NO_ANSWER = said("there is no answer of any use")
+NO_ANSWER = said("there is no usable rewrite")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +74,10 @@ class RewriteCheck:
         names_left = self._names(before, after, progress)
         slips = Slips(self.mapping, self.known, originals)
         for number, score, text, names in zip(given, similarity, after, names_left, strict=True):
-            reasons = [said("a name is left: {names}", names=", ".join(names))] if names else []
+            reasons = [said("it still has a name: {names}", names=", ".join(names))] if names else []
             told = {key_of(name) for name in names}
             if maybe := [word for word in slips(text) if key_of(word) not in told]:
-                reasons.append(said("this may be a name: {names}", names=", ".join(maybe)))
+                reasons.append(said("it may have a name: {names}", names=", ".join(maybe)))
             if score < MIN_SIMILARITY:
                 down = math.floor(score * 100) / 100  # rounded, it might say that 0.40 is below 0.4
                 reasons.append(

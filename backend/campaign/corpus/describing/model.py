@@ -281,7 +281,9 @@ class DescribingFigures:
 
 
 DESCRIBING_OPENED = Event(
-    "describing_opened", EventGroup.MATERIAL, said("opened describing: people {people}, videos {videos} (– for all)")
+    "describing_opened",
+    EventGroup.MATERIAL,
+    said("opened describing; people: {people}, videos: {videos} (– means all)"),
 )
 """people, videos: how many, null for all; per_video, per_minute: how many descriptions, null for any"""
 DESCRIBING_CLOSED = Event("describing_closed", EventGroup.MATERIAL, said("closed describing"))
@@ -289,7 +291,7 @@ DESCRIBING_CLOSED = Event("describing_closed", EventGroup.MATERIAL, said("closed
 DESCRIPTION_REFUSED = Event(
     "description_refused",
     EventGroup.DESK,
-    said("described “{sentence}”, which was not taken: {why}"),
+    said("described “{sentence}”, which does not count: {why}"),
     tells_reason=True,
 )
 """event_key, why, kind, video, start_s, end_s, sentence: kept here so that nothing a person typed is lost"""
@@ -299,7 +301,9 @@ DESCRIPTION_ACCEPTED = Event(
 """video, start_s, end_s, sentence: what became a caption; author; edited: whether the lead changed the words"""
 DESCRIPTION_RETURNED = Event("description_returned", EventGroup.MATERIAL, said("sent a description back: “{words}”"))
 """words: what the lead wrote to the author; author"""
-DESCRIPTION_TAKEN_BACK = Event("description_taken_back", EventGroup.MATERIAL, said("took back what was {what}"))
+DESCRIPTION_TAKEN_BACK = Event(
+    "description_taken_back", EventGroup.MATERIAL, said("undid a decision about a description ({what})")
+)
 """what: accepted, or returned"""
 DESCRIBING_REWORDED = Event(
     "describing_reworded", EventGroup.TRAINING, said("wrote version {version} of the guideline for describers")

@@ -103,7 +103,7 @@ def _problems(db: Database, chosen: DescribingChoice, known: set[str]) -> list[s
     found = []
     if chosen.people is not None:
         if not chosen.people:
-            found.append(said("nobody may describe: choose at least one person, or everybody"))
+            found.append(said("no person is chosen: choose at least one, or everybody"))
         for annotator_id in dict.fromkeys(chosen.people):
             person = people.by_id(db, annotator_id)
             if person is None:
@@ -114,16 +114,16 @@ def _problems(db: Database, chosen: DescribingChoice, known: set[str]) -> list[s
                 )
     if chosen.videos is not None:
         if not chosen.videos:
-            found.append(said("no video is to be described: choose at least one, or all"))
+            found.append(said("no video is chosen: choose at least one, or all"))
         if missing := [name for name in dict.fromkeys(chosen.videos) if name not in known]:
             more = said(" and {n} more", n=len(missing) - 3) if len(missing) > 3 else ""
             found.append(said("the project has no video {missing}{more}", missing=", ".join(missing[:3]), more=more))
     if chosen.per_video is not None and chosen.per_video < 1:
-        found.append(said("at least one description a video is needed; leave the number out for any"))
+        found.append(said("descriptions a video: write 1 or more, or leave it empty for any number"))
     if chosen.per_minute is not None and not 0 < chosen.per_minute < 1000:
-        found.append(said("descriptions a minute have to be above 0; leave the number out for any"))
+        found.append(said("descriptions a minute: write a number above 0, or leave it empty for any number"))
     if chosen.per_video is not None and chosen.per_minute is not None:
-        found.append(said("say how many descriptions a video, or how many a minute, not both"))
+        found.append(said("set descriptions a video or descriptions a minute, not both"))
     return found
 
 
@@ -162,16 +162,18 @@ def reword_describing(
     text = "\n".join(line for one in text.splitlines() if (line := tidy(one)))
     reason = tidy(reason)
     if not text:
-        raise ProjectError(said("the guideline is empty: say what to mark and how to describe it"))
+        raise ProjectError(said("the guideline is empty: write what to mark and how to describe it"))
     if len(text) > LONGEST_TEXT:
         raise ProjectError(
-            said("the guideline has {length} signs: say it in {longest}", length=len(text), longest=LONGEST_TEXT)
+            said("the guideline has {length} characters: use at most {longest}", length=len(text), longest=LONGEST_TEXT)
         )
     if not reason:
-        raise ProjectError(said("a change needs a reason: say in one sentence why; describers read it"))
+        raise ProjectError(said("a change needs a reason: write one sentence, which describers will read"))
     if len(reason) > LONGEST_REASON:
         raise ProjectError(
-            said("the reason has {length} characters: say it in {longest}", length=len(reason), longest=LONGEST_REASON)
+            said(
+                "the reason has {length} characters: use at most {longest}", length=len(reason), longest=LONGEST_REASON
+            )
         )
     with writing(project.store) as db:
         old = descriptions.guideline(db)
@@ -179,7 +181,7 @@ def reword_describing(
             who = old.by or said("the command line", _context="by")
             raise Overtaken(
                 said(
-                    "{who} changed it meanwhile (version {version}): look at it, then change yours",
+                    "{who} changed the guideline meanwhile (version {version}): read it, then change yours",
                     who=who,
                     version=old.version,
                 )

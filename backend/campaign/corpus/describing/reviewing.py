@@ -113,7 +113,7 @@ _DID = {
     DescriptionAct.WITHDRAWN: said("withdrew this description"),
     DescriptionAct.ACCEPTED: said("accepted this description"),
     DescriptionAct.RETURNED: said("sent this description back"),
-    DescriptionAct.TAKEN_BACK: said("took back what was done about this description"),
+    DescriptionAct.TAKEN_BACK: said("undid the decision about this description"),
 }
 
 
@@ -175,7 +175,11 @@ def accept_description(
             raise ProjectError(said("the caption is empty: write what happens, or send the description back"))
         if len(text) > LONGEST_SENTENCE:
             raise ProjectError(
-                said("the caption has {length} signs: say it in {longest}", length=len(text), longest=LONGEST_SENTENCE)
+                said(
+                    "the caption has {length} characters: use at most {longest}",
+                    length=len(text),
+                    longest=LONGEST_SENTENCE,
+                )
             )
         span = row.span
         if into is None:
@@ -183,7 +187,7 @@ def accept_description(
         else:
             there = reviewed.moment_of(db, into)
             if there is None or there[0] != row.video_id or not same_span(there[1:], row.span):
-                raise ProjectError(said("there is no such moment of these seconds (any more): reload the page"))
+                raise ProjectError(said("the moment with these times is not there (any more): reload the page"))
             moment, span = (into, False), there[1:]
         caption = reviewed.caption_of(db, moment[0], text)
         reviewed.accept(db, row.description_id, moment, caption, lead.annotator_id, span=span, sentence=text, at=now)
@@ -204,10 +208,10 @@ def return_description(project: Project, lead: Lead, key: str, words: str, *, se
     """
     words = tidy(words)
     if not words:
-        raise ProjectError(said("say what its author should change: a description goes back with words"))
+        raise ProjectError(said("write what the author should change, then send the description back"))
     if len(words) > LONGEST_WORDS:
         raise ProjectError(
-            said("these words have {length} signs: say it in {longest}", length=len(words), longest=LONGEST_WORDS)
+            said("the comment has {length} characters: use at most {longest}", length=len(words), longest=LONGEST_WORDS)
         )
     with writing(project.store) as db:
         row = _found(db, lead, key, DescriptionAct.RETURNED, seen, now)
@@ -228,10 +232,10 @@ def take_back_description(project: Project, lead: Lead, key: str, *, now: float)
         what = DescriptionAct.ACCEPTED if row.status is DescriptionStatus.ACCEPTED else DescriptionAct.RETURNED
         moment_id, caption_id = row.moment_id, row.caption_id
         if moment_id is not None and reviewed.is_candidate(db, moment_id):
-            raise ProjectError(said("its moment was chosen for a query since: the caption stays as it is"))
+            raise ProjectError(said("its moment is already a candidate of a query, so this cannot be undone"))
         reviewed.take_back(db, row.description_id, lead.annotator_id, at=now)
         if row.made_caption and caption_id is not None and not reviewed.drop_caption(db, caption_id):
-            raise ProjectError(said("its caption is used since, by a rewrite or a query: it stays as it is"))
+            raise ProjectError(said("a rewrite or a query already uses its caption, so this cannot be undone"))
         if row.made_moment and moment_id is not None:
             reviewed.drop_moment(db, moment_id)  # with captions of others it stays
         events.note(db, DESCRIPTION_TAKEN_BACK, lead, f"description:{key}", now=now, what=what)
@@ -246,7 +250,7 @@ def _found(db: Database, lead: Lead, key: str, act: DescriptionAct, seen: int | 
         did, name, at = reviewed.last_act(db, row.description_id)
         who = said("You", _context="by") if name == lead.name else name
         raise Overtaken(
-            said("{who} {did} {when}: look at it as it stands now", who=who, did=_DID[did], when=ago(now - at))
+            said("{who} {did} {when}: look at its current state", who=who, did=_DID[did], when=ago(now - at))
         )
     return row
 

@@ -40,7 +40,7 @@ def wrong(start_s: float, end_s: float, sentence: str, duration_s: float) -> str
     'the end (2.00 s) is not after the start (4.00 s): mark both again'
     """
     if not (isfinite(start_s) and isfinite(end_s)) or start_s < 0:
-        return said("the marks are no times of the video: mark start and end again")
+        return said("start or end is not a time of this video: mark both again")
     if end_s <= start_s:
         return said(
             "the end ({end_s:.2f} s) is not after the start ({start_s:.2f} s): mark both again",
@@ -58,7 +58,9 @@ def wrong(start_s: float, end_s: float, sentence: str, duration_s: float) -> str
         return said("the sentence is empty: write what happens")
     if len(sentence) > LONGEST_SENTENCE:
         return said(
-            "the sentence has {length} signs: say it in {longest}", length=len(sentence), longest=LONGEST_SENTENCE
+            "the sentence has {length} characters: use at most {longest}",
+            length=len(sentence),
+            longest=LONGEST_SENTENCE,
         )
     return None
 

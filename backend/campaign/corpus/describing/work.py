@@ -155,7 +155,7 @@ def describe_clip(project: Project, person: Annotator, video: str) -> ClipJob:
         if people.standing_pause(db, person.annotator_id) is not None:
             raise ProjectError(said("you are paused: ask your lead; what you wrote is kept"))
         if video_id is None or named is None or not descriptions.ever_chosen(db, person.annotator_id, video_id):
-            raise ProjectError(said("this video is not among those that you were asked to describe: reload the page"))
+            raise ProjectError(said("you are not asked to describe this video (any more): reload the page"))
         return _whole(project, db, named[0])
 
 
@@ -206,7 +206,7 @@ def describe_frames(project: Project, person: Annotator, video: str) -> list[flo
     return frame_times(describe_clip(project, person, video).source)
 
 
-_ACCEPTED = said("a lead has accepted this description: ask them to take it back if it is to change")
+_ACCEPTED = said("a lead has accepted this description: to change it, ask them to undo that")
 
 
 @permissions.annotator_only
@@ -246,7 +246,7 @@ def _take(store: Store, person: Annotator, event: DescribeEvent, *, now: float) 
         me = person.annotator_id
         if (known := descriptions.event_known(db, event.key)) is not None:
             same = known == (event.description, me)
-            return None if same else said("this was sent under the name of something else: reload the page")
+            return None if same else said("the page sent something under a name that is taken: reload the page")
         if (before := descriptions.refusal_known(db, me, event.key)) is not None:
             return before
         there = descriptions.by_key(db, event.description)
@@ -278,21 +278,21 @@ def _about(
 ) -> tuple[VideoId | None, str | None]:
     """The video of an event, or why the event cannot count."""
     if not event.key or not event.description:
-        return None, said("the page sent something without a name: reload it")
+        return None, said("the page sent something without a name: reload the page")
     if people.standing_pause(db, person.annotator_id) is not None:
         return None, said("your work is paused; what you wrote is kept in the log but does not count")
     if there is not None and there.annotator_id != person.annotator_id:
         return None, said("this is somebody else's description")
     if event.kind is DescribeKind.WITHDRAW:
         if there is None:
-            return None, said("there is no such description to withdraw")
+            return None, said("there is no such description to withdraw: reload the page")
         return there.video_id, None if may(DescriptionAct.WITHDRAWN, there.status) else _ACCEPTED
     video_id = VideoId(int(event.video)) if event.video.isdecimal() else None
     video = descriptions.video(db, video_id) if video_id is not None and video_id < 2**63 else None
     if video_id is None or video is None or (there is not None and there.video_id != video_id):
         return None, said("there is no such video in the project: reload the page")
     if not descriptions.ever_chosen(db, person.annotator_id, video_id):
-        return None, said("{video} is not among the videos that you were asked to describe", video=video[0])
+        return None, said("you were not asked to describe {video}", video=video[0])
     if there is not None and not may(DescriptionAct.WRITTEN, there.status):
         return None, _ACCEPTED
     return video_id, wrong(event.start_s, event.end_s, tidy(event.sentence), video[1])

@@ -131,15 +131,19 @@ def import_file(
         )
     if late:
         end = said("up to {end_slack_s:g} s after their measured video", end_slack_s=parsed.end_slack_s)
-        notes.append(said("moments that end {end}, shown to its end: {late:,}", end=end, late=late))
+        notes.append(said("moments that end {end}, whose clips stop at its end: {late:,}", end=end, late=late))
     with reading(project.store) as db:
         stay = sum(corpus.is_moment(db, m.video, m.start_s, m.end_s) for m, _ in faulty)
     if stay:
         notes.append(
-            said("moments left out now that the project has already, without a clip to show: {stay:,}", stay=stay)
+            said(
+                "moments that were left out now but stay in the project from an earlier import, without "
+                "a clip: {stay:,}",
+                stay=stay,
+            )
         )
     lengthless = Fault(
-        said("nobody knows how long the video is: it cannot be measured, and the file does not say it"), ""
+        said("the length of the video is unknown: the video cannot be measured, and the file does not give it"), ""
     )
     left_out = (
         *parsed.left_out,
@@ -243,8 +247,8 @@ def _durations(
                 moment.problem(
                     file,
                     said(
-                        "video {video} has no duration: add a duration, or name the folder of the videos with --videos "
-                        "so that it can be measured",
+                        "video {video} has no duration: add one, or name the folder of the videos with --videos "
+                        "to measure it",
                         video=video,
                     ),
                 )
@@ -253,8 +257,8 @@ def _durations(
     if other:
         notes.append(
             said_n(
-                "{n} video has another duration in the project, which stays: {other}",
-                "{n:,} videos have another duration in the project, which stays: {other}, ...",
+                "{n} video has another duration in the project, which is kept: {other}",
+                "{n:,} videos have another duration in the project, which is kept: {other}, ...",
                 len(other),
                 other=other[0],
             )
@@ -271,7 +275,8 @@ def _taken_ids(project: Project, moments: list[CaptionedMoment], file: str) -> l
         there = ids.get(moment.external_id) if moment.external_id is not None else None
         if there is not None and there != (moment.video, moment.start_s, moment.end_s, moment.caption):
             message = said(
-                "id {external_id} is in the project already, for another moment", external_id=moment.external_id
+                "id {external_id} belongs to another moment of the project: give this one its own",
+                external_id=moment.external_id,
             )
             problems.append(moment.problem(file, message))
     return problems

@@ -194,7 +194,7 @@ def register_folder(
     untaken = [_problem(videos, path, LINK_OUT) for path in folder.links]
     untaken += [_problem(videos, path, CLASH) for path in dict.fromkeys(folder.clashes)]
     if not files:
-        raise InputError(untaken or [Problem(str(videos), None, said("no video file is in it"))])
+        raise InputError(untaken or [Problem(str(videos), None, said("the folder has no video files"))])
     with reading(project.store) as db:
         known = corpus.known_videos(db)
     names = _names(folder, files, known)
@@ -264,9 +264,9 @@ def _not_taken(name: str, sha256: str, known: dict[str, str | None], called: dic
     had = known.get(name)
     if had is not None and had != sha256:
         return said(
-            "its content is not that of the project's video {name}: give the file another name, or put the old back",
+            "its content differs from the project's video {name}: rename this file, or put the old one back",
             name=name,
         )
     if called.get(sha256, name) != name:
-        return said("has the same content as the video {called}: one of them is enough", called=called[sha256])
+        return said("has the same content as the video {called}: keep one of them", called=called[sha256])
     return None

@@ -137,6 +137,6 @@ CORPUS_IMPORTED = Event(
 )
 """file, format, videos, moments, captions"""
 VIDEOS_REGISTERED = Event(
-    "videos_registered", EventGroup.MATERIAL, said("took videos from the folder {folder}: {videos} new")
+    "videos_registered", EventGroup.MATERIAL, said("added videos from the folder {folder}: {videos} new")
 )
 """folder, videos: how many are new, not_taken: files"""

@@ -87,14 +87,14 @@ def check(
                     ),
                 )
             if moment.duration_s <= 0 and moment.sentence in (None, 1):
-                refuse(moment, said("duration {duration_s} is not positive", duration_s=moment.duration_s))
+                refuse(moment, said("duration {duration_s} is not above 0", duration_s=moment.duration_s))
         if moment.external_id is not None:
             first = identified.setdefault(moment.external_id, moment)
             if first is not moment:
                 refuse(
                     moment,
                     said(
-                        "id {external_id!r} is already that of {place}",
+                        "id {external_id!r} is already used in {place}: give each moment its own",
                         external_id=moment.external_id,
                         place=first.place,
                     ),
@@ -116,7 +116,7 @@ def check(
                 refuse(moment, fault.message)
     if not refused and not good:
         refused = [(moment.row, moment.problem(file, fault.message)) for moment, fault in faulty]
-        refused = refused or [(0, Problem(file, None, said("no captioned moment is in it")))]
+        refused = refused or [(0, Problem(file, None, said("the file has no moments with captions")))]
     if refused:
         raise InputError([problem for _, problem in sorted(refused, key=lambda one: one[0])])
     return good, leaving_out(faulty)
@@ -142,7 +142,7 @@ def merge(
     if late:
         told.append(
             said(
-                "moments that end up to {end_slack_s:g} s after their video, kept: {n:,} ({first})",
+                "moments kept that end up to {end_slack_s:g} s after their video: {n:,} ({first})",
                 end_slack_s=end_slack_s,
                 n=len(late),
                 first=first(late),

@@ -25,7 +25,7 @@ from backend.campaign.setup.people.permissions import in_charge, lead_only
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import InputError, Overtaken, Problem, ProjectError, VideoUnreadable
 from backend.core.ids import MomentId
-from backend.core.messages import joined, said
+from backend.core.messages import joined, said, said_n
 from backend.core.reading import bytes_of
 from backend.core.text_files import csv_text, read_csv
 from backend.core.typed_text import nfc
@@ -78,10 +78,10 @@ def change_moments(
     with writing(project.store) as db:
         had = rows.by_ids(db, gone)
         if len(had) < len(set(gone)) or any(row.video != video for row in had):
-            raise Overtaken(said("the moment is not there any more: somebody has changed it; look again"))
+            raise Overtaken(said("somebody changed or removed this moment: reload the page"))
         if used := [row for row in had if row.used]:
             raise ProjectError(
-                said("{moment} is used by {users}, so it stays as it is", moment=_told(used[0]), users=_users(used[0]))
+                said("{moment} is in use ({users}), so it cannot change", moment=_told(used[0]), users=_users(used[0]))
             )
         duration_s = corpus.video_durations(db).get(video)
         if duration_s is None:
@@ -91,7 +91,7 @@ def change_moments(
                 raise ProjectError(why)
         rows.delete(db, [row.moment_id for row in had])
         if rows.add(db, video, come, Origin.IMPORTED) < len(come):
-            raise ProjectError(said("the video has a moment with this start and end already"))
+            raise ProjectError(said("the video already has a moment with this start and end"))
         before, after = [[row.start_s, row.end_s] for row in had], [[*span] for span in come]
         payload = {"video": video, "before": before, "after": after}
         events.note(db, MOMENTS_CHANGED, by, f"video:{video}", now=now, **payload)
@@ -102,7 +102,7 @@ def split_moment(project: Project, by: Lead | Operator, moment: MomentId, at_s: 
     """Split a moment in two, the second of which begins at `at_s`; see `change_moments` for what is refused."""
     row = _one(project, moment)
     if not row.start_s < at_s < row.end_s:
-        raise ProjectError(said("{at_s:g} s is not inside the moment, which is {moment}", at_s=at_s, moment=_told(row)))
+        raise ProjectError(said("{at_s:g} s is not inside the moment ({moment})", at_s=at_s, moment=_told(row)))
     change_moments(project, by, row.video, [moment], [(row.start_s, at_s), (at_s, row.end_s)], now=now)
 
 
@@ -149,7 +149,7 @@ def take_moments(project: Project, by: Lead | Operator, file: Path, *, only: boo
         if problems:
             raise InputError(sorted(problems, key=lambda problem: problem.row or 0))
         if not wanted:
-            raise InputError.single(file.name, said("no moment is in it"))
+            raise InputError.single(file.name, said("the file has no moments"))
         gone = stayed = new = 0
         for video, spans in wanted.items():
             others = [m for m in rows.of_video(db, video) if (m.start_s, m.end_s) not in spans] if only else []
@@ -178,7 +178,7 @@ def _one(project: Project, moment: MomentId) -> MomentRow:
     with reading(project.store) as db:
         found = rows.by_ids(db, [moment])
     if not found:
-        raise Overtaken(said("the moment is not there any more: somebody has changed it; look again"))
+        raise Overtaken(said("somebody changed or removed this moment: reload the page"))
     return found[0]
 
 
@@ -187,9 +187,9 @@ def _told(row: MomentRow) -> str:
 
 
 def _users(row: MomentRow) -> str:
-    captions = [said("{n:,} captions", n=row.captions)] if row.captions else []
-    pairs = [said("{n:,} pairs", n=row.pairs)] if row.pairs else []
-    return joined(said(" and "), [*captions, *pairs]) or said("something of the project")
+    captions = [said_n("{n} caption", "{n:,} captions", row.captions)] if row.captions else []
+    pairs = [said_n("{n} pair", "{n:,} pairs", row.pairs)] if row.pairs else []
+    return joined(said(" and "), [*captions, *pairs]) or said("by other parts of the project")
 
 
 def _seconds(text: str) -> float:

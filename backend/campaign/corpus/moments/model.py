@@ -102,16 +102,16 @@ def _moments_words(payload: Payload) -> str:
 
     went, came, video = spans("before"), spans("after"), value_text(payload.get("video"))
     if went and came:
-        return said("made {came} of {went} among the moments of {video}", came=came, went=went, video=video)
+        return said("changed moments of {video}: {went} became {came}", came=came, went=went, video=video)
     if came:
-        return said("added {came} among the moments of {video}", came=came, video=video)
-    return said("removed {went} among the moments of {video}", went=went, video=video)
+        return said("added moments to {video}: {came}", came=came, video=video)
+    return said("removed moments from {video}: {went}", went=went, video=video)
 
 
 MOMENTS_PROPOSED = Event(
     "moments_proposed",
     EventGroup.MATERIAL,
-    said("proposed moments of {videos} videos by {by}: {moments} new, {gone} went"),
+    said("proposed moments of {videos} videos by {by}: {moments} new, {gone} removed"),
 )
 """by (shots, windows), videos, moments: how many are new, gone: proposed before and used by nothing"""
 MOMENTS_CHANGED = Event("moments_changed", EventGroup.MATERIAL, _moments_words)
@@ -119,7 +119,7 @@ MOMENTS_CHANGED = Event("moments_changed", EventGroup.MATERIAL, _moments_words)
 MOMENTS_TAKEN = Event(
     "moments_taken",
     EventGroup.MATERIAL,
-    said("took moments of {videos} videos from {file}: {moments} new, {gone} went"),
+    said("imported moments of {videos} videos from {file}: {moments} new, {gone} removed"),
 )
 """file, videos, moments: how many are new, gone"""
 Span = tuple[float, float]
@@ -136,20 +136,20 @@ def option_problem(how: ByShots | ByWindows) -> str | None:
     """
     if isinstance(how, ByShots):
         if not 0 <= how.shortest_s < math.inf:
-            return said("--shortest is {shortest_s:g}: it is a number of seconds, 0 or more", shortest_s=how.shortest_s)
+            return said("--shortest is {shortest_s:g}: write a number of seconds, 0 or more", shortest_s=how.shortest_s)
         if not (how.longest_s > 0 and how.longest_s >= 2 * how.shortest_s):
             return said(
-                "--longest is {longest:g}: it has to be at least twice --shortest, {least:g}, so that halves "
-                "of a long shot are long enough",
+                "--longest is {longest:g}: write at least twice --shortest, {least:g}, so that halves of "
+                "a long shot are long enough",
                 longest=how.longest_s,
                 least=2 * how.shortest_s,
             )
         return None
     if not how.lengths_s or not all(0 < length < math.inf for length in how.lengths_s):
-        return said("--lengths are seconds above 0, such as 5,10,20")
+        return said("--lengths: write seconds above 0, such as 5,10,20")
     if not 0 < how.stride <= 1:
         return said(
-            "--stride is {stride:g}: it is a share of a window's length, above 0 and up to 1", stride=how.stride
+            "--stride is {stride:g}: write a share of a window's length, above 0 and up to 1", stride=how.stride
         )
     return None
 
@@ -209,7 +209,7 @@ def span_problem(start_s: float, end_s: float, duration_s: float) -> str | None:
     'the end 2 is not after the start 3'
     """
     if not (math.isfinite(start_s) and math.isfinite(end_s)):
-        return said("start and end are numbers of seconds")
+        return said("start and end have to be numbers of seconds")
     if start_s < 0:
         return said("the start {start_s:g} is negative", start_s=start_s)
     if end_s <= start_s:

@@ -72,12 +72,12 @@ def propose_moments(
     else:
         if (many := sum(model.window_count(durations[name], how) for name in asked)) > model.MOST:
             raise ProjectError(
-                said("these would be about {many:,} moments: take longer --lengths, or a larger --stride", many=many)
+                said("these would be about {many:,} moments: use longer --lengths, or a larger --stride", many=many)
             )
         spans = {name: model.windows(durations[name], how) for name in asked}
         origin, seen = Origin.WINDOWS, 0
     if not spans:
-        raise ProjectError(joined("\n", [said("none of the videos can be looked at:"), *map(str, problems)]))
+        raise ProjectError(joined("\n", [said("none of the videos can be read:"), *map(str, problems)]))
     with writing(project.store) as db:
         new, gone, stayed = rows.propose(db, origin, spans)
         payload = {"by": origin.value, "videos": len(spans), "moments": new, "gone": gone}

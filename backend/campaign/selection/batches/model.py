@@ -121,9 +121,9 @@ class RuleReading:
         """The numbers beside what the rule asks for, and what it says.
 
         >>> RuleReading(BatchRule(5, 2.0, 3, 3), 5, 5, 12, 3, RuleWord.OPEN).words
-        'mean 2.4 of 2.0, 3 of 5 graded 3 or more: open'
+        'mean 2.4 (needs 2.0), 3 of 5 graded 3 or more: open'
         >>> RuleReading(BatchRule(5, 2.0, 3, 3), 5, 4, 5, 1, RuleWord.LEAVE).words
-        'mean 1.25 of 2.0 (4 of 5 have a relevance), 1 of 5 graded 3 or more: do not open'
+        'mean 1.25 (needs 2.0), 4 of 5 have a relevance, 1 of 5 graded 3 or more: do not open'
         """
         return said("{numbers}: {word}", numbers=self.numbers, word=WORDS[self.word])
 
@@ -133,13 +133,13 @@ class RuleReading:
         parts = []
         if self.rule.mean is not None:
             wanted = _decimals(self.rule.mean)
-            mean = said("no mean of {wanted}", wanted=wanted)
+            mean = said("no mean yet (needs {wanted})", wanted=wanted)
             if self.known:
-                mean = said("mean {mean} of {wanted}", mean=_decimals(self.total / self.known), wanted=wanted)
+                mean = said("mean {mean} (needs {wanted})", mean=_decimals(self.total / self.known), wanted=wanted)
             if self.known != self.spoke:
                 mean = said_n(
-                    "{mean} ({n} of {spoke} has a relevance)",
-                    "{mean} ({n} of {spoke} have a relevance)",
+                    "{mean}, {n} of {spoke} has a relevance",
+                    "{mean}, {n} of {spoke} have a relevance",
                     self.known,
                     mean=mean,
                     spoke=self.spoke,
@@ -257,20 +257,16 @@ def _decimals(value: float) -> str:
 
 BATCH_OPENED = Event("batch_opened", EventGroup.DECISIONS, said("opened batch {number}: {pairs} pairs"))
 """number, pairs, rule: its version, says: what it said, reason if a lead gave one"""
-BATCH_UNDONE = Event("batch_undone", EventGroup.DECISIONS, said("took batch {number} back: {pairs} pairs"))
+BATCH_UNDONE = Event("batch_undone", EventGroup.DECISIONS, said("took back batch {number}: {pairs} pairs"))
 """number, pairs, reason: as if it had never been opened"""
 BATCH_DECLINED = Event("batch_declined", EventGroup.DECISIONS, said("declined batch {number}"))
 """number, rule, says, reason"""
-BATCH_DECLINE_ENDED = Event(
-    "batch_decline_ended", EventGroup.DECISIONS, said("let batch {number} be decided about again")
-)
+BATCH_DECLINE_ENDED = Event("batch_decline_ended", EventGroup.DECISIONS, said("took back declining batch {number}"))
 """number, reason: a declined batch is to be decided about again"""
 BATCH_RULE_CHANGED = Event(
     "batch_rule_changed",
     EventGroup.DECISIONS,
-    said(
-        "changed the rule about next batches: of the last {last}, a mean of {mean}, or {finds} graded {grade} or more"
-    ),
+    said("changed the rule for next batches: of the last {last}, a mean of {mean}, or {finds} graded {grade} or more"),
 )
 """version, last, mean, finds, grade, reason"""
 LONGEST = 40
@@ -333,16 +329,22 @@ def next_state(*, unsettled: int, pairs: int, declined: bool) -> NextState:
 def rule_problems(rule: BatchRule, scale: Scale) -> Iterator[str]:
     """Everything that is wrong with a rule, in words."""
     if not 1 <= rule.last <= LONGEST:
-        yield said("the last 1 to {longest} candidates may speak, not {last}", longest=LONGEST, last=rule.last)
+        yield said(
+            "the rule can look at the last 1 to {longest} candidates, not {last}", longest=LONGEST, last=rule.last
+        )
     if rule.mean is None and rule.finds is None:
         yield said("a rule needs one of its two conditions: a mean, or a number of pairs with a grade")
     if rule.mean is not None and not 0 < rule.mean <= scale.highest:
-        yield said("a mean is above 0 and at most {highest}, not {mean:g}", highest=scale.highest, mean=rule.mean)
+        yield said(
+            "the mean has to be above 0 and at most {highest}, not {mean:g}", highest=scale.highest, mean=rule.mean
+        )
     if rule.mean is not None and round(100 * rule.mean) / 100 != rule.mean:
-        yield said("a mean has at most two decimals, not {mean:g}", mean=rule.mean)
+        yield said("the mean can have two decimals, not {mean:g}", mean=rule.mean)
     if rule.finds is not None and not 1 <= rule.finds <= rule.last:
         yield said(
-            "of the last {last} candidates 1 to {last} may be asked for, not {finds}", last=rule.last, finds=rule.finds
+            "the rule can ask for 1 to {last} of the last {last} candidates, not {finds}",
+            last=rule.last,
+            finds=rule.finds,
         )
     if rule.grade not in scale or not rule.grade:
-        yield said("the grade is 1 to {highest}, not {grade}", highest=scale.highest, grade=rule.grade)
+        yield said("the grade has to be 1 to {highest}, not {grade}", highest=scale.highest, grade=rule.grade)

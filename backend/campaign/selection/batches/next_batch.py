@@ -28,7 +28,7 @@ from backend.core.days import ago
 from backend.core.errors import Overtaken, ProjectError
 from backend.core.events import Event
 from backend.core.ids import QueryId
-from backend.core.messages import joined, said
+from backend.core.messages import joined, said, said_n
 from backend.core.typed_text import tidy
 from backend.store import events
 from backend.store.connection import Database, reading, writing
@@ -123,7 +123,12 @@ def undo_batch(project: Project, lead: Lead, query_id: QueryId, reason: str, *, 
             )
         if why := _kept(db, query, number):
             raise ProjectError(
-                said("batch {number} of query {query_id} stays: {why}", number=number, query_id=query_id, why=why)
+                said(
+                    "batch {number} of query {query_id} cannot be taken back: {why}",
+                    number=number,
+                    query_id=query_id,
+                    why=why,
+                )
             )
         probe = batches_rows.probe(db, query_id)
         if probe is None:
@@ -249,8 +254,7 @@ def _decidable(
         case NextState.DECLINED if found := batches_rows.declined(db, query_id):
             raise Overtaken(
                 said(
-                    "{who} declined batch {number} of this query {when} (“{reason}”): take that back first, if it is "
-                    "to be opened",
+                    "{who} declined batch {number} of this query {when} (“{reason}”): to open it, take that back first",
                     who=who(found.by, by),
                     number=number,
                     when=ago(now - found.at),
@@ -258,9 +262,9 @@ def _decidable(
                 )
             )
         case NextState.UNSETTLED:
-            why = said("{n} of its pairs are not settled yet", n=query.unsettled)
+            why = said_n("{n} of its pairs is not settled yet", "{n} of its pairs are not settled yet", query.unsettled)
         case NextState.ENDED:
-            why = said("its candidate list ends here")
+            why = said("the query has no more candidates")
         case _:
             return query
     raise ProjectError(
@@ -277,7 +281,7 @@ def _decidable(
 def _kept(db: Database, query: OpenQuery, number: int) -> str:
     """Why an open batch cannot be taken back, in words; empty if it can."""
     if number == 1:
-        return said("a first batch is there for as long as the query is")
+        return said("a first batch stays as long as its query")
     found = batches_rows.opened(db, query.query_id, number)
     if found is None or number < query.batches:
         return said("batch {batches} has to be taken back first", batches=query.batches)
@@ -293,8 +297,8 @@ def _kept(db: Database, query: OpenQuery, number: int) -> str:
     if probed:  # its pairs stay
         return ""
     if batches_rows.released(db, since=at):
-        return said("a release that was made since lists its pairs")
-    return said("the log tells of its pairs already") if batches_rows.logged(db, batch, since=at) else ""
+        return said("a release made since then has its pairs")
+    return said("the activity log already mentions its pairs") if batches_rows.logged(db, batch, since=at) else ""
 
 
 def _told(version: BatchRuleVersion, read: RuleReading) -> dict[str, object]:

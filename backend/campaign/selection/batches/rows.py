@@ -165,7 +165,7 @@ _WORK = {
     said("grade"): ("judgement", "graded_at"),
     said("skip"): ("skip", "skipped_at"),
     said("decision of a lead"): ("adjudication", "decided_at"),
-    said("item of an exam or trial"): (
+    said("item of an exam or calibration round"): (
         "exam_item",
         "(SELECT e.set_at FROM exam e WHERE e.exam_id = exam_item.exam_id)",
     ),

@@ -133,7 +133,7 @@ def _require_rule(db: Database, by: Lead | Operator, seen: Suggestions, done: in
         before = said(" {done:,} queries were done before that.", done=done) if done else ""
         raise Overtaken(
             said(
-                "{who} changed the rule {when} (“{reason}”).{before} Look at what it suggests now",
+                "{who} changed the rule {when} (“{reason}”).{before} Check what it recommends now",
                 who=next_batch.who(version.by, by),
                 when=ago(now - (version.since or now)),
                 reason=version.reason,
@@ -153,9 +153,7 @@ def _nothing(seen: Suggestions, decline: bool) -> str:
             len(seen.queries),
         )
     waiting = said("; {unsettled:,} wait for grades", unsettled=seen.unsettled) if seen.unsettled else ""
-    return said(
-        "there is nothing to accept: no query waits for a decision about its next batch{waiting}", waiting=waiting
-    )
+    return said("there is nothing to accept: no query needs a decision about its next batch{waiting}", waiting=waiting)
 
 
 def _others(store: Store, by: Lead | Operator, one: Suggested, *, now: float) -> str:
@@ -181,7 +179,7 @@ def _others(store: Store, by: Lead | Operator, one: Suggested, *, now: float) ->
         )
     else:
         did = said("grades changed meanwhile")
-    return said("{did}: nothing that you looked at is left to do. Look again", did=did)
+    return said("{did}, so nothing of what you saw is left to do. Reload the page", did=did)
 
 
 @in_charge
@@ -210,15 +208,15 @@ def set_batch_rule(
         Overtaken: another version came meanwhile.
         ProjectError: no reason, or nothing changed.
     """
-    reason = tidied(reason, said("another rule"))
+    reason = tidied(reason, said("a new rule"))
     with writing(project.store) as db:
         present = batches_rows.versions(db)[-1]
         if problems := list(model.rule_problems(rule, project_rows.scale(db))):
-            raise InputError([Problem("the rule about next batches", None, text) for text in problems])
+            raise InputError([Problem("the rule for next batches", None, text) for text in problems])
         if based_on is not None and based_on != present.version:
             raise Overtaken(
                 said(
-                    "{who} changed the rule {when} (“{reason}”): look at it, then change yours",
+                    "{who} changed the rule {when} (“{reason}”): read it, then change yours",
                     who=who(present.by, by),
                     when=ago(now - (present.since or now)),
                     reason=present.reason,

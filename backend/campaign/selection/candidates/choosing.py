@@ -126,7 +126,9 @@ def choose_candidates(
     require_no_lists(project)
     asked = to_search(project, batch_size)
     if not 0 <= probe <= len(asked):
-        raise ProjectError(said("{probe} queries cannot be probed: there are {n} to judge", probe=probe, n=len(asked)))
+        raise ProjectError(
+            said("--probe is {probe}: write 0 to {n}, the number of queries to grade", probe=probe, n=len(asked))
+        )
     encoder = encoder or load_encoder(project, where)
     unread: list[str] = []
     found, split_ties = search(project, encoder, asked, MAX_CANDIDATES, unread=unread, progress=progress)
@@ -180,8 +182,8 @@ def to_search(project: Project, batch_size: int | None) -> list[QueryRow]:
     if not corpus.counts(project.store.db)[2]:
         raise ProjectError(
             said(
-                "no moment has a caption, and candidates are found by captions: let people describe moments first, "
-                "or take what systems found: `{command}`",
+                "no moment has a caption to find candidates by: let people describe moments first, or "
+                "pool runs of systems with `{command}`",
                 command=steps.pooling(project.folder),
             )
         )

@@ -58,11 +58,14 @@ def read(project: Project, given: Given, options: CandidatePooling, *, without_r
         raise ProjectError(said("no run is named: give files of runs, such as --pool mine.json theirs.json"))
     if options.depth < 1:
         raise ProjectError(
-            said("of each run 1 or more predictions of a query are taken, not {depth}", depth=options.depth)
+            said("the depth is {depth}: take 1 or more predictions of each query from a run", depth=options.depth)
         )
     if not 0 < options.iou <= 1:
         raise ProjectError(
-            said("spans are one candidate from an overlap above 0 and at most 1, not {iou:g}", iou=options.iou)
+            said(
+                "the overlap from which spans become one candidate is {iou:g}: write a number above 0 and at most 1",
+                iou=options.iou,
+            )
         )
     with reading(project.store) as db:
         listed, handed_out = rows.listed(db), rows.handed_out(db)
@@ -86,7 +89,7 @@ def require_unchanged(db: Database, material: Material) -> None:
         Overtaken: it is not.
     """
     if rows.pooling_state(db) != material.state:
-        raise Overtaken(said("moments or candidates have changed meanwhile, so nothing was pooled: run the same again"))
+        raise Overtaken(said("moments or candidates changed meanwhile, so nothing was pooled: run the command again"))
 
 
 Found = dict[QueryId, list[MergedSpan]]

@@ -164,7 +164,7 @@ def _pool_again(
     """Add to the lists what later runs found, and hand out, as one batch a query, what of it is new."""
     asked = choosing.to_judge(project, None)
     if not queries.any_batch(project.store.db):
-        raise ProjectError(said("there are no candidate lists yet that runs could add to: leave --again out"))
+        raise ProjectError(said("there are no candidate lists to add to yet: remove --again"))
     material = material_of(project, given, options)
     merging = merging_of(material, options)
     beside = {
@@ -266,7 +266,7 @@ def search_frames(
         if looking:
             looking(done, len(names))
     if not alike:
-        none = said("there is no moment that could be looked at")
+        none = said("no video of any moment can be read")
         raise ProjectError(said("{none}: {why}", none=none, why=unseen[0]) if unseen else none)
     vectors = np.stack([np.frombuffer(one, dtype=np.float32) for one in alike])
     searched = Captions(vectors, list(alike.values()), queries=len(asked))

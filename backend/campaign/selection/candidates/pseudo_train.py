@@ -106,7 +106,11 @@ def _stored(
     held = candidates_rows.longest_training_list(project.store.db)
     if asked and most > max(held, TOPS[-1]):
         raise ProjectError(
-            said("the training lists of this project came with a release and hold {held} moments each", held=held)
+            said(
+                "the training lists of this project came with a release and have only {held} moments "
+                "each: ask for no more",
+                held=held,
+            )
         )
     for start in range(0, len(asked), QUERIES_AT_ONCE):
         block = asked[start : start + QUERIES_AT_ONCE]

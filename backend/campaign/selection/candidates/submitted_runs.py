@@ -28,7 +28,7 @@ from backend.campaign.selection.candidates.model import (
 from backend.campaign.selection.queries.model import QueryRow
 from backend.core.errors import InputError, Problem
 from backend.core.ids import MomentId, QueryId
-from backend.core.messages import said
+from backend.core.messages import said, said_n
 from backend.core.reading import bytes_of, unpack
 from backend.core.timespan import to_lattice
 from backend.core.typed_text import is_readable
@@ -134,30 +134,30 @@ def _not_again(
         return said("is the same file as {named}: give each run once", named=named[sha256])
     if not is_readable(name) or len(name) > LONGEST_NAME or ";" in name:
         return said(
-            "a run's name has at most {longest} characters that can be read, and no ;: give one as NAME=FILE",
+            "the name of a run needs 1 to {longest} visible characters and no semicolon: give one as NAME=FILE",
             longest=LONGEST_NAME,
         )
     runs = [source for source in pooled if source.kind is SourceKind.RUN]
     if before := [source for source in runs if source.sha256 == sha256 and source.depth >= depth]:
         return said(
-            "was pooled before as {name}, {depth} deep: all that it found is there already",
+            "was already pooled as {name} to depth {depth}, so it adds nothing: leave it out",
             name=before[0].name,
             depth=before[0].depth,
         )
     if any(source.name == name and source.sha256 != sha256 for source in runs):
-        return said("another run was pooled as {name} before: give this one another name, as NAME=FILE", name=name)
+        return said("another run was already pooled as {name}: give this one another name, as NAME=FILE", name=name)
     return None
 
 
 def _query_problems(run: Run, split_of: Mapping[str, Split]) -> Iterable[Problem]:
     if not run.queries:
-        yield Problem(run.file, None, said("holds no query"))
+        yield Problem(run.file, None, said("has no queries"))
     for query, row in zip(run.queries, run.query_rows, strict=True):
         split = split_of.get(str(query))
         if split is None:
             yield Problem(run.file, row, said("query {query} is not in this project", query=query))
         elif split is Split.TRAIN:
-            why = said("query {query} is a training query, of which nothing is judged", query=query)
+            why = said("query {query} is a training query, whose moments are not graded", query=query)
             yield Problem(run.file, row, why)
 
 
@@ -183,7 +183,12 @@ def _prediction_problems(run: Run, durations: Mapping[str, float]) -> Iterable[P
             told.add(video)
             message = said("video {video!r} is not in this project", video=run.videos[video])
             if more := times[video] - 1:
-                message = said("{message} (and so {more:,} more)", message=message, more=more)
+                message = said_n(
+                    "{message} ({n} more prediction is in it)",
+                    "{message} ({n:,} more predictions are in it)",
+                    more,
+                    message=message,
+                )
             yield run.problem(int(position), message)
 
 

@@ -82,16 +82,16 @@ def require_sensible(options: PoolOptions, corpus: Captioned) -> None:
         ProjectError: which.
     """
     if options.pool < 2:
-        raise ProjectError(f"a pool has 2 videos or more, not {options.pool}")
+        raise ProjectError(f"--pool is {options.pool}: a pool needs 2 videos or more")
     if options.positives < 1:
-        raise ProjectError(f"the own video is positive, so there is 1 or more, not {options.positives}")
+        raise ProjectError(f"--positives is {options.positives}: write 1 or more, because the own video is positive")
     if not -1 <= options.t_neg < options.t_pos <= 1:
         raise ProjectError(
             f"a video is negative up to t_neg and positive from t_pos on, so t_neg {options.t_neg:g} has to be below "
             f"t_pos {options.t_pos:g}, both from -1 to 1"
         )
     if len(corpus.moments) < options.pool:
-        raise ProjectError(f"{corpus.source} has {len(corpus.moments):,} videos: take a --pool of no more")
+        raise ProjectError(f"{corpus.source} has {len(corpus.moments):,} videos: use at most that many for --pool")
 
 
 def build(
@@ -134,7 +134,7 @@ def build(
         sizes = [len(one.query.videos) for one in every]
         if max(sizes) < options.pool:
             raise ProjectError(
-                f"no query has a pool of {options.pool} videos, the longest has {max(sizes)}: take a smaller "
+                f"no query has a pool of {options.pool} videos, the largest has {max(sizes)}: use a smaller "
                 "--pool or a higher --t-neg"
             )
         short = tuple(one.query.query_id for one, size in zip(every, sizes, strict=True) if size < options.pool)
@@ -180,7 +180,7 @@ def _bounds(
         if progress:
             progress(own + 1, len(sentences.moments))
     if not negative:
-        raise ProjectError(f"no video is at most {options.t_neg:g} similar to any query: take a higher --t-neg")
+        raise ProjectError(f"no video is at most {options.t_neg:g} similar to any query: use a higher --t-neg")
     return VisualBounds(float(np.mean(positive)), float(np.mean(negative)))
 
 

@@ -80,7 +80,7 @@ def calibrate_thresholds(
         alike, different = _classes(measured)
         if not len(alike) or not len(different):
             which = "positive in another video" if not len(alike) else "negative"
-            raise InputError.single(labelled.name, f"has no {which}, so nothing tells where a threshold should be")
+            raise InputError.single(labelled.name, f"has no {which}, which the thresholds need")
         found = calibrate(alike, different)
         stored = StoredThresholds(
             encoder=encoder.identity,

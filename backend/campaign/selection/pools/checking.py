@@ -93,7 +93,7 @@ def make_pool_check(
     loaded = sentence.load(spec)
     projects.require_none(folder)
     if queries < 1 or negatives < 0:
-        raise ProjectError(f"{queries} queries with {negatives} negatives cannot be checked: ask for 1 or more")
+        raise ProjectError(f"cannot check {queries} queries with {negatives} negatives: ask for 1 or more of each")
     content = bytes_of(file)
     pools = pools_of(unpack(content, str(file)), str(file))
     drawn = pools_model.draw_sample(pools, queries, negatives, seed, most=MAX_CANDIDATES)
@@ -120,11 +120,11 @@ def make_pool_check(
 
 def _require_checkable(drawn: CheckSample, file: str) -> None:
     if not drawn.drawn:
-        raise InputError.single(file, "has no query whose pool is full and holds a video besides the query's own")
+        raise InputError.single(file, "has no query with a full pool and a video other than its own")
     problems = []
     for one in drawn.drawn:
         if len(one.positives) > MAX_CANDIDATES:
-            why = f"has {len(one.positives)} added positives: {MAX_CANDIDATES} videos of a query can be checked"
+            why = f"has {len(one.positives)} added positives: at most {MAX_CANDIDATES} videos of a query can be checked"
         elif not one.videos:
             why = "has no added positive: ask for negatives too"
         else:
@@ -250,11 +250,11 @@ def _add(
 def _notes(pools: Pools, drawn: CheckSample, measured: dict[str, VideoFacts], wanted: int) -> list[str]:
     notes = []
     if drawn.checkable < wanted:
-        notes.append(f"only {drawn.checkable} queries can be checked: all of them are")
+        notes.append(f"only {drawn.checkable} queries can be checked: all of them were taken")
     for count, why in (
-        (drawn.repeated, "have the text of an earlier one, which stands for them"),
+        (drawn.repeated, "have the same text as an earlier one"),
         (drawn.short, "have a short pool"),
-        (drawn.alone, "have no video in their pool but their own"),
+        (drawn.alone, "have only their own video in their pool"),
     ):
         if count:
             notes.append(f"{count} queries could not be drawn: they {why}")
@@ -265,7 +265,7 @@ def _notes(pools: Pools, drawn: CheckSample, measured: dict[str, VideoFacts], wa
     ]
     if other:
         more = f", and {len(other) - 1} more differ" if len(other) > 1 else ""
-        notes.append(f"a video has another length than the file says: {other[0]}{more}")
+        notes.append(f"a video has another length than in the file: {other[0]}{more}")
     return notes
 
 

@@ -199,7 +199,7 @@ def build_pools_from_file(
     """
     corpus = read_corpus(file, format, ImportOptions(types, columns or {}))
     if looks and videos is None:
-        raise InputError.single(file, "does not say where its videos lie: name their folder with --videos")
+        raise InputError.single(file, "does not name the folder of its videos: name it with --videos")
     files = files_in(videos, corpus) if looks and videos else {}
     spec = sentence.resolve(encoder or sentence.DEFAULT_NAME, kind)
     kept = embeddings or cache.shared_folder()
@@ -285,7 +285,7 @@ def _video_files(project: Project, names: list[str]) -> dict[str, Source]:
     if missing := [name for name, found in facts.items() if found is None]:
         raise ProjectError(
             f"the files of {len(missing):,} videos are not known, such as {missing[0]}: import again with --videos, "
-            "or build by text alone (--visual none)"
+            "or build from text alone (--visual none)"
         )
     return {name: project.source(found) for name, found in facts.items() if found is not None}
 

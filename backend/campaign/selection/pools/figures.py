@@ -92,7 +92,7 @@ def write_pool_figures(
         ProjectError: the folder cannot be written, or there is no such folder of videos.
     """
     if videos is not None and not videos.is_dir():
-        raise ProjectError(f"{videos} is no folder of videos")
+        raise ProjectError(f"{videos} is not a folder: name the folder of the videos")
     pools, built = read_pools(file), read_built(file)
     clips = VideoFolder(videos) if videos else None
     chosen = _chosen(pools, query, clips, file)
@@ -115,7 +115,7 @@ def write_pool_figures(
         pictures["map"] = map_chart(points, chosen.text, f"{about}{encoder.identity.split()[0]}")
         tables["map"] = points
     else:
-        notes.append(f"no map of queries: it needs {_FEWEST} that differ")
+        notes.append(f"no map of queries: it needs at least {_FEWEST} different ones")
     return FigureReport(
         query=chosen.query_id,
         text=chosen.text,

@@ -141,7 +141,7 @@ def read_thresholds(path: Path) -> StoredThresholds:
     try:
         return msgspec.json.decode(data, type=StoredThresholds)
     except UNDECODABLE as error:
-        message = f"is no file of thresholds as `reelrank mvmr calibrate` writes it: {error}"
+        message = f"is not a file of thresholds from `reelrank mvmr calibrate`: {error}"
         raise InputError.single(path, message) from None
 
 
@@ -187,6 +187,6 @@ def _read_pairs(path: Path) -> dict[tuple[str, str], float]:
     values, wrong = found.values("s_tv", number)
     if found.problems or wrong:
         row, text = wrong[0] if wrong else (found.problems[0].row, "")
-        raise InputError.single(path.name, f"{text!r} is no s_tv: build the pools again", row)
+        raise InputError.single(path.name, f"{text!r} is not a value of s_tv: build the pools again", row)
     pairs = zip(found.columns["query_id"], found.columns["video"], values, strict=True)
     return {(nfc(query), nfc(video)): value for query, video, value in pairs if value is not None}

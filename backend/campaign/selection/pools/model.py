@@ -216,6 +216,6 @@ def _drawn(query: PoolQuery, negatives: int, seed: int, most: int) -> CheckedQue
 
 
 POOL_CHECK_MADE = Event(
-    "pool_check_made", EventGroup.MATERIAL, said("began a check of pools: {queries} queries, {pairs} pairs")
+    "pool_check_made", EventGroup.MATERIAL, said("started a pool check: {queries} queries, {pairs} pairs")
 )
 """sha256 of the file of pools, seed, queries, pairs"""

@@ -132,14 +132,14 @@ def write_negatives(
     """
     require_new_folder(out)  # all that can be refused at once comes before the encoder is loaded
     if not 0 < threshold <= 1:
-        raise ProjectError(f"the threshold is a similarity above 0 and at most 1, not {threshold:g}")
+        raise ProjectError(f"the threshold is {threshold:g}: write a similarity above 0 and at most 1")
     if not LEAST_TEMPERATURE <= temperature < np.inf:
-        raise ProjectError(f"the temperature is at least {LEAST_TEMPERATURE}, not {temperature:g}")
+        raise ProjectError(f"the temperature is {temperature:g}: write at least {LEAST_TEMPERATURE}")
     data = bytes_of(file)
     parsed = formats.parse(format, data, file.name, ImportOptions(types, columns or {}))
     asked = _queries(parsed.moments)
     if len(asked.videos) < 2:
-        raise InputError.single(file, "holds fewer than two videos with sentences: a negative is another video")
+        raise InputError.single(file, "has fewer than two videos with sentences, so there are no negatives")
     encoder = placed(load_named(encoder, kind), where)
     embeddings = embeddings or cache.shared_folder()
     with new_folder(out) as part:

@@ -129,8 +129,8 @@ def draw_queries(
             if file is None or asked.draws:
                 raise ProjectError(
                     said(
-                        "this project has its queries already; splits are fixed once drawn. Until the first grade, "
-                        "the page Set up takes them back, or `{command}`",
+                        "this project already has queries, whose splits are fixed. Before the first grade, you "
+                        "can take them back on the page Set up or with `{command}`",
                         command=steps.taking_back(project.folder),
                     )
                 )
@@ -237,7 +237,7 @@ def _named_shows(project: Project, asked: DrawOptions) -> dict[str, str | None]:
     """The show of every video by its name; nothing where the draw is not spread over shows."""
     if asked.stratum is not Stratum.SHOW:
         if asked.show_of is not None:
-            raise ProjectError(said("--show-of says what a show is: use it with --stratify show"))
+            raise ProjectError(said("--show-of works only with --stratify show"))
         return {}
     with reading(project.store) as db:
         names = sorted({video for video, _, _ in queries.moment_places(db).values()})
@@ -265,12 +265,12 @@ def require_no_lists(project: Project) -> None:
     if queries.any_list(db):
         made_with = ", ".join(dict.fromkeys(queries.source_names(db))) or "no encoder"
         raise ProjectError(
-            said("the candidate lists exist already (made with {encoder}); they are the record", encoder=made_with)
+            said(
+                "candidate lists already exist (made with {encoder}), so queries and lists are fixed", encoder=made_with
+            )
         )
     if queries.any_batch(db):
-        raise ProjectError(
-            said("the pairs of an earlier campaign were imported with their queries; they are the record")
-        )
+        raise ProjectError(said("the queries came with the pairs of an earlier campaign, so they are fixed"))
 
 
 @in_charge
@@ -325,12 +325,13 @@ def change_query(
             raise Overtaken(said("this query is gone: somebody removed it, or took the queries back"))
         if there.text != seen:
             raise Overtaken(
-                said("somebody else changed this query to “{given}”: look at it, and change it again", given=there.text)
+                said("somebody else changed this query to “{given}”: check it, then change it again", given=there.text)
             )
         if other := next((one for one in queries.of_text(db, wanted) if one.query_id != query_id), None):
             raise ProjectError(
                 said(
-                    "this text is a {split} query of the project already: a text has one query", split=other.split.value
+                    "the project already has a {split} query with this text: write another text",
+                    split=other.split.value,
                 )
             )
         if (there.text, there.split) == (wanted, split):

@@ -121,7 +121,7 @@ def shows(videos: Iterable[str], named: Mapping[str, str | None]) -> dict[str, s
         shown = ", ".join(strange[:3]) + (" ..." if len(strange) > 3 else "")
         raise ProjectError(
             said(
-                "the show of {n} of {videos} videos cannot be told from the name ({named}): say how with --show-of "
+                "the names of {n} of {videos} videos do not tell their show ({named}): use --show-of "
                 "REGEX, whose first group is the show",
                 n=len(strange),
                 videos=len(found),
@@ -193,7 +193,7 @@ def parse_own(data: bytes, file: str, split: Split, there: Mapping[str, Split]) 
     >>> parse_own(b"A cat sits.\nA cat sits.\n", "q.txt", Split.TEST, {})
     Traceback (most recent call last):
     ...
-    backend.core.errors.InputError: q.txt, row 2: this text stands in row 1 already: leave one of them out
+    backend.core.errors.InputError: q.txt, row 2: this text is also in row 1: remove one of them
     """
     text = decode_text(data, file)
     head = table_head(text, _COLUMNS)
@@ -233,23 +233,23 @@ def _against(found: Sequence[OwnQuery], file: str, there: Mapping[str, Split]) -
     there = {nfc(text): split for text, split in there.items()}
     for query in found:
         if not is_visible(query.text):
-            problems.append(Problem(file, query.row, said("the text is empty: write a query, or take the line out")))
+            problems.append(Problem(file, query.row, said("the text is empty: write a query, or remove the line")))
             continue
         earlier = first.setdefault(query.text, query)
         if earlier is not query:
-            where = said("stands in row {row} already", row=earlier.row)
+            where = said("is also in row {row}", row=earlier.row)
             problems.append(Problem(file, query.row, _twice(where, query.split, earlier.split)))
         elif query.text in there:
-            where = said("is a {split} query of the project already", split=there[query.text].value)
+            where = said("is already a {split} query of the project", split=there[query.text].value)
             problems.append(Problem(file, query.row, _twice(where, query.split, there[query.text])))
     return problems
 
 
 def _twice(where: str, split: Split, other: Split) -> str:
     if split is other:
-        return said("this text {where}: leave one of them out", where=where)
+        return said("this text {where}: remove one of them", where=where)
     return said(
-        "this text {where}, in split {other}, and here in {split}: a text has one split",
+        "this text {where}, in split {other}, but here in {split}: use one split",
         where=where,
         other=other.value,
         split=split.value,

@@ -175,7 +175,7 @@ def change_password(project: Project, token: str, old: str, new: str, *, now: fl
     if not permissions.fits(verified or permissions.nobodys_hash(), old):
         raise SignInRefused(said("The current password is wrong."))
     if normalised_password(new) == normalised_password(old):
-        raise ProjectError(said("the new password is the current one: choose another"))
+        raise ProjectError(said("the new password is the same as the current one: choose another"))
     hashed = permissions.hash_password(new, person.name)  # slow on purpose, so before the transaction
     with writing(project.store) as db:
         # Asked again: meanwhile a lead may have suspended the person, or another browser changed the password.
@@ -204,7 +204,7 @@ def kept_language(project: Project, token: str, *, now: float) -> str | None:
 def _use_invitation(db: Database, token: str, *, now: float) -> Person:
     person = people.invited(db, digest(token), now=now)
     if person is None:
-        raise SignInRefused(said("This invitation is used up or has expired: ask your lead for a new one."))
+        raise SignInRefused(said("This invitation was already used or has expired: ask your lead for a new one."))
     people.use_invitation(db, digest(token), at=now)
     return person
 

@@ -36,7 +36,7 @@ BROWSER_S = 180 * DAY_S
 """For so long after the last time somebody signed in with it, a browser is known to be theirs."""
 MOST_BROWSERS = 20
 """Known ones of a person."""
-REFUSED = said("Name or password is wrong, or the account is not open. If you are sure of both, ask your lead.")
+REFUSED = said("Name or password is wrong, or the account is not open. If both are right, ask your lead.")
 
 
 def require_signed_in(store: Store, person: Person | Operator) -> Lead | Annotator:
@@ -231,8 +231,8 @@ def sign_in_as(project: Project, issuer: str, subject: str, *, now: float) -> st
         if person is None:
             raise SignInRefused(
                 said(
-                    "Nobody here has this account yet: open the invitation link that your lead sent you, and choose "
-                    "single sign-on there."
+                    "This account is not linked to anybody here yet. Open the invitation link from your "
+                    "lead, and choose single sign-on there."
                 )
             )
         if person.suspended:

@@ -88,9 +88,9 @@ class Project:
         """What to do about a database file on a network file system, as a sentence; "" where there is none."""
         kind = "" if database_address(self.folder) else network_file_system(self.folder)
         return kind and said(
-            "The database file is on a network file system ({kind}), where SQLite's locks do not hold and it can be "
-            "damaged: keep the project on a disk of this machine, or move its database to PostgreSQL with "
-            "`reelrank move {folder} postgresql://USER@HOST/NAME`.",
+            "The database is on a network file system ({kind}), where SQLite can damage it. Keep the "
+            "project on a disk of this machine, or move its database to PostgreSQL with `reelrank "
+            "move {folder} postgresql://USER@HOST/NAME`.",
             kind=kind,
             folder=self.folder,
         )
@@ -196,8 +196,8 @@ def open_project(folder: Path) -> Project:
     elif (folder / DATABASE_FILE).exists() and not written_address(folder):
         raise ProjectError(
             said(
-                "{folder} has its database in {file}, but {variable} names {address}: unset "
-                "{variable} to open the file, or bring it there with `reelrank move {folder} {url}`",
+                "{folder} has its database in {file}, but {variable} names {address}: unset {variable} "
+                "to open the file, or move the database there with `reelrank move {folder} {url}`",
                 folder=folder,
                 file=DATABASE_FILE,
                 variable=ADDRESS_VARIABLE,

@@ -172,19 +172,19 @@ def grading_problems(
     elif tolerance >= count - 1:
         best = "0" if count == 2 else f"0 to {count - 2}"
         yield said(
-            "tolerance is {tolerance}: with {count} grades any two would agree, write {best}",
+            "tolerance is {tolerance}, so any two of the {count} grades would agree: write {best}",
             tolerance=tolerance,
             count=count,
             best=best,
         )
     if tolerance < 0:
-        yield said("tolerance is {tolerance}: it is 0 or more", tolerance=tolerance)
+        yield said("tolerance is {tolerance}: write 0 or more", tolerance=tolerance)
     for n, one in enumerate(meanings):
         if not is_visible(one.label):
             yield said("grade {n} has no label", n=n)
         elif len(one.label.strip()) > LONGEST_LABEL:
             yield said(
-                "the label of grade {n} has {length} characters: a button holds {longest}",
+                "the label of grade {n} has {length} characters: use at most {longest}, which fit on a button",
                 n=n,
                 length=len(one.label.strip()),
                 longest=LONGEST_LABEL,
@@ -192,13 +192,13 @@ def grading_problems(
     labels = Counter(one.label.strip().casefold() for one in meanings if one.label.strip())
     yield from (f"{times} grades have the label {label!r}" for label, times in labels.items() if times > 1)
     if any(one.example.strip() for one in meanings) and not example_query.strip():
-        yield said("has examples but no example_query, which they are for")
+        yield said("has examples but no example_query: add the query that they belong to")
     for n, asked in enumerate(questions, start=1):
         if not (is_visible(asked.title) and is_visible(asked.text)):
             yield (
-                said("question {n} lacks its text", n=n)
+                said("question {n} has no text", n=n)
                 if is_visible(asked.title)
-                else said("question {n} lacks its title", n=n)
+                else said("question {n} has no title", n=n)
             )
     yield from (f"reminder {n} is empty" for n, text in enumerate(reminders, start=1) if not is_visible(text))
     texts = [text for one in meanings for text in (one.label, one.meaning, one.detail, one.example)]

@@ -50,8 +50,8 @@ def require_inside(folder: Path) -> None:
         if os.path.islink(place) and leads_out(place, folder):
             raise ProjectError(
                 said(
-                    "{place} is a link out of the project, to {target}: put the file or folder itself there. To keep a "
-                    "folder on another disk, mount that disk there (see docs/operations.md)",
+                    "{place} is a link to {target}, outside the project: put the file or folder itself "
+                    "there. To keep a folder on another disk, mount that disk there (see docs/operations.md)",
                     place=place,
                     target=os.path.realpath(place),
                 )

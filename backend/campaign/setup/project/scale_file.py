@@ -61,7 +61,9 @@ def named(name: str) -> Grading:
     if not Path(name).exists():
         raise ProjectError(
             said(
-                "there is no scale and no file {name}: name a file, or one of {kept}", name=name, kept=", ".join(kept())
+                "{name} is neither a scale nor a file: write the path of a scale file, or one of {kept}",
+                name=name,
+                kept=", ".join(kept()),
             )
         )
     return read(Path(name))

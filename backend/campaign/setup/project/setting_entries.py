@@ -70,63 +70,75 @@ MOST_GOLD = 0.5
 BATCH_SIZE = _campaign(
     "batch_size", said("How many pairs of a query are handed out together."), 20, least=1, most=MOST_CANDIDATES
 )
-EXAM_MOST_MISSED = _percent("exam_most_missed", "How much of an exam may be missed, unless it says otherwise.", 20)
-GOLD_SHARE = _campaign("gold_share", "Share of everybody's pairs that is gold.", 0.05, above=0, most=MOST_GOLD)
+EXAM_MOST_MISSED = _percent("exam_most_missed", "Default share of an exam's pairs that may be missed.", 20)
+GOLD_SHARE = _campaign(
+    "gold_share", "Share of each annotator's pairs that are gold questions.", 0.05, above=0, most=MOST_GOLD
+)
 
 CAMPAIGN = (
-    _campaign("scale", said("What annotators choose from; their words are the guideline's."), "that of TVR-Ranking"),
-    _campaign("tolerance", said("When two grades settle a pair, and when two more people are asked."), 1, least=0),
+    _campaign(
+        "scale", said("The grades that annotators choose from. The guideline has their words."), "that of TVR-Ranking"
+    ),
+    _campaign(
+        "tolerance",
+        said("How far the first two grades of a pair may differ before two more people grade it."),
+        1,
+        least=0,
+    ),
     _campaign(
         "rounding",
-        said("What the mean of two grades becomes as relevance."),
+        said("How a mean halfway between two grades is rounded to a relevance."),
         "half_up",
         choices=("half_up", "half_down"),
     ),
     _campaign("seats", "How many people grade a pair.", len(FIRST_ROUND_SEATS)),
-    _campaign("further_seats", "How many more grade it where they disagree.", len(SECOND_ROUND_SEATS)),
+    _campaign("further_seats", "How many more people grade it if they disagree.", len(SECOND_ROUND_SEATS)),
     _campaign("rule_version", "The rule that turns grades into a relevance.", "tvr-ranking-1"),
     BATCH_SIZE,
-    _campaign("next_batch", said("What is suggested about the next batch of a query; leads decide.")),
-    _campaign("describing", said("Who marks moments in which videos, and writes a sentence for each."), "nobody"),
+    _campaign("next_batch", said("When opening the next batch of a query is recommended. Leads decide.")),
+    _campaign("describing", said("Who describes moments, and in which videos."), "nobody"),
     _campaign("assignments", said("Who grades which queries, and how many grades a day or in all."), "none"),
     _campaign("guideline", said("What annotators read before they grade."), "that of TVR-Ranking"),
     _campaign("tutorial", said("Whether newcomers practise before their first clip."), "on", choices=("on", "off")),
     _campaign("exam", said("What annotators have to pass before they work."), "none"),
-    _campaign("exam_queries", "How many queries an exam asks about, unless it says otherwise.", 10, least=1),
-    _campaign("exam_pairs", "How many pairs of each query an exam asks, unless it says otherwise.", 10, least=1),
+    _campaign("exam_queries", "Default number of queries in an exam.", 10, least=1),
+    _campaign("exam_pairs", "Default number of pairs of each query in an exam.", 10, least=1),
     EXAM_MOST_MISSED,
     _campaign(
         "gold",
-        said("Pairs with known grades among the work, which show whether people still look closely."),
+        said("Pairs with known grades, mixed into the work to check that people still grade with care."),
         "off",
         choices=("on", "off"),
     ),
     GOLD_SHARE,
     _campaign(
-        "gold_window", "How many of a person's last answers to gold their accuracy is counted over.", 20, least=1
+        "gold_window", "How many of a person's latest answers to gold questions count for their accuracy.", 20, least=1
     ),
-    _campaign("gold_fewest", "How many answers it takes before it is counted.", 10, least=1),
+    _campaign("gold_fewest", "How many of these answers a person needs before their accuracy counts.", 10, least=1),
     _percent("gold_warn", "Accuracy below which a person is warned.", 70),
     _percent("gold_pause", "Accuracy below which a person is paused.", 50),
-    _campaign("licence", said("Under which terms releases are handed on.")),
-    _campaign("citation", said("How a release asks to be cited.")),
+    _campaign("licence", said("The terms under which others may use releases.")),
+    _campaign("citation", said("How to cite releases of this project.")),
 )
 """What stands in the database. Each change of it is an event, or a version."""
 
 DATABASE = _variable(
     "REELRANK_DATABASE",
-    "Where the database is in PostgreSQL; goes before `database` in the file, so that no password need stand there.",
+    "Address of the database in PostgreSQL. It overrides `database` in the file, so the file needs no password.",
 )
 PROJECT = _variable("REELRANK_PROJECT", "Folder that the front end serves; `reelrank serve` sets it.")
 
 ENVIRONMENT = (
     DATABASE,
     PROJECT,
-    _variable(UMASK_VARIABLE, "Permissions that new files and folders of a project do not get.", "077"),
+    _variable(UMASK_VARIABLE, "Permissions that are withheld from new files and folders of a project.", "077"),
     _variable(LOG_VARIABLE, "The form of the server's log; also `--log`.", "text", choices=("text", "json")),
-    _variable(METRICS_VARIABLE, "HOST:PORT of the figures for Prometheus; also `--metrics`."),
-    _variable(BASE_PATH_VARIABLE, "Path of the host below which the app lies; also `--base-path`."),
-    _variable("OPENAI_API_KEY", "The key of the language model's endpoint; it is taken from nowhere else."),
-    _variable("OPENAI_BASE_URL", "Endpoint that the page Set up asks for rewrites; OpenAI's by default."),
+    _variable(METRICS_VARIABLE, "HOST:PORT where Prometheus reads metrics; also `--metrics`."),
+    _variable(BASE_PATH_VARIABLE, "Path of the host under which the app is served; also `--base-path`."),
+    _variable("OPENAI_API_KEY", "API key of the language model's endpoint. It is read only from here."),
+    _variable(
+        "OPENAI_BASE_URL",
+        "Endpoint of the language model that writes rewrites for the page Set up; OpenAI's by default.",
+    ),
 )
 """What a process takes from its environment. All commands of a project, and its server, should see the same."""

@@ -49,29 +49,29 @@ class RewriteSettings(Struct, frozen=True, forbid_unknown_fields=True):
     people: Annotated[
         People,
         SettingInfo(
-            said("How several people of one caption are put in its imprecise form."),
+            said("How a caption that names several people is rewritten."),
             label=said("Several people in a caption"),
-            comment='Several people of one caption: "counted" ("two people hug", so that like captions become one '
-            'query), "joined" ("two women hug", and a man and a woman are "two people"), or "apart" ("a woman and '
-            'another woman hug").',
+            comment='How to rewrite a caption that names several people: "counted" ("two people hug", so '
+            'that similar captions become one query), "joined" ("two women hug", but a man and a '
+            'woman become "two people"), or "apart" ("a woman and another woman hug").',
             listed=False,
         ),
     ] = "counted"
     ner: Annotated[
         str,
         SettingInfo(
-            said("A model of flair's that looks for names which rewriting left."),
+            said("The flair model that looks for names left in rewrites."),
             operator_only=said("It loads a model on the server."),
-            comment='A model of flair\'s that looks for names which rewriting left, such as "ner" ("" for none), and '
-            'the Python that has flair, such as "/home/me/flair/bin/python" ("" for ReelRank\'s own). See '
-            "docs/pipeline.md.",
+            comment='The flair model that looks for names left in rewrites, such as "ner" ("" for none), and '
+            'the Python that has flair, such as "/home/me/flair/bin/python" ("" for ReelRank\'s own). '
+            "See docs/pipeline.md.",
             listed=False,
         ),
     ] = ""
     ner_python: Annotated[
         str,
         SettingInfo(
-            said("The Python that has flair; none for ReelRank's own."),
+            said("The Python that has flair. Empty: ReelRank's own."),
             operator_only=said("It starts a program on the server."),
             listed=False,
         ),
@@ -87,12 +87,14 @@ class PaySettings(Struct, frozen=True, forbid_unknown_fields=True):
     hourly_rate: Annotated[
         Rate | None,
         SettingInfo(
-            said("What an hour of work is paid; without it no pay is computed."), label=said("Hourly rate"), example=11
+            said("Pay for an hour of work. Without it, the page Hours shows no pay."),
+            label=said("Hourly rate"),
+            example=11,
         ),
     ] = None
-    currency: Annotated[str, SettingInfo(said("In which currency."), label=said("Currency"))] = "USD"
+    currency: Annotated[str, SettingInfo(said("Currency of the rates."), label=said("Currency"))] = "USD"
     rates: Annotated[
-        dict[str, Rate], SettingInfo(said("Rates of one person's own, by name."), label=said("Own rates"))
+        dict[str, Rate], SettingInfo(said("Hourly rates of single people, by name."), label=said("Individual rates"))
     ] = {}
 
 
@@ -102,19 +104,19 @@ class ClipSettings(Struct, frozen=True, forbid_unknown_fields=True):
     format: Annotated[
         ClipForm,
         SettingInfo(
-            said("H.264 and AAC, or VP9 and Opus, which are free of patents."),
+            said("mp4 (H.264 and AAC), or webm (VP9 and Opus, free of patents)."),
             label=said("Format of clips"),
-            comment='"mp4" (H.264 and AAC: played everywhere, quickest to cut) or "webm" (VP9 and Opus, free of '
-            "patents).",
+            comment='"mp4" (H.264 and AAC: plays everywhere, quickest to cut) or "webm" (VP9 and Opus, free '
+            "of patents).",
         ),
     ] = ClipForm.MP4
     height: Annotated[
         int,
         Meta(ge=144, le=2160),
         SettingInfo(
-            said("Lines of a picture at most."),
+            said("Largest height of a clip, in lines of the picture. Smaller videos keep theirs."),
             label=said("Height of clips"),
-            comment="Lines of a picture at most; smaller videos stay as they are.",
+            comment="Largest height of a clip, in lines of the picture. Smaller videos keep theirs.",
             unit="lines",
         ),
     ] = DEFAULT_HEIGHT_PX
@@ -122,9 +124,9 @@ class ClipSettings(Struct, frozen=True, forbid_unknown_fields=True):
         float,
         Meta(gt=0, le=60),
         SettingInfo(
-            said("What is shown before and after a moment to whoever asks (key X)."),
+            said("How much of the video people see before and after a moment when they press X."),
             label=said("Context"),
-            comment="Seconds shown before and after a moment to whoever asks for its context.",
+            comment="Seconds of the video that people see before and after a moment when they press X.",
             unit="s",
         ),
     ] = DEFAULT_CONTEXT_S
@@ -132,20 +134,20 @@ class ClipSettings(Struct, frozen=True, forbid_unknown_fields=True):
         float,
         Meta(gt=0, le=1_000_000),
         SettingInfo(
-            said("How many clips cache/clips keeps at most; those used longest ago go first."),
-            operator_only=said("It takes disk space of the server."),
-            comment="How many GB of clips are kept at most; those used longest ago go first.",
+            said("Space for clips in cache/clips. When it is full, the least recently used clips are deleted."),
+            operator_only=said("It uses disk space of the server."),
+            comment="Space for clips, in GB. When it is full, the least recently used clips are deleted.",
             unit="GB",
         ),
     ] = DEFAULT_CACHE_BYTES / GIB
     bucket: Annotated[
         str,
         SettingInfo(
-            said("Where several front ends share their clips, so that each is cut once."),
+            said("Bucket in which several front ends share clips, so that each clip is cut once."),
             operator_only=said("It is an address, and needs keys on the server."),
-            comment="A bucket of clips that several front ends share, so that each is cut once, and for how many "
-            "seconds an address lasts that sends desks to it; without the second line clips go through the server (see "
-            "docs/operations.md).",
+            comment="Bucket in which several front ends share clips, so that each clip is cut once. "
+            "signed_s: for how many seconds browsers may load a clip directly from it; without that "
+            "line, clips go through the server (see docs/operations.md).",
             example="s3://lab/clips",
         ),
     ] = ""
@@ -153,7 +155,7 @@ class ClipSettings(Struct, frozen=True, forbid_unknown_fields=True):
         float,
         Meta(ge=0, le=600),
         SettingInfo(
-            said("How long an address lasts that sends desks to the bucket; 0 has clips go through the server."),
+            said("How long browsers may load a clip directly from the bucket. With 0, clips go through the server."),
             operator_only=said("It belongs to the bucket of clips."),
             unit="s",
             example=60,
@@ -164,7 +166,8 @@ class ClipSettings(Struct, frozen=True, forbid_unknown_fields=True):
         """Refuse a bucket that is none, or that takes no files."""
         if self.bucket and (self.shared is None or self.shared.in_web):
             message = said(
-                'bucket is "{bucket}": write one that takes files, such as "s3://lab/clips", or no line',
+                'bucket is "{bucket}", which cannot store files: write one such as "s3://lab/clips", or '
+                "remove the line",
                 bucket=self.bucket,
             )
             raise ValueError(message)
@@ -195,7 +198,7 @@ class ProjectSettings(Struct, frozen=True, forbid_unknown_fields=True):
     encoder_kind: Annotated[
         Literal["sup", "unsup", "minilm"],
         SettingInfo(
-            said("How its vectors are made."),
+            said("How the encoder makes its vectors."),
             operator_only=said("It belongs to the encoder."),
             comment='How its vectors are made: "sup" or "unsup" (SimCSE with and without supervision), or "minilm".',
         ),
@@ -203,16 +206,16 @@ class ProjectSettings(Struct, frozen=True, forbid_unknown_fields=True):
     encoder_dtype: Annotated[
         Literal["fp32", "bf16"],
         SettingInfo(
-            said("What the encoder computes in."),
+            said("Number format in which the encoder computes."),
             label=said("Precision of the encoder"),
-            comment='What it computes in: "fp32", or "bf16", which is faster on many processors and gives slightly '
-            "other similarities.",
+            comment='Number format in which it computes: "fp32", or "bf16", which is faster on many '
+            "processors and changes similarities slightly.",
         ),
     ] = "fp32"
     database: Annotated[
         str,
         SettingInfo(
-            said("Where the database is in PostgreSQL; without it, the file `reelrank.db` of the folder."),
+            said("Address of the database in PostgreSQL. Without it: the file `reelrank.db` in the folder."),
             operator_only=said("It is an address."),
             comment="Where the database is: in the file reelrank.db of this folder, or in PostgreSQL (see "
             "docs/operations.md).",
@@ -225,10 +228,11 @@ class ProjectSettings(Struct, frozen=True, forbid_unknown_fields=True):
         str,
         SettingInfo(
             said(
-                "Where people open the app; links name it. Without it: the address at which the lead opened the page."
+                "Address at which people open the app, used in links. Without it: the address at which "
+                "the lead opened the page."
             ),
-            comment="Where people open the app, if a proxy is in front; links that people are sent name it.",
-            operator_only=said("It is an address: people type their passwords there."),
+            comment="Address at which people open the app if a proxy is in front. Links that people are sent use it.",
+            operator_only=said("People type their passwords at this address."),
             example="https://grade.example.org",
             listed=False,
         ),
@@ -237,7 +241,7 @@ class ProjectSettings(Struct, frozen=True, forbid_unknown_fields=True):
         float,
         Meta(ge=1, le=10_080),
         SettingInfo(
-            said("For how long a pair is kept for the person who has it on the desk."),
+            said("How long a pair is held for the person who has it on the desk."),
             label=said("Lease"),
             comment=None,
             unit="minutes",
@@ -247,30 +251,30 @@ class ProjectSettings(Struct, frozen=True, forbid_unknown_fields=True):
     media_roots: Annotated[
         tuple[str, ...],
         SettingInfo(
-            said("Folders of the server whose videos leads may add in the browser."),
-            comment="Folders of this machine from which leads may add videos and annotation files in the browser; the "
-            "project's own folder always counts. Without this line: also the folders that its videos lie in. Only "
-            "whoever can edit this file changes it.",
+            said("Folders of the server from which leads may add videos in the browser."),
+            comment="Folders of this machine from which leads may add videos and annotation files in the "
+            "browser. The project's own folder is always allowed. Without this line, so are the "
+            "folders of its videos. Only people who can edit this file can change it.",
             example=("/data/videos",),
             group=True,
-            operator_only=said("It opens folders of the server to leads."),
+            operator_only=said("It lets leads read folders of the server."),
         ),
     ] = ()
     clips: Annotated[
         ClipSettings,
         SettingInfo(
             "How clips are made and kept.",
-            comment="How the clips of moments are made, and kept in cache/clips (may be deleted at any time). Clips "
-            "made otherwise are cut anew when somebody asks for them.",
+            comment="How the clips of moments are made and kept in cache/clips, which may be deleted at any "
+            "time. After a change, clips are cut again when somebody opens them.",
             group=True,
         ),
     ] = ClipSettings()
     pay: Annotated[
         PaySettings,
         SettingInfo(
-            "What an hour of work is paid.",
-            comment="What an hour of work is paid, for the page Hours (no line: no pay is computed), and in which "
-            'currency. A line under [pay.rates], such as "Ana" = 12.5, is a rate of one person\'s own.',
+            "Pay for an hour of work.",
+            comment="Pay for an hour of work, shown on the page Hours (no line: no pay is shown), and its "
+            'currency. A line under [pay.rates], such as "Ana" = 12.5, is the rate of one person.',
             group=True,
         ),
     ] = PaySettings()
@@ -278,10 +282,10 @@ class ProjectSettings(Struct, frozen=True, forbid_unknown_fields=True):
     cast: Annotated[
         dict[str, str],
         SettingInfo(
-            said("Names in captions, and the words that take their place; goes over `cast.csv`."),
+            said("Names in captions, and the words that replace them. They override `cast.csv`."),
             label=said("Names in captions"),
-            comment="Who appears in the videos, and the words that take the place of each name in imprecise queries. "
-            "`reelrank cast` writes a proposal into cast.csv; what stands here goes over it.",
+            comment="Names of people in the videos, and the words that replace them in imprecise queries. "
+            "`reelrank cast` writes a proposal into cast.csv; lines here override it.",
             group=True,
             listed=False,
         ),
@@ -291,7 +295,7 @@ class ProjectSettings(Struct, frozen=True, forbid_unknown_fields=True):
         """Refuse a public address that is none."""
         if self.public_address and not is_web_address(self.public_address):
             message = said(
-                'public_address is "{address}": write one such as "https://grade.example.org", or no line',
+                'public_address is "{address}": write one such as "https://grade.example.org", or remove the line',
                 address=self.public_address,
             )
             raise ValueError(message)

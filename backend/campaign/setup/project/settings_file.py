@@ -33,7 +33,7 @@ def read_settings(folder: Path) -> ProjectSettings:
     path = folder / SETTINGS_FILE
     if BATCH_SIZE in read_toml(path):
         message = said(
-            "{batch_size} stands in the database now: take the line out, or run `reelrank migrate {folder}`",
+            "{batch_size} is in the database now: remove the line, or run `reelrank migrate {folder}`",
             batch_size=BATCH_SIZE,
             folder=folder,
         )
@@ -127,7 +127,7 @@ def read_toml(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         hint = said(
-            "{parent} has no {settings}: restore it, or run `reelrank init` elsewhere",
+            "{parent} has no {settings}: restore the file, or run `reelrank init` in another folder",
             parent=path.parent,
             settings=SETTINGS_FILE,
         )
@@ -180,9 +180,9 @@ def require_database(folder: Path) -> None:
     if (folder / SETTINGS_FILE).exists() and not (folder / DATABASE_FILE).exists():
         raise ProjectError(
             said(
-                "{folder} has {settings}, but neither {file} nor an address of its database: if it is "
-                'in PostgreSQL, set {variable}, or write database = "postgresql://user@host/name" at the top '
-                "of {path}; if the file is lost, run `reelrank restore {folder} FILE` with a backup",
+                "{folder} has {settings}, but neither {file} nor an address of its database. If it is in "
+                'PostgreSQL, set {variable}, or write database = "postgresql://user@host/name" at the '
+                "top of {path}. If the file is lost, run `reelrank restore {folder} FILE` with a backup",
                 folder=folder,
                 settings=SETTINGS_FILE,
                 file=DATABASE_FILE,
@@ -201,7 +201,7 @@ def require_file(folder: Path) -> None:
     if database_address(folder):
         raise ProjectError(
             said(
-                "{folder} has its database in PostgreSQL: bring it back with `reelrank move {folder} file` first",
+                "{folder} has its database in PostgreSQL: move it back with `reelrank move {folder} file` first",
                 folder=folder,
             )
         )
@@ -218,7 +218,7 @@ def require_elsewhere(folder: Path, target: str) -> None:
     if there:
         raise ProjectError(
             said(
-                "{folder} has its database at {there} already: move it into its file first",
+                "{folder} has its database at {there}: move it back into its file first",
                 folder=folder,
                 there=shown(there),
             )
@@ -226,8 +226,8 @@ def require_elsewhere(folder: Path, target: str) -> None:
     if given and without_password(given) != without_password(target):
         raise ProjectError(
             said(
-                "{variable} names {address}, where every command would look for the database: unset it, or move "
-                "to that address",
+                "{variable} names {address}, so every command would look for the database there: unset "
+                "it, or move the database to that address",
                 variable=ADDRESS_VARIABLE,
                 address=shown(given),
             )
@@ -248,8 +248,8 @@ def require_address(place: Path | str, given: str) -> None:
         raise InputError.single(
             place,
             said(
-                'the database is "{address}": write an address such as "postgresql://user@host/name", or none for the '
-                "file {file} in the folder",
+                'the database is "{address}": write an address such as "postgresql://user@host/name", or '
+                "remove it to use the file {file} in the folder",
                 address=shown(given),
                 file=DATABASE_FILE,
             ),

@@ -43,7 +43,9 @@ def require_writable(folder: Path) -> None:
     """
     there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
     if not (there.is_dir() and os.access(there, os.W_OK | os.X_OK)):
-        raise ProjectError(said("cannot write to {folder}: choose another folder, or change its rights", folder=there))
+        raise ProjectError(
+            said("cannot write to {folder}: choose another folder, or change its permissions", folder=there)
+        )
 
 
 def is_made(folder: Path) -> bool:
@@ -86,9 +88,9 @@ def create_first_project(
         ProjectError: a value is refused, or the folder cannot be written.
     """
     if not is_visible(name) or len(name) > LONGEST_NAME or control_fault(name):
-        raise ProjectError(said("a project has a name of 1 to {most} visible characters", most=LONGEST_NAME))
+        raise ProjectError(said("the name of a project needs 1 to {most} visible characters", most=LONGEST_NAME))
     if scale not in scales() or encoder not in ENCODERS:
-        raise ProjectError(said("choose a scale and an encoder of the lists"))
+        raise ProjectError(said("choose a scale and an encoder from the lists"))
     person_name(lead)
     hash_password(password, lead)  # refuses one that is too weak before anything is made
     try:

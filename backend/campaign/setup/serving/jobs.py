@@ -84,7 +84,8 @@ def begin_job(
             if other.is_running and kind.changes_project and other.kind.changes_project:
                 raise ProjectError(
                     said(
-                        "{title} is under way, begun by {by}: wait until it is done, or cancel it, then try again",
+                        "{by} started “{title}”, which is still running: wait until it is done, or cancel it, "
+                        "then try again",
                         title=other.title,
                         by=other.by,
                     )

@@ -82,7 +82,9 @@ def change_settings(
         InputError: the file is not understood as it is.
     """
     if refused := [key for key in changes if key not in {one.key for one in EDITABLE}]:
-        raise NotAllowed(said("{setting} is set by whoever runs the server", setting=refused[0]))
+        raise NotAllowed(
+            said("{setting} is read-only here: ask whoever runs the server to change it", setting=refused[0])
+        )
     if fixed := why_fixed(project.folder):
         raise ProjectError(fixed)
     for key, (_, wanted) in changes.items():
@@ -96,8 +98,8 @@ def change_settings(
             if standing[key] != changes[key][0]:
                 raise Overtaken(
                     said(
-                        "{setting} was changed to {value} in the meantime, so nothing was saved: look at it, and save "
-                        "again if you still want to change it",
+                        "{setting} was changed to {value} meanwhile, so nothing was saved. Check it, then save "
+                        "again if you still want to",
                         setting=BY_KEY[key].label,
                         value=value_words(standing[key]),
                     )
@@ -154,9 +156,9 @@ def _fault(entry: SettingEntry, value: Value) -> str:
     for one in numbers:
         if isinstance(one, str):
             if len(one) > LONGEST:
-                return said("{setting} has more than {most} characters", setting=entry.label, most=LONGEST)
+                return said("{setting} has more than {most} characters: shorten it", setting=entry.label, most=LONGEST)
             if not one.strip():
-                return said("{setting} is empty: write something", setting=entry.label)
+                return said("{setting} is empty: write a value", setting=entry.label)
             if wrong := control_fault(one):
                 return said("{setting}: {message}", setting=entry.label, message=wrong)
         elif one is not None and not (
@@ -173,6 +175,4 @@ def _require_understood(text: str) -> None:
     try:
         msgspec.convert(tomllib.loads(text), ProjectSettings)
     except (ValueError, msgspec.MsgspecError) as error:
-        raise ProjectError(
-            said("{file} would not be understood: {message}", file=SETTINGS_FILE, message=error)
-        ) from error
+        raise ProjectError(said("{file} would not be valid: {message}", file=SETTINGS_FILE, message=error)) from error

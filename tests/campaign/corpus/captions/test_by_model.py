@@ -93,7 +93,7 @@ def test_what_the_check_refuses_is_asked_once_more_a_little_warmer(project: Proj
     }
     assert made == {("1 t=0", 1, 1): 45, ("t=0.2", 2, 1): 1, ("t=0.2", 2, 0): 2}
     assert {(published, text): reason for published, text, reason in waiting_rewrites(project)} == {
-        (boris, boris): "a name is left: Boris",
+        (boris, boris): "it still has a name: Boris",
         (carla, "Xylophone."): next(r for _, t, r in waiting_rewrites(project) if t == "Xylophone."),
     }
 
@@ -194,7 +194,7 @@ def test_the_tagger_that_the_project_names_looks_over_every_rewrite(
         report = rewritten(open_project(project.folder), server)
     tea = [text for text in TEXTS if "tea" in text]
     assert (report.at_once, report.waiting) == (48 - len(tea), len(tea))
-    assert {reason for _, _, reason in waiting_rewrites(project)} == {"a name is left: somebody"}
+    assert {reason for _, _, reason in waiting_rewrites(project)} == {"it still has a name: somebody"}
     assert seen == [("flair:small", "/a/python")] * (48 + len(tea))
     event = rows(project, "SELECT payload FROM event WHERE kind = 'captions_rewritten'")[-1][0]
     assert json.loads(str(event))["tagger"] == "flair:small"

@@ -125,7 +125,7 @@ def test_how_people_are_put_is_a_setting_and_part_of_the_version(corpus_project:
         ("name,is\nAnna,a woman\n", ["cast.csv, row 1: no column 'becomes'"]),
         (
             "name,becomes\nAnna,a woman\n,a man\nAnna,a girl\n",
-            ["cast.csv, row 3: there is no name", "cast.csv, row 4: the name 'Anna' stands in row 2 already"],
+            ["cast.csv, row 3: this line has no name", "cast.csv, row 4: the name 'Anna' is also in row 2"],
         ),
         (
             "name,becomes\nAnna,a friend of Boris\nBoris,a man\n",

@@ -44,7 +44,7 @@ def test_a_correction_counts_from_then_on_and_is_kept(corpus_project: Project, l
 
 
 @pytest.mark.parametrize(
-    ("text", "why"), [("  ", "is empty"), ("x" * 1001, "1001 signs"), (None, "the text that the caption already has")]
+    ("text", "why"), [("  ", "is empty"), ("x" * 1001, "1001 characters"), (None, "already has this text")]
 )
 def test_a_text_that_cannot_stand_is_refused(corpus_project: Project, lead: Person, text: str | None, why: str) -> None:
     first = accepted_captions(corpus_project, lead, most=1)[0]
@@ -86,5 +86,5 @@ def test_a_caption_is_fixed_once_a_pair_of_it_was_handed_out(judging: Judging) -
             "(SELECT min(pair_id) FROM pair WHERE query_id = ?)",
             [judging.annotators[0].annotator_id, NOW + 60, drawn[0]],
         )
-    with pytest.raises(ProjectError, match="Annotators already got pairs"):
+    with pytest.raises(ProjectError, match="Annotators already have pairs"):
         correct_caption(project, lead, drawn[1], "Snow falls.", "", seen="Rain falls on a roof.", now=NOW)

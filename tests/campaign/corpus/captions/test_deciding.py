@@ -80,7 +80,7 @@ def test_the_queue_holds_what_waits_by_text_with_its_differences(project: Projec
     assert queue.then.startswith("reelrank queries ")
     assert [item.published for item in queue.items][12:] == ["Then Dev waves at Dev.", "Then  Dev sighs."]
     twice = queue.items[12]
-    assert (twice.captions, twice.reason) == (2, "a name is left: Dev")
+    assert (twice.captions, twice.reason) == (2, "it still has a name: Dev")
     assert [item.caption_id for item in queue.items] == sorted(item.caption_id for item in queue.items)
 
 
@@ -99,7 +99,9 @@ def test_the_file_of_what_waits_can_be_handed_back_as_it_is(project: Project, le
 def test_two_wordings_of_one_caption_are_refused(project: Project) -> None:
     file = project.folder / "waiting.csv"
     file.write_text("caption,rewrite\nThen Dev waves at Dev.,A man waves.\nThen Dev waves at Dev.,He waves.\n")
-    with pytest.raises(InputError, match=r"waiting\.csv, row 3: row 2 has other words for this caption"):
+    with pytest.raises(
+        InputError, match=r"waiting\.csv, row 3: row 2 has another rewrite of this caption: keep one of them"
+    ):
         accept_rewrites(project, file, now=NOW)
     assert len(waiting_rewrites(project)) == 14
 
@@ -139,7 +141,7 @@ def test_a_rejected_rewrite_makes_no_query_now_or_after_another_run(project: Pro
 
 @pytest.mark.parametrize(
     ("words", "why"),
-    [("Then Anna waves.", "a name of the cast is left: Anna"), ("  ", "the rewrite is empty"), ("", "is empty")],
+    [("Then Anna waves.", "the rewrite still has a name: Anna"), ("  ", "the rewrite is empty"), ("", "is empty")],
 )
 def test_words_that_cannot_stand_are_refused(project: Project, leads: list[Person], words: str, why: str) -> None:
     before = rows(project, "Then Dev waves at Dev.")
@@ -197,7 +199,7 @@ def test_each_lead_takes_back_their_own_decisions_from_the_last_on(project: Proj
     first, second = (waiting(project, lea, text) for text in before)
     decide_rewrite(project, lea, first, "A man waves.", now=NOW + 1)
     decide_rewrite(project, lea, second, None, now=NOW + 2)
-    with pytest.raises(ProjectError, match="no decision of yours"):
+    with pytest.raises(ProjectError, match="you have no decision"):
         take_back_rewrite(project, lou, now=NOW + 3)
     assert take_back_rewrite(project, lea, now=NOW + 3).text is None
     assert rows(project, "Then  Dev sighs.") == before["Then  Dev sighs."]
@@ -261,20 +263,20 @@ def test_once_queries_are_drawn_nothing_is_decided_or_taken_back(project: Projec
         lambda: take_back_rewrite(project, leads[0], now=NOW),
     ]
     for act in acts:
-        with pytest.raises(ProjectError, match="fixed from then on"):
+        with pytest.raises(ProjectError, match="texts are fixed"):
             act()
     assert rewrite_queue(project, leads[0]) == queue
 
 
 def test_a_rewrite_that_another_run_replaced_is_gone(project: Project, leads: list[Person]) -> None:
-    with pytest.raises(ProjectError, match="rewritten again since"):
+    with pytest.raises(ProjectError, match="rewritten again"):
         decide_rewrite(project, leads[0], 9999, "A man.", now=NOW)
 
 
 def test_the_file_of_the_command_decides_in_nobodys_name(project: Project, tmp_path: Path) -> None:
     file = tmp_path / "waiting.csv"
     file.write_text("caption,rewrite\nThen Dev waves at Dev.,A man waves.\nThen  Dev sighs.,Boris sighs.\n")
-    with pytest.raises(InputError, match=r"waiting\.csv, row 3: a name of the cast is left: Boris"):
+    with pytest.raises(InputError, match=r"waiting\.csv, row 3: the rewrite still has a name: Boris"):
         accept_rewrites(project, file, now=NOW)
     assert events(project, "rewrite_decided") == []
     file.write_text("caption,rewrite\nThen Dev waves at Dev.,A man waves.\n")

@@ -80,7 +80,7 @@ def test_what_fails_the_last_attempt_waits_with_the_every_reason(project: Projec
     assert (report.accepted, report.waiting) == (0, 48)
     for _, text, reason in waiting_rewrites(project):
         assert text == "Anna zeppelin."
-        assert reason.startswith("a name is left: Anna")
+        assert reason.startswith("it still has a name: Anna")
     assert any("; similarity 0." in reason for _, _, reason in waiting_rewrites(project))
 
 
@@ -88,7 +88,7 @@ def test_where_there_is_no_answer_the_caption_itself_waits(project: Project) -> 
     rewrite_captions(project, OPERATOR, encoder=WordEncoder(), rewriter=Told([lambda text: ""]), now=NOW)
     waiting = waiting_rewrites(project)
     assert {(text, reason) for _, text, reason in waiting} == {
-        (caption, "there is no answer of any use") for caption in ORIGINALS
+        (caption, "there is no usable rewrite") for caption in ORIGINALS
     }
     assert set(rows(project, "similarity")) == {(None,)}
 
@@ -97,13 +97,13 @@ def test_a_name_that_a_rewriter_brings_in_is_noticed(tmp_path: Path) -> None:
     check = RewriteCheck(WordEncoder(), tmp_path, {"Ross": "a man", "Central Perk": "Central Perk"}, {})
     originals = ["Ross waves at a tall man.", "Ross sits in Central Perk."]
     verdicts = check.examine(originals, ["A man waves at tall Sheldon.", "A man sits in Central Perk."])
-    assert [verdict.reasons for verdict in verdicts] == [("a name is left: Sheldon",), ()]
+    assert [verdict.reasons for verdict in verdicts] == [("it still has a name: Sheldon",), ()]
 
 
 def test_a_tagger_finds_what_capitals_cannot(tmp_path: Path) -> None:
     check = RewriteCheck(WordEncoder(), tmp_path, {}, {}, OnlyMona())
     verdict, _ = check.examine(["mona waves at a cat.", "A cat."], ["mona waves at a cat.", "A cat."])
-    assert verdict.reasons == ("a name is left: mona",)
+    assert verdict.reasons == ("it still has a name: mona",)
     spared = RewriteCheck(WordEncoder(), tmp_path, {"mona": "mona"}, {}, OnlyMona())
     assert spared.examine(["mona waves."], ["mona waves."])[0].reasons == ()
 
@@ -129,7 +129,7 @@ def test_queries_drawn_while_a_model_is_at_work_keep_their_captions(project: Pro
             draw_queries(project, OPERATOR, val=2, test=1, seed=1, now=NOW)
         return without_name(text)
 
-    with pytest.raises(ProjectError, match="fixed from then on"):
+    with pytest.raises(ProjectError, match="texts are fixed"):
         rewrite_captions(project, OPERATOR, encoder=WordEncoder(), rewriter=Told([draws]), now=NOW)
     assert rows(project, "caption_id, text") == before
 

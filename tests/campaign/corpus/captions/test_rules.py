@@ -214,13 +214,13 @@ def test_an_eleventh_person_is_still_named() -> None:
 @pytest.mark.parametrize(
     ("cast", "problem"),
     [
-        ({"Rachel": ""}, "'Rachel' has nothing to become"),
+        ({"Rachel": ""}, "'Rachel' has no replacement: write one"),
         ({" ": "a man"}, "has no letter"),
-        ({"Rose": "a woman", "Jack": "a man with Rose"}, "'Jack' becomes 'a man with Rose', which the name 'Rose'"),
-        ({"An": "a woman"}, "which the name 'An' would change again"),
-        ({"Hope": "hope"}, "'Hope' becomes 'hope', which the name 'Hope'"),
-        ({"Two": "a man"}, "which the name 'Two' would change again"),
-        ({"Ann": "a woman", "women Lee": "someone"}, "which the name 'women Lee' would change again"),
+        ({"Rose": "a woman", "Jack": "a man with Rose"}, "'Jack' becomes 'a man with Rose', where the name 'Rose'"),
+        ({"An": "a woman"}, "where the name 'An' would be replaced again"),
+        ({"Hope": "hope"}, "'Hope' becomes 'hope', where the name 'Hope'"),
+        ({"Two": "a man"}, "where the name 'Two' would be replaced again"),
+        ({"Ann": "a woman", "women Lee": "someone"}, "where the name 'women Lee' would be replaced again"),
     ],
 )
 def test_a_cast_that_contradicts_itself_is_refused(cast: dict[str, str], problem: str) -> None:

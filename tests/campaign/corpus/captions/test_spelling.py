@@ -223,8 +223,8 @@ def test_the_check_says_what_may_be_a_name_beside_what_is_one(tmp_path: Path) ->
     check = RewriteCheck(WordEncoder(), tmp_path, CAST, {"Interegation"}, known=ENGLISH)
     texts = ["achel waves in the Interegation room.", "house waves at MONICA.", "A man waves in his house."]
     assert [verdict.reasons for verdict in check.examine(texts, texts)] == [
-        ("a name is left: Interegation", "this may be a name: achel"),
-        ("a name is left: Monica", "this may be a name: house"),
+        ("it still has a name: Interegation", "it may have a name: achel"),
+        ("it still has a name: Monica", "it may have a name: house"),
         (),
     ]
 

@@ -114,18 +114,21 @@ def test_words_that_a_phrase_puts_are_no_name(phrase: str, said: list[str], not_
     ("cast", "wrong"),
     [
         ({"Ann": "a woman", "Lee": "Lee", "3D": "someone"}, []),
-        ({"3": "a man", "": "a man"}, [("3", "the name '3' has no letter"), ("", "the name '' has no letter")]),
+        ({"3": "a man", "": "a man"}, [
+("3", "the name '3' has no letter: correct or remove it"),
+ ("", "the name '' has no letter: correct or remove it"),
+]),
         ({"Ann": "", "3": ""}, [
-            ("3", "the name '3' has no letter"),
-            ("Ann", "the name 'Ann' has nothing to become"),
-            ("3", "the name '3' has nothing to become"),
+            ("3", "the name '3' has no letter: correct or remove it"),
+            ("Ann", "the name 'Ann' has no replacement: write one, such as \"a woman\""),
+            ("3", "the name '3' has no replacement: write one, such as \"a woman\""),
         ]),
         # A name that stays itself changes nothing, and one that another phrase puts changes that.
         ({"man": "man", "Bo": "a man", "Al": "a man"}, [
-            ("Bo", "'Bo' becomes 'a man', which the name 'man' would change again"),
-            ("Al", "'Al' becomes 'a man', which the name 'man' would change again"),
+            ("Bo", "'Bo' becomes 'a man', where the name 'man' would be replaced again: choose other words"),
+            ("Al", "'Al' becomes 'a man', where the name 'man' would be replaced again: choose other words"),
         ]),
-        ({" ": "a man", "Bo": "a man"}, [(" ", "the name ' ' has no letter")]),
+        ({" ": "a man", "Bo": "a man"}, [(" ", "the name ' ' has no letter: correct or remove it")]),
     ],
 )  # fmt: skip
 def test_what_keeps_a_cast_from_meaning_one_thing(cast: dict[str, str], wrong: list[tuple[str, str]]) -> None:

@@ -125,7 +125,7 @@ def test_the_doctor_finds_a_description_that_does_not_stand_as_its_acts_say(desc
 def test_the_author_reads_why_it_came_back_and_sends_it_again(describing: Judging) -> None:
     send(describing, 0, event("d1"))
     project, lead = describing.project, describing.lead
-    with pytest.raises(ProjectError, match="goes back with words"):
+    with pytest.raises(ProjectError, match="then send the description back"):
         return_description(project, lead, "d1", "  ", seen=1, now=NOW)
     return_description(project, lead, "d1", "Which woman?", seen=1, now=NOW)
     answer = send(describing, 0)
@@ -162,7 +162,7 @@ def test_taking_back_leaves_the_corpus_as_it_was(describing: Judging) -> None:
     assert take_back_description(describing.project, describing.lead, "d1", now=NOW) == "accepted"
     assert corpus(describing) == before
     assert shown(describing, "d1").status is DescriptionStatus.WAITING
-    with pytest.raises(Overtaken, match="You took back what was done"):
+    with pytest.raises(Overtaken, match="You undid the decision about this description"):
         take_back_description(describing.project, describing.lead, "d1", now=NOW)
 
 
@@ -189,7 +189,7 @@ def test_both_descriptions_of_the_same_seconds_become_captions_of_one_moment(des
 
 def test_a_moment_of_other_seconds_takes_no_caption(describing: Judging) -> None:
     send(describing, 0, event("d1", span=(40.0, 44.0)))
-    with pytest.raises(ProjectError, match="no such moment of these seconds"):
+    with pytest.raises(ProjectError, match="the moment with these times is not there"):
         accept(describing, "d1", into=1)
     with pytest.raises(ProjectError, match="the caption is empty"):
         accept(describing, "d1", sentence=" ")
@@ -213,7 +213,7 @@ def test_what_rests_on_a_caption_keeps_it(describing: Judging, use: str) -> None
             [moment, caption],
         )
     before = corpus(describing)
-    with pytest.raises(ProjectError, match="since"):
+    with pytest.raises(ProjectError, match="cannot be undone"):
         take_back_description(describing.project, describing.lead, "d1", now=NOW)
     assert corpus(describing) == before
     assert shown(describing, "d1").status is DescriptionStatus.ACCEPTED
@@ -276,7 +276,7 @@ def test_the_guideline_has_versions_and_is_shown_anew(describing: Judging) -> No
     project, lead, anna = describing.project, describing.lead, describing.annotators[0]
     note_describing_seen(project, anna, 1, now=NOW)
     assert describe_work(project, anna).guideline.seen
-    for text, reason, why in [(" \n ", "x", "is empty"), ("A.", "", "needs a reason"), ("a" * 5000, "x", "signs")]:
+    for text, reason, why in [(" \n ", "x", "is empty"), ("A.", "", "needs a reason"), ("a" * 5000, "x", "characters")]:
         with pytest.raises(ProjectError, match=why):
             reword_describing(project, lead, text, reason, now=NOW)
     assert reword_describing(project, lead, " Mark  one thing. \n\n No names. ", "shorter", now=NOW) == 2
@@ -287,7 +287,7 @@ def test_the_guideline_has_versions_and_is_shown_anew(describing: Judging) -> No
     )
     with pytest.raises(ProjectError, match="nothing changed"):
         reword_describing(project, lead, "Mark one thing.\nNo names.", "again", now=NOW)
-    with pytest.raises(Overtaken, match=r"Lea changed it meanwhile \(version 2\)"):
+    with pytest.raises(Overtaken, match=r"Lea changed the guideline meanwhile \(version 2\)"):
         reword_describing(project, lead, "Other words.", "why", based_on=1, now=NOW)
 
 

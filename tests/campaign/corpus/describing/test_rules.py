@@ -52,14 +52,14 @@ def test_signs_that_control_a_terminal_are_left_out_and_no_others(text: str, kep
     [
         (0.0, 60.0, "A dog runs.", None),
         (59.96, 60.0, "A dog runs.", None),
-        (-0.04, 2.0, "A dog runs.", "the marks are no times of the video: mark start and end again"),
-        (float("nan"), 2.0, "A dog runs.", "the marks are no times of the video: mark start and end again"),
-        (1.0, float("inf"), "A dog runs.", "the marks are no times of the video: mark start and end again"),
+        (-0.04, 2.0, "A dog runs.", "start or end is not a time of this video: mark both again"),
+        (float("nan"), 2.0, "A dog runs.", "start or end is not a time of this video: mark both again"),
+        (1.0, float("inf"), "A dog runs.", "start or end is not a time of this video: mark both again"),
         (2.0, 2.0, "A dog runs.", "the end (2.00 s) is not after the start (2.00 s): mark both again"),
         (2.0, 60.04, "A dog runs.", "the end (60.04 s) is after the end of the video (60.00 s): mark it again"),
         (2.0, 3.0, "", "the sentence is empty: write what happens"),
         (2.0, 3.0, "a" * LONGEST_SENTENCE, None),
-        (2.0, 3.0, "a" * 501, "the sentence has 501 signs: say it in 500"),
+        (2.0, 3.0, "a" * 501, "the sentence has 501 characters: use at most 500"),
     ],
 )
 def test_what_cannot_be_a_description_of_a_video_of_a_minute(

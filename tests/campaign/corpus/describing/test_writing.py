@@ -94,7 +94,7 @@ def test_what_cannot_count_is_refused_alone_and_stays_in_the_log(describing: Jud
 @pytest.mark.parametrize("name", ["", "1.5", "-1", "x", "²", "9" * 30])
 def test_a_video_that_is_none_is_no_accident(describing: Judging, name: str) -> None:
     assert "no such video" in send(describing, 0, event("d1", video=name)).refused[0].message
-    with pytest.raises(ProjectError, match="not among those"):
+    with pytest.raises(ProjectError, match="not asked to describe this video"):
         describe_clip(describing.project, describing.annotators[0], name)
 
 
@@ -103,7 +103,7 @@ def test_nobody_changes_what_somebody_else_wrote(describing: Judging) -> None:
     send(describing, 0, first)
     for theirs in (event("d1", AGAIN), event("d1", OUT)):
         assert [one.message for one in send(describing, 1, theirs).refused] == ["this is somebody else's description"]
-    assert "under the name of something else" in send(describing, 1, replace(first)).refused[0].message
+    assert "under a name that is taken" in send(describing, 1, replace(first)).refused[0].message
     assert stored(describing, "d1").revision == 1
 
 
@@ -174,7 +174,7 @@ def test_a_choice_that_cannot_be_tells_everything_that_is_wrong(describing: Judg
     chosen = DescribingChoice(open=True, people=people, videos=("v1", "v77"), per_video=0, per_minute=-1.0)
     with pytest.raises(ProjectError) as refused:
         choose_describing(describing.project, describing.lead, chosen, now=NOW)
-    for words in ("Lea is a lead", "no person 99", "no video v77", "at least one", "above 0", "not both"):
+    for words in ("Lea is a lead", "no person 99", "no video v77", "1 or more", "above 0", "not both"):
         assert words in str(refused.value)
     assert describing_choice(describing.project, OPERATOR).people is None
 

@@ -75,9 +75,9 @@ def test_every_fault_of_a_file_is_told_in_its_order() -> None:
         "f, row 2: video 'v' lasts 1.5 s here and 10.0 s in row 1",
         "f, row 2: end 3.0 is more than 1 s after the video's end at 1.5 s",
         "f, row 4: was found before",
-        "f, row 4: id 'a' is already that of row 1",
-        "f, row 5: duration 0.0 is not positive",
-        "f: video y, sentence 1: duration -1.0 is not positive",
+        "f, row 4: id 'a' is already used in row 1: give each moment its own",
+        "f, row 5: duration 0.0 is not above 0",
+        "f: video y, sentence 1: duration -1.0 is not above 0",
         "f, row 8: end 3.0 is not after start 12.0",
         "f, row 8: start 12.0 is outside the video, which lasts 10.0 s",
         "f, row 9: the video name is empty",
@@ -112,7 +112,7 @@ def test_a_published_file_of_nothing_that_can_be_is_refused_with_all_of_it() -> 
         "f, row 1: start -1.0 is negative",
         "f, row 2: end 3.0 is not after start 3.0",
     ]
-    assert refusals(published=True) == refusals() == ["f: no captioned moment is in it"]
+    assert refusals(published=True) == refusals() == ["f: the file has no moments with captions"]
 
 
 def test_a_little_more_than_the_video_lasts_is_let_pass_as_far_as_somebody_says() -> None:
@@ -140,10 +140,10 @@ def test_moments_that_end_after_their_video_are_kept_and_told() -> None:
     found = merge([*late, *others], notes=("read well",), published=True, end_slack_s=0.5)
     assert found.notes == [
         "read well",
-        "moments that end up to 0.5 s after their video, kept: 7 (row 1, row 2, row 3, row 4, row 5, ...)",
+        "moments kept that end up to 0.5 s after their video: 7 (row 1, row 2, row 3, row 4, row 5, ...)",
     ]
     assert (found.published, found.end_slack_s) == (True, 0.5)
-    assert merge(late[:5]).notes[0].endswith("kept: 5 (row 1, row 2, row 3, row 4, row 5)")
+    assert merge(late[:5]).notes[0].endswith("after their video: 5 (row 1, row 2, row 3, row 4, row 5)")
 
 
 def test_the_first_places_of_many() -> None:

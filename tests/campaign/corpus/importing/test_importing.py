@@ -91,7 +91,7 @@ def test_the_text_of_charades_says_what_its_json_says(shared: Path, project: Pro
     ]
     text = tmp_path / "charades_sta_test.txt"
     text.write_text("\n".join(lines) + "\n")
-    with pytest.raises(InputError, match="row 1: video 3MSZA has no duration: add a duration, or name the folder of"):
+    with pytest.raises(InputError, match="row 1: video 3MSZA has no duration: add one, or name the folder of"):
         importing(project, text)
     importing(project, shared / "data/charades_sta/charades_test.json")
     report = importing(project, text)
@@ -138,8 +138,8 @@ def test_durations_that_differ_slightly_are_told_and_the_first_stays(project: Pr
     importing(project, videos_of(tmp_path / "train.json", {"v_a": 9, "v_b": 8}, v_a=9.5))
     report = importing(project, videos_of(tmp_path / "val.json", {"v_a": 7, "v_b": 7, "v_c": 7}, v_a=9.75, v_b=8.9))
     assert report.notes == (
-        "2 videos have another duration in the project, which stays: v_a lasts 9.75 s here, but 9.5 s in the project, "
-        "...",
+        "2 videos have another duration in the project, which is kept: v_a lasts 9.75 s here, but 9.5 s in the "
+        "project, ...",
     )
     found = project.store.db.conn.execute("SELECT name, duration_s FROM video ORDER BY name").fetchall()
     assert [tuple(row) for row in found] == [("v_a", 9.5), ("v_b", 8), ("v_c", 7)]
@@ -170,10 +170,10 @@ def test_a_measured_duration_counts_whatever_later_files_state(project: Project,
     path = write(tmp_path / "train.json", stated)
     first = importing(project, path, "activitynet", videos=demo.clip_folder())
     assert (first.measured, added(first)) == (1, (1, 2, 2))
-    assert "moments that end up to 1 s after their measured video, shown to its end: 1" in first.notes
+    assert "moments that end up to 1 s after their measured video, whose clips stop at its end: 1" in first.notes
     again = importing(project, path, "activitynet")
     assert added(again) == (0, 0, 0)
-    assert f"another duration in the project, which stays: {CLIP} lasts 19.5 s here, but 17.84 s" in again.notes[0]
+    assert f"another duration in the project, which is kept: {CLIP} lasts 19.5 s here, but 17.84 s" in again.notes[0]
 
 
 def test_moments_outside_the_measured_video_are_left_out_of_a_published_corpus(
@@ -187,7 +187,10 @@ def test_moments_outside_the_measured_video_are_left_out_of_a_published_corpus(
         "the start is after the end of the video": (f"video {CLIP}, sentence 2",),
         "the end is more than 1 s after that of the video": (f"video {CLIP}, sentence 3",),
     }
-    assert "moments left out now that the project has already, without a clip to show: 2" in report.notes
+    assert (
+        "moments that were left out now but stay in the project from an earlier import, without a clip: 2"
+        in report.notes
+    )
     own = tmp_path / "own.csv"
     own.write_text(f"video,start,end,caption\n{CLIP},0,4,A bed.\n{CLIP},18,25,A room.\n")
     with pytest.raises(InputError, match=r"row 3: start 18\.0 is outside the video, which lasts 17\.84 s"):
@@ -204,7 +207,7 @@ def test_the_last_segment_of_didemo_ends_with_its_video(project: Project, tmp_pa
     assert [(left.why, left.where) for left in report.left_out] == [
         ("the start is after the end of the video", ("row 3",))
     ]
-    assert "moments that end up to 5 s after their measured video, shown to its end: 1" in report.notes
+    assert "moments that end up to 5 s after their measured video, whose clips stop at its end: 1" in report.notes
 
 
 def test_a_published_corpus_of_which_no_moment_lies_in_its_videos_is_refused(project: Project, tmp_path: Path) -> None:

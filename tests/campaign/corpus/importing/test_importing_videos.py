@@ -75,7 +75,7 @@ def test_what_is_wrong_is_told_at_once_and_the_rest_is_taken(project: Project, f
 def test_moments_of_a_video_of_unknown_length_are_left_out(project: Project, folder: Path, tmp_path: Path) -> None:
     report = importing(project, written(tmp_path, "gone", "good"), folder)
     assert [(left.count, left.where) for left in report.left_out] == [(1, ("row 1",))]
-    assert report.left_out[0].why.startswith("nobody knows how long the video is")
+    assert report.left_out[0].why.startswith("the length of the video is unknown")
     assert (report.videos, report.moments) == (1, 1)
 
 

@@ -106,7 +106,9 @@ def test_at_import(project: Project, broken: Path, tmp_path: Path) -> None:
     # The moment after the end of what is left of a video cannot be shown; the others are all there.
     assert [(left.why, left.count) for left in report.left_out] == [("the start is after the end of the video", 1)]
     assert (report.videos, report.moments) == (10, 11)
-    assert any("end up to 1 s after their measured video, shown to its end: 1" in note for note in report.notes)
+    assert any(
+        "end up to 1 s after their measured video, whose clips stop at its end: 1" in note for note in report.notes
+    )
 
 
 @pytest.mark.parametrize(("name", "message"), [("absent", "absent.mp4: no video file in "), *UNREADABLE.items()])

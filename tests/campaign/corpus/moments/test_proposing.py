@@ -94,7 +94,7 @@ def test_what_cannot_be_proposed_is_told_and_nothing_is_written(project: Project
         windows(project, ByWindows((0.002,), 0.001))
     with pytest.raises(ProjectError, match="no video nowhere"):
         propose_moments(project, OPERATOR, WINDOWS, videos=["a", "nowhere"], now=NOW)
-    with pytest.raises(ProjectError, match=r"(?s)none of the videos can be looked at.*a: its file is not known"):
+    with pytest.raises(ProjectError, match=r"(?s)none of the videos can be read.*a: its file is not known"):
         propose_moments(project, OPERATOR, ByShots(), now=NOW)
     assert of(project, "a") == before
     empty = init_project(tmp_path / "empty", encoder="minilm")
@@ -137,16 +137,16 @@ def test_a_moment_is_split_joined_and_removed(project: Project) -> None:
     assert [start for start, *_ in of(project, "a")] == [0.0, 2.0, 6.0]
     told = [row.words for row in find_activity(project, OPERATOR, ActivityFilter(), first=0, most=3)]
     assert told == [
-        "removed 1.50–8.00 s among the moments of a",
-        "made 1.50–8.00 s of 1.50–4.00 s, 4.00–8.00 s among the moments of a",
-        "made 0.00–1.50 s, 1.50–4.00 s of 0.00–4.00 s among the moments of a",
+        "removed moments from a: 1.50–8.00 s",
+        "changed moments of a: 1.50–4.00 s, 4.00–8.00 s became 1.50–8.00 s",
+        "changed moments of a: 0.00–4.00 s became 0.00–1.50 s, 1.50–4.00 s",
     ]
 
 
 def test_what_is_used_stays_as_it_is(project: Project) -> None:
     captioned = moment(project, "a", 2.0)
     assert captioned.used
-    message = r"2\.00 to 6\.00 s of a is used by 1 captions, so it stays as it is"
+    message = r"2\.00 to 6\.00 s of a is in use \(1 caption\), so it cannot change"
     with pytest.raises(ProjectError, match=message):
         change_moments(project, OPERATOR, "a", [captioned.moment_id], [], now=NOW)
     with pytest.raises(ProjectError, match=message):
@@ -158,7 +158,7 @@ def test_what_is_used_stays_as_it_is(project: Project) -> None:
     ("span", "why"),
     [
         ((3.0, 3.0), "the end 3 is not after the start 3"),
-        ((2.0, 6.0), "has a moment with this start and end already"),
+        ((2.0, 6.0), "already has a moment with this start and end"),
     ],
 )
 def test_a_span_that_can_be_no_moment_is_refused_and_nothing_changes(
@@ -175,7 +175,7 @@ def test_two_leads_at_one_moment_do_not_undo_each_other(project: Project) -> Non
     windows(project)
     first = moment(project, "a", 0.0)
     change_moments(project, OPERATOR, "a", [first.moment_id], [(0.0, 3.0)], now=NOW)
-    with pytest.raises(Overtaken, match="not there any more"):
+    with pytest.raises(Overtaken, match="changed or removed this moment"):
         split_moment(project, OPERATOR, first.moment_id, 1.0, now=NOW)
     with pytest.raises(Overtaken):
         change_moments(project, OPERATOR, "b", [moment(project, "a", 0.0).moment_id], [], now=NOW)
@@ -211,7 +211,7 @@ def test_a_file_with_problems_is_refused_as_a_whole(project: Project, tmp_path: 
     assert [str(problem) for problem in refusal.value.problems] == [
         "moments.csv, row 3: the project has no video 'nobody'",
         "moments.csv, row 4: the end 2 is not after the start 3",
-        "moments.csv, row 5: start and end are numbers of seconds",
+        "moments.csv, row 5: start and end have to be numbers of seconds",
     ]
     assert of(project, "a") == [(2.0, 6.0, Origin.IMPORTED)]
     file.write_text("video,start,end\n")
@@ -225,7 +225,7 @@ def test_moments_under_judgement_stay_and_annotators_change_none(judging: Judgin
     found = [m for m in moments_of_video(project, judging.lead, pair.video) if m.pairs]
     assert found
     assert all(m.used for m in found)
-    with pytest.raises(ProjectError, match="pairs, so it stays"):
+    with pytest.raises(ProjectError, match=r"pairs\), so it cannot change"):
         change_moments(project, judging.lead, pair.video, [found[0].moment_id], [], now=NOW)
     with pytest.raises(NotAllowed):
         moments_of_video(project, judging.annotators[0], pair.video)
@@ -245,6 +245,6 @@ def test_without_a_caption_candidates_come_from_people_or_runs(tmp_path: Path) -
     own.write_text("a dog runs\n")
     draw_queries(project, OPERATOR, own=own, now=NOW)
     assert next_step(project, OPERATOR) == f"reelrank candidates {project.folder} --pool RUN.json"
-    with pytest.raises(ProjectError, match="no moment has a caption, and candidates are found by captions"):
+    with pytest.raises(ProjectError, match="no moment has a caption to find candidates by"):
         choose_candidates(project, OPERATOR, now=NOW)
     assert not project.store.db.execute("SELECT 1 FROM candidate").fetchone()

@@ -72,7 +72,7 @@ def test_what_cannot_be_read_is_told_and_the_rest_is_taken(project: Project, fol
     assert [str(problem) for problem in report.problems] == [
         "half.mp4: is incomplete (its index is missing): copy it again",
         "text.mp4: is not a video file",
-        "twin.mp4: has the same content as the video dog: one of them is enough",
+        "twin.mp4: has the same content as the video dog: keep one of them",
     ]
 
 
@@ -96,7 +96,7 @@ def test_nothing_is_written_where_nothing_can_be_taken(project: Project, tmp_pat
         register(project, tmp_path / "nowhere")
     bad = tmp_path / "bad"
     bad.mkdir()
-    with pytest.raises(InputError, match="no video file is in it"):
+    with pytest.raises(InputError, match="the folder has no video files"):
         register(project, bad)
     for name in ("a.mp4", "b.mp4"):
         (bad / name).write_text("no video")
@@ -131,7 +131,7 @@ def test_another_content_under_an_old_name_is_not_taken_for_it(project: Project,
     shutil.copy(DEMO / "rainy_street.mp4", folder / "dog.mp4")
     report = register(project, folder)
     assert [str(problem) for problem in report.problems] == [
-        "dog.mp4: its content is not that of the project's video dog: give the file another name, or put the old back"
+        "dog.mp4: its content differs from the project's video dog: rename this file, or put the old one back"
     ]
     assert project.store.db.conn.execute("SELECT sha256 FROM video WHERE name = 'dog'").fetchone()[0] == before
 

@@ -52,7 +52,7 @@ def test_it_tells_who_did_what_to_what(worked: Judging) -> None:
     assert [(one.by, one.words) for one in found] == [
         (None, "restored the database from a_b%; the former state is kept as –"),
         ("Lea", "paused (“on leave”)"),
-        ("Lea", "changed the rule about next batches: of the last 5, a mean of 3, or – graded 1 or more (“stricter”)"),
+        ("Lea", "changed the rule for next batches: of the last 5, a mean of 3, or – graded 1 or more (“stricter”)"),
         ("Lea", "adjudicated: relevance 2 (“seen <twice>, 100 %”)"),
     ]
     assert found[1].about == worked.annotators[0].name

@@ -56,9 +56,9 @@ def well(judging: Judging) -> bool:
 def test_the_page_reads_what_the_rule_says(settled: Judging) -> None:
     found = [next_batch(settled.project, settled.lead, query) for query in queries(settled)]
     assert [one.reading.words for one in found] == [
-        "mean 2.4 of 2.0, 3 of 5 graded 3 or more: open",
-        "mean 2.4 of 2.0, 2 of 5 graded 3 or more: open",
-        "mean 0.8 of 2.0, 0 of 5 graded 3 or more: do not open",
+        "mean 2.4 (needs 2.0), 3 of 5 graded 3 or more: open",
+        "mean 2.4 (needs 2.0), 2 of 5 graded 3 or more: open",
+        "mean 0.8 (needs 2.0), 0 of 5 graded 3 or more: do not open",
     ]
     assert {(one.number, one.pairs, one.state, one.opened) for one in found} == {(2, 20, NextState.READY, None)}
     with pytest.raises(ProjectError, match="there is no query 999 with candidates"):
@@ -71,7 +71,7 @@ def test_opening_notes_what_the_rule_said(settled: Judging) -> None:
     assert told(settled, "batch_opened") == [
         {
             **{"number": 2, "pairs": 20, "rule": 1, "reason": "the rare one"},
-            "says": "mean 0.8 of 2.0, 0 of 5 graded 3 or more: do not open",
+            "says": "mean 0.8 (needs 2.0), 0 of 5 graded 3 or more: do not open",
         }
     ]
     found = next_batch(project, settled.lead, query)
@@ -133,13 +133,13 @@ def test_a_batch_stays_once_somebody_has_worked_on_it(settled: Judging, did: str
         why = r"people have worked on it \(1 × skip\)"
     elif did == "refused":
         assert record_grades(project, carla, [GradeEvent(pair, 9, "key-9", 1)], now=later)[0].status == "refused"
-        why = "the log tells of its pairs already"
+        why = "the activity log already mentions its pairs"
     else:
         shown(project, carla, pair, now=later)
         later += 100_000 * (did == "shown long ago")
         why = "a pair of it is on the screen of Carla"
     before = tables(settled)
-    with pytest.raises(ProjectError, match=rf"^batch 2 of query {query} stays: {why}$"):
+    with pytest.raises(ProjectError, match=rf"^batch 2 of query {query} cannot be taken back: {why}$"):
         undo_batch(project, settled.lead, query, "too early", number=2, now=later)
     assert tables(settled) == before
     found = next_batch(project, settled.lead, query).opened
@@ -158,13 +158,13 @@ def test_a_batch_stays_once_a_release_lists_its_pairs(
     undo_batch(project, settled.lead, query, "too early", number=2, now=NOW + 2)
     open_batch(project, settled.lead, query, now=NOW + 3)
     export_release(project, OPERATOR, tmp_path / "since", now=NOW + 4)
-    with pytest.raises(ProjectError, match="stays: a release that was made since lists its pairs"):
+    with pytest.raises(ProjectError, match="cannot be taken back: a release made since then has its pairs"):
         undo_batch(project, settled.lead, query, "too early", number=2, now=NOW + 5)
 
 
 def test_a_first_batch_and_one_before_the_newest_stay(settled: Judging) -> None:
     query = queries(settled)[0]
-    with pytest.raises(ProjectError, match="a first batch is there for as long as the query is"):
+    with pytest.raises(ProjectError, match="a first batch stays as long as its query"):
         undo_batch(settled.project, settled.lead, query, "why", number=1, now=NOW)
     with pytest.raises(Overtaken, match=r"batch 2 of this query is not open \(any more\)"):
         undo_batch(settled.project, settled.lead, query, "why", number=2, now=NOW)

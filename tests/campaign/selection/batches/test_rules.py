@@ -53,17 +53,25 @@ def test_the_rule_is_its_definition(rule: BatchRule, relevances: list[int | None
 @pytest.mark.parametrize(
     ("last", "word", "words"),
     [
-        ((3, 3, 2, 2, 2), "open", "mean 2.4 of 2.0, 2 of 5 graded 3 or more: open"),
-        ((3, 3, 3, 0, 0), "open", "mean 1.8 of 2.0, 3 of 5 graded 3 or more: open"),
-        ((2, 2, 2, 2, 2), "open", "mean 2.0 of 2.0, 0 of 5 graded 3 or more: open"),
-        ((4, 4, 1, 0, 0), "do not open", "mean 1.8 of 2.0, 2 of 5 graded 3 or more: do not open"),
+        ((3, 3, 2, 2, 2), "open", "mean 2.4 (needs 2.0), 2 of 5 graded 3 or more: open"),
+        ((3, 3, 3, 0, 0), "open", "mean 1.8 (needs 2.0), 3 of 5 graded 3 or more: open"),
+        ((2, 2, 2, 2, 2), "open", "mean 2.0 (needs 2.0), 0 of 5 graded 3 or more: open"),
+        ((4, 4, 1, 0, 0), "do not open", "mean 1.8 (needs 2.0), 2 of 5 graded 3 or more: do not open"),
         (
             (None, 2, 2, 2, 1),
             "do not open",
-            "mean 1.75 of 2.0 (4 of 5 have a relevance), 0 of 5 graded 3 or more: do not",
+            "mean 1.75 (needs 2.0), 4 of 5 have a relevance, 0 of 5 graded 3 or more: do not",
         ),
-        ((None, None, None, 4, 4), "cannot tell", "mean 4.0 of 2.0 (2 of 5 have a relevance), 2 of 5 graded 3 or more"),
-        ((None,) * 5, "cannot tell", "no mean of 2.0 (0 of 5 have a relevance), 0 of 5 graded 3 or more: cannot tell"),
+        (
+            (None, None, None, 4, 4),
+            "cannot tell",
+            "mean 4.0 (needs 2.0), 2 of 5 have a relevance, 2 of 5 graded 3 or more",
+        ),
+        (
+            (None,) * 5,
+            "cannot tell",
+            "no mean yet (needs 2.0), 0 of 5 have a relevance, 0 of 5 graded 3 or more: cannot tell",
+        ),
     ],
 )
 def test_what_the_last_five_say(last: tuple[int | None, ...], word: str, words: str) -> None:
@@ -99,16 +107,16 @@ def test_no_campaign_begins_with_a_rule_that_it_would_refuse(grades: int, size: 
 @pytest.mark.parametrize(
     ("rule", "message"),
     [
-        (BatchRule(0, 2.0, None, 3), "the last 1 to 40 candidates may speak, not 0"),
+        (BatchRule(0, 2.0, None, 3), "the rule can look at the last 1 to 40 candidates, not 0"),
         (
             BatchRule(5, None, None, 3),
             "a rule needs one of its two conditions: a mean, or a number of pairs with a grade",
         ),
-        (BatchRule(5, 4.5, None, 3), "a mean is above 0 and at most 4, not 4.5"),
-        (BatchRule(5, 2.005, None, 3), "a mean has at most two decimals, not 2.005"),
-        (BatchRule(5, None, 6, 3), "of the last 5 candidates 1 to 5 may be asked for, not 6"),
-        (BatchRule(5, None, 3, 5), "the grade is 1 to 4, not 5"),
-        (BatchRule(5, None, 3, 0), "the grade is 1 to 4, not 0"),
+        (BatchRule(5, 4.5, None, 3), "the mean has to be above 0 and at most 4, not 4.5"),
+        (BatchRule(5, 2.005, None, 3), "the mean can have two decimals, not 2.005"),
+        (BatchRule(5, None, 6, 3), "the rule can ask for 1 to 5 of the last 5 candidates, not 6"),
+        (BatchRule(5, None, 3, 5), "the grade has to be 1 to 4, not 5"),
+        (BatchRule(5, None, 3, 0), "the grade has to be 1 to 4, not 0"),
     ],
 )
 def test_what_is_wrong_with_a_rule_is_said(rule: BatchRule, message: str) -> None:
@@ -129,4 +137,6 @@ def test_a_mean_a_hundredth_below_is_not_enough() -> None:
 
 def test_a_mean_may_be_the_highest_grade_and_not_0() -> None:
     assert list(model.rule_problems(BatchRule(5, 4.0, None, 3), scale(5))) == []
-    assert list(model.rule_problems(BatchRule(5, 0.0, None, 3), scale(5))) == ["a mean is above 0 and at most 4, not 0"]
+    assert list(model.rule_problems(BatchRule(5, 0.0, None, 3), scale(5))) == [
+        "the mean has to be above 0 and at most 4, not 0"
+    ]

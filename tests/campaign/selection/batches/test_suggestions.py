@@ -46,7 +46,7 @@ def test_what_would_be_done_is_told_before_and_then_done(settled: Judging) -> No
     assert states(settled) == [NextState.ENDED, NextState.ENDED, NextState.DECLINED]
     declined = next_batch(project, lead, seen.queries[2].query_id).declined
     assert declined is not None
-    assert declined.reason == "The rule: mean 0.8 of 2.0, 0 of 5 graded 3 or more: do not open"
+    assert declined.reason == "The rule: mean 0.8 (needs 2.0), 0 of 5 graded 3 or more: do not open"
     assert batch_shares(project, OPERATOR) == {"val": {"2": 2}, "test": {"1": 1}}
     assert doctor(project, now=NOW).findings == ()
 
@@ -58,7 +58,7 @@ def test_where_nothing_is_left_it_says_so(settled: Judging, judging: Judging) ->
     with pytest.raises(ProjectError, match="The rule recommends no further batches"):
         accept_suggestions(project, lead, seen, now=NOW)
     seen = batch_suggestions(judging.project, judging.lead)
-    with pytest.raises(ProjectError, match=r"no query waits for a decision about its next batch; 3 wait for grades$"):
+    with pytest.raises(ProjectError, match=r"no query needs a decision about its next batch; 3 wait for grades$"):
         accept_suggestions(judging.project, judging.lead, seen, decline=True, now=NOW)
 
 
@@ -69,7 +69,7 @@ def test_the_second_of_two_leads_is_told_and_does_what_is_left(settled: Judging,
     done = accept_suggestions(project, max_, seen, now=NOW + 60)
     assert done == AcceptedReport(opened=1, pairs=20, declined=0, overtaken=1)
     with pytest.raises(
-        Overtaken, match=r"^Lea opened batch 2 of “.+” 2 minutes ago: nothing that you looked at is left"
+        Overtaken, match=r"^Lea opened batch 2 of “.+” 2 minutes ago, so nothing of what you saw is left"
     ):
         accept_suggestions(project, max_, seen, now=NOW + 120)
 
@@ -79,7 +79,7 @@ def test_nothing_is_accepted_that_another_rule_suggested(settled: Judging, max_:
     seen = batch_suggestions(project, max_)
     assert set_batch_rule(project, lead, BatchRule(5, 2.5, None, 3), "only means", based_on=1, now=NOW) == 2
     with pytest.raises(
-        Overtaken, match=r"^Lea changed the rule 1 minute ago \(“only means”\)\. Look at what it suggests"
+        Overtaken, match=r"^Lea changed the rule 1 minute ago \(“only means”\)\. Check what it recommends"
     ):
         accept_suggestions(project, max_, seen, now=NOW + 60)
     assert states(settled) == [NextState.READY] * 3
@@ -131,12 +131,12 @@ def test_others_get_in_between_two_transactions(settled: Judging) -> None:
 def test_the_rule_has_versions_with_who_and_why(settled: Judging, max_: Person) -> None:
     project, lead = settled.project, settled.lead
     looser = BatchRule(4, None, 1, 2)
-    with pytest.raises(ProjectError, match="another rule needs a reason"):
+    with pytest.raises(ProjectError, match="a new rule needs a reason"):
         set_batch_rule(project, lead, looser, " ", now=NOW)
-    with pytest.raises(InputError, match="the grade is 1 to 4, not 7"):
+    with pytest.raises(InputError, match="the grade has to be 1 to 4, not 7"):
         set_batch_rule(project, lead, BatchRule(5, 2.0, 3, 7), "why", now=NOW)
     assert set_batch_rule(project, lead, looser, "more recall", based_on=1, now=NOW) == 2
-    with pytest.raises(Overtaken, match=r"^Lea changed the rule 2 minutes ago \(“more recall”\): look at it"):
+    with pytest.raises(Overtaken, match=r"^Lea changed the rule 2 minutes ago \(“more recall”\): read it"):
         set_batch_rule(project, max_, BatchRule(5, 3.0, 3, 3), "fewer", based_on=1, now=NOW + 120)
     with pytest.raises(ProjectError, match="already says this"):
         set_batch_rule(project, max_, looser, "fewer", now=NOW)

@@ -222,9 +222,9 @@ def test_everything_that_is_wrong_is_told_at_once_and_nothing_is_written(
         ("one.jsonl", 1, f"query {val}, moment 1: end 5.0 is not after start 5.0"),
         ("one.jsonl", 2, f"query {val}, moment 2: start -1.0 is before the video begins"),
         ("one.jsonl", 3, f"query {val}, moment 3: end 61.5 is after its video, which lasts 60 s"),
-        ("one.jsonl", 4, f"query {val}, moment 4: video 'nowhere' is not in this project (and so 1 more)"),
+        ("one.jsonl", 4, f"query {val}, moment 4: video 'nowhere' is not in this project (1 more prediction is in it)"),
         ("one.jsonl", 6, "query 9999 is not in this project"),
-        ("one.jsonl", 7, f"query {train} is a training query, of which nothing is judged"),
+        ("one.jsonl", 7, f"query {train} is a training query, whose moments are not graded"),
         ("twin.json", None, "is the same file as good: give each run once"),
         ("lacking.json", None, "cannot be read: No such file or directory"),
     ]
@@ -239,9 +239,9 @@ def test_what_cannot_be_done_is_refused(asked: tuple[Project, int, int], tmp_pat
         options = PoolingOptions(depth, iou)
         return pool_candidates(project, OPERATOR, files, options, captions=False, again=again, now=NOW)
 
-    with pytest.raises(ProjectError, match="leave --again out"):
+    with pytest.raises(ProjectError, match="remove --again"):
         pool(run, again=True)
-    with pytest.raises(ProjectError, match="1 or more predictions of a query are taken, not 0"):
+    with pytest.raises(ProjectError, match="the depth is 0: take 1 or more"):
         pool(run, depth=0)
     with pytest.raises(ProjectError, match="an overlap above 0 and at most 1, not 70"):
         pool(run, iou=70)
@@ -250,9 +250,9 @@ def test_what_cannot_be_done_is_refused(asked: tuple[Project, int, int], tmp_pat
     pool(run)
     with pytest.raises(ProjectError, match=r"exist already \(made with run\)"):
         pool(other)
-    with pytest.raises(InputError, match="was pooled before as run, 20 deep"):
+    with pytest.raises(InputError, match="was already pooled as run, 20 deep"):
         pool(f"another={run}", again=True)
-    with pytest.raises(InputError, match="another run was pooled as run before"):
+    with pytest.raises(InputError, match="another run was already pooled as run before"):
         pool(f"run={other}", again=True)
     assert pool(run, again=True, depth=21).pairs == 0  # deeper, but there is nothing more
     assert rows(project, "SELECT name, part, depth FROM source") == [("run", 1, 20), ("run", 2, 21)]

@@ -221,7 +221,7 @@ def test_no_more_queries_are_probed_than_there_are_and_a_project_without_any_has
     corpus_project: Project, tmp_path: Path
 ) -> None:
     draw_queries(corpus_project, OPERATOR, val=2, test=0, seed=3, now=NOW)
-    with pytest.raises(ProjectError, match="3 queries cannot be probed: there are 2 to judge"):
+    with pytest.raises(ProjectError, match="--probe is 3: write 0 to 2"):
         choose_candidates(corpus_project, OPERATOR, probe=3, now=NOW)
     # A corpus of 48 moments has no others: the probe is all that batch 1 leaves.
     report = choose_candidates(corpus_project, OPERATOR, probe=1, now=NOW)

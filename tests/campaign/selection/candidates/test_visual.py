@@ -103,7 +103,7 @@ def test_a_video_that_cannot_be_looked_at_is_told_and_its_moments_left_out(proje
 def test_without_any_video_nothing_is_written(project: Project) -> None:
     for file in (project.folder.parent / "videos").iterdir():
         file.unlink()
-    with pytest.raises(ProjectError, match=r"no moment that could be looked at: one\.mp4"):
+    with pytest.raises(ProjectError, match=r"no video of any moment can be read: one\.mp4"):
         pool_candidates(project, OPERATOR, [], captions=False, visual="colours", now=NOW)
     assert project.store.db.conn.execute("SELECT count(*) FROM candidate").fetchone()[0] == 0
 

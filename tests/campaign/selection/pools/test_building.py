@@ -191,7 +191,7 @@ def test_queries_without_a_distractor_are_told(made: Callable[..., BuildReport],
     ("options", "message"),
     [
         ({"pool": 1}, "2 videos or more"),
-        ({"positives": 0}, "1 or more, not 0"),
+        ({"positives": 0}, "--positives is 0: write 1 or more"),
         ({"t_pos": 0.5}, "has to be below"),
         ({"pool": 31}, "has 30 videos"),
         ({"t_neg": -0.5}, "no query has a pool of 12"),

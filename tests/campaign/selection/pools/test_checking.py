@@ -247,7 +247,7 @@ def test_pools_without_any_other_video_cannot_be_checked(tmp_path: Path) -> None
         said["pos_moments"] = [[] for _ in said["sentences"]]
         said["retrieval_pool"] = [[video] if pool else [] for pool in said["retrieval_pool"]]
     (tmp_path / "pools.json").write_text(json.dumps(found))
-    with pytest.raises(InputError, match="no query whose pool is full and holds a video besides the query's own"):
+    with pytest.raises(InputError, match="no query with a full pool and a video other than its own"):
         make(tmp_path / "pools.json", tmp_path / "check")
 
 

@@ -171,7 +171,7 @@ def test_a_query_may_be_named_and_is_drawn_without_video_files(tmp_path: Path) -
     ("change", "refusal", "said"),
     [
         ({"query": "c#7"}, InputError, r"pools\.json: has no query c#7: a query is called VIDEO#N"),
-        ({"videos": Path("no such folder")}, ProjectError, "no such folder is no folder of videos"),
+        ({"videos": Path("no such folder")}, ProjectError, "no such folder is not a folder"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused_and_nothing_is_written(
@@ -192,7 +192,7 @@ def test_few_queries_have_no_map(tmp_path: Path) -> None:
         found[video]["pos_moments"] = [[] for _ in SAID[video]]
     file.write_text(json.dumps(found), encoding="utf-8")
     report = figures.write_pool_figures(file, tmp_path / "out", encoder=WordEncoder(), embeddings=tmp_path / "vectors")
-    assert report.notes == ("no map of queries: it needs 5 that differ",)
+    assert report.notes == ("no map of queries: it needs at least 5 different ones",)
     assert {path.name for path in report.files} == {
         *("query.png", "query.svg", "similarity.png", "similarity.svg", "similarity.csv")
     }
@@ -264,5 +264,5 @@ def test_pairs_without_a_number_are_refused_by_row(tmp_path: Path) -> None:
     lines = pairs.read_text("utf-8").splitlines()
     lines[2] = lines[2].rpartition(",")[0] + ",much"
     pairs.write_text("\n".join(lines), "utf-8")
-    with pytest.raises(InputError, match=r"pairs\.csv, row 3: 'much' is no s_tv"):
+    with pytest.raises(InputError, match=r"pairs\.csv, row 3: 'much' is not a value of s_tv"):
         read_built(file)

@@ -114,7 +114,7 @@ def test_of_many_names_without_a_show_three_are_told() -> None:
     for names, told in ((["c", "b", "a"], "(a, b, c)"), (["d", "c", "b", "a"], "(a, b, c ...)")):
         with pytest.raises(ProjectError) as refusal:
             shows(everything := [*names, "castle_s01e02"], named_shows(everything))
-        assert f"the show of {len(names)} of {len(names) + 1} videos cannot be told from the name {told}" in str(
+        assert f"the names of {len(names)} of {len(names) + 1} videos do not tell their show {told}" in str(
             refusal.value
         )
 

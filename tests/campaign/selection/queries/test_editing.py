@@ -109,9 +109,9 @@ def test_what_another_query_has_or_somebody_else_changed_is_not_taken(mine: Proj
 
     for text, said in (
         (" ", "the text is empty"),
-        (rain.text, "a test query of the project already"),
-        (drawn.text, "a val query of the project already"),
-        (training, "a train query of the project already"),
+        (rain.text, "has a test query with this text"),
+        (drawn.text, "has a val query with this text"),
+        (training, "a train query of the project"),
     ):
         with pytest.raises(ProjectError, match=said):
             change(text, cat.text)
@@ -125,9 +125,9 @@ def test_what_another_query_has_or_somebody_else_changed_is_not_taken(mine: Proj
 
 def test_queries_with_candidates_stay_as_they_are(judging: Judging) -> None:
     first = drawn_queries(judging.project, judging.lead, most=1)[0]
-    with pytest.raises(ProjectError, match="the candidate lists exist already"):
+    with pytest.raises(ProjectError, match="candidate lists already exist"):
         change_query(judging.project, judging.lead, first.query_id, "A cat.", Split.VAL, seen=first.text, now=NOW)
-    with pytest.raises(ProjectError, match="the candidate lists exist already"):
+    with pytest.raises(ProjectError, match="candidate lists already exist"):
         remove_queries(judging.project, judging.lead, [first.query_id], now=NOW)
     with writing(judging.project.store) as db:
         assert db.conn.execute("SELECT count(*) FROM query WHERE split <> 'train'").fetchone()[0] == 3

@@ -56,17 +56,17 @@ def refused(data: bytes, file: str, there: dict[str, Split] | None = None) -> li
 def test_every_problem_is_told_in_the_order_of_the_rows() -> None:
     table = b"text,split\nA cat,val\n ,test\nA cow,dev \nA cat,val\nA cat,test\nA,dog,val\nIt rains,train\n"
     assert refused(table, "own.csv", {"A cow": VAL, "It rains": TEST}) == [
-        "own.csv, row 3: the text is empty: write a query, or take the line out",
+        "own.csv, row 3: the text is empty: write a query, or remove the line",
         "own.csv, row 4: the split is 'dev': write one of val, test, train",
-        "own.csv, row 5: this text stands in row 2 already: leave one of them out",
-        "own.csv, row 6: this text stands in row 2 already, in split val, and here in test: a text has one split",
+        "own.csv, row 5: this text is also in row 2: remove one of them",
+        "own.csv, row 6: this text is also in row 2, in split val, but here in test: use one split",
         "own.csv, row 7: 3 columns where the header has 2",
-        "own.csv, row 8: this text is a test query of the project already, in split test, and here in train: "
-        "a text has one split",
+        "own.csv, row 8: this text is already a test query of the project, in split test, but here in train: "
+        "use one split",
     ]
     assert refused(b"\nA cat\n\nA cat\n", "q.txt", {"A cat": VAL}) == [
-        "q.txt, row 2: this text is a val query of the project already: leave one of them out",
-        "q.txt, row 4: this text stands in row 2 already: leave one of them out",
+        "q.txt, row 2: this text is already a val query of the project: remove one of them",
+        "q.txt, row 4: this text is also in row 2: remove one of them",
     ]
 
 

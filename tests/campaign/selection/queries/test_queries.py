@@ -82,7 +82,7 @@ def test_a_project_of_own_queries_goes_through_all_stages(judging: Judging, tmp_
 
 
 def test_nothing_of_a_file_with_a_problem_is_taken(corpus_project: Project, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"q\.txt, row 3: this text stands in row 1 already"):
+    with pytest.raises(InputError, match=r"q\.txt, row 3: this text is also in row 1"):
         draw_queries(corpus_project, OPERATOR, own=written(tmp_path, "A cat.\n\nA cat.\n", "q.txt"), now=NOW)
     assert rows(corpus_project, "SELECT count(*) FROM query") == [(0,)]
 
@@ -95,16 +95,16 @@ def test_own_queries_may_come_later_but_not_after_the_lists(corpus_project: Proj
     with pytest.raises(InputError) as refusal:
         draw_queries(corpus_project, OPERATOR, own=file, now=NOW)
     assert str(refusal.value).splitlines() == [
-        "q.txt, row 2: this text is a train query of the project already, in split train, and here in test: "
-        "a text has one split",
-        "q.txt, row 3: this text is a test query of the project already: leave one of them out",
+        "q.txt, row 2: this text is already a train query of the project, in split train, but here in test: "
+        "use one split",
+        "q.txt, row 3: this text is already a test query of the project: remove one of them",
     ]
     draw_queries(corpus_project, OPERATOR, own=written(tmp_path, "A cat.\n", "q.txt"), now=NOW)
     assert rows(corpus_project, "SELECT split, count(*) FROM query GROUP BY split ORDER BY split") == [
         *(("test", 2), ("train", 45), ("val", 2))
     ]
     choose_candidates(corpus_project, OPERATOR, now=NOW)
-    with pytest.raises(ProjectError, match="the candidate lists exist already"):
+    with pytest.raises(ProjectError, match="candidate lists already exist"):
         draw_queries(corpus_project, OPERATOR, own=written(tmp_path, "A dog.\n", "q.txt"), now=NOW)
 
 

@@ -222,7 +222,7 @@ def test_signing_in_does_not_tell_who_is_here(judging: Judging, anna: Person, mo
         with pytest.raises(SignInRefused) as refused:
             sign_in(project, name, password, now=NOW)
         told[name, password] = (str(refused.value), *work)
-    answer = "Name or password is wrong, or the account is not open. If you are sure of both, ask your lead."
+    answer = "Name or password is wrong, or the account is not open. If both are right, ask your lead."
     assert set(told.values()) == {(answer, "verify")}, told
 
 
@@ -242,7 +242,7 @@ def test_a_password_is_the_same_whichever_form_a_keyboard_sends(judging: Judging
     _, link = new_invitation(project, judging.lead, anna.annotator_id, now=NOW)
     session = accept_invitation(project, link, chosen, now=NOW)
     assert all(sign_in(project, anna.name, form, now=NOW) for form in FORMS)
-    with pytest.raises(ProjectError, match="the new password is the current one"):
+    with pytest.raises(ProjectError, match="the new password is the same as the current one"):
         change_password(project, session, FORMS[1], FORMS[2], now=NOW)
     with pytest.raises(SignInRefused):
         sign_in(project, anna.name, "deja vu 42 \ud55c", now=NOW)

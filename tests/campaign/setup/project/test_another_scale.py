@@ -101,7 +101,7 @@ def test_a_campaign_of_a_rule_that_this_code_does_not_have_takes_no_grade(three:
         db.execute("UPDATE campaign SET rule_version = 'of-tomorrow-7'")
     receipt = three.grade(0, three.pairs()[0].pair, 1)
     assert receipt.status == "refused"
-    assert "decided by the rule of-tomorrow-7, but this ReelRank has tvr-ranking-1" in receipt.message
+    assert "uses the rule of-tomorrow-7, but this ReelRank has the rule tvr-ranking-1" in receipt.message
 
 
 def test_leads_decide_within_the_scale(three: Judging) -> None:

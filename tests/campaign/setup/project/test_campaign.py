@@ -61,7 +61,9 @@ def test_a_running_server_sees_the_batch_size_that_another_process_set(corpus_pr
     for pair in judging.pairs():
         for who in (0, 1):
             assert judging.grade(who, pair.pair, 2).status == "saved"
-    with pytest.raises(ProjectError, match=r"^batch 2 of query \d+ cannot be opened: its candidate list ends here$"):
+    with pytest.raises(
+        ProjectError, match=r"^batch 2 of query \d+ cannot be opened: the query has no more candidates$"
+    ):
         open_batch(served, lead, judging.pairs()[0].query_id, now=NOW)
     (query,) = list_queries(served, OPERATOR)
     assert len(query.relevances) == 40
@@ -90,7 +92,7 @@ def test_batches_of_any_size_are_opened_one_after_another_to_the_end_of_the_list
                 assert [judging.grade(who, pair.pair, 2).status for who in (0, 1)] == ["saved"] * 2
         [query] = list_queries(corpus_project, OPERATOR)
         assert query.more_candidates is (number < batches)
-    with pytest.raises(ProjectError, match="its candidate list ends here"):
+    with pytest.raises(ProjectError, match="the query has no more candidates"):
         open_batch(corpus_project, lead, query_id, number=batches + 1, now=NOW)
 
 
@@ -102,7 +104,7 @@ def test_a_batch_of_no_size_is_refused(corpus_project: Project, size: int) -> No
 
 
 def test_the_batch_size_is_not_changed_once_lists_exist(judging: Judging) -> None:
-    with pytest.raises(ProjectError, match="the candidate lists exist already"):
+    with pytest.raises(ProjectError, match="candidate lists already exist"):
         choose_candidates(judging.project, OPERATOR, batch_size=40, now=NOW)
     assert judging.project.campaign.batch_size == 20
 
@@ -127,7 +129,7 @@ def test_a_batch_size_in_the_settings_is_refused_with_what_to_do(corpus_project:
     folder = corpus_project.folder
     settings = folder / "reelrank.toml"
     settings.write_text("batch_size = 40\n" + settings.read_text())
-    with pytest.raises(InputError, match=r"batch_size stands in the database now: take the line out, or run `reelrank"):
+    with pytest.raises(InputError, match=r"batch_size is in the database now: remove the line, or run `reelrank"):
         open_project(folder)
     assert migrate(folder) == ([], None)
     assert open_project(folder).campaign.batch_size == 20

@@ -42,7 +42,7 @@ def test_a_project_whose_files_are_links_out_of_it_is_refused(tmp_path: Path, na
     file = tmp_path / "theirs" / name
     file.unlink()
     file.symlink_to(tmp_path / "mine" / name)
-    with pytest.raises(ProjectError, match=f"{name} is a link out of the project"):
+    with pytest.raises(ProjectError, match=f"{name} is a link to .*, outside the project"):
         open_project(tmp_path / "theirs")
     file.unlink()
     inside = (tmp_path / "mine" / name).rename(tmp_path / "theirs" / f"own-{name}")
@@ -60,7 +60,7 @@ def test_a_project_with_a_link_out_at_any_of_its_places_is_refused(tmp_path: Pat
     link.parent.mkdir(parents=True, exist_ok=True)
     link.unlink(missing_ok=True)
     link.symlink_to(mine)
-    with pytest.raises(ProjectError, match=f"{link.name} is a link out of the project, to {mine}: .*operations.md"):
+    with pytest.raises(ProjectError, match=f"{link.name} is a link to {mine}, outside the project: .*operations.md"):
         open_project(tmp_path / "theirs")
     link.unlink()
     (tmp_path / "theirs" / "own").mkdir()
@@ -96,7 +96,7 @@ def test_no_command_writes_through_a_link_out_of_the_project(
     before = (tmp_path / "mine" / "reelrank.db").read_bytes()
     (tmp_path / "theirs").mkdir()
     (tmp_path / "theirs" / "reelrank.db").symlink_to(tmp_path / "mine" / "reelrank.db")
-    with pytest.raises(ProjectError, match="is a link out of the project"):
+    with pytest.raises(ProjectError, match=r"is a link to .*, outside the project"):
         act(tmp_path / "theirs", tmp_path / "copy.db")
     assert (tmp_path / "mine" / "reelrank.db").read_bytes() == before
     assert os.listdir(tmp_path / "theirs") == ["reelrank.db"]

@@ -79,11 +79,11 @@ def test_without_a_scale_nothing_is_other_than_before(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
-        ("tolerance = 1", "tolerance = 2", "tolerance is 2: with 3 grades any two would agree, write 0 to 1"),
+        ("tolerance = 1", "tolerance = 2", "tolerance is 2, so any two of the 3 grades would agree: write 0 to 1"),
         ("tolerance = 1", "", "missing required field `tolerance`"),
         ("half_down", "to_even", "to_even"),
         ('label = "No"', 'label = " "', "grade 0 has no label"),
-        ('example_query = "A dog barks."', "", "has examples but no example_query, which they are for"),
+        ('example_query = "A dog barks."', "", "has examples but no example_query: add the query that they belong to"),
         ('text = "Look for one."', "", "text"),
         ("tolerance = 1", "tolerance = 1\nseats = 3", "seats"),
         ("tolerance = 1", "tolerance = [", "own.toml"),
@@ -105,13 +105,13 @@ def test_everything_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
         scale_file.named(str(tmp_path / "own.toml"))
     assert [problem.message for problem in refusal.value.problems] == [
         "has 6 grades: a scale has 2 to 5",
-        "tolerance is -1: it is 0 or more",
+        "tolerance is -1: write 0 or more",
         "2 grades have the label 'a'",
     ]
 
 
 def test_a_name_that_nothing_has_is_refused_with_the_names_there_are(tmp_path: Path) -> None:
-    with pytest.raises(ProjectError, match="there is no scale and no file stars: name a file, or one of matches"):
+    with pytest.raises(ProjectError, match=r"stars is neither a scale nor a file: .* or one of matches"):
         init_project(tmp_path / "p", encoder="minilm", scale="stars")
     assert not (tmp_path / "p").exists()
 

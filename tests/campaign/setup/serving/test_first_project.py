@@ -53,8 +53,8 @@ def test_scale_and_public_address_are_those_that_were_asked_for(tmp_path: Path) 
         ({"name": "a" * 81}, "1 to 80"),
         ({"lead": " "}, "a name cannot be empty"),
         ({"password": "short"}, "password"),
-        ({"scale": "../../etc/passwd"}, "of the lists"),
-        ({"encoder": "/root/model"}, "of the lists"),
+        ({"scale": "../../etc/passwd"}, "from the lists"),
+        ({"encoder": "/root/model"}, "from the lists"),
     ],
 )
 def test_nothing_is_made_of_what_is_refused(tmp_path: Path, wrong: dict[str, str], message: str) -> None:

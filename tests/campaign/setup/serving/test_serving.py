@@ -166,7 +166,7 @@ class TestJobs:
         assert list_jobs(other, lead, now=NOW) == []
         key = begin_job(one, lead, JobKind.SET_UP, "a step", "Counting", {"file": "a.csv"}, now=NOW)
         assert key
-        with pytest.raises(ProjectError, match="Counting is under way, begun by Lea: wait until it is done"):
+        with pytest.raises(ProjectError, match="Lea started “Counting”, which is still running: wait until it is done"):
             begin(other, lead, JobKind.RELEASE)
         dismiss_job(other, lead, key, now=NOW)
         report_progress(one, key, "counting", 2, 3, now=NOW + 1)

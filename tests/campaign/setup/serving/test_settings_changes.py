@@ -56,7 +56,7 @@ def test_a_change_is_in_force_at_once_and_on_record(judging: Judging) -> None:
 
 def test_the_second_of_two_leads_is_told(judging: Judging) -> None:
     change_settings(judging.project, judging.lead, {RATE: (None, 12)}, now=NOW)
-    with pytest.raises(Overtaken, match="Hourly rate was changed to 12 in the meantime, so nothing was saved"):
+    with pytest.raises(Overtaken, match="Hourly rate was changed to 12 meanwhile, so nothing was saved"):
         change_settings(judging.project, judging.lead, {"name": ("project", "Ours"), RATE: (None, 14)}, now=NOW)
     assert judging.project.name == "project"
     assert change_settings(judging.project, judging.lead, {RATE: (None, 12)}, now=NOW) == [], "it is so already"
@@ -70,11 +70,11 @@ def test_the_second_of_two_leads_is_told(judging: Judging) -> None:
         ("lease_minutes", float("nan"), "Lease is nan: write"),
         ("clips.context_s", 0.0, "Context is 0: write above 0, at most 60 s"),
         (RATE, -1.0, "Hourly rate is -1: write 0 to 1,000,000"),
-        ("pay.rates", {"Ana": -1.0}, "Own rates is -1"),
+        ("pay.rates", {"Ana": -1.0}, "Individual rates is -1"),
         ("name", "  ", "Name of the project is empty"),
         ("name", "a\nb\x07", "control character"),
         ("name", "a" * 201, "more than 200 characters"),
-        ("clips.format", "gif", "would not be understood"),
+        ("clips.format", "gif", "would not be valid"),
     ],
 )
 def test_a_value_out_of_its_range_is_refused(judging: Judging, key: str, wanted: object, message: str) -> None:
@@ -91,7 +91,7 @@ def test_only_the_operator_sets_paths_addresses_and_room(judging: Judging) -> No
         *(RATE, "pay.currency", "pay.rates", "rewrite.people", "cast"),
     }
     assert all(one.label for one in EDITABLE)
-    with pytest.raises(NotAllowed, match=r"public_address is set by whoever runs the server"):
+    with pytest.raises(NotAllowed, match=r"public_address is read-only here: ask whoever runs the server to change it"):
         change_settings(judging.project, judging.lead, {"public_address": ("", "https://evil.example")}, now=NOW)
 
 

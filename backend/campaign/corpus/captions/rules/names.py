@@ -93,12 +93,12 @@ def _prepared(mapping: tuple[tuple[str, str], ...]) -> Prepared:
 def contradictions(phrases: Mapping[str, str]) -> list[tuple[str, str]]:
     """Find what keeps a mapping from meaning one thing: names with what is wrong about them."""
     found = [
-        (name, said("the name {name!r} has no letter", name=name))
+        (name, said("the name {name!r} has no letter: correct or remove it", name=name))
         for name in phrases
         if not any(c.isalpha() for c in name)
     ]
     found += [
-        (name, said("the name {name!r} has nothing to become", name=name))
+        (name, said('the name {name!r} has no replacement: write one, such as "a woman"', name=name))
         for name, phrase in phrases.items()
         if not phrase
     ]
@@ -112,7 +112,7 @@ def contradictions(phrases: Mapping[str, str]) -> list[tuple[str, str]]:
             (
                 name,
                 said(
-                    "{name!r} becomes {phrase!r}, which the name {other!r} would change again",
+                    "{name!r} becomes {phrase!r}, where the name {other!r} would be replaced again: choose other words",
                     name=name,
                     phrase=phrase,
                     other=other,

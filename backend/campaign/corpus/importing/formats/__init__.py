@@ -50,7 +50,7 @@ def parse(name: str | None, data: bytes, file: str, options: ImportOptions | Non
     options = options or ImportOptions()
     if unknown := [name for name in options.columns if name not in COLUMNS]:
         message = said(
-            "--columns: {unknown} is none of {columns}", unknown=", ".join(unknown), columns=", ".join(COLUMNS)
+            "--columns: {unknown} is not one of {columns}", unknown=", ".join(unknown), columns=", ".join(COLUMNS)
         )
         raise InputError.single(file, message)
     format_ = _named(name, file) if name is not None else recognise(data, file, options)
@@ -58,7 +58,13 @@ def parse(name: str | None, data: bytes, file: str, options: ImportOptions | Non
         if getattr(options, option) and option not in format_.takes:
             takers = " and ".join(one.name for one in FORMATS.values() if option in one.takes)
             raise InputError.single(
-                file, said("{flag} is for {takers}; this is {format}", flag=flag, takers=takers, format=format_.name)
+                file,
+                said(
+                    "{flag} works only with {takers}: this file is {format}",
+                    flag=flag,
+                    takers=takers,
+                    format=format_.name,
+                ),
             )
     return replace(format_.read(data, file, options), format=format_.name)
 
@@ -81,8 +87,8 @@ def recognise(data: bytes, file: str, options: ImportOptions | None = None) -> C
         raise _lacks_columns(look.line, file, options)
     tried = joined("; ", [said("{name} ({entry})", name=one.name, entry=one.entry) for one in FORMATS.values()])
     message = said(
-        "its format is not recognised. Looked for {tried}. Name the format with --format to see what is wrong, "
-        "or say with --columns what the columns of a csv or jsonl file are called",
+        "its format is not recognised. Tried: {tried}. Name the format with --format to see what "
+        "is wrong, or name the columns of a csv or jsonl file with --columns",
         tried=tried,
     )
     raise InputError.single(file, message)
@@ -94,7 +100,7 @@ def _lacks_columns(header: str, file: str, options: ImportOptions) -> InputError
     head = table_head(header, called)
     missing = ", ".join(repr(name) for name in called if name not in head)
     message = said(
-        "the header {header!r} has no {missing}: say with --columns what these are called in it",
+        "the header {header!r} has no {missing}: name the columns of the file with --columns",
         header=head.delimiter.join(head.cells),
         missing=missing,
     )

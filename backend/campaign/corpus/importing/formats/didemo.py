@@ -36,8 +36,8 @@ def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
     if split:
         notes.append(
             said(
-                "people placed {split:,} of {n:,} descriptions differently; the span that most of them gave was "
-                "taken, of equals the one given first",
+                "people marked different spans for {split:,} of {n:,} descriptions; the most frequent "
+                "span was taken, or the first of several",
                 split=split,
                 n=len(moments),
             )

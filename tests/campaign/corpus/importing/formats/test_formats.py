@@ -134,7 +134,7 @@ def test_a_form_that_two_corpora_share_must_be_named() -> None:
 )
 def test_what_is_not_recognised_is_refused_with_what_was_tried(data: bytes) -> None:
     (message,) = refusal(lambda: parse(None, data, "f"))
-    assert message.startswith("f: its format is not recognised. Looked for activitynet (a JSON object of videos")
+    assert message.startswith("f: its format is not recognised. Tried: activitynet (a JSON object of videos")
     assert all(f"{one.name} ({one.entry})" in message for one in FORMATS.values())
     assert "--format" in message
 
@@ -157,9 +157,13 @@ def test_a_document_over_many_lines_is_recognised_too() -> None:
 @pytest.mark.parametrize(
     ("name", "options", "message"),
     [
-        ("csv", {"types": frozenset({"v"})}, "f: --type is for tvr; this is csv"),
-        ("tvr", {"columns": {"start": "a"}}, "f: --columns is for csv and jsonl; this is tvr"),
-        ("csv", {"columns": {"begin": "a"}}, "f: --columns: begin is none of video, start, end, caption, duration, id"),
+        ("csv", {"types": frozenset({"v"})}, "f: --type works only with tvr: this file is csv"),
+        ("tvr", {"columns": {"start": "a"}}, "f: --columns works only with csv and jsonl: this file is tvr"),
+        (
+            "csv",
+            {"columns": {"begin": "a"}},
+            "f: --columns: begin is not one of video, start, end, caption, duration, id",
+        ),
     ],
 )
 def test_an_option_that_means_nothing_here_is_refused(name: str, options: dict[str, object], message: str) -> None:
@@ -197,7 +201,7 @@ def test_all_problems_of_a_document_are_named_by_video_and_sentence() -> None:
         "f: video a, sentence 2: Expected `str`, got `int`",
         "f: video a, sentence 3: Expected `array` of length 2",
         "f: video b: 1 timestamps for 0 sentences",
-        "f: video d, sentence 1: duration 0.0 is not positive",
+        "f: video d, sentence 1: duration 0.0 is not above 0",
     ]
 
 
@@ -247,7 +251,7 @@ def test_segments_of_didemo_include_both_ends_and_the_most_frequent_span_counts(
 
 def test_didemo_says_how_often_people_differed() -> None:
     found = read(None, [entry(times=[[0, 0], [1, 1]]), entry(annotation_id=2, times=[[1, 1], [1, 1]])])
-    assert found.notes[0].startswith("people placed 1 of 2 descriptions differently; the span that most of them gave")
+    assert found.notes[0].startswith("people marked different spans for 1 of 2 descriptions; the most frequent span")
 
 
 def test_bad_entries_of_didemo_are_all_named() -> None:
