@@ -12,7 +12,7 @@ from backend.campaign.corpus.importing.model import Trouble, VideoTrouble
 from backend.campaign.monitoring.videos.model import VideoState
 from backend.campaign.nouns import OPERATOR
 from backend.cli.commands import add_command, add_group
-from backend.cli.options import Cluster, Dir, Jobs, Json, argument, option, where, where_told, whole
+from backend.cli.options import Cluster, Dir, Jobs, Json, argument, option, where, where_if_given, whole
 from backend.cli.output import fail, json_text, now, progress_bar, say, say_each, seconds, table
 from backend.core.progress import named
 
@@ -62,7 +62,7 @@ def probe(
             videos=whole(videos, cluster) if videos else None,
             fps=fps,
             decode=decode,
-            where=where_told(jobs, cluster),
+            where=where_if_given(jobs, cluster),
             accept=accept or (),
             now=start,
             progress=progress,
