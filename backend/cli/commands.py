@@ -70,7 +70,7 @@ def spread(args: Sequence[str], option: str) -> list[str]:
 
 SECTIONS = {
     "Start": ("demo", "init", "serve", "status"),
-    "Build": ("import", "moments", "describe", "probe", "stats", "cast", "rewrite", "queries", "candidates"),
+    "Build": ("import", "videos", "moments", "describe", "probe", "stats", "cast", "rewrite", "queries", "candidates"),
     "Run a campaign": (
         *("users", "guideline", "tutorial", "trial", "exam", "gold", "clips", "batches", "agreement", "consensus"),
         "import-judgements",

@@ -37,7 +37,7 @@ def test_what_is_queued_is_cut_once_and_what_fails_is_named(judging: Judging, re
 
 
 def test_a_project_without_pairs_has_nothing_to_cut(corpus_project: Project, reelrank: Run) -> None:
-    assert reelrank.out("clips", corpus_project.folder) == "Nothing is queued: no pair waits for grades.\n"
+    assert reelrank.out("clips", corpus_project.folder) == "Nothing to cut: no pair waits for grades.\n"
 
 
 def test_a_cluster_has_its_own_processes_and_has_to_be_there(corpus_project: Project, reelrank: Run) -> None:

@@ -64,7 +64,7 @@ def test_captions_are_told_to_be_an_upper_bound(reelrank: Run, corpus_project: P
     out = reelrank.out("baseline", "caption", corpus_project.folder, tmp_path / "c.json", "--split", "val")
     assert "caption: 96 predictions for 2 queries" in out
     assert "It is an UPPER BOUND: it has seen the captions" in out
-    assert "Its name does not tell: score it with `reelrank evaluate ... --upper-bound c`." in out
+    assert "Its name does not mark it as an upper bound: score it with --upper-bound c." in out
     named = reelrank.out("baseline", "caption", corpus_project.folder, tmp_path / "caption.json", "--split", "val")
     assert "--upper-bound" not in named
     queries = dict(corpus_project.store.db.conn.execute("SELECT query_id, text FROM query WHERE split = 'val'"))
