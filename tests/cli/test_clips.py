@@ -21,12 +21,12 @@ def test_what_is_queued_is_cut_once_and_what_fails_is_named(judging: Judging, re
     assert broken
     code, out, _ = reelrank("clips", project.folder, "--jobs", "1")
     first, *rest = out.splitlines()
-    count = f"{len(spans)} clips: 0 were there, {len(spans) - len(broken)} were cut, {len(broken)} failed"
+    count = f"{len(spans)} clips: 0 existed, {len(spans) - len(broken)} cut, {len(broken)} failed"
     assert (code, first.startswith(count)) == (1, True), out
     assert out.count("v2.mp4 is not a video file") == len(broken)
     assert len(rest) == 2 + len(broken)
     code, out, _ = reelrank("clips", project.folder, "--jobs", "1")
-    assert f"{len(spans) - len(broken)} were there, 0 were cut, {len(broken)} failed" in out
+    assert f"{len(spans) - len(broken)} existed, 0 cut, {len(broken)} failed" in out
     write_video(folder / "videos" / "v2.mp4", 60)
     assert ", 0 failed (" in reelrank.out("clips", project.folder, "--jobs", "1", "--next")
     cut = {path.name for path in project.clips.folder.iterdir()}

@@ -1,4 +1,4 @@
-"""`reelrank probe`, and what `reelrank import` says of videos with something wrong."""
+"""`reelrank probe`, and what `reelrank import` says of videos with a problem."""
 
 import json
 from fractions import Fraction
