@@ -129,7 +129,7 @@ def test_a_folder_without_a_project_is_served_with_a_link_that_makes_one(
     assert [link and link[1] for link in links] == [f"{own}/annotate", "https://grade.example.org"]
     assert len({link and link[2] for link in links}) == 2, "each server has a token of its own"
     assert not any(new.iterdir()), "nothing is made before somebody follows the link"
-    assert "is no address of the web" in reelrank.refusal("serve", new, "--url", "grade.example.org")
+    assert "is not a web address" in reelrank.refusal("serve", new, "--url", "grade.example.org")
 
 
 def test_a_folder_with_other_files_is_not_served(reelrank: Run, tmp_path: Path, handed: Handed) -> None:
