@@ -228,10 +228,10 @@ def test_people(enter: Enter) -> None:
 
 def test_exam(enter: Enter) -> None:
     page = enter("/exam")
-    stands(page, "Exempt: exemption", f"Set by {LEAD}")
+    stands(page, "Exempt: exemption", f"Started by {LEAD}")
     page.get_by_role("tab", name="Items").click()
     expect(page.get_by_text("Right grade")).to_be_visible()
-    expect(page.get_by_role("tabpanel", name="Items").locator("strong")).to_contain_text(SIGNS)
+    expect(page.get_by_role("tabpanel", name="Items").get_by_role("heading")).to_contain_text(SIGNS)
     stands(page)
 
 

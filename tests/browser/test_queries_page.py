@@ -91,7 +91,7 @@ def test_address_list_and_query_speak_of_one_thing_also_after_back_and_reload(
 
     # From a filtered list keys lead to its queries alone.
     _rows(page).nth(0).click()
-    expect(page.get_by_text(f"1 of {len(lists['In work'])} queries")).to_be_visible()
+    expect(page.get_by_text(f"1 of {len(lists['In progress'])} queries")).to_be_visible()
     expect(page.get_by_role("heading", name=lists["In progress"][0], exact=True)).to_be_visible()
     page.keyboard.press("n")
     expect(page.get_by_role("heading", name=lists["In progress"][1], exact=True)).to_be_visible()

@@ -59,7 +59,7 @@ def test_a_lead_makes_two_releases_and_sees_what_changed(enter: Callable[..., Pa
     adjudicate(project, lead, pair.pair, 3, "the second half shows it", now=time.time())
     make(page, "v2")
     page.goto(f"{server.url}/release?from=v1")  # as a colleague was sent it
-    expect(page.get_by_text("1 has another relevance")).to_be_visible()
+    expect(page.get_by_text("1 with another relevance")).to_be_visible()
     expect(page.get_by_text(f"{LEAD} decided on 3: the second half shows it")).to_be_visible()
     passes_axe(page, MAIN)
 
