@@ -71,7 +71,7 @@ def test_a_decided_pair_becomes_an_example_with_the_reason_as_its_note(
     (example,) = chosen(real_project)
     assert (example.grade, example.pair, example.note) == (3, decided, REASON)
     assert "The guideline shows this as the example of grade 3. “The \\*whole\\* quarrel is there\\.”" in written(app)
-    assert [read(one.value) for one in app.success] == ["Annotators now see this pair as the example of 3."]
+    assert [read(one.value) for one in app.success] == ["Annotators now see this pair as the example of grade 3."]
     assert not [button for button in app.button if button.label == "Show to annotators"]
 
 

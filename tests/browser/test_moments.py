@@ -59,7 +59,7 @@ def test_a_lead_makes_proposed_moments_fit(enter: Callable[..., Page], server: A
     page = enter(LEAD)
     page_is_done(page)
     page.locator("summary").filter(has_text="Moments").click()
-    way = page.get_by_role("link", name="View and change the moments")
+    way = page.get_by_role("link", name="Open Moments")
     press_until(way, page.get_by_role("heading", name="Moments"))
     videos = page.get_by_role("table", name="Videos")
     expect(videos.get_by_role("row")).to_have_count(4)

@@ -23,7 +23,7 @@ def test_a_trial_round_is_taken_before_work_and_read_by_the_lead(enter: Enter, s
     lead.get_by_label("Pairs per query", exact=True).fill("2")
     lead.locator(".st-key-trial_count").get_by_label("Queries").fill("1")
     lead.get_by_role("button", name="Start calibration round").click()
-    expect(lead.get_by_text("Calibration round started: 2 pairs of 1 query.")).to_be_visible()
+    expect(lead.get_by_text("Calibration round started: 2 pairs from 1 query.")).to_be_visible()
 
     page = enter(ANNOTATORS[2])
     expect(page.get_by_role("heading", name="A calibration round comes first")).to_be_visible()

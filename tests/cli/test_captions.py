@@ -33,7 +33,7 @@ def test_a_broken_file_is_named_with_its_row(reelrank: Run, corpus_project: Proj
     (corpus_project.folder / "cast.csv").write_text("name,becomes\nAnna,Anna of Boris\nBoris,a man\n")
     code, out, err = reelrank("cast", corpus_project.folder)
     assert (code, out) == (1, "")
-    assert "cast.csv, row 2: 'Anna' becomes 'Anna of Boris', which the name" in err
+    assert "cast.csv, row 2: 'Anna' becomes 'Anna of Boris', where the name" in err
 
 
 @pytest.fixture

@@ -434,7 +434,7 @@ def test_commands_about_files_send_back_first(judging: Judging, cluster: Cluster
     folder = copied(judging.project, tmp_path / "moved")
     move(folder, cluster.address(cluster.new()), now=NOW)
     for act in (lambda: restore(folder, tmp_path / "any.db", now=NOW), lambda: migrate(folder)):
-        with pytest.raises(ProjectError, match=r"bring it back with `reelrank move .* file` first"):
+        with pytest.raises(ProjectError, match=r"move it back with `reelrank move .* file` first"):
             act()
     assert not (folder / "reelrank.db").exists()
 

@@ -149,7 +149,7 @@ function countWords(desk, extra, assigned = null) {
   const { today = 0, in_all: inAll = 0, quota_today: aDay = null, quota_in_all: most = null } = desk ?? {};
   const [day, whole] = [today + extra, inAll + extra];
   const left = (quota, given) => ({ left: Math.max(0, quota - given).toLocaleString(), quota: quota.toLocaleString() });
-  const now = aDay === null ? tr("{n} today", { n: day.toLocaleString() }) : tr("{left} of {quota} left today", left(aDay, day));
+  const now = aDay === null ? tr("{n} graded today", { n: day.toLocaleString() }) : tr("{left} of {quota} left today", left(aDay, day));
   const ever = most === null ? tr("{n} in all", { n: whole.toLocaleString() }) : tr("{left} of {quota} left in all", left(most, whole));
   const share = most === null && assigned !== null ? ` \u00b7 ${tr("{n} assigned to you", { n: assigned.toLocaleString() })}` : "";
   return `${now} \u00b7 ${ever}${share}`;

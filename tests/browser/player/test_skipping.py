@@ -100,7 +100,7 @@ class TestSkipping:
         assert skip(page, "2") == "p002"
         expect(page.get_by_test_id("saving")).to_have_attribute("data-unsaved", "2")
         expect(page.get_by_test_id("saving")).to_have_text("offline: 1 grade and 1 skip kept")
-        expect(page.locator(".counts")).to_have_text("1 today \u00b7 1,201 in all")  # a skip is no grade
+        expect(page.locator(".counts")).to_have_text("1 graded today \u00b7 1,201 in all")  # a skip is no grade
         desk.lose_answers = 1  # stored, but the receipts never arrive: the same keys come again
         desk.answer_with = 200
         page.reload()

@@ -243,7 +243,7 @@ def test_what_cannot_be_done_is_refused(asked: tuple[Project, int, int], tmp_pat
         pool(run, again=True)
     with pytest.raises(ProjectError, match="the depth is 0: take 1 or more"):
         pool(run, depth=0)
-    with pytest.raises(ProjectError, match="an overlap above 0 and at most 1, not 70"):
+    with pytest.raises(ProjectError, match="is 70: write a number above 0 and at most 1"):
         pool(run, iou=70)
     with pytest.raises(ProjectError, match="no run is named"):
         pool()
