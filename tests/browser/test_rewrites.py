@@ -205,7 +205,7 @@ def test_the_queue_is_worked_by_keyboard_alone(lead: Callable[..., Page], server
     draw_queries(project, OPERATOR, val=2, test=0, seed=1, now=NOW)
     project.store.close()
     saved(page, lambda: page.keyboard.press("u"))
-    expect(page.get_by_role("alert")).to_contain_text("their texts are fixed from then on")
+    expect(page.get_by_role("alert")).to_contain_text("their texts are fixed")
     page.reload()
     expect(page.get_by_text("Queries are drawn from these captions. Rewriting is closed.")).to_be_visible()
     no_serious_finding(page)

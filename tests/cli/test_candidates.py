@@ -36,7 +36,7 @@ def test_runs_are_pooled_at_first_and_again(reelrank: Run, corpus_project: Proje
     assert f"{told} open for judging" in out
     assert [line.split() for line in out.splitlines()[1:3]] == [["B", "1", "1", "1", "1"], ["ours", "1", "1", "1", "1"]]
     assert "nothing was found for 1 queries" in out
-    assert "exist already (made with B, ours)" in reelrank.refusal(
+    assert "already exist (made with B, ours)" in reelrank.refusal(
         "candidates", folder, "--pool", tmp_path / "late.json"
     )
     assert "1 queries, 1 new candidates" in reelrank.out(

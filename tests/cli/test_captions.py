@@ -31,7 +31,7 @@ def test_a_broken_file_is_named_with_its_row(reelrank: Run, corpus_project: Proj
     (corpus_project.folder / "cast.csv").write_text("name,becomes\nAnna,Anna of Boris\nBoris,a man\n")
     code, out, err = reelrank("cast", corpus_project.folder)
     assert (code, out) == (1, "")
-    assert "cast.csv, row 2: 'Anna' becomes 'Anna of Boris', which the name" in err
+    assert "cast.csv, row 2: 'Anna' becomes 'Anna of Boris', where the name" in err
 
 
 @pytest.fixture
@@ -56,9 +56,7 @@ def test_what_became_of_the_captions_and_what_it_took_is_told(reelrank: Run, pro
         command += ["--price-in", "0.5", "--price-out", "2"]
         code, said, _ = reelrank(*command)
         assert code == 0
-        assert (
-            "48 captions: 24 accepted at once, 12 after another attempt, 12 waiting for a decision, 0 had been" in said
-        )
+        assert "48 captions: 24 accepted at once, 12 after another attempt, 12 wait for a person, 0 had been" in said
         assert (
             "This time: 8 requests, 7,000 tokens asked, 700 answered, cost 0.0049 at the prices given; "
             "of 1 requests the endpoint did not tell the tokens.\n"

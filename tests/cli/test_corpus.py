@@ -57,14 +57,14 @@ def test_columns_of_any_name(reelrank: Run, folder: Path, tmp_path: Path) -> Non
     path = tmp_path / "own.csv"
     path.write_text("clip,begin,finish,what,duration\na,1,3,A dog runs.,9\n")
     assert (
-        "the header 'clip,begin,finish,what,duration' has no 'video', 'start', 'end', 'caption': say with"
+        "the header 'clip,begin,finish,what,duration' has no 'video', 'start', 'end', 'caption': name the columns"
         in reelrank.refusal("import", folder, path)
     )
     called = "video=clip,start=begin,end=finish,caption=what"
     assert "format csv, told from its content" in reelrank.out("import", folder, path, "--columns", called)
     assert (
         reelrank.refusal("import", folder, EXAMPLES / "tvr.jsonl", "--columns", called)
-        == "reelrank: tvr.jsonl: --columns is for csv and jsonl; this is tvr\n"
+        == "reelrank: tvr.jsonl: --columns works only with csv and jsonl: this file is tvr\n"
     )
 
 

@@ -48,8 +48,8 @@ def test_who_has_no_negative_is_told_of(reelrank: Run, corpus: Path, tmp_path: P
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--t-tr", "1.2"], "the threshold is a similarity above 0 and at most 1, not 1.2"),
-        (["--temperature", "0"], "the temperature is at least 0.03, not 0"),
+        (["--t-tr", "1.2"], "the threshold is 1.2: write a similarity"),
+        (["--temperature", "0"], "the temperature is 0: write at least 0.03"),
         (["--format", "jsonl"], "corpus.csv, row 1:"),
     ],
 )

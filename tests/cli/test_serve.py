@@ -217,7 +217,7 @@ def test_a_project_on_a_network_file_system_is_warned_about_and_on_a_disk_is_not
 ) -> None:
     listed = tmp_path / "mounts"
     monkeypatch.setattr(file_system, "MOUNTS", listed)
-    warning = "on a network file system (nfs4), where SQLite's locks do not hold"
+    warning = "on a network file system (nfs4), where SQLite can damage it"
     for kind, told in (("ext4", False), ("nfs4", True)):
         listed.write_text(f"/dev/sda1 / ext4 rw 0 0\nnas:/lab {tmp_path} {kind} rw 0 0\n")
         folder = tmp_path / kind

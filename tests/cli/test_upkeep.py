@@ -373,7 +373,7 @@ def test_doctor_says_what_it_found_and_leaves_with_1_until_it_is_repaired(reelra
     code, out, _ = reelrank("doctor", judging.project.folder)
     assert code == 1
     assert "agenda: 1 found: batch 2" in out
-    assert "--repair makes it anew" in out
+    assert "--repair computes it again" in out
     code, out, _ = reelrank("doctor", judging.project.folder, "--json")
     found = json.loads(out)
     assert (code, found["well"]) == (1, False)

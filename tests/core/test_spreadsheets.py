@@ -165,8 +165,8 @@ def test_a_refusal_names_the_row_of_the_file_and_reaches_every_caller() -> None:
 
 def test_a_table_whose_columns_have_other_names_is_refused_by_them() -> None:
     assert refused(lambda: corpus(b"Video;Beginn;end;caption\nv;1;2;c\n")) == [
-        "t.csv, row 1: the header 'Video;Beginn;end;caption' has no 'start': say with --columns what these are called "
-        "in it"
+        "t.csv, row 1: the header 'Video;Beginn;end;caption' has no 'start': name the columns of the file with "
+        "--columns"
     ]
 
 

@@ -38,7 +38,7 @@ def next_batch(project: Project, lead: Person, query_id: QueryId) -> None:
 
 
 def says(reading: RuleReading) -> str:
-    """What the rule says with its numbers, as Markdown: `The rule: mean 2.4 (needs 2.0), ...` and a badge with its word."""
+    """What the rule says with its numbers, as Markdown: `The rule: mean 2.4 (needs 2.0), ...`, and a badge."""
     return tr(
         "The rule: {numbers} :{word_colours}-badge[{word}]",
         numbers=plain(retold(reading.numbers)),

@@ -132,7 +132,7 @@ def option_problem(how: ByShots | ByWindows) -> str | None:
     """Return what is wrong with the options, None if nothing is.
 
     >>> option_problem(ByShots(5.0, 8.0))
-    '--longest is 8: it has to be at least twice --shortest, 10, so that halves of a long shot are long enough'
+    '--longest is 8: write at least twice --shortest, 10, so that halves of a long shot are long enough'
     """
     if isinstance(how, ByShots):
         if not 0 <= how.shortest_s < math.inf:

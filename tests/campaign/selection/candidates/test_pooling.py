@@ -243,16 +243,16 @@ def test_what_cannot_be_done_is_refused(asked: tuple[Project, int, int], tmp_pat
         pool(run, again=True)
     with pytest.raises(ProjectError, match="the depth is 0: take 1 or more"):
         pool(run, depth=0)
-    with pytest.raises(ProjectError, match="an overlap above 0 and at most 1, not 70"):
+    with pytest.raises(ProjectError, match="spans become one candidate is 70: write"):
         pool(run, iou=70)
     with pytest.raises(ProjectError, match="no run is named"):
         pool()
     pool(run)
-    with pytest.raises(ProjectError, match=r"exist already \(made with run\)"):
+    with pytest.raises(ProjectError, match=r"already exist \(made with run\)"):
         pool(other)
-    with pytest.raises(InputError, match="was already pooled as run, 20 deep"):
+    with pytest.raises(InputError, match="was already pooled as run to depth 20"):
         pool(f"another={run}", again=True)
-    with pytest.raises(InputError, match="another run was already pooled as run before"):
+    with pytest.raises(InputError, match="another run was already pooled as run: "):
         pool(f"run={other}", again=True)
     assert pool(run, again=True, depth=21).pairs == 0  # deeper, but there is nothing more
     assert rows(project, "SELECT name, part, depth FROM source") == [("run", 1, 20), ("run", 2, 21)]

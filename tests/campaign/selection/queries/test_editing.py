@@ -111,7 +111,7 @@ def test_what_another_query_has_or_somebody_else_changed_is_not_taken(mine: Proj
         (" ", "the text is empty"),
         (rain.text, "has a test query with this text"),
         (drawn.text, "has a val query with this text"),
-        (training, "a train query of the project"),
+        (training, "has a train query with this text"),
     ):
         with pytest.raises(ProjectError, match=said):
             change(text, cat.text)
