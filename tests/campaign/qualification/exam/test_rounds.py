@@ -90,7 +90,7 @@ def test_a_grade_that_still_arrives_for_a_pair_of_the_exam_is_refused_and_kept(f
     fresh.hold(queries=3, pairs=20)
     exempt_from_exam(fresh.project, fresh.lead, fresh.person(0).annotator_id, "late", now=NOW)
     receipt = fresh.judging.grade(0, pair, 3)
-    assert (receipt.status, "asked in an exam" in receipt.message) == ("refused", True)
+    assert (receipt.status, "part of an exam" in receipt.message) == ("refused", True)
     assert fresh.rows("SELECT kind FROM event ORDER BY event_id DESC LIMIT 1") == [("grade_refused",)]
     assert fresh.rows("SELECT count(*) FROM seat WHERE annotator_id IS NOT NULL") == [(0,)]
 
@@ -430,7 +430,7 @@ def test_what_was_answered_in_the_exam_cannot_be_taken_back_at_the_desk(fresh: R
     assert fresh.desk(0).previous is None
     (key,) = fresh.rows(f"SELECT pair_key FROM pair WHERE pair_id = {fresh.items()[0]}")[0]
     receipt = fresh.judging.grade(0, str(key), 4)
-    assert (receipt.status, "answers are final" in receipt.message) == ("refused", True)
+    assert (receipt.status, "answers there are final" in receipt.message) == ("refused", True)
 
 
 def test_only_first_attempts_that_are_handed_in_count_and_never_the_leads_key(fresh: Round) -> None:
@@ -514,7 +514,7 @@ def test_a_key_press_cannot_be_named_like_an_answer(fresh: Round) -> None:
     """Somebody who did so with the name of an answer of theirs would keep the lead from using the exam."""
     (item,) = fresh.desk(0).items[:1]
     receipt = fresh.judging.grade(0, item.pair, 3, key="exam:press")
-    assert (receipt.status, "cannot be named" in receipt.message) == ("refused", True)
+    assert (receipt.status, "under the name of an exam answer" in receipt.message) == ("refused", True)
 
 
 # Trials

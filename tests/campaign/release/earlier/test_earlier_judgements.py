@@ -406,7 +406,7 @@ def test_rebuilding_all_at_once_gives_what_settling_pair_by_pair_gave(judging: J
 
 def test_candidates_are_not_chosen_beside_those_of_an_imported_campaign(empty: Project) -> None:
     take(empty, RAW + "1,4,3\n", PAIRS + '1,7,A man sits.,v1,"[1, 2]",60,A man sits.,1.0\n')
-    with pytest.raises(ProjectError, match="pairs of an earlier campaign were imported"):
+    with pytest.raises(ProjectError, match="came with the pairs of an earlier campaign"):
         choose_candidates(empty, OPERATOR, now=NOW)
 
 
