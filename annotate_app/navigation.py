@@ -70,7 +70,7 @@ def _left_out(person: Person | None) -> set[str]:
     if person is None or person.role is Role.ANNOTATOR:
         return set() if person is not None and may_describe(auth.project(), person) else {DESCRIBE}
     used = in_use(auth.project(), person)
-    means = {"Captions": used.rewrites or used.descriptions, "Gold": used.gold}
+    means = {"Captions": used.captions or used.descriptions, "Gold": used.gold}
     return {title for title, something in means.items() if not something}
 
 

@@ -32,7 +32,7 @@ class Page:
     """The menu that it lies in; without one it stands in the bar itself."""
     former: Mapping[str, str] = field(default_factory=dict)
     """Addresses that lead here since their pages were renamed or became parts of this one, each with the query that
-    asks for the part."""
+    asks for the part. `exam?trial` is the page Exam, asked for a `trial`."""
 
     @property
     def address(self) -> str:
@@ -74,7 +74,7 @@ PAGES = (
     Page(marked("Hours"), Role.LEAD, ":material/schedule:", TEAM),
     Page(marked("Guideline"), Role.LEAD, ":material/menu_book:", TRAINING),
     Page(marked("Exam"), Role.LEAD, ":material/school:", TRAINING),
-    Page(marked("Calibration"), Role.LEAD, ":material/tune:", TRAINING),
+    Page(marked("Calibration"), Role.LEAD, ":material/tune:", TRAINING, former={"exam?trial": ""}),
     Page(marked("Gold"), Role.LEAD, ":material/visibility_off:", TRAINING),
     Page(marked("Videos"), Role.LEAD, ":material/video_library:", DATA),
     Page(marked("Moments"), Role.LEAD, ":material/content_cut:", DATA),

@@ -112,7 +112,7 @@ def read_negatives(folder: Path) -> Negatives:
     by_video, backward = _read(folder / QUERIES_GIVEN_VIDEO, ("video",))
     number = {video: n for n, video in enumerate(by_video["video"])}
     if forward.shape[::-1] != backward.shape or not number.keys() >= set(by_query["video"]):
-        message = f"does not belong to {VIDEOS_GIVEN_QUERY} beside it: other queries or videos; write both anew"
+        message = f"does not match {VIDEOS_GIVEN_QUERY} beside it: the queries or videos differ; write both again"
         raise InputError.single(folder / QUERIES_GIVEN_VIDEO, message)
     return Negatives(
         query_ids=tuple(by_query["query_id"]),

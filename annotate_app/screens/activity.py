@@ -17,13 +17,13 @@ from backend.core.days import midnight
 from backend.core.events import EventGroup
 
 _GROUPS = {
-    "": marked("All but desk work"),
+    "": marked("All except grading"),
     EventGroup.DECISIONS.value: marked("Decisions"),
     EventGroup.PEOPLE.value: marked("People"),
     EventGroup.TRAINING.value: marked("Guideline, exam, gold"),
     EventGroup.MATERIAL.value: marked("Corpus, captions, queries"),
     EventGroup.RESULTS.value: marked("Releases and runs"),
-    EventGroup.DESK.value: marked("At the desk"),
+    EventGroup.DESK.value: marked("Work at the desk"),
     EventGroup.GRADES.value: marked("Grades"),
 }
 _DAYS = {"": marked("All days"), "1": marked("Today"), "7": marked("Last 7 days"), "30": marked("Last 30 days")}
@@ -76,7 +76,7 @@ def _list(project: Project, lead: Person, wanted: ActivityFilter) -> None:
         rows,
         opens="query",
         noun="entry",
-        nothing=tr("Nothing has happened here yet."),
+        nothing=tr("No activity to show."),
         page="/queries",
     )
     if count:

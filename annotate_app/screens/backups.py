@@ -27,7 +27,7 @@ def page() -> None:
     st.button(tr("Back up now"), key="back_up", on_click=_back_up, icon=":material/shield:")
     found = list_backups(project, lead)
     if not found:
-        st.caption(tr("No backup was made here yet."))
+        st.caption(tr("No backups yet."))
     for number, one in enumerate(found[:_SHOWN]):
         with st.container(horizontal=True, vertical_alignment="center", key=f"backup-{number}"):
             made = wording.when(one.made_at, st.context.timezone)
@@ -51,7 +51,7 @@ def page() -> None:
             )
     if len(found) > _SHOWN:
         older = wording.count_of(len(found) - _SHOWN, "older one")
-        st.caption(tr("And {older_ones} in the folder backups/.", older_ones=older))
+        st.caption(tr("{backups} in the folder backups/.", backups=older))
 
 
 @look.lead_callback("backup_problem")

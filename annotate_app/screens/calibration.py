@@ -55,7 +55,7 @@ def start(project: Project, lead: Person) -> None:
     )
     pairs, queries = wording.count_of(report.items, "pair"), wording.count_of(report.queries, "query")
     told = tr(
-        "Calibration round started: {pairs} of {queries}. {short}", pairs=pairs, queries=queries, short=report.short
+        "Calibration round started: {pairs} from {queries}. {short}", pairs=pairs, queries=queries, short=report.short
     )
     results.leave(_NAME, told.strip())
     clear_queries(_NAME)
@@ -74,13 +74,13 @@ def _form(project: Project, lead: Person) -> None:
     columns[1].number_input(tr("Pairs per query"), 1, 40, _PAIRS, key="trial_pairs")
     columns[2].number_input(tr("Random seed"), 0, 2**31, 1, key="trial_seed")
     search, chosen = st.columns(2)
-    labels = (tr("Find queries to choose by name"), tr("Use these queries"))
+    labels = (tr("Search queries"), tr("Chosen queries"))
     choose_queries(project, lead, _NAME, labels, (search, chosen), none=tr("None: queries are drawn at random"))
     st.button(tr("Start calibration round"), key="trial-begin", on_click=start)
     st.caption(
         tr(
-            "The round uses pairs that nobody has graded. They are reserved until it ends. Then annotators "
-            "who did not answer them grade them."
+            "The round uses pairs that nobody has graded, and reserves them until it ends. After that, "
+            "annotators who did not answer them grade them as usual."
         )
     )
 
@@ -90,10 +90,10 @@ def _round(project: Project, lead: Person, found: CalibrationRound) -> None:
     queries = len({pair.query_id for pair in found.pairs})
     st.markdown(
         tr(
-            "**{pairs} of {querys}**, started by {value}, {when}; ",
+            "**{pairs} from {queries}**, started by {lead}, {when}; ",
             pairs=wording.count_of(len(found.pairs), "pair"),
-            querys=wording.count_of(queries, "query"),
-            value=plain(found.set_by or tr("the command line")),
+            queries=wording.count_of(queries, "query"),
+            lead=plain(found.set_by or tr("the command line")),
             when=wording.when(found.set_at, zone),
         )
         + (tr("open.") if is_open else tr("ended {when}.", when=wording.when(found.ended_at, zone)))
@@ -124,7 +124,7 @@ def _round(project: Project, lead: Person, found: CalibrationRound) -> None:
     picture, words = st.columns([2, 3], gap="medium")
     with picture:
         review_clip(pair)
-        st.caption(tr("{tr} · rank {rank}", tr=plain(wording.moment(pair)), rank=pair.rank))
+        st.caption(tr("{moment} · rank {rank}", moment=plain(wording.moment(pair)), rank=pair.rank))
     with words:
         look.text_heading(pair.query)
         rows = [

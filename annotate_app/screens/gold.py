@@ -48,7 +48,7 @@ def page() -> None:
         _form(report.settings)
         return
     _facts(report)
-    of_people, settings = address_state.tabs([marked("People"), marked("Settings")])
+    of_people, settings = address_state.tabs([marked("Annotators"), marked("Settings")])
     with of_people:
         if not people:
             st.info(tr("There are no annotators yet."))
@@ -102,23 +102,23 @@ def go_on(project: Project, lead: Person, annotator_id: AnnotatorId) -> None:
 def _facts(report: questions.GoldReport) -> None:
     settings = report.settings
     if not settings.on:
-        st.info(tr("Gold questions are off. Below are the answers from before."))
+        st.info(tr("Gold questions are off. Earlier answers are below."))
         return
     grades = ", ".join(
         tr("{count:,} of grade {grade}", count=count, grade=grade) for grade, count in enumerate(report.grades) if count
     )
     st.markdown(
         tr(
-            "**{percent} of everybody's pairs** are gold questions, chosen from {pairs}: {grades}. "
-            "Accuracy counts the last {window} answers, once there are {fewest}. Below {percent_2}, annotators "
-            "get a friendly warning. Below {percent_3}, or below {percent_2} after a warning, they are paused.",
+            "**{percent} of everybody's pairs** are gold questions, chosen from {pairs}: {grades}. Accuracy "
+            "counts the last {window} answers, once there are {fewest}. Below {warn}, annotators get a "
+            "friendly warning. Below {pause}, or below {warn} after a warning, they are paused.",
             percent=wording.percent(100 * settings.share),
             pairs=wording.count_of(report.pairs, "pair"),
             grades=grades,
             window=settings.window,
             fewest=settings.fewest,
-            percent_2=wording.percent(settings.warn),
-            percent_3=wording.percent(settings.pause),
+            warn=wording.percent(settings.warn),
+            pause=wording.percent(settings.pause),
         )
     )
     if report.constant_right >= settings.warn:
@@ -154,10 +154,10 @@ def _person(one: questions.GoldPerson, settings: GoldSettings) -> None:
     words.markdown(plain(told(one, settings)))
     if one.pause is not None:
         action.button(
-            tr("Go on"),
+            tr("Resume"),
             key=f"gold-go-on-{person.annotator_id}",
             width="stretch",
-            help=tr("They get pairs again. Their accuracy starts again."),
+            help=tr("They get pairs again. Their accuracy is counted afresh."),
             on_click=go_on,
             args=(person.annotator_id,),
         )
@@ -168,15 +168,15 @@ def told(one: questions.GoldPerson, settings: GoldSettings) -> str:
     if one.pause is not None:
         since = wording.when(one.pause.at, st.context.timezone)
         return tr(
-            "Since {since}, by {value}: {reason}",
+            "Since {since}, by {lead}: {reason}",
             since=since,
-            value=one.pause.by or tr("a rule"),
+            lead=one.pause.by or tr("a rule"),
             reason=one.pause.reason,
         )
     if not one.answers:
         return tr("No answer yet.")
     in_all = wording.count_of(len(one.answers), "answer")
-    left = "" if one.left else tr(" They have seen every gold pair: add more.")
+    left = "" if one.left else tr(" They have seen every gold pair. Add more.")
     if one.accuracy is None:
         afresh = tr(" since the last warning or pause") if one.findings else ""
         return tr(
@@ -237,7 +237,8 @@ def _row(one: questions.GoldAnswer) -> str:
 
 def _answer(project: Project, lead: Person, one: questions.GoldAnswer) -> None:
     chosen, scale = one.answer, project.campaign.scale
-    st.markdown(f"**{plain(chosen.query)}**  \n{wording.when(chosen.at, st.context.timezone)}")
+    look.text_heading(chosen.query)
+    st.caption(wording.when(chosen.at, st.context.timezone))
     pair = next((pair for pair in query_pairs(project, lead, chosen.query_id) if pair.pair == chosen.pair), None)
     if pair is not None:
         review_clip(pair)
@@ -249,7 +250,7 @@ def _answer(project: Project, lead: Person, one: questions.GoldAnswer) -> None:
     st.html(look.table(("", tr("Grade", _context="noun")), rows))
     if chosen.note:
         st.markdown(tr("Note: “{note}”", note=plain(chosen.note)))
-    st.caption(tr("Is the known grade wrong? Adjudicate the pair on Disputes, or bring your own key in a file."))
+    st.caption(tr("Is the known grade wrong? Adjudicate the pair on Disputes, or use your own answer key from a file."))
 
 
 def _form(settings: GoldSettings) -> None:
@@ -269,7 +270,7 @@ def _form(settings: GoldSettings) -> None:
         )
     st.caption(
         tr(
-            "Gold pairs are drawn evenly over the grades, from pairs that a lead decided or whose grades "
-            "need no rounding. To use your own key instead, run `reelrank gold set DIR --from KEY.csv`."
+            "Gold pairs are drawn evenly over the grades, from pairs that a lead adjudicated or whose grades "
+            "need no rounding. To use your own answer key instead, run `reelrank gold set DIR --from KEY.csv`."
         )
     )

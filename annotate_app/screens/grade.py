@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from annotate_app.language import retold
+from annotate_app.language import current, retold
 from annotate_app.session import auth
 from annotate_app.shared.player import player
 from backend.campaign.desk import exchange
@@ -41,7 +41,7 @@ def lesson(project: Project, person: Person, *, now: float) -> dict[str, Any]:
         changes are of a guideline that changed. No right grade is in it.
     """
     due = guideline_due(project, person)
-    news = guideline_news(project, person)
+    news = guideline_news(project, person, current())
     return {
         "version": guideline_version(project, person),
         "reading": due.value if due else "again",

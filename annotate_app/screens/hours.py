@@ -43,13 +43,13 @@ def page() -> None:
     _sums(found)
     if found.people:
         _days(found, first, last)
-        st.header(tr("People"), anchor=False)
+        st.header(tr("Annotators"), anchor=False)
         st.html(people_table(found.people, found.currency))
         file = f"hours-{found.days[0].day}-to-{found.days[-1].day}.csv"
         make = partial(payroll_csv, found.days, found.currency)
         look.csv_download(tr("Download for payroll (CSV)"), make, file, "hours_csv", ":material/download:")
     else:
-        st.info(tr("Nobody worked in this time. Hours appear with the first grade."))
+        st.info(tr("No work in this period. Hours appear after the first grade."))
     for text in remarks(found):
         st.markdown(text)
     st.header(tr("Still to come"), anchor=False)
@@ -124,14 +124,14 @@ def remarks(found: HoursReport) -> list[str]:
     else:
         texts.append(
             tr(
-                "Only some people have an hourly rate, so the sums show no pay. Set a rate for everybody on "
+                "Some annotators have no hourly rate, so the sums show no pay. Set a rate for everybody on "
                 "[Settings]({path}).",
                 path=full_path("/settings"),
             )
         )
     texts += [
         tr(
-            "There is a rate for {name}, but no annotator has that name. Correct the name on Settings.",
+            "Settings has a rate for {name}, but no annotator has this name. Correct it on Settings.",
             name=plain(name),
         )
         for name in found.unknown_rates
@@ -147,7 +147,7 @@ def remarks(found: HoursReport) -> list[str]:
         )
     for count, which in ((found.simulated, "simulated"), (found.imported, "imported")):
         if count:
-            texts.append(tr("Without {count_of}.", count_of=wording.count_of(count, f"{which} judgement")))
+            texts.append(tr("Not counted: {judgements}.", judgements=wording.count_of(count, f"{which} judgement")))
     return texts
 
 
@@ -166,9 +166,9 @@ def ahead(outlook: Outlook, currency: str) -> str:
             share=share,
         )
     if outlook.stuck:
-        said += tr(" {stuck:,} of them have nobody left to give them. See Progress.", stuck=outlook.stuck)
+        said += tr(" Nobody is left to give {stuck:,} of them. See Progress.", stuck=outlook.stuck)
     if outlook.hours is None or outlook.seconds is None:
-        return tr("{said} No estimate of the time: {reason}.", said=said, reason=outlook.reason)
+        return tr("{text} No estimate of the time: {reason}.", text=said, reason=outlook.reason)
     expected, low, high = outlook.hours
     money = f", {outlook.cost[0]:,} {currency}" if outlook.cost else ""
     said += tr(
@@ -180,12 +180,12 @@ def ahead(outlook: Outlook, currency: str) -> str:
     if outlook.reason:
         return f"{said} ({retold(outlook.reason)})."
     cost = (
-        tr(", {cost:,} to {cost_2:,} {currency}", cost=outlook.cost[1], cost_2=outlook.cost[2], currency=currency)
+        tr(", {low:,} to {high:,} {currency}", low=outlook.cost[1], high=outlook.cost[2], currency=currency)
         if outlook.cost
         else ""
     )
     return tr(
-        "{said} (95 % interval: {low:,.1f} to {high:,.1f} hours{cost}).", said=said, low=low, high=high, cost=cost
+        "{text} (95 % interval: {low:,.1f} to {high:,.1f} hours{cost}).", text=said, low=low, high=high, cost=cost
     )
 
 
@@ -194,22 +194,25 @@ def _sums(found: HoursReport) -> None:
     judging = sum(day.judging_ms for day in found.days) / 3_600_000
     outlook = found.outlook
     values = {
-        tr("Active hours"): (f"{found.hours:,.1f}", tr("Of everybody in this period. See below what counts.")),
+        tr("Active hours"): (
+            f"{found.hours:,.1f}",
+            tr("All annotators in this period. What counts is explained below."),
+        ),
         tr("Pay, {currency}", currency=found.currency): (
             tr("no rate") if found.pay is None else f"{found.pay:,}",
             tr("At today's rates."),
         ),
         tr("Judgements an hour"): (
             f"{judgements / judging:,.0f}" if judging else tr("none yet"),
-            tr("First grades in an hour of judging."),
+            tr("First grades per hour of judging."),
         ),
         tr("Still to come"): (
             tr("unknown") if outlook.hours is None else f"{outlook.hours[0]:,.1f} h",
-            tr("Hours until every open pair is judged, at the pace so far."),
+            tr("Hours until every open pair has its grades, at the pace so far."),
         ),
-        tr("Cost of it"): (
+        tr("Cost to come"): (
             tr("unknown") if outlook.cost is None else f"{outlook.cost[0]:,}",
-            tr("At the cost of an hour so far."),
+            tr("At the hourly cost so far."),
         ),
     }
     with st.container(key="hours-numbers"):

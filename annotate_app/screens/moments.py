@@ -12,7 +12,7 @@ import streamlit as st
 
 from annotate_app.language import marked, tr
 from annotate_app.plain import plain
-from annotate_app.shared import address_state, look, wording
+from annotate_app.shared import address_state, look, results, wording
 from annotate_app.shared.case_keys import neighbours
 from annotate_app.shared.long_list import ListColumn, ListRow, long_list, matching, rows_of
 from annotate_app.shared.review_clip import moment_clip
@@ -53,7 +53,9 @@ ON_SHOW = "moment"
 """The name in the address of the moment on show."""
 VIDEO = "video"
 """The name in the address of the open video."""
-PROBLEM = "moments_problem"
+_DONE = "moments"
+"""The place of results on the page."""
+PROBLEM = f"{_DONE}_problem"
 _UNDO = "moments_undo"
 """In the session: the video, which spans came and which went by what was done last."""
 _Span = tuple[float, float]
@@ -64,7 +66,7 @@ def page() -> None:
     project, lead, _ = look.lead_page("Moments")
     videos = videos_and_moments(project, lead)
     if not videos:
-        st.info(tr("There are no videos yet. Add them first."))
+        st.info(tr("No videos yet. Add videos first."))
         st.html(WayThere("Set up", "", tr("Add videos")).link)
         return
     asked = address_state.read(VIDEO)
@@ -88,7 +90,7 @@ def page() -> None:
 def _all(videos: Sequence[VideoMoments]) -> None:
     total = sum(video.total for video in videos)
     of = tr(
-        "{moments} of {videos}",
+        "{moments} in {videos}",
         moments=wording.count_of(total, "moment"),
         videos=wording.count_of(len(videos), "video"),
     )
@@ -127,13 +129,12 @@ def _one(project: Project, lead: Person, video: VideoMoments) -> None:
     shots = "" if video.shots is None else f", {wording.count_of(video.shots, 'shot')}"
     st.caption(
         tr(
-            "{duration_s:,.2f} s{shots}. Its moments: {value}.",
+            "{duration_s:,.2f} s{shots}. Moments: {counts}.",
             duration_s=video.duration_s,
             shots=shots,
-            value=of or tr("none yet"),
+            counts=of or tr("none yet"),
         )
     )
-    look.refusal(PROBLEM)
     shown = _on_show(rows)
     case, beside = st.columns([3, 2], gap="large")
     with case:
@@ -143,6 +144,7 @@ def _one(project: Project, lead: Person, video: VideoMoments) -> None:
         else:
             _bar(rows, shown)
             _card(rows, shown, video)
+        look.outcome(_DONE)
         _add(video)
     with beside:
         start = next((n for n, row in enumerate(rows) if row == shown), 0) // PER_PAGE
@@ -155,7 +157,7 @@ def _one(project: Project, lead: Person, video: VideoMoments) -> None:
             rows_of(rows, _row),
             opens=ON_SHOW,
             noun="moment",
-            nothing=tr("None yet."),
+            nothing=tr("No moments yet."),
             per_page=PER_PAGE,
             current=None if shown is None else shown.moment_id,
         )
@@ -247,7 +249,8 @@ def change(row: MomentRow) -> None:
     """Callback of the form: the moment begins and ends where its fields say."""
     span = (float(st.session_state[key("start", row)]), float(st.session_state[key("end", row)]))
     if span == (row.start_s, row.end_s):
-        st.session_state[PROBLEM] = tr("Start and end did not change. Type other seconds, then press Change.")
+        results.clear(PROBLEM)
+        st.session_state[PROBLEM] = tr("Start and end did not change. Enter other seconds, then press Change.")
         return
     _do(row.video, [row], [span], tr("Changed."))
 
@@ -291,7 +294,7 @@ def undo() -> None:
 
     if look.done_as_lead(act, PROBLEM):
         address_state.go(**{ON_SHOW: None})
-        st.toast(tr("Undone."), icon=":material/undo:")
+        results.leave(_DONE, tr("Undone."))
 
 
 def undo_button() -> None:
@@ -327,4 +330,4 @@ def _do(
 
         look.as_lead(find)
     address_state.go(**{ON_SHOW: shown})
-    st.toast(done, icon=":material/check:")
+    results.leave(_DONE, done)

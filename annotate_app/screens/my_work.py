@@ -7,8 +7,8 @@ from html import escape
 
 import streamlit as st
 
+from annotate_app.language import current, tr, trn
 from annotate_app.language import month as month_text
-from annotate_app.language import tr, trn
 from annotate_app.plain import plain
 from annotate_app.session import auth
 from annotate_app.session.addresses import full_path
@@ -55,7 +55,7 @@ def page() -> None:
         _days(found)
     with spread:
         st.header(tr("How your grades spread"), anchor=False)
-        st.html(spread_table(found.grades, auth.project().campaign.scale))
+        st.html(spread_table(found.grades, auth.project().campaign.grading.in_language(current()).scale))
         st.caption(skips(found.skips))
     _time(found)
     st.header(tr("Agreement, after settlement"), anchor=False)

@@ -10,9 +10,10 @@ import streamlit as st
 
 from annotate_app.language import marked, retold, tr
 from annotate_app.pages import PAGES
-from annotate_app.plain import plain
+from annotate_app.plain import component_key, plain
 from annotate_app.session.addresses import full_path
 from annotate_app.shared import look, wording
+from annotate_app.shared.unsaved import warn_unsaved
 from backend.campaign.monitoring.activity.log import campaign_settings
 from backend.campaign.monitoring.activity.model import CampaignSetting
 from backend.campaign.nouns import Person, Role
@@ -58,8 +59,8 @@ def page() -> None:
     except ReelRankError as refusal:
         st.error(
             tr(
-                "The settings cannot be changed, because their file is not understood: {reason}. Ask whoever runs the "
-                "server to correct it. Until then the settings that were read last stay in force.",
+                "The settings file cannot be read: {reason}. Ask the operator of the server to correct it. Until "
+                "then, the last valid settings stay in force, and you cannot change them.",
                 reason=plain(retold(refusal).rstrip(".")),
             )
         )
@@ -87,7 +88,7 @@ def _form(project: Project, lead: Person, file: FileSettings) -> None:
         st.session_state[_NAMES] = list(dict.fromkeys([*annotators, *_entries(file.values[_RATES])]))
         _fill(file.values, file.values)
     fixed = bool(file.fixed)
-    with st.form("settings", enter_to_submit=False):
+    with st.container(key="settings-form"), st.form("settings", enter_to_submit=False):
         for column, (title, keys) in zip(st.columns(len(_GROUPS)), _GROUPS, strict=True):
             with column:
                 st.header(tr(title), anchor=False)
@@ -95,14 +96,13 @@ def _form(project: Project, lead: Person, file: FileSettings) -> None:
                     _field(BY_KEY[key], disabled=fixed)
         _own_rates(disabled=fixed)
         if st.session_state[_SEEN][_CAST]:
-            about = tr("One name a line, such as: Rachel = a woman. These go over those of the page Captions.")
+            about = tr("One name a line, such as: Rachel = a woman. These override the names on the page Captions.")
             st.text_area(retold(BY_KEY[_CAST].label), help=about, key=_key(_CAST), disabled=fixed)
         st.form_submit_button(tr("Save settings"), type="primary", on_click=_save, disabled=fixed)
+    warn_unsaved("settings-form", saved=component_key(str(st.session_state[_SEEN])))
     look.outcome("settings")
     if file.several_files:
-        st.caption(
-            tr("Another machine that serves this project has a reelrank.toml of its own: change the setting there too.")
-        )
+        st.caption(tr("If another machine serves this project, change the setting in its reelrank.toml too."))
 
 
 def _fill(values: Mapping[str, Value], shown: Iterable[str]) -> None:
@@ -156,8 +156,8 @@ def _own_rates(*, disabled: bool) -> None:
     names: list[str] = st.session_state[_NAMES]
     if not names:
         return
-    with st.expander(tr("Rates of one person's own"), expanded=bool(st.session_state[_SEEN][_RATES])):
-        st.caption(tr("An empty field: the hourly rate of everybody."))
+    with st.expander(tr("Rates of single annotators"), expanded=bool(st.session_state[_SEEN][_RATES])):
+        st.caption(tr("With an empty field, the hourly rate of everybody counts."))
         for column, name in zip(st.columns(3) * len(names), names, strict=False):
             with column:
                 _number(plain(name), BY_KEY[_RATES], _key(_RATES, name), disabled=disabled)
@@ -175,7 +175,7 @@ def _save(project: Project, lead: Person) -> None:
         typed[_CAST] = _typed_entries(state[_key(_CAST)])
     changes = {key: (seen[key], value) for key, value in typed.items() if value != seen[key]}
     if not changes:
-        raise ProjectError(tr("Nothing was changed, so nothing was saved."))
+        raise ProjectError(tr("No changes to save."))
     try:
         change_settings(project, lead, changes, now=time.time())
     except Overtaken:
@@ -190,7 +190,10 @@ def _typed_entries(text: str) -> dict[str, str]:
     lines = [line.partition("=") for line in text.splitlines() if line.strip()]
     if wrong := [name for name, equals, words in lines if not (name.strip() and equals and words.strip())]:
         raise ProjectError(
-            tr("“{line}” is no name with its words: write a line such as Rachel = a woman", line=wrong[0].strip())
+            tr(
+                "“{line}” is not a name and its words. Write a line such as Rachel = a woman",
+                line=wrong[0].strip(),
+            )
         )
     return {name.strip(): words.strip() for name, _, words in lines}
 
@@ -216,7 +219,7 @@ def _operators(values: Mapping[str, Value]) -> None:
         for one in fixed
     ]
     with st.expander(tr("Settings that only the operator can change")):
-        st.markdown(tr("Whoever runs the server sets these in `reelrank.toml`, in the folder of the project."))
+        st.markdown(tr("The operator of the server sets these in `reelrank.toml`, in the folder of the project."))
         st.html(look.table((tr("Setting"), tr("Now"), tr("Why not here")), rows, "rr-settings"))
 
 

@@ -18,9 +18,9 @@ def page() -> None:
     project, lead, counts = look.lead_page("Videos")
     not_taken()
     standing = VIDEOS_STEP.standing(project, lead, counts)
-    st.markdown(tr("In this project: {told}.", told=plain(standing.told)))
+    st.markdown(tr("In this project: {videos}.", videos=plain(standing.told)))
     if counts["videos"]:
-        way = WayThere("Moments", "", tr("See every video with its moments"))
+        way = WayThere("Moments", "", tr("Open Moments"))
         st.html(f"<p class='rr-waiting'>{way.link}</p>")
     VIDEOS_STEP.show(project, lead, counts)
     job = find_job(project, lead, {JobKind.SET_UP})

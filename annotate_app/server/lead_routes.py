@@ -202,15 +202,13 @@ class Uploads:
         try:
             return await self._receive(request, KINDS[request.path_params["kind"]], name)
         except ClientDisconnect:
-            return refused(400, tr("{name} did not arrive whole: send it again.", name=name))
+            return refused(400, tr("{name} arrived incomplete. Send it again.", name=name))
         except OSError as error:
             if error.errno in (errno.ENOSPC, errno.EDQUOT):
                 return refused(507, _no_room(name))
             return refused(
                 500,
-                tr(
-                    "{name} cannot be written ({strerror}). Nothing of it was kept.", name=name, strerror=error.strerror
-                ),
+                tr("{name} cannot be written ({strerror}). Nothing was kept.", name=name, strerror=error.strerror),
             )
 
     async def _prepared(self, request: Request, announced: str) -> Response | None:
@@ -221,7 +219,7 @@ class Uploads:
         await run_in_threadpool(lead_of, project, person_of(request))
         kind, name = KINDS.get(request.path_params["kind"]), nfc(request.path_params["name"])
         if kind is None:
-            return refused(404, tr("Nothing of this kind is taken."))
+            return refused(404, tr("This kind of file cannot be uploaded."))
         if message := wrong_name(kind, name):
             return refused(400, message)
         size = int(announced) if announced.isascii() and announced.isdecimal() else 0
@@ -265,15 +263,15 @@ class Uploads:
 def wrong_name(kind: UploadKind, name: str) -> str:
     """What is wrong with the name of a file; an empty text if nothing is."""
     if name != PurePosixPath(name).name or "\\" in name or name.startswith(".") or not name.isprintable():
-        return tr("{name!r} is no name of a file.", name=name)
+        return tr("{name!r} is not a valid file name.", name=name)
     if len(name.encode()) > _LONGEST_NAME:
-        return tr("The name {name}… is too long: shorten it.", name=name[:40])
+        return tr("The name {name}… is too long. Shorten it.", name=name[:40])
     if PurePosixPath(name).suffix.lower() not in kind.extensions:
         return tr(
-            "{name} is not {what}: its name ends in none of {join}.",
+            "{name} is not {what}: its name must end in one of {endings}.",
             name=name,
             what=tr(kind.what),
-            join=", ".join(kind.extensions),
+            endings=", ".join(kind.extensions),
         )
     return ""
 
@@ -292,19 +290,19 @@ def _write(part: IO[bytes], data: bytes, target: Path) -> None:
 
 
 def _there(name: str) -> str:
-    return tr("{name} is there already: give the file another name, if it is another one.", name=name)
+    return tr("{name} exists already. If this is another file, rename it.", name=name)
 
 
 def _too_large(kind: UploadKind, name: str) -> str:
     return tr(
-        "{name} is larger than {most_bytes} GiB, the most that is taken here: copy it to the server.",
+        "{name} is larger than the limit of {gib} GiB. Copy it to the server instead.",
         name=name,
-        most_bytes=kind.most_bytes // GIB,
+        gib=kind.most_bytes // GIB,
     )
 
 
 def _no_room(name: str) -> str:
     return tr(
-        "There is no room for {name} on the server's disk. Nothing of it was kept: make room, then send it again.",
+        "The server's disk has no room for {name}. Nothing was kept. Make room, then send it again.",
         name=name,
     )

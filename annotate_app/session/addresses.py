@@ -13,6 +13,7 @@ their plain names back, so everything else reads `request.cookies[SESSION_COOKIE
 import os
 import re
 from contextvars import ContextVar
+from urllib.parse import parse_qs
 
 import streamlit as st
 from starlette.datastructures import Headers, MutableHeaders
@@ -34,7 +35,8 @@ SIGN_IN_PATH = "/session/sign-in"
 HEALTH_PATH, READY_PATH = "/healthz", "/readyz"
 """What programs ask that look after a server; see `annotate_app.server.monitoring`."""
 PAGE_PATHS = frozenset(f"/{page.address}" for page in PAGES)
-FORMER_PATHS = {f"/{old}": (f"/{page.address}", asks) for page in PAGES for old, asks in page.former.items()}
+_FORMER = {f"/{old}": (f"/{page.address}", asks) for page in PAGES for old, asks in page.former.items()}
+FORMER_PATHS = {old: place for old, place in _FORMER.items() if "?" not in old}
 """Paths that pages had once: the path that each leads to now, and what has to be asked of it."""
 OPEN_PREFIXES = ("/session/", "/static/")
 """Streamlit's own scripts, fonts and signs of life, and the sign-in: the same bytes for everybody."""
@@ -80,10 +82,12 @@ def full_path(path: str) -> str:
 def moved_to(path: str, query: str) -> str | None:
     """Return where a former address leads now, with its query; None for any other address.
 
-    >>> moved_to("/disagreements", "show=notes"), moved_to("/disputes", "show=notes")
-    ('/disputes?show=notes', None)
+    >>> moved_to("/disagreements", "show=notes"), moved_to("/disputes", "show=notes"), moved_to("/exam", "trial=a")
+    ('/disputes?show=notes', None, '/calibration?trial=a')
     """
-    found = FORMER_PATHS.get(path.rstrip("/"))
+    path = path.rstrip("/")
+    asked_for = (path, *(f"{path}?{name}" for name in parse_qs(query)))
+    found = next((_FORMER[old] for old in asked_for if old in _FORMER), None)
     if found is None:
         return None
     asked = "&".join(filter(None, (found[1], query)))

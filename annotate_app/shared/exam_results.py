@@ -6,7 +6,7 @@ from typing import Literal
 
 import streamlit as st
 
-from annotate_app.language import marked, tr
+from annotate_app.language import current, marked, tr
 from annotate_app.plain import plain
 from annotate_app.session import auth
 from annotate_app.shared import look, wording
@@ -50,10 +50,10 @@ def mine(exam: ExamPerson) -> None:
         st.markdown(tr(_MINE[exam.phase]))
     for attempt in reversed(exam.attempts):
         if attempt.result is not None:
-            one_attempt(attempt, opened=attempt is exam.attempts[-1], kappas=False)
+            one_attempt(attempt, opened=attempt is exam.attempts[-1], for_lead=False)
 
 
-def one_attempt(attempt: ExamAttempt, *, opened: bool = False, kappas: bool = True) -> None:
+def one_attempt(attempt: ExamAttempt, *, opened: bool = False, for_lead: bool = True) -> None:
     """One attempt that was handed in: score, kappas (for leads), misses by grade, missed items."""
     if attempt.result is None:
         return
@@ -69,9 +69,10 @@ def one_attempt(attempt: ExamAttempt, *, opened: bool = False, kappas: bool = Tr
         ),
         opened,
     ):
-        if kappas:
+        grading = auth.project().campaign.grading
+        if for_lead:
             st.markdown(wording.kappas(attempt.result))
-        st.html(by_grade(attempt.by_grade, auth.project().campaign.scale))
+        st.html(by_grade(attempt.by_grade, (grading if for_lead else grading.in_language(current())).scale))
         if attempt.missed:
             st.html(missed_table(attempt.missed))
 

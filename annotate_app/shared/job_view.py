@@ -114,7 +114,7 @@ def _running(project: Project, lead: Person, key: str) -> None:
             key="cancel_job",
             icon=":material/cancel:",
             disabled=job.is_cancelled,
-            help=tr("Stops at the next step. Nothing of it is kept."),
+            help=tr("Stops at the next step. Nothing is kept."),
             on_click=_cancel,
             args=(key,),
         )
@@ -130,7 +130,7 @@ def job_outcome(job: Job) -> None:
                 tr("**{title}**  \n{refusal}  \nNothing was changed.", title=title, refusal=plain(retold(job.refusal)))
             )
         case JobState.FAILED:
-            st.error(tr("**{title}** failed. Nothing was changed. The server log has the reason.", title=title))
+            st.error(tr("**{title}** failed. Nothing was changed. The server's log has the reason.", title=title))
         case JobState.CANCELLED:
             st.warning(tr("**{title}** was cancelled. Nothing was changed.", title=title))
         case JobState.INTERRUPTED:

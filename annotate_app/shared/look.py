@@ -32,7 +32,7 @@ _document = st.components.v2.component(
 )
 _HEADING = 240
 """Signs of a text that stand in a heading."""
-_AWAY = marked("The server does not answer. Wait with your next click: this page goes on once it is back.")
+_AWAY = marked("The server does not answer. This page continues once it is back: please wait.")
 _LOOK = (_HERE / "look.css").read_text(encoding="utf-8")
 WORDMARK = _HERE / "wordmark.svg"
 _offline = st.components.v2.component(
@@ -116,7 +116,7 @@ def as_lead(act: Callable[[Project, Person], object]) -> str:
         person = auth.current()
         if person is None:
             # Read after signing in again, beside what was typed; see `navigation.signed_out`.
-            return tr("You were signed out, so this was not done. It stands here as you left it: do it again.")
+            return tr("You were signed out, so nothing was done. What you entered is still here: try again.")
         act(auth.project(), lead_of(auth.project(), person))
     except ReelRankError as refusal:
         return retold(refusal)
@@ -197,7 +197,7 @@ def text_heading(text: str, more: str = "") -> None:
         text: a query, say.
         more: Markdown behind it.
     """
-    cut = text if len(text) <= _HEADING else f"{text[: _HEADING - 1]}…"
+    cut = wording.short(text, _HEADING)
     st.header(f"{plain(cut)} {more}".rstrip(), anchor=False)
     if cut != text:
         with st.popover(tr("Show the whole text")):

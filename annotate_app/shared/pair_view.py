@@ -9,8 +9,9 @@ import streamlit as st
 
 from annotate_app.language import marked, tr
 from annotate_app.plain import plain
-from annotate_app.shared import look, practice, wording
+from annotate_app.shared import look, practice, results, wording
 from annotate_app.shared.review_clip import review_clip
+from annotate_app.shared.unsaved import warn_unsaved
 from backend.campaign.judging.model import ActKind
 from backend.campaign.nouns import Person
 from backend.campaign.qualification.guideline import versions
@@ -109,7 +110,7 @@ def example(pair: PairReview, chosen: Sequence[Example]) -> None:
         _choice(pair, next((found for found in chosen if found.grade == pair.relevance), None))
     if settled and pair.relevance is not None:
         practice.of_pair(pair.pair, pair.relevance, pair.reason)
-    look.refusal(f"example-problem-{pair.pair}")
+    look.outcome(f"example-{pair.pair}")
 
 
 def reply(note: int, seen: int) -> None:
@@ -121,27 +122,27 @@ def reply(note: int, seen: int) -> None:
     """
     key = f"reply-text-{note}"
     act = partial(reply_to_note, note=note, text=st.session_state[key], seen=seen, now=time.time())
-    if look.done_as_lead(act, f"reply-problem-{note}"):
+    if look.done_as_lead(act, f"reply-{note}_problem"):
         st.session_state[key] = ""
-        st.toast(tr("Reply saved. The annotator sees it once the pair is settled for good."), icon=":material/reply:")
+        results.leave(f"reply-{note}", tr("Reply saved. The annotator sees it once the pair is settled for good."))
 
 
 def choose_example(pair: PairKey, grade: int) -> None:
     """Callback of the form: annotators see this pair in the guideline from now on, or a message says why not."""
     note = st.session_state[f"example-note-{pair}"]
     act = partial(versions.choose_example, pair=pair, grade=grade, note=note, now=time.time())
-    _do(pair, act, tr("Annotators now see this pair as the example of {grade}.", grade=grade))
+    _do(pair, act, tr("Annotators now see this pair as the example of grade {grade}.", grade=grade))
 
 
 def withdraw_example(pair: PairKey, grade: int) -> None:
     """Callback of the button: the guideline shows the example in words again."""
     act = partial(versions.withdraw_example, grade=grade, now=time.time())
-    _do(pair, act, tr("The example of {grade} is withdrawn.", grade=grade))
+    _do(pair, act, tr("The example of grade {grade} is withdrawn.", grade=grade))
 
 
 def _do(pair: PairKey, act: Callable[[Project, Person], object], done: str) -> None:
-    if look.done_as_lead(act, f"example-problem-{pair}"):
-        st.toast(done, icon=":material/menu_book:")
+    if look.done_as_lead(act, f"example-{pair}_problem"):
+        results.leave(f"example-{pair}", done)
 
 
 def _withdrawal(pair: PairReview, own: Example) -> None:
@@ -151,9 +152,9 @@ def _withdrawal(pair: PairReview, own: Example) -> None:
         else tr("its relevance is {relevance} now", relevance=pair.relevance)
     )
     told = (
-        tr("The guideline shows this as the example of {grade}", grade=own.grade)
+        tr("The guideline shows this as the example of grade {grade}", grade=own.grade)
         if own.showing
-        else tr("Chosen as the example of {grade}, but not shown: {hidden}", grade=own.grade, hidden=hidden)
+        else tr("Chosen as the example of grade {grade}, but not shown: {hidden}", grade=own.grade, hidden=hidden)
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f":material/menu_book: {told}. “{plain(own.note)}”", width="stretch")
@@ -167,10 +168,10 @@ def _withdrawal(pair: PairReview, own: Example) -> None:
 
 def _choice(pair: PairReview, standing: Example | None) -> None:
     grade = pair.relevance
-    with st.popover(tr("Show as example of {grade}", grade=grade), icon=":material/menu_book:"):
+    with st.popover(tr("Show as example of grade {grade}", grade=grade), icon=":material/menu_book:"):
         st.markdown(tr("Every annotator sees this query and clip in the guideline (key G), with your note."))
         if standing is not None:
-            st.caption(tr("It replaces “{query}”.", query=plain(standing.query)))
+            st.caption(tr("It replaces “{query}”.", query=plain(wording.short(standing.query))))
         with st.form(f"example-{pair.pair}", border=False):
             st.text_input(
                 tr("Why is this a {grade}?", grade=grade),
@@ -199,7 +200,8 @@ def _note(note: GivenNote, who: str, grade: int, *, hidden: bool) -> None:
             )
             with st.popover(tr("Change the reply")):
                 _reply_form(note, tr("Your new reply"), tr("Replace the reply"))
-        look.refusal(f"reply-problem-{note.note}")
+        look.outcome(f"reply-{note.note}")
+    warn_unsaved(f"note-{note.note}", saved=str(note.reply.reply_id if note.reply else 0))
 
 
 def _reply_form(note: GivenNote, label: str, button: str) -> None:
@@ -236,8 +238,7 @@ def _active(grade: GivenGrade) -> str:
     if not grade.active_ms:
         return tr("not measured")
     too_fast = (
-        f" <span class='rr-fast' title='{tr('Given in less time than the clip can be judged in')}'>"
-        f"{tr('too fast')}</span>"
+        f" <span class='rr-fast' title='{tr('Given faster than the clip can be judged')}'>{tr('too fast')}</span>"
         if grade.too_fast
         else ""
     )

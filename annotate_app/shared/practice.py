@@ -88,7 +88,7 @@ def of_pair(pair: PairKey, grade: int, reason: str) -> None:
     with st.popover(tr("Use for practice"), icon=":material/school:"):
         st.markdown(
             tr(
-                "Newcomers grade this clip in the tutorial. Then they read that {grade} is right, and why.",
+                "Newcomers grade this clip in the tutorial. Then they read that grade {grade} is right, and why.",
                 grade=grade,
             )
         )
@@ -106,7 +106,7 @@ def _do(act: Callable[[Project, Person], object], place: str = "practice_choice"
 def _standing(one: PracticeFigures, scale: Scale) -> None:
     with st.container(border=True, key=f"practice-{one.practice_id}"):
         moment_clip(one, f"practised-{one.practice_id}", f"/practice/{one.key}.mp4")
-        st.markdown(f"**{one.grade} {plain(scale.label(one.grade).lower())}** · “{plain(one.query)}”")
+        st.markdown(f"**{one.grade} {plain(scale.label(one.grade).lower())}** · “{plain(wording.short(one.query))}”")
         st.markdown(plain(one.explanation))
         answered = (
             tr("{missed} of {people} missed it at first.", missed=one.missed, people=one.people)

@@ -26,7 +26,7 @@ class WayThere(NamedTuple):
 WAITS: dict[WaitKind, tuple[tuple[str, str], WayThere]] = {
     WaitKind.DISCARDED: (
         marked_n("{n} discarded pair waits for your decision.", "{n} discarded pairs wait for your decision."),
-        WayThere("Disputes", "?show=discarded", marked("Decide")),
+        WayThere("Disputes", "?show=discarded", marked("Adjudicate")),
     ),
     WaitKind.NOTES: (
         marked_n("{n} note has no reply.", "{n} notes have no reply."),
@@ -55,11 +55,11 @@ WAITS: dict[WaitKind, tuple[tuple[str, str], WayThere]] = {
             "{n} annotator finished the exam and waits for the result.",
             "{n} annotators finished the exam and wait for their results.",
         ),
-        WayThere("Exam", "", marked("Close the round")),
+        WayThere("Exam", "", marked("Close the exam")),
     ),
     WaitKind.REWRITES: (
         marked_n("{n} rewritten caption waits for your decision.", "{n} rewritten captions wait for your decision."),
-        WayThere("Captions", "?part=rewrites", marked("Decide")),
+        WayThere("Captions", "?part=rewrites", marked("Review")),
     ),
     WaitKind.DESCRIPTIONS: (
         marked_n("{n} description waits for your review.", "{n} descriptions wait for your review."),
@@ -74,7 +74,7 @@ WAITS: dict[WaitKind, tuple[tuple[str, str], WayThere]] = {
             "{n} annotator was warned because of missed gold questions.",
             "{n} annotators were warned because of missed gold questions.",
         ),
-        WayThere("Gold", "", marked("See the answers")),
+        WayThere("Gold", "", marked("Show answers")),
     ),
     WaitKind.TEAM: (
         marked_n(
@@ -92,21 +92,21 @@ WAITS: dict[WaitKind, tuple[tuple[str, str], WayThere]] = {
     ),
     WaitKind.EXAM_ANSWERS: (
         marked_n("{n} pair of the exam is not settled.", "{n} pairs of the exam are not settled."),
-        WayThere("Exam", "", marked("Let the answers count")),
+        WayThere("Exam", "", marked("Count the answers")),
     ),
     WaitKind.RESERVED: (
         marked_n(
             "{n} pair is reserved until you end the exam.",
             "{n} pairs are reserved until you end the exam.",
         ),
-        WayThere("Exam", "", marked("End it")),
+        WayThere("Exam", "", marked("End the exam")),
     ),
     WaitKind.CALIBRATION: (
         marked_n(
             "{n} pair is reserved until you end the calibration round.",
             "{n} pairs are reserved until you end the calibration round.",
         ),
-        WayThere("Calibration", "", marked("End it")),
+        WayThere("Calibration", "", marked("End the round")),
     ),
     WaitKind.REPORTED: (
         marked_n("{n} clip was reported as broken.", "{n} clips were reported as broken."),
@@ -115,33 +115,35 @@ WAITS: dict[WaitKind, tuple[tuple[str, str], WayThere]] = {
 }
 CURES = {
     WaitKind.EXAM_ANSWERS: marked(
-        "Let the exam answers count as grades. Otherwise annotators who did not take the exam grade these pairs once "
-        "it has ended."
+        "Count the exam answers as judgements. Otherwise annotators who did not take the exam grade these "
+        "pairs after it ends."
     ),
-    WaitKind.RESERVED: marked("Nobody can grade these pairs before."),
-    WaitKind.CALIBRATION: marked("Nobody can grade these pairs before."),
+    WaitKind.RESERVED: marked("Nobody can grade these pairs until then."),
+    WaitKind.CALIBRATION: marked("Nobody can grade these pairs until then."),
 }
 """What a lead does about it, where the button alone does not say it."""
-SHORT = {
-    WaitKind.DISCARDED: marked("discarded"),
-    WaitKind.NOTES: marked("notes without a reply"),
-    WaitKind.SKIPPED: marked("skipped"),
-    WaitKind.BLOCKED: marked("blocked"),
-    WaitKind.BATCHES: marked("recommended batches"),
-    WaitKind.EXAM_FAILED: marked("failed the exam"),
-    WaitKind.EXAM_ROUND: marked("finished the exam"),
-    WaitKind.REWRITES: marked("undecided rewrites"),
-    WaitKind.DESCRIPTIONS: marked("descriptions to review"),
-    WaitKind.PAUSED: marked("paused"),
-    WaitKind.GOLD: marked("warned by gold"),
-    WaitKind.TEAM: marked("pairs without annotators"),
-    WaitKind.EXAM_KEY: marked("exam pairs without a key"),
-    WaitKind.EXAM_ANSWERS: marked("unsettled exam pairs"),
-    WaitKind.RESERVED: marked("reserved pairs"),
-    WaitKind.CALIBRATION: marked("reserved pairs"),
-    WaitKind.REPORTED: marked("reported clips"),
+SHORT: dict[WaitKind, tuple[str, str]] = {
+    WaitKind.DISCARDED: marked_n("{n} discarded pair", "{n} discarded pairs"),
+    WaitKind.NOTES: marked_n("{n} note without a reply", "{n} notes without a reply"),
+    WaitKind.SKIPPED: marked_n("{n} skipped pair", "{n} skipped pairs"),
+    WaitKind.BLOCKED: marked_n("{n} blocked pair", "{n} blocked pairs"),
+    WaitKind.BATCHES: marked_n("{n} recommended batch", "{n} recommended batches"),
+    WaitKind.EXAM_FAILED: marked_n("{n} failed exam", "{n} failed exams"),
+    WaitKind.EXAM_ROUND: marked_n("{n} finished exam", "{n} finished exams"),
+    WaitKind.REWRITES: marked_n("{n} rewrite to review", "{n} rewrites to review"),
+    WaitKind.DESCRIPTIONS: marked_n("{n} description to review", "{n} descriptions to review"),
+    WaitKind.PAUSED: marked_n("{n} paused annotator", "{n} paused annotators"),
+    WaitKind.GOLD: marked_n("{n} warned annotator", "{n} warned annotators"),
+    WaitKind.TEAM: marked_n("{n} pair without annotators", "{n} pairs without annotators"),
+    WaitKind.EXAM_KEY: marked_n("{n} exam pair without an answer key", "{n} exam pairs without an answer key"),
+    WaitKind.EXAM_ANSWERS: marked_n("{n} unsettled exam pair", "{n} unsettled exam pairs"),
+    WaitKind.RESERVED: marked_n("{n} pair reserved by the exam", "{n} pairs reserved by the exam"),
+    WaitKind.CALIBRATION: marked_n(
+        "{n} pair reserved by the calibration round", "{n} pairs reserved by the calibration round"
+    ),
+    WaitKind.REPORTED: marked_n("{n} reported clip", "{n} reported clips"),
 }
-"""In a short line, after the count."""
+"""The same in a short line."""
 OUT: dict[Barred, tuple[tuple[str, str], WayThere]] = {
     Barred.PAUSED: (
         marked_n("{who} could grade {which}, but is paused.", "{who} could grade {which}, but are paused."),

@@ -37,10 +37,10 @@ SKIP_WORDS = {
     SkipKind.BROKEN_CLIP: marked("clip is broken"),
 }
 EXAM_WORDS = {
-    ExamPhase.FIRST: marked("not begun"),
+    ExamPhase.FIRST: marked("not started"),
     ExamPhase.ANSWERING: marked("taking it"),
     ExamPhase.ANSWERED: marked("not handed in"),
-    ExamPhase.WAITING: marked("waits for the key"),
+    ExamPhase.WAITING: marked("waits for the answer key"),
     ExamPhase.RESULT: marked("handed in"),
     ExamPhase.AGAIN: marked("looking again"),
     ExamPhase.FAILED: marked("failed"),
@@ -71,6 +71,11 @@ def clamped(cell: str, *, focus: bool = True) -> str:
         return cell
     stop = " tabindex='0'" if focus else ""
     return f"<span class='rr-clamp'{stop} title='{escape(text)}'>{long}</span>{line_below}{below}"
+
+
+def short(text: str, most: int = _CLAMPED) -> str:
+    """Return a text, or the beginning of a long one, of at most so many signs."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def caption(text: str | None) -> str:

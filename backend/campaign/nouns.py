@@ -62,7 +62,7 @@ class Scale:
 
     def __post_init__(self) -> None:
         if [meaning.grade for meaning in self.meanings] != list(self.grades) or len(self.meanings) < 2:
-            raise ValueError("a scale has two grades or more, counting up from 0")
+            raise ValueError("a scale needs at least two grades, counting up from 0")
 
     def __contains__(self, grade: object) -> bool:
         """Whether this is a grade that may be given."""

@@ -2,7 +2,7 @@
 
 Commands import what they use when they run, so that `--help` and small commands start fast.
 
-Exit codes: 0 success; 1 refused, or something wrong was found or left out, with a message; 2 wrong usage.
+Exit codes: 0 success; 1 refused, or a problem was found, with a message; 2 wrong usage.
 Results go to standard output. Progress goes to standard error, and only to a terminal.
 """
 
@@ -57,7 +57,7 @@ def _command_asked_for() -> str:
 
 
 def main() -> None:
-    """Run the command; the outermost frame, where refusals become messages."""
+    """Run the command, and turn refusals into messages."""
     with visible_output():
         try:
             command()()

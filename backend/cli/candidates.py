@@ -1,4 +1,4 @@
-"""Commands about candidates: choose them, see how deep to judge, and open next batches."""
+"""Commands for candidates and batches: `reelrank candidates` and `reelrank batches`."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +22,7 @@ from backend.cli.options import (
     where,
     whole,
 )
-from backend.cli.output import end_with_json, fail, now, progress_bar, say, say_each, seconds, table
+from backend.cli.output import counted, end_with_json, fail, now, progress_bar, say, say_each, seconds, table
 from backend.cli.pipeline import say_next
 
 if TYPE_CHECKING:
@@ -46,22 +46,23 @@ def candidates(
     pool: Annotated[
         list[str] | None,
         option(
-            "--pool [NAME=]FILE ...", "Runs whose best predictions become candidates, in a form that `evaluate` reads."
+            "--pool [NAME=]FILE ...",
+            "Also take the best predictions of runs, in any format that `evaluate` reads.",
         ),
     ] = None,
     depth: Annotated[int, option("--depth N", "Number of predictions to take per query and run.", min=1)] = 20,
     iou: Annotated[float, option("--iou X", "IoU from which two spans are the same candidate.")] = 0.7,
     videos: Annotated[
-        Path | None, option("--videos FILE", "name -> [duration, index], for runs with video indices.")
+        Path | None, option("--videos FILE", "For runs with video indices: a JSON map name -> [duration, index].")
     ] = None,
     captions: Annotated[
-        bool, option("--captions/--no-captions", "Also search captions when runs or frames are pooled.")
+        bool, option("--captions/--no-captions", "With --pool or --visual: also search the captions.")
     ] = True,
     visual: Annotated[
         str | None,
         option(
             "--visual NAME|FOLDER",
-            "A CLIP model for the frames of every moment, in addition to captions and runs: "
+            "Also search the frames of every moment, with this CLIP model: "
             "sentence-transformers/clip-ViT-B-32, or a model folder.",
         ),
     ] = None,
@@ -101,15 +102,15 @@ def candidates(
     encoding = where(jobs, cluster, usual=1)
     pooling = pool is not None or visual is not None
     if pool is None and again:
-        fail("--again goes with --pool: name the runs")
+        fail("--again needs --pool: name the runs to add")
     if not pooling and (dry_run or not captions):
-        fail("--dry-run and --no-captions go with --pool or --visual: name runs, or a CLIP model")
+        fail("--dry-run and --no-captions need --pool or --visual: name runs, or a CLIP model")
     if again and visual is not None:
-        fail("frames are looked at when the lists are made: leave --visual out where --again adds to them")
+        fail("--again adds runs only: leave --visual out")
     if pooling and probe:
-        fail("a probe tells how deep to judge by similarity of captions: leave --probe out beside --pool and --visual")
+        fail("--probe works only without --pool and --visual: leave it out")
     if again and batch_size is not None:
-        fail("the batch size stays as it is once there are lists: leave --batch-size out")
+        fail("the batch size cannot change once there are candidate lists: leave --batch-size out")
     if (encoder or dtype) and not (again or dry_run):
         project = choose_encoder(project, OPERATOR, encoder, kind, dtype=dtype)
     if pooling:
@@ -145,13 +146,13 @@ def candidates(
             progress=progress,
         )
     say(
-        f"{report.queries} queries, {report.candidates} candidates, {report.pairs} pairs open for judging "
-        f"({seconds(start)})."
+        f"{counted(report.queries, 'query', 'queries')}, {counted(report.candidates, 'candidate')}, "
+        f"{counted(report.pairs, 'pair')} open for judging ({seconds(start)})."
     )
     if report.probed:
         say(
-            f"{report.probed} of the queries are probed: {report.probe_pairs} further pairs, which no release holds. "
-            f"Once they are judged: reelrank batches depth {folder} OUT"
+            f"{report.probed:,} of the queries have a probe, with {counted(report.probe_pairs, 'more pair')} to judge "
+            f"that no release includes. Once they are judged, run: reelrank batches depth {folder} OUT"
         )
     say(f"Encoder: {report.encoder}")
     _say_notes(report)
@@ -161,21 +162,21 @@ def candidates(
 def _say_pooled(report: PoolingReport, *, again: bool, dry_run: bool, took: str) -> None:
     if report.runs:
         table(
-            ("run", "predictions", "candidates", "found by it alone", "not handed out before"),
+            ("run", "predictions", "candidates", "from this run alone", "not handed out before"),
             [(run.name, run.spans, run.candidates, run.alone, run.new) for run in report.runs],
         )
-    what = "new candidates" if again else "candidates"
+    what = "new candidate" if again else "candidate"
     say(
-        f"{report.queries} queries, {report.candidates} {what}, of which {report.moments} are moments that the project "
-        f"did not have; {report.pairs} pairs {'would be ' if dry_run else ''}open for judging ({took})."
+        f"{counted(report.queries, 'query', 'queries')}, {counted(report.candidates, what)} ({report.moments:,} of "
+        f"them new moments); {counted(report.pairs, 'pair')} {'would be ' if dry_run else ''}open for judging ({took})."
     )
     if report.encoder:
         say(f"Encoder: {report.encoder}")
     if report.visual:
         say(f"Frames: {report.visual}")
-    say_each("Note: not looked at: {}", report.unseen)
+    say_each("Note: frames not searched: {}", report.unseen)
     if report.without and not again:
-        say(f"Note: nothing was found for {report.without} queries, which are not judged so.")
+        say(f"Note: {counted(report.without, 'query', 'queries')} without candidates will not be judged.")
     _say_notes(report)
     if dry_run:
         say("Nothing was written.")
@@ -184,9 +185,12 @@ def _say_pooled(report: PoolingReport, *, again: bool, dry_run: bool, took: str)
 def _say_notes(report: "CandidateReport | PoolingReport") -> None:
     say_each("Warning: {}", report.unread)
     if report.without_file:
-        say(f"Note: {report.without_file:,} videos have no file yet; import again with --videos before judging.")
+        say(
+            f"Note: no file yet for {counted(report.without_file, 'video')}. Import again with --videos before judging."
+        )
     if report.split_ties:
-        say(f"Note: in {report.split_ties} queries the cut leaves out moments with the same text as a chosen one.")
+        ties = counted(report.split_ties, "query", "queries")
+        say(f"Note: in {ties}, the list ends within moments of the same text, so some of them are left out.")
 
 
 def show(
@@ -194,9 +198,9 @@ def show(
     each: Annotated[bool, option("--list", "Print a row for each query that waits for a decision.")] = False,
     json: Json = False,
 ) -> None:
-    """Show what the rule says about each query's next batch.
+    """Show which next batches the rule recommends.
 
-    Only queries whose open batches are settled have one.
+    A query has a next batch once its open batches are settled.
 
     Example: reelrank batches show my-project, or for short: reelrank batches my-project
     """
@@ -222,9 +226,9 @@ def show(
 
 def accept(
     folder: Dir,
-    decline: Annotated[bool, option("--decline", "Also decline the batches that the rule calls not worth it.")] = False,
+    decline: Annotated[bool, option("--decline", "Also decline the batches that the rule does not recommend.")] = False,
 ) -> None:
-    """Open every next batch that the rule calls worth it.
+    """Open every next batch that the rule recommends.
 
     Annotators can grade meanwhile. If you stop the command, run it again to open the rest.
 
@@ -237,11 +241,13 @@ def accept(
     seen = batch_suggestions(project, OPERATOR)
     with progress_bar() as progress:
         done = accept_suggestions(project, OPERATOR, seen, decline=decline, now=start, progress=progress)
-    say(f"{done.opened:,} batches are open: {done.pairs:,} pairs went to the annotators. {seconds(start)}.")
+    opened = counted(done.opened, "batch", "batches")
+    say(f"Opened {opened} with {counted(done.pairs, 'pair')} for the annotators ({seconds(start)}).")
     if decline:
-        say(f"{done.declined:,} were declined; leads can take that back on the page Queries.")
+        say(f"Declined {counted(done.declined, 'batch', 'batches')}. Leads can undo that on the page Queries.")
     if done.overtaken:
-        say(f"{done.overtaken:,} were left as they are: somebody else decided about them meanwhile.")
+        overtaken = counted(done.overtaken, "batch", "batches")
+        say(f"Skipped {overtaken}, on which somebody else decided in the meantime.")
 
 
 def rule(
@@ -267,14 +273,14 @@ def rule(
     from backend.campaign.selection.batches.suggestions import batch_rule_versions, set_batch_rule
 
     project = open_project(folder)
-    standing = batch_rule_versions(project, OPERATOR)[-1].rule
-    wanted = standing
+    current = batch_rule_versions(project, OPERATOR)[-1].rule
+    wanted = current
     if mean is not None:
         wanted = replace(wanted, mean=mean or None)
     if finds is not None:
         wanted = replace(wanted, finds=finds or None)
     wanted = replace(wanted, grade=wanted.grade if grade is None else grade, last=wanted.last if last is None else last)
-    if wanted != standing or reason:
+    if wanted != current or reason:
         set_batch_rule(project, OPERATOR, wanted, reason, now=now())
     for one in batch_rule_versions(project, OPERATOR):
         who = f" (set by {one.by or 'the command line'}: {one.reason})" if one.since is not None else ""
@@ -291,7 +297,8 @@ def depth(folder: Dir, out: Annotated[Path, argument("OUT", "Folder for the file
     from backend.campaign.review.queries import write_probe_figures
 
     report = write_probe_figures(open_project(folder), OPERATOR, out)
-    say(f"{report.settled} of {report.pairs} pairs of {report.queries} probed queries have a relevance.")
+    probed = counted(report.queries, "probed query", "probed queries")
+    say(f"{report.settled:,} of {report.pairs:,} pairs of {probed} have a relevance.")
     table(("rank", "pairs", "mean relevance"), [(part.name, part.pairs, f"{part.mean:.2f}") for part in report.by_rank])
     say(f"Written: {', '.join(map(str, report.files))}")
 

@@ -1,7 +1,8 @@
-"""Commands about captions and the queries drawn from them: cast, rewrite and queries."""
+"""Commands for captions and queries: `reelrank cast`, `rewrite` and `queries`."""
 
 import csv
 import shlex
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -10,9 +11,10 @@ import typer
 from backend.api import open_project
 from backend.campaign.nouns import OPERATOR, Split
 from backend.campaign.selection.queries.model import Repeats, Stratum
+from backend.campaign.setup.project import steps
 from backend.cli.commands import add_command
 from backend.cli.options import Dir, EncoderOption, KindOption, list_option, option, typed
-from backend.cli.output import fail, machine_output, now, progress_bar, save, say, seconds, table
+from backend.cli.output import counted, fail, machine_output, now, progress_bar, save, say, seconds, table
 from backend.cli.pipeline import say_next
 
 if TYPE_CHECKING:
@@ -47,21 +49,22 @@ def rewrite(
     price_out: Annotated[float | None, option("--price-out P", "Price of a million output tokens.", min=0)] = None,
     encoder: EncoderOption = None,
     kind: KindOption = None,
-    waiting: Annotated[bool, option("--waiting", "Only print the rewrites that wait for a person, as CSV.")] = False,
+    waiting: Annotated[bool, option("--waiting", "Only print the rewrites that need a decision, as CSV.")] = False,
     summary: Annotated[
-        bool, option("--summary", "Only print what rewriting changed: replacement words, words per caption.")
+        bool, option("--summary", "Only print what rewriting changed: replacements, and words per caption.")
     ] = False,
     by_hand: Annotated[
-        Path | None, option("--by-hand FILE.csv", "Accept a person's rewrites: the CSV of --waiting, edited.")
+        Path | None,
+        option("--by-hand FILE.csv", "Only read your decisions from a file: the CSV of --waiting, edited."),
     ] = None,
 ) -> None:
     """Replace names in captions with generic phrases.
 
-    The rewriter is a set of rules with the name mapping, or a language model. A rewrite is accepted if its
-    similarity to the caption is 0.4 or more and no name is left in it. A model tries rejected rewrites again; then
-    they wait for a person. Decide them on the page Captions, or print them with --waiting, edit the file and hand
-    it back with --by-hand. The model's key is read from the environment variable OPENAI_API_KEY. Answers are kept
-    as they arrive: you can stop the command, and run it again to continue.
+    The rewriter uses rules and the name mapping, or a language model. A rewrite is accepted if its similarity to
+    the caption is 0.4 or more and it contains no name. A model retries rejected rewrites. Rewrites that still fail
+    need your decision: on the page Captions, or in a file with --waiting and --by-hand. The model's key is read
+    from the environment variable OPENAI_API_KEY. Answers are kept as they arrive: you can stop the command, and run
+    it again to continue.
 
     Example: reelrank rewrite my-project --encoder minilm
 
@@ -89,7 +92,7 @@ def rewrite(
         _print_summary(rewrite_summary(project, OPERATOR))
         return
     if by_hand:
-        say(f"{accept_rewrites(project, by_hand, now=start)} waiting rewrites were decided.")
+        say(f"Decided {counted(accept_rewrites(project, by_hand, now=start), 'rewrite')}.")
         return
     endpoint = None
     if model:
@@ -110,64 +113,65 @@ def rewrite(
     except KeyboardInterrupt:
         if endpoint is None:
             fail("stopped; nothing was changed")
-        fail("stopped; every answer so far is kept: run the same command again, and only the rest is asked")
+        fail("stopped; the answers so far are kept: run the same command again to continue")
     _say(report, seconds(start), endpoint, prices)
     quoted = shlex.quote(str(folder))
-    if report.unknown and endpoint is None:  # a model needs no cast; what it left waits below
+    if report.unknown and endpoint is None:  # a model needs no name mapping
         names = ", ".join(f"{name} ({count})" for name, count in report.unknown[:12])
-        say(f"Names that are not in the cast list: {names}{' ...' if len(report.unknown) > 12 else ''}")
-        say(f"Say what they become in {folder / 'cast.csv'} (reelrank cast {folder}), and run this command again.")
+        say(f"Names without a replacement: {names}{' ...' if len(report.unknown) > 12 else ''}")
+        say(f"Run `reelrank cast {quoted}`, fill in {folder / 'cast.csv'}, and run this command again.")
     if report.waiting:
         say(
-            "Decide on the page Captions, or see what waits, edit it, hand it back: "
-            f"reelrank rewrite {quoted} --waiting > waiting.csv, then reelrank rewrite {quoted} --by-hand waiting.csv"
+            f"Decide on the page Captions, or in a file: run `reelrank rewrite {quoted} --waiting > waiting.csv`, "
+            f"edit it, and run `reelrank rewrite {quoted} --by-hand waiting.csv`."
         )
 
 
 def _say(report: "RewriteReport", took: str, endpoint: "Endpoint | None", prices: tuple[float, float] | None) -> None:
-    """What became of the captions, and what it took."""
-    retried = f"{report.after_retry:,} after another attempt, " if endpoint else ""
+    """Print what became of the captions, and its cost."""
+    retried = f"{report.after_retry:,} accepted after another attempt, " if endpoint else ""
     say(
-        f"{report.captions:,} captions: {report.at_once:,} accepted at once, {retried}{report.waiting:,} wait for a "
-        f"person, {report.decided:,} had been decided by people; {report.changed:,} changed ({took})."
+        f"{counted(report.captions, 'caption')}: {report.at_once:,} accepted at once, {retried}{report.waiting:,} in "
+        f"need of a decision, {report.decided:,} decided earlier; {report.changed:,} changed ({took})."
     )
     if endpoint is None:
         return
     spent = {"This time": report.usage}
     if report.usage_ever != report.usage:
-        spent["With earlier runs"] = report.usage_ever
+        spent["In total"] = report.usage_ever
     for when, usage in spent.items():
-        line = f"{when}: {usage.requests:,} requests, {usage.tokens_in:,} tokens asked, {usage.tokens_out:,} answered"
+        tokens = f"{usage.tokens_in:,} input and {usage.tokens_out:,} output tokens"
+        line = f"{when}: {counted(usage.requests, 'request')}, {tokens}"
         if prices:
-            line += f", cost {usage.cost(*prices):,.4f} at the prices given"
+            line += f", cost {usage.cost(*prices):,.4f} at your prices"
         if usage.untold:
-            line += f"; of {usage.untold:,} requests the endpoint did not tell the tokens"
+            line += f"; the endpoint did not report the tokens of {counted(usage.untold, 'request')}"
         say(f"{line}.")
 
 
 def _print_summary(found: "RewriteSummary") -> None:
     say(
         f"{found.captions:,} imprecise captions, {found.changed:,} of them changed; "
-        f"words a caption {found.words_before:.2f} before, {found.words_after:.2f} after."
+        f"words per caption: {found.words_before:.2f} before, {found.words_after:.2f} after."
     )
     if found.replacements:
-        table(("replacement words", "count"), found.replacements)
+        table(("replacement", "count"), found.replacements)
 
 
 SHOWN = 12
-"""So many new names are printed; the file has all."""
+"""Number of new names to print; the file has all."""
 EXAMPLE = 48
-"""Characters of an example on the screen."""
+"""Longest example to print, in characters."""
 
 
 @add_command("cast")
 def cast(folder: Dir) -> None:
-    """Propose a name mapping: what each name in captions becomes.
+    """Propose a name mapping: what replaces each name.
 
-    Writes DIR/cast.csv: each name with its number of captions, its replacement and an example. Correct the
-    replacements: write another phrase, or the name itself if it is no person and stays. Write nothing if you cannot
-    say, and its captions wait. Running the command again keeps all lines and adds new names. Entries under [cast]
-    in reelrank.toml take precedence.
+    Writes DIR/cast.csv: each name with its replacement, its number of captions and an example. Correct the
+    replacements: write another phrase, or the name itself to keep it. If you leave one empty, captions with that
+    name need a decision. Running the command again keeps all lines and adds new names. Entries under [cast] in
+    reelrank.toml take precedence.
 
     Example: reelrank cast my-project
     """
@@ -183,11 +187,11 @@ def cast(folder: Dir) -> None:
         if len(report.new) > SHOWN:
             say(f"... and {len(report.new) - SHOWN:,} more.")
     say(
-        f"{report.file}: {report.names:,} names, {len(report.new):,} of them new ({seconds(start)}): "
+        f"{report.file}: {counted(report.names, 'name')}, {len(report.new):,} of them new ({seconds(start)}): "
         f"{report.men:,} men, {report.women:,} women, {report.persons:,} persons, {report.others:,} others, "
         f"{report.undecided:,} undecided."
     )
-    say(f"Correct the column becomes, then run: reelrank rewrite {folder}")
+    say(f"Correct the column `becomes`, then run: reelrank rewrite {shlex.quote(str(folder))}")
 
 
 def _short(example: str) -> str:
@@ -214,21 +218,21 @@ def queries(
     ] = None,
     show_of: Annotated[
         str | None,
-        option("--show-of REGEX", "Its first group is the show in a video's name. Default: the part before s01e02."),
+        option("--show-of REGEX", "The first group is the show in a video's name. Default: the part before s01e02."),
     ] = None,
     repeats: Annotated[
         Repeats,
-        option("--train-repeats", "Keep training captions with the same text as separate queries, or merge them."),
+        option("--train-repeats", "Keep training captions of the same text as separate queries, or merge them."),
     ] = Repeats.KEEP,
     undo: Annotated[
-        bool, option("--undo", "Remove all queries with their candidates and pairs, if nobody has worked on them.")
+        bool, option("--undo", "Remove all queries, candidates and pairs, if nobody has worked on them.")
     ] = False,
     dry_run: Annotated[
         bool, option("--dry-run", "Check everything, show the first queries, and write nothing.")
     ] = False,
     write: Annotated[
         Path | None,
-        option("--write FILE.csv", "Only write the validation and test queries with the ids that runs use."),
+        option("--write FILE.csv", "Only write the validation and test queries, with the ids that runs use."),
     ] = None,
 ) -> None:
     """Draw validation and test queries, or add your own.
@@ -238,25 +242,31 @@ def queries(
     Example: reelrank queries my-project --val 500 --test 2781 --seed 7
     """
     from backend.campaign.review.queries import take_back_queries
+    from backend.campaign.review.status import next_step
     from backend.campaign.selection.queries.drawing import draw_queries, queries_csv
 
     start = now()
     drawing = val is not None or test is not None
     if write is not None:
         if drawing or own or dry_run or undo:
-            raise typer.BadParameter("draw the queries first, then write them", param_hint="--write")
+            raise typer.BadParameter("draw the queries first, in a command of its own", param_hint="--write")
         save(write, queries_csv(open_project(folder), OPERATOR))
         say(f"Written: {write}. Runs of these queries can be pooled: reelrank candidates {folder} --pool RUN.json")
         return
     if undo:
         if drawing or own or dry_run:
-            raise typer.BadParameter("take the queries back first, then draw anew", param_hint="--undo")
+            raise typer.BadParameter("undo first, then draw in another command", param_hint="--undo")
         gone = take_back_queries(open_project(folder), OPERATOR, now=start)
-        say(f"Taken back: {gone.queries:,} queries, {gone.candidates:,} candidates, {gone.pairs:,} pairs.")
+        queries_removed = counted(gone.queries, "query", "queries")
+        say(f"Removed {queries_removed}, {counted(gone.candidates, 'candidate')} and {counted(gone.pairs, 'pair')}.")
         return
     if not drawing and own is None:
-        raise typer.BadParameter("say how many to draw with --val N and --test N, or bring your own with --from FILE")
+        raise typer.BadParameter("give the numbers to draw, --val N and --test N, or your own queries, --from FILE")
     project = open_project(folder)
+    if drawing and next_step(project, OPERATOR).startswith("reelrank rewrite "):
+        first = steps.rewriting(folder) if dry_run else f"{steps.taking_back(folder)}, then {steps.rewriting(folder)}"
+        say(f"Note: the captions are not rewritten, so queries may contain names. To rewrite them first: {first}")
+        sys.stdout.flush()  # before a draw that may take a while
     report = draw_queries(
         project,
         OPERATOR,
@@ -272,7 +282,7 @@ def queries(
         now=start,
     )
     if dry_run:
-        say("Nothing was written; it would be:")
+        say("Nothing was written. The first queries would be:")
         for text, of in report.first:
             say(f"  {of.value}: {text}")
     of_file = f", {report.own:,} of them from {own.name}" if own else ""
@@ -280,16 +290,16 @@ def queries(
         f"{report.val:,} validation, {report.test:,} test and {report.train:,} training queries{of_file}, "
         f"seed {seed} ({seconds(start)})."
     )
+    if report.long:
+        long = counted(len(report.long), "query is", "queries are")
+        say(f"Note: {long} very long (up to {max(report.long):,} characters). Annotators read them beside every clip.")
     if report.removed:
-        say(f"Removed from training: {report.removed:,} captions with the text of a validation or test query.")
+        removed = counted(report.removed, "caption")
+        say(f"Removed from training: {removed} with the text of a validation or test query.")
     if report.repeats:
-        say(f"{report.repeats:,} training queries repeat the text of another (--train-repeats merge makes them one).")
+        repeating = counted(report.repeats, "training query repeats", "training queries repeat")
+        say(f"{repeating} the text of another. To merge them, draw with --train-repeats merge.")
     if report.merged:
-        say(f"{report.merged:,} training captions were merged with another of the same text.")
-    if not report.rewritten:
-        say(
-            "Note: the captions were taken as published. "
-            "To make them imprecise, run `reelrank rewrite` before you draw queries (--undo takes these back)."
-        )
+        say(f"Merged with another of the same text: {counted(report.merged, 'training caption')}.")
     if not dry_run:
         say_next(project)

@@ -14,12 +14,12 @@ class CommandGroup(TyperGroup):
     """A group whose help shows the whole first sentence of every command, one line each."""
 
     default: ClassVar[str] = ""
-    """The command that runs if none is named; empty: one has to be named."""
+    """The command that runs if none is named; empty if one has to be named."""
     sections: ClassVar[Mapping[str, Sequence[str]]] = {}
-    """The headings of the list, each with the names of its commands; empty: one list of all."""
+    """The headings of the list, each with the names of its commands; empty for a single list."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Insert the default command where none is named; a lone word that names a folder is no command."""
+        """Insert the default command if none is named. A single word that names a folder is not a command."""
         if self.default and args and args[0] != "--help":
             lone = len(args) == 1 or all(arg.startswith("-") for arg in args[1:])
             if args[0] not in self.commands or (lone and "--help" not in args and Path(args[0]).is_dir()):
@@ -50,7 +50,7 @@ class Command(TyperCommand):
 
 
 def spread(args: Sequence[str], option: str) -> list[str]:
-    """Each file after an option with an option of its own.
+    """Repeat an option before each of its values.
 
     >>> spread(["--run", "a.json", "b=c.json", "--k", "5"], "--run")
     ['--run', 'a.json', '--run', 'b=c.json', '--k', '5']
@@ -70,7 +70,7 @@ def spread(args: Sequence[str], option: str) -> list[str]:
 
 SECTIONS = {
     "Start": ("demo", "init", "serve", "status"),
-    "Build": ("import", "moments", "describe", "probe", "stats", "cast", "rewrite", "queries", "candidates"),
+    "Build": ("import", "videos", "moments", "describe", "probe", "stats", "cast", "rewrite", "queries", "candidates"),
     "Run a campaign": (
         *("users", "guideline", "tutorial", "trial", "exam", "gold", "clips", "batches", "agreement", "consensus"),
         "import-judgements",
@@ -91,16 +91,16 @@ FORMER_NAMES = {
     "settings": "status settings",
     "terms": "releases terms",
 }
-"""Names that commands had before, which keep working."""
+"""Former names of commands, which keep working."""
 
 
 class ReelRank(CommandGroup):
-    """All commands, which also answer to their former names."""
+    """All commands, also by their former names."""
 
     sections = SECTIONS
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return a command by its name or a former one; None if there is none."""
+        """Return a command by its current or former name; None if there is none."""
         group, _, name = FORMER_NAMES.get(cmd_name, cmd_name).partition(" ")
         found: Any = super().get_command(ctx, group)
         return found.commands[name] if name else found
@@ -134,10 +134,10 @@ def add_group(
 
     Args:
         name: the name of the group.
-        about: one sentence, which `reelrank --help` shows.
-        example: what an example has after the name, such as `add my-project Ana --role annotator`.
+        about: one sentence for `reelrank --help`.
+        example: what follows the name in an example, such as `add my-project Ana --role annotator`.
         commands: the function of each command by its name.
-        default: the command that runs if none is named; empty: one has to be named.
+        default: the command that runs if none is named; empty if one has to be named.
     """
     cls = type("Group", (CommandGroup,), {"default": default})
     text = f"{about}\n\nExample: reelrank {name} {example}"

@@ -1,4 +1,4 @@
-"""Presets and options of an evaluation, as the commands that score take them."""
+"""Options of the commands that score runs: presets, measures, runs, pools and output."""
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -25,7 +25,7 @@ class Preset(StrEnum):
 
 
 def preset_named(text: str) -> Preset:
-    """A preset by its name, or by a former one; anything else is wrong usage."""
+    """Return a preset by its current or former name. Any other text is wrong usage."""
     from backend.scoring.presets import FORMER as FORMER_PRESETS
 
     try:
@@ -38,7 +38,7 @@ Truth = Annotated[Path, option("--truth FILE|DIR", "A truth file such as val.jso
 Runs = Annotated[list[str], option("--run [NAME=]FILE ...", "One or more run files; may be repeated.")]
 Videos = Annotated[
     Path | None,
-    option("--videos MAP|DIR", "For runs that give videos by index: a map name -> [duration, index], or a release."),
+    option("--videos MAP|DIR", "For runs with video indices: a JSON map name -> [duration, index], or a release."),
 ]
 PresetOption = Annotated[
     Preset,
@@ -59,18 +59,18 @@ CUTOFFS, THRESHOLDS = typed("10,20,40"), typed("0.3,0.5,0.7")
 
 
 CHARTS = ("by-k", "order", "own-video")
-"""What a chart of an evaluation shows."""
+"""Names of charts."""
 Charts = Annotated[
     list[str] | None,
     option(
         "--chart [NAME=]FILE.svg|.png",
-        "Draw a chart. by-k: a measure by cut-off; order: the runs under other measures; own-video. May be repeated.",
+        "Draw a chart: by-k (a measure by cut-off), order (ranks under other measures) or own-video. May be repeated.",
     ),
 ]
 
 
 def read_charts(texts: list[str], *, in_pools: bool) -> list[tuple[str, Path]]:
-    """`order=figure.svg` as name and file; a file alone is of runs by cut-off, in pools of own video and pool."""
+    """Read `order=figure.svg` as name and file; a file alone is a chart by-k, or own-video in pools."""
     found = []
     for text in texts:
         name, equals, file = text.partition("=")
@@ -131,7 +131,7 @@ class PoolChoices:
 
 
 def measure_option(name: str, help_text: str) -> Any:
-    """Return an option that takes measures by name or by key; keys have commas too, such as `ndcg@20,0.5`."""
+    """Return an option for measures by name or key. Keys contain commas too, such as `ndcg@20,0.5`."""
 
     def split(text: str) -> list[str]:
         from backend.scoring.requested_values import split as split_measures
@@ -181,7 +181,7 @@ class ScoringOptions:
         float | None,
         option(
             "--nms IOU",
-            "Non-maximum suppression first: drop a prediction whose IoU with a better one of its video is higher.",
+            "First drop predictions whose IoU with a better one of the same video is higher (non-maximum suppression).",
         ),
     ] = None
 
@@ -196,7 +196,7 @@ class ScoringOptions:
 
 
 @dataclass(frozen=True)
-class AskedRuns:
+class RunChoices:
     """Options that name the runs and the truth."""
 
     run: Annotated[list[str] | None, option("--run [NAME=]FILE ...", "One or more run files; may be repeated.")] = None
@@ -222,7 +222,7 @@ class AskedRuns:
     ] = None
 
     def read(self) -> "RunList":
-        """The runs that were asked for, each split with its truth."""
+        """Return the runs, and the truth of each split."""
         listed = self._listed()
         wanted = set(map(nfc, self.upper_bound or ()))
         if unknown := wanted - {run.name for run in listed.runs}:
@@ -249,7 +249,7 @@ class AskedRuns:
         if self.truth is not None:
             if listed.truths or (len(listed.splits) > 1 and not self.truth.is_dir()):
                 raise typer.BadParameter(
-                    f"{self.runs.name} names the truth already; leave this out", param_hint="--truth"
+                    f"{self.runs.name} names the truth already: leave this out", param_hint="--truth"
                 )
             listed = of_releases(replace(listed, truths=dict.fromkeys(listed.splits, self.truth)))
         return listed
@@ -280,7 +280,7 @@ class Writing:
         False
     )
     digits: Annotated[int | None, option("--digits N", "Number of digits after the point.", min=0, max=12)] = None
-    caption: Annotated[str | None, option("--caption TEXT", "First words of the caption of the LaTeX table.")] = None
+    caption: Annotated[str | None, option("--caption TEXT", "Beginning of the caption of the LaTeX table.")] = None
     label: Annotated[str | None, option("--label NAME", "Label of the LaTeX table, such as tab:runs.")] = None
 
     def shown(self, form: str, *, variant: str, intervals: bool, benchmark: str | None) -> "Shown":
@@ -299,7 +299,7 @@ class Writing:
 
 
 def read_option(text: str) -> tuple[str, str | bool]:
-    """`missing=skip` as name and value; an unknown one is wrong usage."""
+    """Read `missing=skip` as name and value. An unknown option is wrong usage."""
     from backend.scoring.presets import OPTION_VALUES as EVALUATION_OPTIONS
 
     name, equals, value = text.partition("=")
@@ -307,7 +307,7 @@ def read_option(text: str) -> tuple[str, str | bool]:
         known = ", ".join(EVALUATION_OPTIONS)
         raise typer.BadParameter(f"{text!r} is not NAME=VALUE with one of {known}", param_hint="--option")
     if name == "abandonment":
-        return name, value  # probabilities, which are as many as people want, or a name
+        return name, value  # a name, or any number of probabilities
     legal = {str(choice).lower(): choice for choice in EVALUATION_OPTIONS[name]}
     if value.lower() not in legal:
         raise typer.BadParameter(f"{name} is one of {', '.join(legal)}, not {value!r}", param_hint="--option")

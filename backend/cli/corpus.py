@@ -1,4 +1,4 @@
-"""Commands about a corpus: `reelrank import` reads one, `reelrank stats` compares some."""
+"""Commands for a corpus: `reelrank import` and `reelrank stats`."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,7 +10,7 @@ import typer
 from backend.api import open_project
 from backend.campaign.nouns import OPERATOR
 from backend.cli.commands import add_command
-from backend.cli.options import Cluster, Dir, Jobs, Json, argument, list_option, option, where_told, whole
+from backend.cli.options import Cluster, Dir, Jobs, Json, argument, list_option, option, where_if_given, whole
 from backend.cli.output import end_with_json, now, progress_bar, say, say_each, seconds, table
 from backend.cli.pipeline import say_next
 from backend.cli.videos import DecodeOption, FpsOption, frame_rate, tell
@@ -46,7 +46,7 @@ def import_(
     file: Annotated[Path, argument("FILE", "The annotation file.")],
     format_: FormatOption = None,
     videos: Annotated[
-        str | None, option("--videos FOLDER", "Folder of the video files, or s3://, gs://, https://.")
+        str | None, option("--videos FOLDER", "Folder of the video files, or an address: s3://, gs://, https://.")
     ] = None,
     types: TypeOption = None,
     columns: ColumnsOption = None,
@@ -80,31 +80,31 @@ def import_(
             columns=called,
             fps=frame_rate(frames_per_s),
             decode=decode,
-            where=where_told(jobs, cluster),
+            where=where_if_given(jobs, cluster),
             dry_run=dry_run,
             now=start,
             progress=progress,
         )
-    told = "" if format_ else ", told from its content"
-    say(f"{file.name}: format {report.format}{told} ({seconds(start)}).\n")
+    detected = "" if format_ else ", detected from its content"
+    say(f"{file.name}: format {report.format}{detected} ({seconds(start)}).\n")
     new = report.videos, report.moments, report.captions
     rows = zip(("videos", "moments", "captions"), report.taken, new, strict=True)
-    table(("what", "taken", "would be new" if dry_run else "new"), [(what, f"{n:,}", f"{m:,}") for what, n, m in rows])
+    table(("what", "read", "would be new" if dry_run else "new"), [(what, f"{n:,}", f"{m:,}") for what, n, m in rows])
     left_out = [(f"{left.count:,}", left.why, ", ".join(left.where)) for left in report.left_out]
     if report.merged:
-        left_out.append((f"{report.merged:,}", "it repeats an earlier one's video, span and caption: merged", ""))
+        left_out.append((f"{report.merged:,}", "video, span and caption of an earlier row: merged", ""))
     if left_out:
         say("")
-        table(("left out", "why", "where (the first)"), left_out, left=(False, True, True))
+        table(("left out", "reason", "first rows"), left_out, left=(False, True, True))
     say("")
     say_each("Note: {}", report.notes)
     if report.format == "tvr":
         kept = "of every type" if types and "all" in types else f"of type {','.join(types or ['v'])}"
-        say(f"Note: lines {kept} were taken (--type). The paper takes v, purely visual; --type all takes every line.")
+        say(f"Note: lines {kept} were imported. The paper uses v, purely visual; --type all imports every line.")
     if videos is None:
-        say("No videos were looked at; name their folder with --videos before judging begins.")
+        say("No videos were checked. Import again with --videos FOLDER before judging begins.")
     elif not report.decoded:
-        say("Pictures were not looked at one by one: --decode does, and finds damage inside.")
+        say("Frames were not decoded. To find damage inside the files, add --decode.")
     if dry_run:
         say("Nothing was written: this was a dry run.")
     else:
@@ -113,7 +113,7 @@ def import_(
 
 
 def known_format(name: str | None) -> None:
-    """A name that is no format's is wrong usage."""
+    """Refuse an unknown format as wrong usage."""
     from backend.campaign.corpus.importing.formats import FORMATS as CORPUS_FORMATS
 
     if name is not None and name not in CORPUS_FORMATS:
@@ -122,14 +122,14 @@ def known_format(name: str | None) -> None:
 
 
 def read_columns(given: list[str]) -> Mapping[str, str]:
-    """`start=begin,end=finish` as a mapping; anything else is wrong usage."""
+    """Read `start=begin,end=finish` as a mapping. Any other form is wrong usage."""
     pairs = [part.partition("=") for part in given]
     text = ",".join(given)
     if not all(name and column for name, _, column in pairs):
         message = f"{text!r} is not of the form NAME=COLUMN,NAME=COLUMN, as in start=begin,end=finish"
         raise typer.BadParameter(message, param_hint="--columns")
     if len({name for name, _, _ in pairs}) < len(pairs):
-        raise typer.BadParameter(f"{text!r} names something twice", param_hint="--columns")
+        raise typer.BadParameter(f"{text!r} gives a name twice", param_hint="--columns")
     return {name.strip(): column.strip() for name, _, column in pairs}
 
 
@@ -181,13 +181,11 @@ def stats(
         from backend.campaign.release.export.rules.statistics import release_statistics_table
 
         head, *rows = release_statistics_table(truth)
-        say(
-            "\nThe graded truth; three figures are the least, the mean and the most, and a moment or video counts once:"
-        )
+        say("\nGraded truth. Three numbers are minimum, mean and maximum; each moment or video counts once:")
         table(("what", *head[1:]), rows)
     say(f"\nwords: {found.tokeniser}")
     say(f"verbs: in base form, by {found.verb_list};")
-    say("       at least those with a form that can be nothing but a verb, at most all with a form that can be one")
+    say("       at least: a form in the text can only be a verb; at most: a form can be a verb")
 
 
 def _rows(found: "Statistics") -> list[tuple[str, str]]:

@@ -13,7 +13,7 @@ import typer
 from backend.api import open_project
 from backend.campaign.nouns import OPERATOR
 from backend.cli.commands import add_command
-from backend.cli.conventions import AskedRuns, Charts, PoolChoices, ScoringOptions, Writing, read_charts
+from backend.cli.conventions import Charts, PoolChoices, RunChoices, ScoringOptions, Writing, read_charts
 from backend.cli.options import Cluster, ScoringJobs, option, where, whole
 from backend.cli.output import (
     fail,
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 class By(StrEnum):
-    """What a mean is taken apart by."""
+    """Groups of queries that get a mean each."""
 
     DURATION = "duration"
     SHOW = "show"
@@ -48,18 +48,18 @@ class By(StrEnum):
 @add_command("evaluate")
 def evaluate(
     *,
-    asked_runs: AskedRuns,
+    run_choices: RunChoices,
     scoring: ScoringOptions,
     in_pools: PoolChoices,
     chart: Charts = None,
     intervals: Annotated[bool, option("--intervals", "Add 95 % intervals of the means.")] = False,
     baseline: Annotated[str | None, option("--baseline RUN", "Compare the other runs with this one.")] = None,
-    resamples: Annotated[int, option("--resamples N", "Number of samples of bootstrap and sign flips.")] = 10_000,
-    seed: Annotated[int, option("--seed S", "Seed of bootstrap and sign flips.")] = 0,
+    resamples: Annotated[int, option("--resamples N", "Number of bootstrap and sign-flip samples.")] = 10_000,
+    seed: Annotated[int, option("--seed S", "Seed of bootstrap and sign-flip samples.")] = 0,
     by: Annotated[list[By] | None, option("--by", "Add the means of groups of queries; may be repeated.")] = None,
-    errors: Annotated[bool, option("--errors", "Add what became of each relevant moment.")] = False,
+    errors: Annotated[bool, option("--errors", "Add an error analysis: what became of each relevant moment.")] = False,
     writing: Writing,
-    everything: Annotated[bool, option("--all", "Print all measures, and what they stand for.")] = False,
+    everything: Annotated[bool, option("--all", "Print all measures, and their meaning.")] = False,
     format_: Annotated[
         Literal["table", "json", "csv", "markdown", "latex"], option("--format", "Format of the scores.")
     ] = "table",
@@ -88,7 +88,7 @@ def evaluate(
     from backend.scoring.tables import SCORE_FORMATS, per_query_csv
     from backend.scoring.views.splits import joined as joined_scores
 
-    given = asked_runs.read()
+    given = run_choices.read()
     given = replace(given, runs=tuple(replace(one, path=whole(one.path, cluster)) for one in given.runs))
     at, videos = where(jobs, cluster, usual=1), scoring.videos or given.videos
     if not given.truths and scoring.pool is None:
@@ -160,13 +160,13 @@ def evaluate(
 
 
 def _require_place(path: Path | None) -> None:
-    """Refuse before minutes of scoring what could not be written after them."""
+    """Refuse a file that cannot be written before scoring, which may take minutes."""
     if path is None or str(path) == "-":
         return
     if path.is_dir():
-        fail(f"{path} cannot be written because it is a folder; name a file")
+        fail(f"{path} cannot be written because it is a folder: name a file")
     if not path.parent.is_dir():
-        fail(f"{path} cannot be written: the folder {path.parent} does not exist; make it first")
+        fail(f"{path} cannot be written: the folder {path.parent} does not exist. Create it first.")
 
 
 _COMPARED = ("run", "difference", "difference_interval", "p", "p_holm", "p_t", "wins")
@@ -176,26 +176,26 @@ _COMPARED = ("run", "difference", "difference_interval", "p", "p_holm", "p_t", "
 def print_scores(
     summary: dict[str, Any], shown: "Shown", boards: Mapping[str, "Scoreboard"], *, everything: bool, asked: bool
 ) -> None:
-    """Print what a reader has to know first, then the scores in brief, or everything.
+    """Print warnings and notes first, then the scores in brief, or all of them.
 
-    Runs stand side by side; of several splits, or of models and their variants, the tables are those of papers.
+    Several splits, or models with variants, are printed as the tables of papers; other runs side by side.
 
     Args:
-        summary: of the scores.
-        shown: how numbers are written.
+        summary: the scores.
+        shown: the format of numbers.
         boards: the scoreboard of each split.
-        everything: whether all measures are printed, and what their keys stand for.
-        asked: whether measures were asked for by name: then none is left out.
+        everything: whether to print all measures with the meaning of their keys.
+        asked: whether measures were named by an option: then none is left out.
     """
     from backend.scoring.views import brief, splits
 
     parts = splits.parts_of(summary)
-    told = []
+    notices = []
     for (split, part), board in zip(parts, boards.values(), strict=True):
         notes = [f"Note: {note}" for note in part.get("notes", ())]
-        told += [f"{split}: {line}" if len(parts) > 1 else line for line in (*brief.doubts(part, board), *notes)]
-    _print_lines(dict.fromkeys(told))
-    if told:
+        notices += [f"{split}: {line}" if len(parts) > 1 else line for line in (*brief.doubts(part, board), *notes)]
+    _print_lines(dict.fromkeys(notices))
+    if notices:
         say("")
     printed = summary if everything or asked else brief.in_brief(summary)
     (_print_paper if splits.is_grouped(summary) else _print_runs)(printed, shown, in_brief=not everything)
@@ -205,7 +205,7 @@ def print_scores(
 
 
 def _print_paper(summary: dict[str, Any], shown: "Shown", *, in_brief: bool) -> None:
-    """Models and their variants, split beside split."""
+    """Print models and their variants, split beside split."""
     from backend.scoring.views import paper, ranking, splits
     from backend.scoring.views.table import legend as score_legend
 
@@ -219,7 +219,7 @@ def _print_paper(summary: dict[str, Any], shown: "Shown", *, in_brief: bool) -> 
 
 
 def _print_runs(summary: dict[str, Any], shown: "Shown", *, in_brief: bool) -> None:
-    """The preset and every non-default option stand beside the numbers, always."""
+    """Print runs side by side, below the preset and every non-default option."""
     from backend.scoring.views import brief, errors, ranking, splits
     from backend.scoring.views.table import legend as score_legend
 

@@ -12,7 +12,7 @@ from backend.campaign.qualification.exam.model import ExamKey
 from backend.cli.commands import add_group
 from backend.cli.exam_results import results, status
 from backend.cli.options import Dir, Json, argument, option
-from backend.cli.output import end_with_json, fail, now, say, table
+from backend.cli.output import counted, end_with_json, fail, now, say, table
 from backend.core.ids import AnnotatorId
 from backend.core.typed_text import name_key
 
@@ -27,7 +27,7 @@ Although = Annotated[
     str,
     option(
         "--although REASON",
-        "Why to accept the exam although guessing, or always giving one grade, passes or nearly passes.",
+        "Reason to accept an exam that guessing, or always giving one grade, would pass or nearly pass.",
     ),
 ]
 
@@ -75,14 +75,13 @@ class ExamOptions:
     def __post_init__(self) -> None:
         """Refuse `--key` together with a file."""
         if self.file is not None and self.key != "settled":
-            raise typer.BadParameter("a file brings the key with it: leave --key out", param_hint="--key")
+            raise typer.BadParameter("the file contains the answer key: leave --key out", param_hint="--key")
 
 
 def preview(folder: Dir, *, asked: ExamOptions, json: Json = False) -> None:
-    """Preview an exam, and how guessing would do in it.
+    """Preview an exam, and how guessing would score in it.
 
-    Nothing is set. Random guesses are drawn from the scale, all grades equally likely. You can see the pairs on the
-    page Exam.
+    Nothing is set. In random guesses, all grades of the scale are equally likely. The page Exam shows the pairs.
 
     Example: reelrank exam preview my-project --queries 10 --pairs 10
     """
@@ -97,7 +96,7 @@ def preview(folder: Dir, *, asked: ExamOptions, json: Json = False) -> None:
         end_with_json(found)
     items = len(found.items)
     drawn = found.source if found.seed is None else f"{found.source}, seed {found.seed}"
-    say(f"An exam of {items} pairs of {found.queries} queries from {drawn}; {found.most_missed:g} % may miss.")
+    say(f"{_size(items, found.queries)} from {drawn}; {found.most_missed:g} % of the answers may miss.")
     _say_key(found.grades, found.short)
     if found.guesses is not None:
         _say_guesses(found.guesses)
@@ -112,9 +111,9 @@ def set_exam(
 ) -> None:
     """Set the exam that annotators have to pass before they judge.
 
-    It replaces the current exam. An answer misses the answer key if it differs from it by more than the tolerance
-    of a pair. With --key median or own, the exam asks the top candidates of open pairs, which are reserved while it
-    runs; its answer key comes later. See an exam of settled pairs before you set it: reelrank exam preview
+    This replaces the current exam. An answer misses if it differs from the answer key by more than the tolerance of
+    a pair. With --key median or own, the exam asks the top candidates of open pairs. They are reserved while it
+    runs, and the answer key comes later. Preview an exam of settled pairs with `reelrank exam preview`.
 
     Example: reelrank exam set my-project --queries 10 --pairs 10 --most-missed 20
     """
@@ -131,47 +130,48 @@ def set_exam(
             newcomers_only=newcomers_only,
             now=now(),
         )
-        source = f"the key of {asked.file.name}"
+        source = f"the answer key in {asked.file.name}"
     else:
         report = setting.set_exam(
             project, OPERATOR, **asked.drawn(), although=although, newcomers_only=newcomers_only, now=now()
         )
         source = f"{'settled' if asked.key == 'settled' else 'open'} pairs, seed {asked.seed}"
-    say(f"Exam of {report.items} pairs of {report.queries} queries from {source}; {report.most_missed:g} % may miss.")
+    say(f"{_size(report.items, report.queries)} from {source}; {report.most_missed:g} % of the answers may miss.")
     _say_key(report.grades, report.short)
     if report.exempted:
-        say(f"Exempted, because they had graded before: {report.exempted}")
+        say(f"Exempt, because they have graded before: {counted(report.exempted, 'annotator')}.")
 
 
 def close(folder: Dir, although: Although = "") -> None:
     """Close an exam with --key median, and make the median its key.
 
-    At least two annotators must have finished, and everybody who handed in gets a result. With --key own, accept
-    the answer key of a lead although guessing passes it, which needs a reason.
+    At least two annotators must have finished. Everybody who handed in then gets a result. For an exam with --key
+    own, this accepts a lead's answer key that guessing would pass; give the reason with --although.
 
     Example: reelrank exam close my-project
     """
     from backend.campaign.qualification.exam.answer_key import close_exam_round
 
     report = close_exam_round(open_project(folder), OPERATOR, although=although, now=now())
-    say(f"The key is there, for {report.items} pairs; {report.finished} people have finished.")
+    finished = counted(report.finished, "annotator has", "annotators have")
+    say(f"The answer key is set for {counted(report.items, 'pair')}; {finished} finished.")
     _say_key(report.grades, "")
 
 
 def use(folder: Dir) -> None:
     """Count the answers to an exam of open pairs as judgements.
 
-    Counts the first attempts that were handed in to the newest such exam, as judgements of the first round. At most
-    two annotators count per pair, drawn with the seed of the exam and spread evenly. You can do this once, when the
-    exam has its answer key or is over.
+    Uses the first attempts that were handed in to the newest such exam. At most two annotators count per pair,
+    drawn with the seed of the exam and spread evenly. You can do this once, when the exam has its answer key or is
+    over.
 
     Example: reelrank exam use my-project
     """
     from backend.campaign.qualification.exam.answer_key import use_exam
 
     report = use_exam(open_project(folder), OPERATOR, now=now())
-    say(f"{report.judgements} answers about {report.pairs} pairs count as judgements now.")
-    say(f"Of each of {report.people} people {report.fewest} to {report.most} count.")
+    say(f"Now {counted(report.judgements, 'answer')} to {counted(report.pairs, 'pair')} count as judgements.")
+    say(f"Each of {counted(report.people, 'annotator')} gave {report.fewest} to {report.most} of them.")
 
 
 def off(folder: Dir) -> None:
@@ -184,7 +184,7 @@ def off(folder: Dir) -> None:
     from backend.campaign.qualification.exam import setting
 
     ended = setting.end_exam(open_project(folder), OPERATOR, now=now())
-    say("The exam is over: everybody may judge." if ended else "Nothing to do: this project holds no exam.")
+    say("The exam is over: everybody may judge." if ended else "Nothing to do: this project has no exam.")
 
 
 def retake(folder: Dir, name: Name) -> None:
@@ -195,10 +195,15 @@ def retake(folder: Dir, name: Name) -> None:
     Example: reelrank exam retake my-project Ana
     """
     from backend.campaign.qualification.exam.results import grant_retake
+    from backend.campaign.qualification.exam.retaking import retake_outlooks
 
     project = open_project(folder)
-    grant_retake(project, OPERATOR, _annotator(project, name), now=now())
-    say(f"{name} may take the exam once more.")
+    person = _annotator(project, name)
+    grant_retake(project, OPERATOR, person, now=now())
+    say(f"{name} can take the exam once more.")
+    outlook = retake_outlooks(project, OPERATOR, [person], now=now()).get(person)
+    if outlook is not None and outlook.short:
+        say(outlook.short)
 
 
 def exempt(
@@ -212,7 +217,11 @@ def exempt(
 
     project = open_project(folder)
     exempt_from_exam(project, OPERATOR, _annotator(project, name), reason, now=now())
-    say(f"{name} may judge without the exam.")
+    say(f"{name} can judge without the exam.")
+
+
+def _size(items: int, queries: int) -> str:
+    return f"Exam of {counted(items, 'pair')} of {counted(queries, 'query', 'queries')}"
 
 
 def _say_key(grades: tuple[int, ...], short: str) -> None:
@@ -232,7 +241,7 @@ def _say_guesses(guesses: "ExamGuesses") -> None:
     rows.append(("by chance", f"{share * guesses.items / 100:.1f}", guesses.items, f"{share:.1f}", odds))
     table(("grades", "missed", "of", "%", "result"), rows, (True, False, False, False, True))
     if guesses.weak:
-        say(f"\nIt tells too little: {'; '.join(guesses.weak)}.\nTo hold it all the same, say why: --although REASON")
+        say(f"\nGuessing does too well: {'; '.join(guesses.weak)}.\nTo use this exam anyway: --although REASON")
 
 
 def _verdict(one: "ExamConstant") -> str:

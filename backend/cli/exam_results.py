@@ -1,4 +1,4 @@
-"""How people do in the exam: `reelrank exam status|results`."""
+"""Commands that show exam results: `reelrank exam status|results`."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from backend.api import open_project
 from backend.campaign.nouns import OPERATOR
 from backend.cli.options import Dir, Json, option
-from backend.cli.output import end_with_json, json_text, save, say, table, tell_written
+from backend.cli.output import counted, end_with_json, json_text, save, say, table, tell_written
 
 if TYPE_CHECKING:
     from backend.campaign.qualification.exam.results import ExamOutcomes, ExamPerson
@@ -24,27 +24,26 @@ def status(folder: Dir, json: Json = False) -> None:
 
     project = open_project(folder)
     held, people = exam_held(project, OPERATOR), exam_results(project, OPERATOR)
-    reserve = exam_although(project, OPERATOR)
+    reservation = exam_although(project, OPERATOR)
     if json:
-        weak, although = reserve or ([], "")
+        weak, although = reservation or ([], "")
         stage = held.stage if held else None
-        told = {"exam": held, "stage": stage, "weak": weak, "although": although}
-        end_with_json({**told, "finished": _finished(people), "people": people})
+        exam = {"exam": held, "stage": stage, "weak": weak, "although": although}
+        end_with_json({**exam, "finished": _finished(people), "people": people})
     if held is None:
-        say("This project holds no exam.")
+        say("This project has no exam.")
     else:
         seed = "" if held.seed is None else f", seed {held.seed}"
         say(
-            f"Exam of {held.items} pairs of {held.queries} queries from {held.source}{seed}; "
-            f"{held.most_missed:g} % may miss."
+            f"Exam of {counted(held.items, 'pair')} of {counted(held.queries, 'query', 'queries')} from "
+            f"{held.source}{seed}; {held.most_missed:g} % of the answers may miss."
         )
         if held.key_from.comes_later:
             finished = _finished(people)
-            aside = "its pairs are set aside from work until it ends"
-            say(f"{held.stage.capitalize()} (key: {held.key_from}); {aside}.")
+            say(f"{held.stage.capitalize()} (answer key: {held.key_from}); its pairs are reserved until it ends.")
             say(f"Handed in: {', '.join(finished) or 'nobody'}.")
-        if reserve is not None:
-            say(f"It tells too little: {'; '.join(reserve[0])}. Held all the same: {reserve[1]}")
+        if reservation is not None:
+            say(f"Guessing does too well: {'; '.join(reservation[0])}. Reason to use it anyway: {reservation[1]}")
         say("")
     table(("annotator", "exam", "attempts", "missed", "of", "kappa", "quadratic"), [_row(one) for one in people])
 
@@ -56,7 +55,7 @@ def results(
 ) -> None:
     """Show the results of all first attempts: misses and kappas.
 
-    Each has a 95 % interval. Missed "after" are the clips that were missed again after they had been explained.
+    Each has a 95 % interval. "missed after" counts clips that were missed again after the explanation.
 
     Example: reelrank exam results my-project --csv exam.csv
     """
@@ -70,7 +69,7 @@ def results(
     elif found.people:
         _print(found)
     else:
-        say("Nobody has handed an exam in yet.")
+        say("Nobody has handed in an exam yet.")
     tell_written([csv], data=json)
 
 
@@ -84,7 +83,7 @@ def _print(found: "ExamOutcomes") -> None:
 
 
 def _finished(people: Sequence["ExamPerson"]) -> list[str]:
-    """Who has handed an attempt in, by name."""
+    """Return the names of those who have handed in an attempt."""
     return [one.person.name for one in people if any(attempt.handed_in_at is not None for attempt in one.attempts)]
 
 
@@ -101,7 +100,7 @@ def _row(one: "ExamPerson") -> tuple[object, ...]:
 
 
 def _figures(name: str, of: "ExamOutcome") -> list[tuple[str, str, int, str, str, str, str]]:
-    """Rows (whose, figure, n, value, bounds of its interval, why something is undefined) of one outcome."""
+    """Return rows (name, figure, n, value, bounds of its interval, why it is undefined) of one outcome."""
     figures = {
         "missed first, %": (of.missed_first, 100, 1),
         "missed after, %": (of.missed_after, 100, 1),

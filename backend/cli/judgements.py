@@ -1,4 +1,4 @@
-"""Commands about judgements: `agreement` of them, those given elsewhere by `import-judgements` and `consensus`."""
+"""Commands for judgements: `reelrank agreement`, `import-judgements` and `consensus`."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,7 +11,18 @@ from backend.campaign.monitoring.quality.model import AGGREGATOR_WORDS, FIGURE_W
 from backend.campaign.nouns import OPERATOR
 from backend.cli.commands import add_command
 from backend.cli.options import Dir, FirstDay, Json, LastDay, ScaleOption, argument, day_of, option
-from backend.cli.output import end_with_json, first_of, json_text, now, progress_bar, say, seconds, table, tell_written
+from backend.cli.output import (
+    counted,
+    end_with_json,
+    first_of,
+    json_text,
+    now,
+    progress_bar,
+    say,
+    seconds,
+    table,
+    tell_written,
+)
 
 if TYPE_CHECKING:
     from backend.campaign.monitoring.quality.model import AggregatorReport, AgreementBoard
@@ -38,8 +49,8 @@ def agreement(
     """Measure inter-annotator agreement, and annotators' bias.
 
     Prints alphas, kappas and shares with their intervals. --scale is for a file, as a project has its own scale.
-    --split, --query, --from and --to are for a project; a pair belongs to the day of its first grade. With --json
-    also every two annotators, every day, week and query.
+    --split, --query, --from and --to are for a project; a pair belongs to the day of its first grade. --json also
+    has figures for each two annotators, day, week and query.
 
     Example: reelrank agreement my-project --split val --from 2026-03-01
     """
@@ -53,9 +64,9 @@ def agreement(
         tell_written([others], data=True)
         return
     found = board.summary
-    say(f"{found['rows']:,} grades by {found['annotators']} annotators over {found['pairs']:,} pairs")
+    say(f"{_rows_of(found, 'grade')}")
     if board.imported or board.simulated:
-        say(f"{board.imported:,} of the grades are of earlier campaigns, {board.simulated:,} were made by a program.")
+        say(f"{board.imported:,} of the grades are from earlier campaigns, {board.simulated:,} are simulated.")
     say("")
     table(
         ("Figure", "value", "95 % interval", "over"),
@@ -76,9 +87,9 @@ def agreement(
     say("")
     flagged = [one.name for one in board.people if one.often]
     if flagged:
-        say(f"One grade more than {board.most_used_limit:.0%} of the time: {', '.join(flagged)}.")
+        say(f"Gave one grade more than {board.most_used_limit:.0%} of the time: {', '.join(flagged)}.")
     say("Alpha: Krippendorff's. Kappa: Cohen's, of couples who share 50 pairs. Intervals: bootstrap over pairs.")
-    say("Bias: mean of a grade minus the unrounded mean of what others gave to the same pair; above 0: more generous.")
+    say("Bias: mean grade minus the unrounded mean of the others' grades for the same pairs; above 0: more generous.")
     if compared is not None:
         _say_others(compared, others)
 
@@ -86,13 +97,15 @@ def agreement(
 def _board(
     place: Path, part: BoardPart, scale: str | None, others: Path | None
 ) -> "tuple[AgreementBoard, AggregatorReport | None]":
-    """The board, and the comparison where it is asked for, which is written too."""
+    """Return the figures, and the comparison if a file for it is given, which is written too."""
     from backend.campaign.monitoring.quality.agreement_files import write_other_relevances
 
     if place.is_dir() and scale is not None:
-        raise typer.BadParameter("is for a file; a project knows its own scale", param_hint="--scale")
+        raise typer.BadParameter("is for a file: a project has its own scale", param_hint="--scale")
     if not place.is_dir() and part != WHOLE:
-        raise typer.BadParameter("a file tells nothing of splits, queries and days: name a project's folder")
+        raise typer.BadParameter(
+            "--split, --query, --from and --to need a project: a file has no splits, queries and days"
+        )
     if others is not None and part != WHOLE:
         raise typer.BadParameter(
             "compares all pairs: leave --split, --query, --from and --to out", param_hint="--others"
@@ -119,7 +132,7 @@ def _board(
 
 
 def _say_others(compared: "AggregatorReport", file: Path | None) -> None:
-    """How many pairs another way would settle otherwise."""
+    """Print how many pairs another aggregation would settle differently."""
     say("")
     rows = [
         (
@@ -132,7 +145,7 @@ def _say_others(compared: "AggregatorReport", file: Path | None) -> None:
         for one in compared.counts
     ]
     table(("Instead of the rule", "other relevance", "by more than one", "than a lead's", "of discarded"), rows)
-    say(f"{len(compared.pairs):,} pairs differ: {file}. The rule stays what it is.")
+    say(f"Written: {file}, with {counted(len(compared.pairs), 'pair')} that differ. The rule does not change.")
 
 
 def _figure_row(words: str, figure: Figure) -> tuple[str, ...]:
@@ -144,7 +157,7 @@ def _figure_row(words: str, figure: Figure) -> tuple[str, ...]:
 
 
 def _figure_cells(figure: Figure, form: str) -> tuple[str, str]:
-    """A value and its interval."""
+    """Format a value and its interval."""
     value = "-" if figure.value is None else format(figure.value, form)
     if figure.low is None or figure.high is None:
         return value, ""
@@ -152,13 +165,13 @@ def _figure_cells(figure: Figure, form: str) -> tuple[str, str]:
 
 
 def _settled_row(part: Verdicts) -> tuple[str, ...]:
-    """A part's counts, each with its share."""
+    """Format the counts of a part, each with its share."""
     counts = (part.by_two, part.by_four, part.by_six, part.adjudicated, part.discarded, part.waiting)
     return part.part, f"{part.pairs:,}", *(f"{count:,} ({count / part.pairs:.1%})" for count in counts)
 
 
 SHOWN = 10
-"""So many numbers of pairs are printed; --json has all."""
+"""Number of pair ids to print; --json has all."""
 
 
 @add_command("import-judgements")
@@ -178,9 +191,9 @@ def import_judgements(
 ) -> None:
     """Import the judgements of an earlier campaign.
 
-    All of them are imported or none, and the consensus rule settles their pairs. With --pairs, queries, moments and
-    batches that the project lacks are added, and annotators can continue where the campaign stopped. Without it, a
-    pair that the project does not know is only a number with grades.
+    All of them are imported or none, and the consensus rule settles their pairs. With --pairs, missing queries,
+    moments and batches are added, and annotators can continue where that campaign stopped. Without it, a pair that
+    the project does not have is stored as a number with grades.
 
     Example: reelrank import-judgements my-project raw_annotation.csv --pairs raw_query_moment_pair.csv
     """
@@ -196,43 +209,44 @@ def import_judgements(
     _say_pairs(report, with_file=pairs is not None)
     _say_verdicts(report)
     say(
-        f"{report.pairs_graded_twice_by_one:,} pairs graded twice by one worker, {report.duplicate_rows:,} rows that "
-        f"repeat another, {report.missing_ids:,} numbers below the highest that no pair has: kept as they are."
+        f"Kept as they are: {counted(report.pairs_graded_twice_by_one, 'pair')} graded twice by one worker, "
+        f"{counted(report.duplicate_rows, 'repeated row')}, {counted(report.missing_ids, 'unused pair number')}."
     )
     for worker, number in report.renumbered.items():
-        say(f"Note: worker {worker} has the number {number} here.")
+        say(f"Note: worker {worker} is number {number} in this project.")
 
 
 def _say_pairs(report: "JudgementsReport", *, with_file: bool) -> None:
-    """What was added, and what was there."""
+    """Print what was added, and what existed."""
     say(
-        f"New: {report.people_added} people, {report.videos:,} videos, {report.moments:,} moments, "
-        f"{report.queries:,} queries, {report.batches:,} batches, {report.pairs_added:,} pairs; "
-        f"{report.pairs_known:,} pairs were here already, {report.pairs_by_number:,} are known by their number alone."
+        f"New: {counted(report.people_added, 'annotator')}, {counted(report.videos, 'video')}, "
+        f"{counted(report.moments, 'moment')}, {counted(report.queries, 'query', 'queries')}, "
+        f"{counted(report.batches, 'batch', 'batches')}, {counted(report.pairs_added, 'pair')}; "
+        f"{counted(report.pairs_known, 'pair')} existed already, {report.pairs_by_number:,} stored by number only."
     )
     if with_file and report.pairs_without_grade:
-        say(f"{report.pairs_without_grade:,} pairs have no grade in this file.")
+        say(f"Without a grade in this file: {counted(report.pairs_without_grade, 'pair')}.")
     if report.queries_renumbered:
-        say(f"Note: {report.queries_renumbered:,} queries have another number here than in the file.")
+        say(f"Note: the numbers of {counted(report.queries_renumbered, 'query', 'queries')} differ from the file's.")
     if report.verdicts_that_differ:
-        say(f"Note: {report.verdicts_that_differ:,} pairs have another verdict or relevance in the file than here.")
+        say(f"Note: {counted(report.verdicts_that_differ, 'pair')} had another verdict or relevance in the file.")
 
 
 def _say_verdicts(report: "JudgementsReport") -> None:
-    """How the pairs stand now."""
+    """Print the verdicts of the pairs."""
     without = report.pairs - report.consensus - report.adjudicated
-    decided = f", {report.adjudicated:,} decided by a lead" if report.adjudicated else ""
+    decided = f", {report.adjudicated:,} adjudicated" if report.adjudicated else ""
     say(
         f"{report.consensus:,} in consensus{decided}, {without:,} without: {report.discarded:,} discarded, "
-        f"{len(report.sent_on) + len(report.never_sent_on):,} escalated, {report.open:,} with one grade."
+        f"{len(report.sent_on) + len(report.never_sent_on):,} disputed, {report.open:,} with one grade."
     )
-    _say_some("sent on to two further people now", report.sent_on)
-    _say_some("never sent on, and cannot be: only their numbers are known", report.never_sent_on)
+    _say_some("now waiting for two more annotators", report.sent_on)
+    _say_some("but not handed out again, as only their numbers are known", report.never_sent_on)
 
 
 def _say_some(what: str, pair_ids: Sequence[int]) -> None:
     if pair_ids:
-        say(f"Escalated, {what}: {first_of(pair_ids, SHOWN, ' ...')}")
+        say(f"Disputed, {what}: {first_of(pair_ids, SHOWN, ' ...')}")
 
 
 @add_command("consensus")
@@ -252,8 +266,8 @@ def consensus(
     summary = summarise_raw(file, scale=scale)
     if json:
         end_with_json(summary)
-    say(f"{summary['rows']:,} rows by {summary['annotators']} annotators over {summary['pairs']:,} pairs")
-    decided = f", {summary['adjudicated']:,} decided by a lead" if summary["adjudicated"] else ""
+    say(_rows_of(summary, "row"))
+    decided = f", {summary['adjudicated']:,} adjudicated" if summary["adjudicated"] else ""
     say(f"{summary['consensus']:,} in consensus{decided}, {summary['discarded']:,} discarded{_undecided(summary)}")
     counts = " / ".join(f"{count:,}" for count in summary["relevance"].values())
     say(f"relevances {' / '.join(summary['relevance'])}: {counts}")
@@ -264,10 +278,15 @@ def consensus(
     say(f"Krippendorff's alpha (ordinal) {'undefined' if alpha is None else format(alpha, '.3f')}")
 
 
+def _rows_of(summary: dict[str, Any], noun: str) -> str:
+    by = counted(summary["annotators"], "annotator")
+    return f"{counted(summary['rows'], noun)} by {by} for {counted(summary['pairs'], 'pair')}"
+
+
 def _undecided(summary: dict[str, Any]) -> str:
-    """The pairs that lack grades: beside the discarded, or among them where the file does not tell them apart."""
+    """Name the pairs that lack grades: beside the discarded, or among them if the file does not separate them."""
     waiting = sum(summary["undecided"].values())
     if not waiting:
         return ""
-    counted = summary["consensus"] + summary["adjudicated"] + summary["discarded"] == summary["pairs"]
-    return f" ({waiting:,} of them lack grades)" if counted else f", {waiting:,} undecided (they lack grades)"
+    among = summary["consensus"] + summary["adjudicated"] + summary["discarded"] == summary["pairs"]
+    return f" ({waiting:,} of them without enough grades)" if among else f", {waiting:,} without enough grades"

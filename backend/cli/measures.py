@@ -1,4 +1,4 @@
-"""Commands that study measures on runs: agreement, stability, noise, ties, model-selection; benchmarks listed."""
+"""Commands that study measures on runs: `reelrank measures`; `studies.py` has those that need no runs."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -134,10 +134,10 @@ def ties(truth: Truth, run: Runs, *, scored: StudyOptions, out: Out = None, json
 
 def model_selection(
     truth_val: Annotated[
-        Path, option("--truth-val FILE|DIR", "The truth that models are selected on; for a release its val.json.")
+        Path, option("--truth-val FILE|DIR", "Truth on which models are selected, such as val.json of a release.")
     ],
     truth_test: Annotated[
-        Path, option("--truth-test FILE|DIR", "The truth that models are judged on; for a release its test.json.")
+        Path, option("--truth-test FILE|DIR", "Truth on which models are compared, such as test.json of a release.")
     ],
     run: Annotated[list[str], option("--run NAME=VAL,TEST", "A model and its runs on both truths; may be repeated.")],
     *,
@@ -166,7 +166,7 @@ def model_selection(
 
     files = dict(two_files(text) for text in run)
     if len(files) < len(run):
-        raise typer.BadParameter("two models have the same name", param_hint="--run")
+        raise typer.BadParameter("two models have the same name: rename one", param_hint="--run")
     val_runs, test_runs = ({name: both[n] for name, both in files.items()} for n in (0, 1))
     on_test = replace(scored, measure=test_measure or scored.measure)
     val = scored.inputs_of(truth_val, val_runs, "val")

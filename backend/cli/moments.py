@@ -1,4 +1,4 @@
-"""Commands that make moments: `moments` of videos without annotations, `describe` by annotators."""
+"""Commands that make moments: `reelrank moments` proposes them, `describe` lets annotators mark them."""
 
 import json
 import shlex
@@ -12,8 +12,8 @@ from backend.campaign.corpus.describing.model import DescribingChoice, Descripti
 from backend.campaign.corpus.moments.model import ByShots, ByWindows, Origin
 from backend.campaign.nouns import OPERATOR
 from backend.cli.commands import add_command, add_group
-from backend.cli.options import Cluster, Dir, Jobs, Json, argument, list_option, option, typed, where_told, whole
-from backend.cli.output import end_with_json, fail, now, progress_bar, save, say, seconds, table, tell_written
+from backend.cli.options import Cluster, Dir, Jobs, Json, argument, list_option, option, typed, where_if_given, whole
+from backend.cli.output import counted, end_with_json, fail, now, progress_bar, save, say, seconds, table, tell_written
 from backend.cli.pipeline import say_next
 from backend.cli.videos import DecodeOption, FpsOption, frame_rate
 from backend.core.errors import Problem
@@ -50,8 +50,10 @@ def moments(
     own: Annotated[
         Path | None, option("--from FILE", "Add moments from a CSV file with the columns video, start, end.")
     ] = None,
-    only: Annotated[bool, option("--only", "With --from: remove other, unused moments of its videos.")] = False,
-    export: Annotated[Path | None, option("--export FILE", "Write all moments to such a CSV file.")] = None,
+    only: Annotated[
+        bool, option("--only", "With --from: remove all other unused moments of the file's videos.")
+    ] = False,
+    export: Annotated[Path | None, option("--export FILE", "Write all moments to a CSV file of the same form.")] = None,
     as_json: Json = False,
 ) -> None:
     """Add videos without annotations; propose moments in them.
@@ -68,11 +70,11 @@ def moments(
 
     start = now()
     if only and own is None:
-        raise typer.BadParameter("is about a file: name it with --from", param_hint="--only")
+        raise typer.BadParameter("needs a file: add --from FILE", param_hint="--only")
     windows = ByWindows(tuple(lengths), stride)
     project = open_project(whole(folder, cluster))
     problems: list[Problem] = []
-    told: list[str] = []
+    done: list[str] = []
     if videos is not None:
         with progress_bar() as progress:
             found = register_videos(
@@ -81,34 +83,35 @@ def moments(
                 whole(videos, cluster),
                 fps=frame_rate(frames_per_s),
                 decode=decode,
-                where=where_told(jobs, cluster),
+                where=where_if_given(jobs, cluster),
                 now=start,
                 progress=progress,
             )
-        again = f", {len(found.videos) - found.new:,} were there before" if len(found.videos) > found.new else ""
-        told.append(f"{found.new:,} new videos from {videos.name}{again}.")
-        told += [f"Damaged: {video.name}: {video.facts.damage}." for video in found.videos if video.facts.damage]
+        again = f", {len(found.videos) - found.new:,} were there already" if len(found.videos) > found.new else ""
+        done.append(f"{counted(found.new, 'video')} added from {videos.name}{again}.")
+        done += [f"Damaged: {video.name}: {video.facts.damage}." for video in found.videos if video.facts.damage]
         problems += found.problems
     if own is not None:
         taken = take_moments(project, OPERATOR, own, only=only, now=start)
-        told.append(
-            f"{own.name}: {taken.moments:,} moments, {taken.new:,} of them new.{_gone(taken.gone, taken.stayed)}"
+        done.append(
+            f"{own.name}: {counted(taken.moments, 'moment')}, {taken.new:,} of them new."
+            f"{_gone(taken.gone, taken.stayed)}"
         )
     if how is not None:
         options = ByShots(shortest, longest) if how == "shots" else windows
         with progress_bar() as progress:
             report = propose_moments(
-                project, OPERATOR, options, where=where_told(jobs, cluster), now=start, progress=progress
+                project, OPERATOR, options, where=where_if_given(jobs, cluster), now=start, progress=progress
             )
-        shots = f" from {report.shots:,} shots" if how == "shots" else ""
-        told.append(
-            f"{report.moments:,} moments by {how}{shots} of {report.videos:,} videos, {report.new:,} of them new."
-            f"{_gone(report.gone, report.stayed)}"
+        shots = f" from {counted(report.shots, 'shot')}" if how == "shots" else ""
+        done.append(
+            f"{counted(report.moments, 'moment')} by {how}{shots} of {counted(report.videos, 'video')}, "
+            f"{report.new:,} of them new.{_gone(report.gone, report.stayed)}"
         )
         problems += report.problems
     if export is not None:
         save(export, moments_csv(project, OPERATOR))
-        told.append(f"All moments are in {export}.")
+        done.append(f"All moments are in {export}.")
     if as_json:
         rows = videos_and_moments(project, OPERATOR)
         listed = [
@@ -120,25 +123,21 @@ def moments(
         ]
         say(json.dumps({"videos": listed, "problems": [str(problem) for problem in problems]}, indent=2))
         tell_written([export], data=True)
-    elif told:
-        say(f"{' '.join(told)} ({seconds(start)})")
+    elif done:
+        say(f"{' '.join(done)} ({seconds(start)})")
         say_next(project)
         if not status_counts(project, OPERATOR)["captions"]:
             say(f"To let annotators write captions: reelrank describe open {shlex.quote(str(folder))}")
     else:
         _list(project)
     if problems:
-        fail(
-            "\n".join(
-                [f"{len(problems):,} videos could not be taken as they are; the rest is done:", *map(str, problems)]
-            )
-        )
+        fail("\n".join([f"{counted(len(problems), 'video')} with a problem; the rest is done:", *map(str, problems)]))
 
 
 def _gone(gone: int, stayed: int) -> str:
-    parts = [f"{gone:,} went" if gone else "", f"{stayed:,} stay, because something uses them" if stayed else ""]
-    said = ", ".join(filter(None, parts))
-    return f" Of those before, {said}." if said else ""
+    parts = [f"{gone:,} removed" if gone else "", f"{stayed:,} kept, because they are in use" if stayed else ""]
+    kept = ", ".join(filter(None, parts))
+    return f" Earlier moments: {kept}." if kept else ""
 
 
 def _list(project: "Project") -> None:
@@ -146,7 +145,7 @@ def _list(project: "Project") -> None:
 
     found = videos_and_moments(project, OPERATOR)
     if not found:
-        say("The project has no videos yet: name their folder with --videos.")
+        say("The project has no videos yet. Add them with --videos FOLDER.")
         return
     origins = [origin for origin in Origin if any(origin in video.moments for video in found)]
     rows = [
@@ -181,14 +180,14 @@ def show(folder: Dir, json: Json = False) -> None:
         which = "all videos" if chosen.videos is None else f"{len(chosen.videos):,} of the videos"
         say(f"Describing is open for {who}, in {which}{_wanted(chosen)}.")
     else:
-        say("Describing is closed: nobody may describe. Open it with `reelrank describe open`, or on Captions.")
-    enough = "" if figures.enough is None else f", {figures.enough:,} have as many descriptions as are wanted"
+        say("Describing is closed. Open it with `reelrank describe open`, or on the page Captions.")
+    enough = "" if figures.enough is None else f", {figures.enough:,} of them often enough"
     say(f"{figures.described:,} of {figures.videos:,} videos described{enough}.")
     if figures.people:
         rows = [
             (one.name, one.waiting, one.returned, one.accepted, f"{60 * one.active_h:.0f}") for one in figures.people
         ]
-        table(("person", "to review", "sent back", "accepted", "minutes"), rows)
+        table(("annotator", "to review", "sent back", "accepted", "minutes"), rows)
 
 
 def open_describing(
@@ -226,7 +225,7 @@ def open_describing(
 def close(folder: Dir) -> None:
     """Stop describing.
 
-    Descriptions that were written stay, and those still in a browser are saved.
+    Descriptions stay, and those still open in a browser are saved.
 
     Example: reelrank describe close my-project
     """
@@ -262,14 +261,14 @@ def list_descriptions(
     if json:
         end_with_json(found)
     if not found:
-        say("There are none.")
+        say("No descriptions to list.")
         return
     rows = [
         (one.video, f"{one.start_s:.2f}", f"{one.end_s:.2f}", one.author, one.status.value, one.sentence)
         for one in found
     ]
     left = (True, False, False, True, True, True)
-    table(("video", "start", "end", "by", "stands", "sentence"), rows, left)
+    table(("video", "start", "end", "by", "status", "sentence"), rows, left)
 
 
 def export(folder: Dir, out: Annotated[Path, argument("FILE.csv", "The file to write.")]) -> None:
@@ -283,7 +282,7 @@ def export(folder: Dir, out: Annotated[Path, argument("FILE.csv", "The file to w
 
     text = descriptions_csv(open_project(folder), OPERATOR)
     save(out, text)
-    say(f"Wrote {out}.")
+    say(f"Written: {out}")
 
 
 def guideline(
@@ -309,20 +308,20 @@ def guideline(
 
 
 def _people(project: "Project", names: list[str]) -> tuple[AnnotatorId, ...]:
-    """Return the users with these names, or name all that do not exist."""
+    """Return the users with these names; refuse if one does not exist."""
     from backend.campaign.setup.people.accounts import list_people
 
     known = {name_key(row.person.name): row.person for row in list_people(project, OPERATOR)}
     if missing := [name for name in dict.fromkeys(names) if name_key(name) not in known]:
         there = ", ".join(person.name for person in known.values())
-        fail(f"nobody is called {', '.join(missing)}; the users are {there}")
+        fail(f"there is no user named {', '.join(missing)}; the users are {there}")
     return tuple(dict.fromkeys(known[name_key(name)].annotator_id for name in names))
 
 
 def _wanted(chosen: DescribingChoice) -> str:
     if chosen.per_video is not None:
-        return f"; {chosen.per_video:,} descriptions a video are wanted"
-    return "" if chosen.per_minute is None else f"; {chosen.per_minute:g} descriptions a minute of video are wanted"
+        return f"; {counted(chosen.per_video, 'description')} wanted per video"
+    return "" if chosen.per_minute is None else f"; {chosen.per_minute:g} descriptions wanted per minute of video"
 
 
 add_group(

@@ -1,4 +1,4 @@
-"""The group `reelrank mvmr`; `build` and `calibrate` come from the file beside."""
+"""Commands for massive-video moment retrieval: `reelrank mvmr`; `pools.py` has `build` and `calibrate`."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 PoolFile = Annotated[Path, argument("FILE", "A file of pools, as MVMR publishes them.")]
 _NAMED = 5
-"""So many queries are named where something is told of them; --json names all."""
+"""Number of query ids to print; --json has all."""
 
 
 def stats(file: PoolFile, json: Json = False) -> None:
@@ -39,8 +39,8 @@ def stats(file: PoolFile, json: Json = False) -> None:
     table(("what", "figure"), _rows(found))
     _name(
         found.without_distractor,
-        "query has a positive in every video of its pool, so that no video is wrong there",
-        "queries have a positive in every video of their pool, so that no video is wrong there",
+        "query has only positive videos in its pool",
+        "queries have only positive videos in their pools",
     )
     _name(found.short, "query has a short pool and is left out", "queries have a short pool and are left out")
 
@@ -77,7 +77,7 @@ def figures(
 
 
 def _name(ids: tuple[str, ...], one: str, several: str) -> None:
-    """Say of which queries something is so."""
+    """Print which queries a statement is about."""
     if ids:
         say(f"\n{len(ids):,} {one if len(ids) == 1 else several}:\n  {first_of(ids, _NAMED)}")
 
@@ -91,7 +91,7 @@ def _rows(found: "PoolStatistics") -> list[tuple[str, str]]:
         ("positive moments per query, mean", f"{found.positive_moments:.3f}"),
         ("queries with several moments in their own video", f"{found.several_in_own:,}"),
         ("queries without a distractor", f"{len(found.without_distractor):,}"),
-        ("queries left out, their pool being short", f"{len(found.short):,}"),
+        ("queries left out because of a short pool", f"{len(found.short):,}"),
         ("sentences without a pool", f"{found.without_pool:,}"),
         ("hours of videos", f"{found.hours:,.1f}"),
     ]
@@ -100,7 +100,9 @@ def _rows(found: "PoolStatistics") -> list[tuple[str, str]]:
 def negatives(
     corpus: Annotated[Path, argument("FILE", "An annotation file; each of its sentences is a query.")],
     out: Annotated[Path, argument("OUT", "Folder for the files.")],
-    threshold: Annotated[float, option("--t-tr S", "Similarity from which a video or sentence is no negative.")] = 0.9,
+    threshold: Annotated[
+        float, option("--t-tr S", "Videos and sentences of this similarity or more are never negatives.")
+    ] = 0.9,
     temperature: Annotated[
         float, option("--temperature T", "The lower, the more often the most similar negatives are drawn.")
     ] = 0.1,
@@ -115,8 +117,8 @@ def negatives(
 ) -> None:
     """Write how likely each video is a negative of each sentence.
 
-    For training, by similarity; and the other way round, sentences as negatives of videos. Writes two Parquet files
-    and manifest.json.
+    These sampling probabilities, for training, come from similarity. The sentences as negatives of each video are
+    written too. Writes two Parquet files and manifest.json.
 
     Example: reelrank mvmr negatives charades_train.json negatives --encoder minilm --t-tr 0.8
     """
@@ -147,7 +149,7 @@ def negatives(
             ("queries of a video", f"{report.potential_queries:,.1f}", f"{report.effective_queries:,.1f}"),
         ],
     )
-    say("Effective: so many equally likely ones would be as uncertain; --temperature changes it.")
+    say("Effective: the number of equally likely negatives with the same uncertainty; --temperature changes it.")
     say(f"Encoder: {report.encoder}")
     for what, count in (("queries", report.queries_without), ("videos", report.videos_without)):
         if count:
@@ -190,8 +192,8 @@ def check(
             progress=progress,
         )
     say(
-        f"{folder} is a project now: {made.queries:,} of {made.checkable:,} queries, {made.positives:,} positives and "
-        f"{made.negatives:,} negatives among {made.videos:,} videos ({seconds(start)})."
+        f"Created the project {folder}: {made.queries:,} of {made.checkable:,} queries, {made.positives:,} positives "
+        f"and {made.negatives:,} negatives among {made.videos:,} videos ({seconds(start)})."
     )
     say_each("Note: {}.", made.notes)
     say_next(project)
@@ -200,7 +202,7 @@ def check(
 def check_report(folder: Dir, json: Json = False) -> None:
     """Show the share of videos that are wrong in their pool.
 
-    It rests on the settled videos, and has an interval.
+    It is computed from the settled videos, with a 95 % interval.
 
     Example: reelrank mvmr check-report my-check --json
     """
@@ -208,7 +210,7 @@ def check_report(folder: Dir, json: Json = False) -> None:
 
     found = pool_check_report(open_project(folder), OPERATOR)
     if found is None:
-        fail(f"{folder} checks no pools: `reelrank mvmr check` makes a project that does")
+        fail(f"{folder} is no pool check: create one with `reelrank mvmr check`")
     if json:
         end_with_json(found)
     say(f"{found.facts.file}: {found.facts.drawn:,} of {found.facts.queries:,} queries, seed {found.facts.seed}\n")

@@ -34,11 +34,11 @@ def list_option(
     """Return an option whose values are merged: `--k 10,20 --k 40` is `--k 10,20,40`.
 
     Args:
-        usage: its name with what stands for the value in the help: `--k K,K`.
+        usage: its name and metavar: `--k K,K`.
         help_text: what the option is for.
-        of: makes a value of its text; raises `ValueError` if the text is none.
-        split: takes a text apart where a comma is not always between two values.
-        unique: whether a value that is there already is dropped.
+        of: converts a text to a value; raises `ValueError` if it cannot.
+        split: splits a text in which a comma does not always separate two values.
+        unique: whether repeated values are dropped.
     """
 
     def parse(text: object) -> list[object]:
@@ -61,7 +61,7 @@ def list_option(
 
 
 def typed(text: str) -> Any:
-    """Return the default of a list option as somebody would type it, which is how the help shows it."""
+    """Return the default of a list option as a user would type it, so that the help shows it."""
     return (text,)
 
 
@@ -109,28 +109,28 @@ Cluster = Annotated[
 ]
 
 
-Lies = TypeVar("Lies", Path, Place)
+AnyPlace = TypeVar("AnyPlace", Path, Place)
 
 
-def whole(place: Lies, cluster: str | None) -> Lies:
-    """A place as all machines of a cluster find it; here, as it was given."""
+def whole(place: AnyPlace, cluster: str | None) -> AnyPlace:
+    """Return a path that every machine of a cluster finds: absolute with a cluster, unchanged without one."""
     return place.absolute() if isinstance(place, Path) and cluster is not None else place
 
 
 def where(jobs: int | None, cluster: str | None, *, usual: int | None = None) -> Where:
-    """Where the pieces are done that somebody asked for with these options; `usual` processes, or one a core."""
+    """Return where to work, from these options: by default in `usual` processes, or in one per core."""
     if jobs is not None and cluster is not None:
-        raise typer.BadParameter("a cluster has its own processes; leave one of the two out", param_hint="--jobs")
+        raise typer.BadParameter("does not go with --cluster: leave one of them out", param_hint="--jobs")
     return Where(jobs or usual or os.cpu_count() or 1, cluster)
 
 
-def where_told(jobs: int | None, cluster: str | None) -> Where | None:
-    """The same; None where nobody asked, and the work knows best."""
+def where_if_given(jobs: int | None, cluster: str | None) -> Where | None:
+    """Return the same, or None if neither option was given."""
     return None if jobs is None and cluster is None else where(jobs, cluster)
 
 
 def day_of(text: str | None, option: str) -> str | None:
-    """A day as it is written everywhere, `2026-03-14`; wrong usage of this option if it is none."""
+    """Return a day as `2026-03-14`. Any other text is wrong usage of the option."""
     try:
         return None if text is None else date.fromisoformat(text).isoformat()
     except ValueError:

@@ -1,4 +1,4 @@
-"""What all commands share: progress bars, tables, messages."""
+"""Print messages, tables, JSON and progress, and write files, for all commands."""
 
 import io
 import shutil
@@ -20,22 +20,22 @@ from backend.core.text_files import visible
 
 
 def json_text(value: object) -> str:
-    """What `--json` prints of a value."""
+    """Return a value as `--json` prints it."""
     return msgspec.json.encode(value, enc_hook=as_text).decode()
 
 
 def now() -> float:
-    """Seconds since 1970; the only clock of the command line."""
+    """Return the time in seconds since 1970; commands use no other clock."""
     return time.time()
 
 
 def minute(at: float) -> str:
-    """An instant in UTC, to the minute: `2026-03-14 09:26 UTC`."""
+    """Format an instant in UTC, to the minute: `2026-03-14 09:26 UTC`."""
     return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
 class _Visible:
-    """A text stream that writes control characters visibly, and is the stream itself in everything else."""
+    """A text stream that writes control characters visibly, and passes everything else to the stream it wraps."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
@@ -57,7 +57,7 @@ class _Visible:
 def visible_output() -> Iterator[None]:
     """Escape control characters in everything that is printed to the terminal.
 
-    After an unexpected error it stays so, for the traceback.
+    After an unexpected error they stay escaped, for the traceback.
     """
     before = sys.stdout, sys.stderr
     sys.stdout, sys.stderr = (cast(TextIO, _Visible(stream)) for stream in before)
@@ -70,7 +70,7 @@ def visible_output() -> Iterator[None]:
 
 
 def as_is(stream: TextIO) -> TextIO:
-    """Return the stream below `visible_output`, for what is made of visible texts already."""
+    """Return the stream below `visible_output`, for texts that are escaped already."""
     return stream.stream if isinstance(stream, _Visible) else stream
 
 
@@ -80,7 +80,7 @@ def machine_output() -> TextIO:
 
 
 def say(text: str) -> None:
-    """A sentence for the person, on standard output."""
+    """Print a message on standard output."""
     sys.stdout.write(text + "\n")
 
 
@@ -91,7 +91,7 @@ def say_each(sentence: str, values: Iterable[object]) -> None:
 
 
 def paragraph(text: str) -> None:
-    """Say something that a terminal breaks between words; elsewhere it stays one line."""
+    """Print a message, wrapped between words on a terminal and as one line elsewhere."""
     if sys.stdout.isatty():
         width = shutil.get_terminal_size().columns
         text = textwrap.fill(text, width, break_long_words=False, break_on_hyphens=False)
@@ -99,9 +99,9 @@ def paragraph(text: str) -> None:
 
 
 def fail(message: str) -> NoReturn:
-    """Say why a command was refused and leave with code 1.
+    """Print why a command was refused, and exit with code 1.
 
-    Whoever typed `.venv/bin/reelrank` is told commands that begin like that.
+    Commands in the message begin as the user typed them, such as `.venv/bin/reelrank`.
     """
     typed = sys.argv[0]
     if Path(typed).name == "reelrank" and shutil.which("reelrank") is None:
@@ -116,6 +116,15 @@ def end_with_json(value: object) -> NoReturn:
     raise typer.Exit
 
 
+def counted(count: int, one: str, several: str = "") -> str:
+    """Return a number with its noun.
+
+    >>> counted(1, "pair"), counted(1204, "pair"), counted(2, "query", "queries")
+    ('1 pair', '1,204 pairs', '2 queries')
+    """
+    return f"{count:,} {one if count == 1 else several or one + 's'}"
+
+
 def first_of(values: Sequence[object], most: int, more: str = " and {:,} more") -> str:
     """Name the first values, and say how many more there are.
 
@@ -127,7 +136,7 @@ def first_of(values: Sequence[object], most: int, more: str = " and {:,} more") 
 
 
 def save(path: Path, text: str) -> None:
-    """Write a file that somebody asked for, or say why it cannot be written."""
+    """Write a file, or refuse with the reason why it cannot be written."""
     try:
         path.write_text(text, encoding="utf-8", newline="")
     except OSError as error:
@@ -136,7 +145,7 @@ def save(path: Path, text: str) -> None:
 
 @contextmanager
 def printed_to(path: Path | None, *, as_it_is: bool = False) -> Iterator[None]:
-    """Write to a file what is printed within, control characters visibly unless `as_it_is`; no file: the screen."""
+    """Redirect what is printed to a file, with control characters escaped unless `as_it_is`; None keeps the screen."""
     if path is None:
         yield
         return
@@ -147,9 +156,9 @@ def printed_to(path: Path | None, *, as_it_is: bool = False) -> Iterator[None]:
 
 
 def tell_written(paths: Iterable[Path | None], *, data: bool = False) -> None:
-    """Say which files were written, on standard error where standard output carries data.
+    """Print which files were written, on standard error if standard output has `data`.
 
-    None, and `-` for standard output, are passed over.
+    None and `-` (standard output) are skipped.
     """
     for path in paths:
         if path is not None and str(path) != "-":
@@ -158,7 +167,7 @@ def tell_written(paths: Iterable[Path | None], *, data: bool = False) -> None:
 
 @contextmanager
 def progress_bar() -> Iterator[Progress]:
-    """A bar for each thing that is being done; silent when standard error is not a terminal."""
+    """Show a bar for each running step; nothing if standard error is not a terminal."""
     if not sys.stderr.isatty():
         yield lambda what, done, total: None
         return
@@ -183,7 +192,7 @@ def progress_bar() -> Iterator[Progress]:
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[object]], left: Sequence[bool] = ()) -> None:
-    """A plain table; every column but the first, or those that are `left`, is set flush right."""
+    """Print a plain table; columns are right-aligned except the first, or those in `left`."""
     from rich.console import Console
     from rich.table import Table
 
@@ -193,11 +202,11 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[object]], left: Sequen
         grid.add_column(visible(column), justify="left" if flush else "right", overflow="fold")
     for row in rows:
         grid.add_row(*(visible(str(cell)) for cell in row))
-    # No screen is no narrow screen: in a file or a pipe nothing is folded.
+    # In a file or a pipe nothing is folded.
     width = None if sys.stdout.isatty() else 2_000
     Console(file=as_is(sys.stdout), markup=False, highlight=False, soft_wrap=True, width=width).print(grid)
 
 
 def seconds(start: float) -> str:
-    """How long something took, as `3.2 s`."""
+    """Return the time since `start`, as `3.2 s`."""
     return f"{now() - start:.1f} s"

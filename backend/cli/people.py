@@ -1,4 +1,4 @@
-"""Commands about users: `reelrank users add|flags|hours`."""
+"""Commands for users: `reelrank users add|remove|flags|hours`."""
 
 import shlex
 import sys
@@ -12,7 +12,19 @@ from backend.campaign.monitoring.quality.model import FLAG_NAMES, Flag, PersonFl
 from backend.campaign.nouns import OPERATOR, Role
 from backend.cli.commands import add_group
 from backend.cli.options import Dir, FirstDay, Json, LastDay, argument, day_of, option
-from backend.cli.output import end_with_json, fail, first_of, json_text, now, save, say, say_each, table, tell_written
+from backend.cli.output import (
+    counted,
+    end_with_json,
+    fail,
+    first_of,
+    json_text,
+    now,
+    save,
+    say,
+    say_each,
+    table,
+    tell_written,
+)
 from backend.core.typed_text import name_key
 
 if TYPE_CHECKING:
@@ -44,12 +56,34 @@ def add(
     if password_stdin:
         password = sys.stdin.readline().rstrip("\r\n")
         add_person_with_password(project, OPERATOR, name, role, password, now=now())
-        say(f"{name} may sign in as {role.value}.")
+        say(f"{name} can sign in as {role.value}.")
         return
     token = add_person(project, OPERATOR, name, role, now=now())
     serve = f"reelrank serve {shlex.quote(str(folder))}"
     say(f"Send {name} this link. It works once, within two weeks, while `{serve}` runs:")
     say(f"{(url or address(project)).rstrip('/')}/session/invitation/{token}")
+
+
+def remove(folder: Dir, name: Annotated[str, argument("NAME", "Name of the user.")]) -> None:
+    """Remove a user, or archive one whose work is on record.
+
+    The user can no longer sign in, and leaves all lists. Judgements and everything else on record stay. Leads can
+    bring archived users back on the page People.
+
+    Example: reelrank users remove my-project Ana
+    """
+    from backend.campaign.judging.removal import remove_person
+    from backend.campaign.setup.people.accounts import list_people
+
+    project = open_project(folder)
+    known = [row.person for row in list_people(project, OPERATOR) if not row.is_archived]
+    user = next((one for one in known if name_key(one.name) == name_key(name)), None)
+    if user is None:
+        fail(f"there is no user named {name}; the users are {', '.join(one.name for one in known) or '(none)'}")
+    if remove_person(project, OPERATOR, user.annotator_id, now=now()):
+        say(f"{user.name} is archived. Their work stays on record.")
+    else:
+        say(f"{user.name} is removed.")
 
 
 def hours(
@@ -58,7 +92,7 @@ def hours(
     currency: Annotated[str | None, option("--currency", "Currency, such as USD.")] = None,
     first: FirstDay = None,
     last: LastDay = None,
-    csv: Annotated[Path | None, option("--csv FILE", "Write a line per person and day to a file, for payroll.")] = None,
+    csv: Annotated[Path | None, option("--csv FILE", "Write a row per annotator and day, for payroll.")] = None,
     json: Json = False,
 ) -> None:
     """Show hours and pay so far, and how much is still to come.
@@ -78,12 +112,12 @@ def hours(
         say(json_text(found))
         tell_written([csv], data=True)
         return
-    _told(found)
+    _print_hours(found)
     if csv is not None:
-        say(f"\n{csv}: {len(found.days):,} lines, one for each person and day.")
+        say(f"\nWritten: {csv}, a row per annotator and day.")
 
 
-def _told(found: HoursReport) -> None:
+def _print_hours(found: HoursReport) -> None:
     if found.people:
         rows = [
             (
@@ -100,35 +134,37 @@ def _told(found: HoursReport) -> None:
         rows.append(("together", "", f"{judgements:,}", f"{found.hours:.2f}", "", _money(found.pay)))
         table(("annotator", "days", "judgements", "hours", "an hour", found.currency), rows)
     else:
-        say("Nobody has worked here in this time.")
+        say("Nobody worked in this time.")
     if found.rate is None and not found.own_rates:
-        say("\nNo pay: reelrank.toml has no hourly_rate under [pay], and --rate was not given.")
-    say_each("\nreelrank.toml has a rate for {}, but there is no annotator of that name.", found.unknown_rates)
+        say(
+            "\nNo hourly rate set. Add hourly_rate under [pay] on the page Settings or in reelrank.toml, or use --rate."
+        )
+    say_each("\nreelrank.toml has a rate for {}, who is no annotator here.", found.unknown_rates)
     for count, which in ((found.simulated, "simulated"), (found.imported, "imported")):
         if count:
-            say(f"\nLeft out: {count:,} {which} judgements.")
+            say(f"\nLeft out: {counted(count, f'{which} judgement')}.")
     unmeasured = sum(day.unmeasured for day in found.days)
     if unmeasured:
-        say(f"\nWithout a measured time, so without pay: {unmeasured:,} grades and answers.")
+        say(f"\nGrades and answers without a measured time, and without pay: {unmeasured:,}.")
     say(f"\n{_ahead(found.outlook, found.currency)}")
 
 
 def _ahead(ahead: Outlook, currency: str) -> str:
     share = "" if ahead.disputed is None else f", if {100 * ahead.disputed:.1f} % of the pairs are disputed as so far"
-    said = f"Still to come: {ahead.needed:,} grades and about {ahead.further:,} further ones{share}."
+    remaining = f"Still to come: {counted(ahead.needed, 'grade')} and about {ahead.further:,} more{share}."
     if ahead.stuck:
-        said += f" Nobody who may work can give {ahead.stuck:,} of them just now: the page Progress says why."
+        remaining += f" Nobody can give {ahead.stuck:,} of them now: see the page Progress."
     if ahead.hours is None:
-        return f"{said} Hours cannot be told: {ahead.reason}."
+        return f"{remaining} No estimate of the hours: {ahead.reason}."
     if not ahead.needed + ahead.further:
-        return "Nothing is still to come."
+        return "Nothing is left to grade."
     expected, low, high = ahead.hours
     cost = f", {ahead.cost[0]:,} {currency}" if ahead.cost else ""
     sure = f" ({ahead.reason})"
     if not ahead.reason:
         money = f", {ahead.cost[1]:,} to {ahead.cost[2]:,} {currency}" if ahead.cost else ""
         sure = f" (95 % interval {low:,.1f} to {high:,.1f} hours{money})"
-    return f"{said} About {expected:,.1f} hours{cost} at {ahead.seconds:.1f} s a judgement{sure}."
+    return f"{remaining} About {expected:,.1f} hours{cost} at {ahead.seconds:.1f} s a judgement{sure}."
 
 
 def _money(value: Decimal | None) -> str:
@@ -136,7 +172,7 @@ def _money(value: Decimal | None) -> str:
 
 
 SHOWN = 20
-"""Pairs that are named of a flag."""
+"""Number of pairs to print per flag."""
 
 
 def flags(
@@ -146,9 +182,9 @@ def flags(
 ) -> None:
     """Show each annotator's quality flags.
 
-    Eight figures: too fast, clip not seen, one grade again and again, bias, drift, falling agreement, skips, clips
+    Eight figures: too fast, clip not seen, one grade most of the time, bias, drift, falling agreement, skips, clips
     reported as broken. An exclamation mark means that a figure is worth a look, a dash that it is undefined.
-    --person shows on how many grades each figure rests, and why one is undefined. A flag has no effect by itself.
+    --person shows the number of grades behind each figure, and why one is undefined. A flag has no effect by itself.
 
     Example: reelrank users flags my-project
     """
@@ -166,7 +202,7 @@ def flags(
     say("")
     for one in found:
         for flag in one.flags if person is not None else one.raised:
-            say(f"{one.name}, {FLAG_NAMES[flag.kind].lower()}{' (!)' if flag.raised else ''}: {flag.told}")
+            say(f"{one.name}, {FLAG_NAMES[flag.kind].lower()}{' (!)' if flag in one.raised else ''}: {flag.told}")
             if person is not None:
                 _pairs(project, one, flag)
     if not any(one.raised for one in found):
@@ -174,7 +210,7 @@ def flags(
 
 
 def _row(one: PersonFlags) -> tuple[object, ...]:
-    return (one.name, f"{one.grades:,}", *(f"{'! ' if flag.raised else ''}{flag.figure}" for flag in one.flags))
+    return (one.name, f"{one.grades:,}", *(f"{'! ' if flag in one.raised else ''}{flag.figure}" for flag in one.flags))
 
 
 def _pairs(project: "Project", one: PersonFlags, flag: Flag) -> None:
@@ -184,12 +220,12 @@ def _pairs(project: "Project", one: PersonFlags, flag: Flag) -> None:
     if behind.pairs:
         say(f"  pairs: {first_of(behind.pairs, SHOWN)}")
     if behind.by_number:
-        say(f"  {behind.by_number:,} pairs of which nothing but the number is known")
+        say(f"  {counted(behind.by_number, 'pair')} known by number only")
 
 
 add_group(
     "users",
-    "Add users; show quality flags, hours and pay.",
+    "Add and remove users; show quality flags, hours and pay.",
     "add my-project Ana --role annotator",
-    {"add": add, "flags": flags, "hours": hours},
+    {"add": add, "remove": remove, "flags": flags, "hours": hours},
 )

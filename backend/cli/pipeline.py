@@ -1,4 +1,4 @@
-"""Commands from an empty folder to a release: init, candidates, export, status, ..."""
+"""Commands that begin and end a campaign: `reelrank init`, `export` and `pseudo-train`."""
 
 import shlex
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ from backend.cli.options import (
     where,
     whole,
 )
-from backend.cli.output import first_of, now, progress_bar, say, say_each, seconds
+from backend.cli.output import counted, first_of, now, progress_bar, say, say_each, seconds
 
 if TYPE_CHECKING:
     from backend.campaign.release.export.exporting import FormReport
@@ -46,7 +46,7 @@ def init(folder: Dir, encoder: EncoderOption = None, kind: KindOption = None, sc
     from backend.campaign.setup.project.sentence_encoder import init_project
 
     project = init_project(folder, encoder=encoder, kind=kind, scale=scale)
-    say(f"{folder} is a project now; its settings are in {folder / 'reelrank.toml'}.")
+    say(f"Created the project {folder}. Its settings are in {folder / 'reelrank.toml'}.")
     say(f"Encoder: {project.settings.encoder}")
     if project.network_warning:
         say(project.network_warning)
@@ -59,7 +59,7 @@ def init(folder: Dir, encoder: EncoderOption = None, kind: KindOption = None, sc
 
 
 def say_next(project: "Project") -> None:
-    """Print the command that brings the project nearer to its first grade; nothing once people can grade."""
+    """Print the next command on the way to the first grade; nothing once annotators can grade."""
     from backend.campaign.review.status import next_step
 
     if step := next_step(project, OPERATOR):
@@ -73,7 +73,7 @@ def export(
     folder: Dir,
     out: Annotated[Path, argument("OUT", "A new folder for the release.")],
     format_: Annotated[
-        Literal["tvr-ranking", "trec", "parquet", "qvhighlights"], option("--format", "Form of the release.")
+        Literal["tvr-ranking", "trec", "parquet", "qvhighlights"], option("--format", "Format of the release.")
     ] = "tvr-ranking",
     with_published: Annotated[
         bool,
@@ -99,9 +99,9 @@ def export(
 ) -> None:
     """Freeze a release: truth, training sets, raw annotations.
 
-    A manifest holds the hash of every file. Captions are the imprecise ones, if captions were rewritten. The same
-    state of a project always gives the same bytes. Only the form tvr-ranking is kept in the project; the others are
-    for other programs.
+    A manifest has the hash of every file. If captions were rewritten, the release has the imprecise ones. The same
+    state of a project always gives the same bytes. Only the format tvr-ranking is kept in the project; the others
+    are for other programs.
 
     Example: reelrank export my-project release-1 --format tvr-ranking
     """
@@ -111,11 +111,11 @@ def export(
     options = ReleaseOptions(adjudicated, unfinished, with_published)
     if format_ != "tvr-ranking":
         if name is not None or notes:
-            raise typer.BadParameter(f"{format_} is not kept, and has no name", param_hint="--name, --notes")
+            raise typer.BadParameter("are only for --format tvr-ranking", param_hint="--name, --notes")
         _export_form(folder, out, format_, options, threshold)
         return
     if threshold is not None:
-        raise typer.BadParameter("is of --format qvhighlights", param_hint="--threshold")
+        raise typer.BadParameter("is only for --format qvhighlights", param_hint="--threshold")
     with progress_bar() as progress:
         project = open_project(folder)
         report = export_release(
@@ -123,14 +123,12 @@ def export(
         )
     where = f", kept in {report.kept}" if report.kept else ""
     more = [f"Release {report.name}{', which was made before' if report.again else ''}{where}."]
-    choose = (
-        f"no licence is chosen, and the card says so. Choose one: reelrank releases terms {folder} --licence CC-BY-4.0"
-    )
+    choose = f"no licence is chosen. Choose one: reelrank releases terms {folder} --licence CC-BY-4.0"
     _say_release(report, options, start, more, *([] if report.licence else [choose]))
 
 
 def _export_form(folder: Path, out: Path, form: str, options: ReleaseOptions, threshold: int | None) -> None:
-    """Write a form that is not kept."""
+    """Write a format that is not kept in the project."""
     from backend.campaign.release.export.exporting import export_form
 
     start = now()
@@ -139,43 +137,44 @@ def _export_form(folder: Path, out: Path, form: str, options: ReleaseOptions, th
         report = export_form(project, OPERATOR, out, form, options, threshold=threshold, progress=progress)
     more = []
     if report.windows is not None:
-        more = [f"{report.windows:,} of the moments have relevance {report.threshold} or more, and are windows."]
+        more = [f"{report.windows:,} of the moments have relevance {report.threshold} or more, and become windows."]
     _say_release(report, options, start, more)
 
 
 def _say_release(
     report: "ReleaseReport | FormReport", options: ReleaseOptions, start: float, more: list[str], *notes: str
 ) -> None:
-    """What was written, more about it, and what is left out."""
+    """Print what was written, and what is left out."""
     found = report.selection
     say(
         f"{report.place}: {found.count(Split.VAL)} validation and {found.count(Split.TEST)} test queries with "
-        f"{found.moments} graded moments; {len(report.files)} files ({seconds(start)})."
+        f"{counted(found.moments, 'graded moment')}; {len(report.files)} files ({seconds(start)})."
     )
     for line in (*more, f"SHA-256 of its manifest: {report.sha256}"):
         say(line)
     _say_left_out(found, unfinished=options.unfinished)
     say_each("Note: {}", notes)
     if report.simulated:
-        say(f"Note: {report.simulated} judgements in it are SIMULATED; this is not ground truth.")
+        say(f"Note: it has {counted(report.simulated, 'SIMULATED judgement')}, and is not ground truth.")
 
 
 def _say_left_out(found: ReleaseSelection, *, unfinished: bool) -> None:
-    """Which queries and pairs are not in it, and which are that somebody may not expect."""
+    """Print which queries and pairs are left out, and which may surprise the reader."""
     if found.unfinished:
-        take = "" if unfinished else " (--unfinished takes them too, where a pair is settled)"
-        say(f"Note: left out {_queries(found.unfinished)} whose pairs still wait for grades{take}.")
+        hint = "" if unfinished else ". --unfinished includes those with a settled pair"
+        say(f"Note: left out {_queries(found.unfinished)} with pairs that still wait for grades{hint}.")
     if found.unfinished_within:
-        say(f"Note: {_queries(found.unfinished_within)} in it still have pairs that wait for grades.")
+        say(f"Note: included {_queries(found.unfinished_within)} with pairs that still wait for grades.")
     if found.without_relevance:
-        say(f"Note: left out {_queries(found.without_relevance)} without a pair that could be truth.")
+        say(f"Note: left out {_queries(found.without_relevance)} without a pair that has a relevance.")
     if found.adjudicated_left_out:
-        say(f"Note: left out {found.adjudicated_left_out} pairs that a lead decided on.")
+        say(f"Note: left out {counted(found.adjudicated_left_out, 'adjudicated pair')}.")
 
 
 def _queries(queries: Sequence[QueryCounts]) -> str:
-    """How many, and the first of them by number."""
-    return f"{len(queries)} queries ({first_of([query.query_id for query in queries], _SHOWN, ', ...')})"
+    """Return the number of queries, with the first ids."""
+    first = first_of([query.query_id for query in queries], _SHOWN, ", ...")
+    return f"{counted(len(queries), 'query', 'queries')} ({first})"
 
 
 @add_command("pseudo-train")

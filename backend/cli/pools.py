@@ -1,4 +1,4 @@
-"""The commands that make pools: `reelrank mvmr build`, `calibrate`."""
+"""Commands that make pools: `reelrank mvmr build` and `calibrate`."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -86,7 +86,7 @@ def build(
     start = now()
     known_format(format_)
     if thresholds and (t_pos is not None or t_neg is not None):
-        raise typer.BadParameter("thresholds come from a file, or from --t-pos and --t-neg", param_hint="--thresholds")
+        raise typer.BadParameter("does not go with --t-pos and --t-neg: use either", param_hint="--thresholds")
     options = PoolOptions(
         pool=pool,
         positives=positives,
@@ -152,7 +152,7 @@ def _tell(report: "BuildReport", options: PoolOptions, out: Path, start: float) 
         ("captions, each a query", f"{report.sentences:,}"),
         ("videos", f"{report.videos:,}"),
         (f"queries with a pool of {options.pool}", f"{report.queries - options.as_published * len(report.short):,}"),
-        ("queries whose pool is short", f"{len(report.short):,}"),
+        ("queries with a short pool", f"{len(report.short):,}"),
         ("positive videos per query, mean, own included", f"{report.positives:.3f}"),
         ("queries without a distractor", f"{len(report.without_distractor):,}"),
     ]
@@ -163,7 +163,7 @@ def _tell(report: "BuildReport", options: PoolOptions, out: Path, start: float) 
     say_each("Note: {}.", report.left_out)
     say(f"Captions: {report.captions}.")
     say(f"Encoder: {report.encoder}")
-    say(f"Looks: {report.visual}.")
+    say(f"Visual: {report.visual}.")
     if report.bounds:
         say(
             f"EMScore of a positive video is at least {report.bounds.positive:.4f}, of a negative one at most "
@@ -191,7 +191,7 @@ def calibrate(
 ) -> None:
     """Find the similarity thresholds of an encoder.
 
-    They come from pairs that people, or published pools, call alike or different.
+    They come from pairs that people, or published pools, label as alike or different.
 
     Example: reelrank mvmr calibrate charades_test_mvmr.json minilm-thresholds --encoder minilm
     """

@@ -1,4 +1,4 @@
-"""Commands about a whole project: `status`, `doctor`, `backup`, `restore`, `migrate` and `move`."""
+"""Commands for a whole project: `reelrank status`, `doctor`, `backup`, `restore`, `migrate` and `move`."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,7 +10,7 @@ from backend.campaign.monitoring.activity.model import ActivityFilter
 from backend.campaign.nouns import OPERATOR
 from backend.cli.commands import add_command, add_group
 from backend.cli.options import Dir, FirstDay, Json, LastDay, argument, day_of, option
-from backend.cli.output import end_with_json, json_text, now, save, say, seconds, table, tell_written
+from backend.cli.output import counted, end_with_json, json_text, now, save, say, seconds, table, tell_written
 from backend.core.days import began, ended, instant
 from backend.core.events import EventGroup
 
@@ -19,7 +19,7 @@ from backend.core.events import EventGroup
 def backup(folder: Dir, file: Annotated[Path, argument("FILE", "The copy to make.")]) -> None:
     """Copy the database while people work.
 
-    The copy is consistent. For a database in PostgreSQL, a FILE that ends in .dump is made by pg_dump.
+    The copy is consistent. With PostgreSQL, pg_dump writes a FILE that ends in .dump.
 
     Example: reelrank backup my-project backups/monday.db
     """
@@ -42,11 +42,11 @@ def restore(folder: Dir, file: Annotated[Path, argument("FILE", "A copy made by 
     report = database.restore(folder, file, now=now())
     before, after = report.before or {}, report.after
     table(("rows", "before", "now"), [(name, before.get(name, "?"), count) for name, count in after.items()])
-    say(f"\nThe database of {folder} is what {file} was.")
+    say(f"\nRestored the database of {folder} from {file}.")
     if report.kept:
-        say(f"The state before is kept in {report.kept}.")
+        say(f"The replaced database is kept in {report.kept}.")
     if report.pending:
-        say(f"It has an older schema. Next: reelrank migrate {folder}")
+        say(f"The backup is from an older ReelRank. Next: reelrank migrate {folder}")
 
 
 @add_command("migrate")
@@ -63,7 +63,7 @@ def migrate(folder: Dir) -> None:
     if not applied:
         say("Nothing to do: the database is up to date.")
     else:
-        say(f"Applied {', '.join(applied)}. The state before is kept in {copy}.")
+        say(f"Applied {', '.join(applied)}. A copy of the old database is kept in {copy}.")
 
 
 @add_command("move")
@@ -82,11 +82,11 @@ def move(
     from backend.campaign.doctor import database
 
     rows, kept = database.move(folder, target, now=now())
-    say(f"{sum(rows.values()):,} rows of {len(rows)} tables are where they should be, each compared.")
+    say(f"Moved {sum(rows.values()):,} rows of {len(rows)} tables, and compared each.")
     if kept:
-        say(f"reelrank.toml names the address, without a password. The file that was the database is kept in {kept}.")
+        say(f"reelrank.toml has the address, without a password. The old database file is kept in {kept}.")
     else:
-        say("The tables at the address are as they were: drop that database when you are sure.")
+        say("The PostgreSQL database is unchanged. Drop it when you no longer need it.")
 
 
 @add_command("doctor")
@@ -108,8 +108,8 @@ def doctor(
     start = now()
     report = examination.doctor(open_project(folder), now=start, repair=repair)
     if json:
-        told = {"well": report.well, "checks": report.checks, "findings": report.findings}
-        say(json_text({**told, "predicted_clips": report.predicted_clips}))
+        checked = {"well": report.well, "checks": report.checks, "findings": report.findings}
+        say(json_text({**checked, "predicted_clips": report.predicted_clips}))
     else:
         for finding in report.findings:
             examples = "; ".join(finding.examples)
@@ -117,8 +117,8 @@ def doctor(
             say(f"{finding.check}: {finding.count} found: {examples}{more}")
             say(f"  Repaired. {finding.meaning}" if finding.repaired else f"  {finding.meaning}")
         if report.predicted_clips:
-            say(f"cache/clips holds {report.predicted_clips:,} clips of predictions; they go when it is full.")
-        found = f"{len(report.findings)} of them found something" if report.findings else "nothing found"
+            say(f"cache/clips has {report.predicted_clips:,} clips of predictions; they are deleted when it is full.")
+        found = counted(len(report.findings), "problem") + " found" if report.findings else "nothing found"
         say(f"{len(report.checks)} checks, {found} ({seconds(start)}).")
     raise typer.Exit(0 if report.well else 1)
 
@@ -132,7 +132,7 @@ def show(
 ) -> None:
     """Show the counts of each stage, equal to those on the pages.
 
-    With --json the keys are those that programs rely on.
+    The keys of --json stay the same from version to version.
 
     Example: reelrank status show my-project --json
 
@@ -154,7 +154,7 @@ def show(
 
 
 _STAGES = {"moments_from": "moments", "batches": "queries"}
-"""The stages that are called otherwise than in the JSON."""
+"""Stages whose names differ from the keys of the JSON."""
 _WORDS = {
     "consensus": "settled by annotators",
     "adjudicated": "settled by a lead",
@@ -163,7 +163,7 @@ _WORDS = {
     "blocked": "blocked: the clip cannot be shown",
     "set_aside": "reserved for an exam or a calibration round",
 }
-"""What the states of a pair are called; the others are called as they are."""
+"""Names of pair states that differ from the keys of the JSON."""
 
 
 def _rows(counts: dict[str, Any]) -> list[tuple[str, str, int]]:
@@ -239,9 +239,9 @@ def log(
         [(instant(one.at), one.by or "no person", one.words, one.about) for one in found],
     )
     if count > len(found):
-        say(f"\nAnd {count - len(found):,} before that: --most tells more, --csv writes all.")
+        say(f"\n{count - len(found):,} earlier entries: --most shows more, --csv writes all.")
     if csv is not None:
-        say(f"\n{csv}: {count:,} entries.")
+        say(f"\nWritten: {csv}, {counted(count, 'entry', 'entries')}.")
 
 
 add_group(

@@ -1,4 +1,4 @@
-"""Commands about the guideline, the tutorial, calibration rounds and gold questions."""
+"""Commands for training: `reelrank guideline`, `tutorial`, `trial` (calibration rounds) and `gold`."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -8,7 +8,7 @@ from backend.campaign.nouns import OPERATOR
 from backend.campaign.setup.project.model import Grading
 from backend.cli.commands import add_group
 from backend.cli.options import Dir, Json, argument, option
-from backend.cli.output import end_with_json, fail, minute, now, save, say, say_each, table
+from backend.cli.output import counted, end_with_json, fail, minute, now, save, say, say_each, table
 from backend.core.ids import QueryId
 
 if TYPE_CHECKING:
@@ -69,6 +69,8 @@ def _say_guideline(grading: Grading) -> None:
     if any(meaning.example for meaning in grading.scale.meanings):
         say(f"The examples are for the query: {grading.example_query}")
     say_each("- {}", grading.reminders)
+    for language, texts in grading.translations.items():
+        say(f"Also in {language}: {len(texts)} of {len(set(filter(None, grading.texts)))} texts")
 
 
 def set_practice(
@@ -86,7 +88,7 @@ def set_practice(
     from backend.campaign.qualification.guideline.practice_pairs import set_practice_from_file
 
     count = set_practice_from_file(open_project(folder), OPERATOR, file, now=now())
-    say(f"Newcomers practise on {count} pairs now.")
+    say(f"New annotators practise on {counted(count, 'pair')} from now on.")
 
 
 def tutorial_status(folder: Dir, json: Json = False) -> None:
@@ -100,34 +102,35 @@ def tutorial_status(folder: Dir, json: Json = False) -> None:
     pairs = practice_figures(project, OPERATOR, now=now())
     if json:
         end_with_json({"on": project.campaign.tutorial, "practice": pairs})
-    said = "are shown the tutorial" if project.campaign.tutorial else "begin at once: the tutorial is off"
-    say(f"Newcomers {said}.\n")
+    say(
+        f"New annotators {'see the tutorial' if project.campaign.tutorial else 'start at once: the tutorial is off'}.\n"
+    )
     rows = [(one.grade, one.query, one.video, one.people, one.missed, one.hidden or "yes") for one in pairs]
     table(("grade", "query", "video", "answered", "missed", "shown"), rows)
 
 
 def switch_on(folder: Dir) -> None:
-    """Show newcomers the guideline and practice before their first clip.
+    """Show new annotators the guideline and practice before work.
 
     Example: reelrank tutorial on my-project
     """
     from backend.campaign.qualification.guideline.practice_pairs import switch_tutorial
 
     switch_tutorial(open_project(folder), OPERATOR, True, now=now())
-    say("Newcomers are shown the tutorial.")
+    say("New annotators see the tutorial from now on.")
 
 
 def switch_off(folder: Dir) -> None:
-    """Let newcomers start without the tutorial.
+    """Let new annotators start without the tutorial.
 
-    Annotators who know an earlier guideline still see what changed.
+    Annotators who have read an earlier guideline still see what changed.
 
     Example: reelrank tutorial off my-project
     """
     from backend.campaign.qualification.guideline.practice_pairs import switch_tutorial
 
     switch_tutorial(open_project(folder), OPERATOR, False, now=now())
-    say("Newcomers begin at once; the guideline is a key away (G).")
+    say("New annotators start at once. The key G opens the guideline.")
 
 
 def start_round(
@@ -152,7 +155,8 @@ def start_round(
     project = open_project(folder)
     report = start_trial(project, OPERATOR, queries=queries, pairs=pairs, seed=seed, chosen=ids, now=now())
     drawn = "chosen" if chosen else f"seed {seed}"
-    say(f"Trial round of {report.items} pairs of {report.queries} queries, {drawn}.")
+    size = f"{counted(report.items, 'pair')} of {counted(report.queries, 'query', 'queries')}"
+    say(f"Started a calibration round of {size}, {drawn}.")
     if report.short:
         say(f"Note: {report.short}")
 
@@ -168,9 +172,10 @@ def trial_status(folder: Dir, json: Json = False) -> None:
     if json:
         end_with_json(found)
     if found is None:
-        say("This project has had no trial round.")
+        say("This project has had no calibration round.")
         return
-    say(f"Trial round of {len(found.pairs)} pairs, {'open' if found.ended_at is None else 'over'}.\n")
+    state = "open" if found.ended_at is None else "ended"
+    say(f"Calibration round of {counted(len(found.pairs), 'pair')}, {state}.\n")
     people = [(one.name, one.answered, "yes" if one.finished else "") for one in found.people]
     table(("annotator", "answered", "finished"), people)
     say("")
@@ -178,7 +183,7 @@ def trial_status(folder: Dir, json: Json = False) -> None:
         (pair.spread, " ".join(str(answer.grade) for answer in pair.answers), pair.notes, pair.rank, pair.query)
         for pair in found.pairs
     ]
-    table(("apart", "grades", "notes", "rank", "query"), rows)
+    table(("spread", "grades", "notes", "rank", "query"), rows)
 
 
 def end_round(folder: Dir) -> None:
@@ -191,7 +196,7 @@ def end_round(folder: Dir) -> None:
     from backend.campaign.qualification.exam.setting import end_trial
 
     ended = end_trial(open_project(folder), OPERATOR, now=now())
-    say("The trial round is over." if ended else "Nothing to do: no trial round is open.")
+    say("The calibration round has ended." if ended else "Nothing to do: no calibration round is open.")
 
 
 def export_answers(
@@ -210,9 +215,9 @@ def export_answers(
     project = open_project(folder)
     found = trial_round(project, OPERATOR)
     if found is None:
-        fail("this project has had no trial round: begin one with reelrank trial start")
+        fail("this project has had no calibration round: start one with `reelrank trial start`")
     save(file, trial_csv(project, OPERATOR, names=names))
-    say(f"{sum(len(pair.answers) for pair in found.pairs)} answers are in {file}.")
+    say(f"Written: {file}, {counted(sum(len(pair.answers) for pair in found.pairs), 'answer')}.")
 
 
 add_group(
@@ -295,10 +300,10 @@ def gold_status(folder: Dir, json: Json = False) -> None:
     if report.settings.on:
         _say_gold(report)
     else:
-        say("No gold is mixed into anybody's work.")
+        say("Gold questions are off.")
     say("")
     table(
-        ("annotator", "answers", "agree", "of the last", "%", "then", "can still meet"),
+        ("annotator", "answers", "right", "of the last", "%", "state", "not met yet"),
         [_gold_row(one) for one in people],
     )
 
@@ -313,21 +318,21 @@ def switch_gold_off(folder: Dir) -> None:
     from backend.campaign.qualification.gold import questions
 
     ended = questions.end_gold(open_project(folder), OPERATOR, now=now())
-    say("No gold any more." if ended else "Nothing to do: no gold is mixed into anybody's work.")
+    say("Gold questions are off now." if ended else "Nothing to do: gold questions are off.")
 
 
 def _say_gold(report: "questions.GoldReport") -> None:
     settings = report.settings
-    say(f"Gold: {settings.share:.1%} of everybody's pairs, chosen from {report.pairs}.")
+    say(f"Gold questions: {settings.share:.1%} of everybody's pairs, from {counted(report.pairs, 'known pair')}.")
     say("Right grades: " + ", ".join(f"{grade}: {count}" for grade, count in enumerate(report.grades)))
     say(
-        f"Over the last {settings.window} answers, from {settings.fewest} on: warned below {settings.warn:g} %, paused "
-        f"below {settings.pause:g} %."
+        f"Accuracy of the last {settings.window} answers, once there are {settings.fewest}: a warning below "
+        f"{settings.warn:g} %, a pause below {settings.pause:g} %."
     )
     if report.constant_right >= settings.warn:
         say(
-            f"Note: whoever always gives {report.constant} agrees with {report.constant_right:.0f} % of it, which is "
-            f"not below {settings.warn:g} %: raise --warn, or bring pairs of more grades."
+            f"Note: always giving {report.constant} is right for {report.constant_right:.0f} % of them, which is not "
+            f"below {settings.warn:g} %. Raise --warn, or use pairs of more grades."
         )
 
 

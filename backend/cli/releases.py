@@ -1,4 +1,4 @@
-"""Commands about releases: those that a project made, their licence, and anybody's that somebody hands on."""
+"""Commands for releases: `reelrank releases`, `validate`, `diff` and `import-release`."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,7 +12,9 @@ from backend.campaign.release.export.model import LICENCES, KeptRelease
 from backend.cli.commands import add_command, add_group
 from backend.cli.options import Dir, EncoderOption, Json, KindOption, argument, option
 from backend.cli.output import (
+    counted,
     end_with_json,
+    fail,
     json_text,
     minute,
     now,
@@ -27,13 +29,14 @@ from backend.cli.output import (
 from backend.core.messages import as_text
 from backend.core.reading import bytes_of
 from backend.core.text_files import decode_text
+from backend.core.typed_text import nfc
 
 if TYPE_CHECKING:
     from backend.campaign.release.export.rules.diffing import PairChange, QueryChange
 
 
 SHOWN = 50
-"""So many problems are printed; --json has up to 1,000."""
+"""Number of problems or changes to print; --json has more."""
 ReleaseArgument = Annotated[Path, argument("FOLDER", "The folder of a release, or its zip.")]
 
 
@@ -60,7 +63,8 @@ def validate(release: ReleaseArgument, json: Json = False) -> None:
             say(f"... and {report.count - SHOWN:,} more problems")
         say_each("Checked: {}.", report.checked)
         say_each("Not checked: {}.", report.not_checked)
-        say(f"{release}: {f'{report.count:,} problems' if report.count else 'nothing is wrong'} ({seconds(start)}).")
+        problems = counted(report.count, "problem") if report.count else "no problems"
+        say(f"{release}: {problems} ({seconds(start)}).")
     raise typer.Exit(0 if report.clean else 1)
 
 
@@ -74,9 +78,9 @@ def import_release(
 ) -> None:
     """Create a project from a release.
 
-    A release of that project has the same truth, grades, pairs and training sets. What no release holds is lost:
-    names of people, candidates that were not handed out, the corpus that queries were drawn from. --encoder is used
-    where the release does not name one.
+    A release of the new project has the same truth, grades, pairs and training sets. The names of annotators,
+    candidates that were not handed out, and captions are not in a release, and are lost. --encoder is used if the
+    release does not name one.
 
     Example: reelrank import-release release-1.zip again
     """
@@ -89,16 +93,18 @@ def import_release(
         end_with_json(report)
     splits = ", ".join(f"{count:,} {split}" for split, count in report.queries.items())
     judged = report.judgements
-    say(f"{folder} is a project now ({seconds(start)}): queries {splits}; {report.moments:,} moments.")
+    say(f"Created the project {folder} ({seconds(start)}): queries {splits}; {counted(report.moments, 'moment')}.")
+    by = counted(judged.workers, "annotator")
     say(
-        f"{judged.rows:,} grades of {judged.pairs:,} pairs by {judged.workers} people, who are numbers here; "
-        f"{judged.consensus:,} in consensus, {judged.discarded:,} discarded, {report.adjudicated:,} decided by a lead."
+        f"{counted(judged.rows, 'grade')} of {counted(judged.pairs, 'pair')} by {by}, now named by numbers; "
+        f"{judged.consensus:,} in consensus, {judged.discarded:,} discarded, {report.adjudicated:,} adjudicated."
     )
     if report.blocked:
-        say(f"{report.blocked:,} pairs had a clip that could not be shown, and wait for a lead (page Disputes).")
+        say(f"{counted(report.blocked, 'pair')} with a clip that cannot be shown: see the page Disputes.")
     if report.training_lists:
-        say(f"The lists of {report.training_lists:,} training queries are those of the release.")
-    say(f"{report.videos:,} videos have no file yet: `reelrank import {folder} FILE --videos FOLDER` shows them.")
+        say(f"Training lists from the release: {report.training_lists:,}.")
+    videos = counted(report.videos, "video")
+    say(f"{videos} without a file yet. Add them: `reelrank import {folder} FILE --videos FOLDER`")
 
 
 def show(folder: Dir, json: Json = False) -> None:
@@ -112,7 +118,7 @@ def show(folder: Dir, json: Json = False) -> None:
     if json:
         end_with_json(found)
     if not found:
-        say(f"No release was made yet. Next: reelrank export {folder} OUT")
+        say(f"There are no releases yet. Next: reelrank export {folder} OUT")
         return
     rows = [
         (
@@ -169,9 +175,9 @@ def diff(
     if more:
         say(f"... and {more:,} more; --csv FILE has all of them")
     say(
-        f"{found.before} -> {found.after}: {len(found.queries):,} queries changed; of the moments {found.same:,} are "
-        f"the same, {sum(found.moved.values()):,} have another relevance, {found.moments_gone:,} are gone, "
-        f"{found.moments_new:,} are new."
+        f"{found.before} -> {found.after}: {counted(len(found.queries), 'query', 'queries')} changed. Moments: "
+        f"{found.same:,} the same, {sum(found.moved.values()):,} with another relevance, {found.moments_gone:,} "
+        f"removed, {found.moments_new:,} new."
     )
     tell_written([csv])
 
@@ -211,7 +217,29 @@ def terms(
     say(f"Citation: {found.citation or '(none)'}")
     if found.at is not None:
         because = f": {found.reason}" if found.reason else ""
-        say(f"Said {minute(found.at)} by {found.by or 'the command line'}{because}")
+        say(f"Set {minute(found.at)} by {found.by or 'the command line'}{because}")
+
+
+def remove(
+    folder: Dir,
+    name: Annotated[str, argument("NAME", "Name of the release.")],
+    reason: Annotated[str, option("--reason TEXT", "Why it is removed; this stays on record.")],
+) -> None:
+    """Remove a release and its zip from the project.
+
+    The zip cannot be recovered. The name and the reason stay on record, and the name cannot be used again.
+
+    Example: reelrank releases remove my-project release-1 --reason "Wrong licence"
+    """
+    from backend.campaign.release.export.kept_releases import list_releases
+    from backend.campaign.release.export.removing import remove_release
+
+    project = open_project(folder)
+    names = [one.name for one in list_releases(project, OPERATOR)]
+    if nfc(name) not in map(nfc, names):
+        fail(f"there is no release named {name}; the releases are {', '.join(names) or '(none)'}")
+    remove_release(project, OPERATOR, name, name, reason, now=now())
+    say(f"Removed the release {name}.")
 
 
 def _kept(one: KeptRelease) -> str:
@@ -222,8 +250,8 @@ def _kept(one: KeptRelease) -> str:
 
 add_group(
     "releases",
-    "List a project's releases, and set their licence.",
+    "List and remove releases, and set their licence.",
     "my-project",
-    {"show": show, "terms": terms},
+    {"show": show, "remove": remove, "terms": terms},
     default="show",
 )

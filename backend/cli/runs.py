@@ -1,4 +1,4 @@
-"""Commands about runs: `reelrank truths`, `runs` and `match-run`."""
+"""Commands for runs: `reelrank truths`, `runs` and `match-run`."""
 
 from dataclasses import asdict
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Commands that serve: demo, serve."""
+"""Commands that serve the web app: `reelrank demo` and `serve`."""
 
 import errno
 import importlib.util
@@ -95,7 +95,7 @@ def demo(
 
 
 def _people() -> str:
-    """Who to sign in as."""
+    """Return the names and the password to sign in with."""
     from backend.campaign.demo import demo_people
 
     lead, annotators, password = demo_people()
@@ -168,9 +168,9 @@ def serve(
     if step := next_step(project, OPERATOR):
         say(f"Nobody can grade yet. Next: {step}")
         if any(one.person.role is Role.LEAD for one in list_people(project, OPERATOR, now=now())):
-            say("A lead can do this and all that follows in the browser, on the page Set up.")
+            say("A lead can do this, and everything after it, on the page Set up.")
         else:
-            say(f"All of it can be done in the browser; add a lead first: reelrank users add {folder} NAME --role lead")
+            say(f"You can do all of it in the browser. Add a lead first: reelrank users add {folder} NAME --role lead")
     public = project.settings.public_address
     everywhere = ", and at all other addresses of this machine" if host in WILDCARDS else ""
     ready = f"Serving {folder} on {url}{everywhere}  (stop with Ctrl-C)" + (f"\nPeople open {public}" if public else "")
@@ -180,12 +180,12 @@ def serve(
 
 
 def _serve_new(folder: Path, host: str, port: int, base: str, public: str, settings: Mapping[str, str]) -> None:
-    """Serve a folder that has no project yet: its first lead makes one with the link that the server prints."""
+    """Serve a folder without a project: its first lead creates one with the link that the server prints."""
     from backend.campaign.setup.project.settings import is_web_address
     from backend.campaign.setup.serving.first_project import require_writable
 
     if public and not is_web_address(public):
-        fail(f"{public} is no address of the web: give one such as --url https://grade.example.org")
+        fail(f"{public} is not a web address: give one such as --url https://grade.example.org")
     require_writable(folder)
     _require_port(host, port, f"reelrank serve {folder} --port")
     url = _url(host, port) + base
@@ -195,19 +195,19 @@ def _serve_new(folder: Path, host: str, port: int, base: str, public: str, setti
 
 
 def _require_metrics(address: str) -> None:
-    """Refuse an address for Prometheus that is none, or is taken, or that nobody here can answer at."""
+    """Refuse an address for Prometheus that is invalid, taken, or cannot be listened on."""
     try:
         host, port = place_of(address)
     except ValueError as error:
         fail(str(error))
     if importlib.util.find_spec("prometheus_client") is None:
-        fail("--metrics needs the package prometheus-client, which is not here: run `pip install 'reelrank[metrics]'`")
+        fail("--metrics needs the package prometheus-client: run `pip install 'reelrank[metrics]'`")
     if taken := _listen_error(host, port):
         fail(f"cannot listen on {address} ({taken.strerror}): choose another --metrics")
 
 
 def _require_port(host: str, port: int, command: str, with_make: str = "") -> None:
-    """Refuse an address that nobody can listen on before anything slow begins, and say which command would do.
+    """Refuse an address that cannot be listened on, before any slow step, and name a command that works.
 
     `command` ends where the port follows, and so does `with_make`, which does the same.
     """
@@ -232,7 +232,7 @@ def _free_port(host: str, first: int) -> int:
 
 
 def _listen_error(host: str, port: int) -> OSError | None:
-    """Return why nobody can listen on an address now; None if somebody can."""
+    """Return why an address cannot be listened on now; None if it can."""
     with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

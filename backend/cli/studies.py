@@ -1,4 +1,4 @@
-"""Commands that study measures without any run, and what all studies of measures share."""
+"""Commands that study measures without runs, and the options and output that all studies share."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,7 +33,7 @@ Measure = Annotated[
 ]
 Out = Annotated[Path | None, option("--out DIR", "Output folder.  [default: studies/NAME]")]
 _COLUMNS = 9
-"""Of a table of all pairs of measures: what a terminal of 80 characters holds."""
+"""Columns of a table of measures that fit in 80 characters."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class StudyOptions:
 
 
 def two_files(text: str) -> tuple[str, tuple[Path, Path]]:
-    """A model from `NAME=VAL,TEST`."""
+    """Read a model from `NAME=VAL,TEST`."""
     name, _, files = text.partition("=")
     parts = files.split(",")
     if not name or len(parts) != 2 or not all(parts):
@@ -79,16 +79,16 @@ def two_files(text: str) -> tuple[str, tuple[Path, Path]]:
 
 
 def as_text(value: Any, form: str) -> str:
-    """A number as text, `-` where it is undefined."""
+    """Return a number as text, or `-` if it is undefined."""
     return "-" if value is None else format(value, form)
 
 
 def matrix(
     study: "Study", fields: tuple[str, str, str], title: str, form: str
 ) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """A table of all pairs of measures, its columns numbered, as names would not fit: of the first few measures.
+    """Return a table of all pairs of measures, with the first few as numbered columns, because names would not fit.
 
-    Where the columns are of other measures than the rows, they carry names all the same.
+    If the columns are other measures than the rows, they have names.
     """
     first, second, value = fields
     names = list(dict.fromkeys(str(row[first]) for row in study.rows))
@@ -112,7 +112,7 @@ def finish(
 ) -> None:
     """Write the folder, then print the study: as JSON, or as a table with its choices, reasons and files.
 
-    Columns are flush right but the first, or those that are `left`.
+    Columns are right-aligned except the first, or those in `left`.
     """
     from backend.scoring.studies.writing import write_study
 
@@ -162,10 +162,10 @@ def axioms(
     rows = []
     for row in study.rows:
         if row["verdict"] == "broken":
-            told = f"({row['before']}) -> ({row['after']}): {row['value_before']:.4f} -> {row['value_after']:.4f}"
+            verdict = f"({row['before']}) -> ({row['after']}): {row['value_before']:.4f} -> {row['value_after']:.4f}"
         else:
-            told = f"not broken by {row['changes']:,} changes"
-        rows.append((row["measure"], row["axiom"], told))
+            verdict = f"not broken by {row['changes']:,} changes"
+        rows.append((row["measure"], row["axiom"], verdict))
     finish(study, out, json, ("measure", "axiom", "IoU of the predictions: value"), rows, (True, True, True))
 
 
@@ -182,7 +182,7 @@ def theory(
 ) -> None:
     """Compute bias, variance and MSE of R@1 and AxIoU@1.
 
-    R@1 is with IoU>=theta. All are closed forms under Gaussian noise; the bias is squared.
+    R@1 is at IoU>=theta. All are closed forms under Gaussian noise; the bias is squared.
 
     Example: reelrank measures theory --over theta --r 0.5 --gamma 0.1
     """

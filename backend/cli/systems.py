@@ -1,4 +1,4 @@
-"""Commands for what searches: `baseline`, `features`, `train` and `predict`."""
+"""Commands for retrieval systems: `reelrank baseline`, `features`, `train` and `predict`."""
 
 from pathlib import Path
 from typing import Annotated, Literal
@@ -21,11 +21,11 @@ from backend.cli.options import (
     where,
     whole,
 )
-from backend.cli.output import now, progress_bar, say, say_each, seconds, table
+from backend.cli.output import counted, now, progress_bar, say, say_each, seconds, table
 
 _WINDOWS_S = typed("4,8,16,32")
 _NAMED = 5
-"""So many videos that nobody could look at are named."""
+"""Number of unreadable videos to name."""
 
 
 @add_command("baseline")
@@ -123,7 +123,7 @@ def baseline(
         f"It {report.seen}."
     )
     if name == CAPTION and not is_upper_bound(out.stem):
-        say(f"Its name does not tell: score it with `reelrank evaluate ... --upper-bound {out.stem}`.")
+        say(f"Its name does not mark it as an upper bound: score it with --upper-bound {out.stem}.")
     if report.unanswered:
         say(f"Queries without an answer, because one of the runs lacks them: {report.unanswered:,}.")
     _tell_unseen(report.unseen)
@@ -137,7 +137,7 @@ def features(
         str,
         option("--encoder clip|NAME", "A CLIP model: its name on the model hub, or its folder; 'clip' is ViT-B/32."),
     ] = "clip",
-    rate: Annotated[float, option("--rate R", "Rows per second of video.")] = 1.0,
+    rate: Annotated[float, option("--rate R", "Feature vectors per second of video.")] = 1.0,
     jobs: EncodingJobs = None,
     cluster: Cluster = None,
 ) -> None:
@@ -157,16 +157,16 @@ def features(
         report = write_frame_features(
             project, OPERATOR, out, encoder=encoder, rate=rate, where=encoding, progress=progress
         )
-    say(f"Features of {report.videos:,} videos, {rate:g} rows a second, in {out} ({seconds(start)}).")
+    say(f"{out}: features of {counted(report.videos, 'video')}, {rate:g} per second ({seconds(start)}).")
     say(f"Made by {report.encoder}.")
     _tell_unseen(report.unseen)
 
 
 def _tell_unseen(unseen: tuple[str, ...]) -> None:
-    """Say which videos are left out, and leave with code 1."""
+    """Print which videos are left out, and exit with code 1."""
     if not unseen:
         return
-    say(f"\nVideos that could not be looked at and are left out: {len(unseen):,}")
+    say(f"\nVideos that cannot be read and are left out: {len(unseen):,}")
     say_each("  {}", unseen[:_NAMED])
     if len(unseen) > _NAMED:
         say(f"  and {len(unseen) - _NAMED:,} more")
@@ -179,9 +179,9 @@ def train(
 ) -> None:
     """Train a moment retrieval model on a release.
 
-    It learns from the pseudo training set, once with each seed that the file names. Training stops when NDCG of the
-    validation queries no longer rises. You can stop it at any time (Ctrl-C): the same command continues after the
-    last finished epoch, with the same result. docs/training.md explains every setting.
+    It learns from the pseudo training set, once per seed in the file. Training stops when NDCG on validation
+    queries no longer rises. You can stop it at any time (Ctrl-C): the same command continues after the last
+    finished epoch, with the same result. docs/training.md explains every setting.
 
     Example: reelrank train assets/example/train.toml
     """
@@ -200,8 +200,8 @@ def train(
             done = "was finished already" if one.resumed == one.epochs else f"went on after epoch {one.resumed}"
             say(f"Seed {one.seed} {done}.")
         if not one.stopped_early:
-            say(f"Note: seed {one.seed} reached the last epoch; `training.epochs` may be too few.")
-    say(f"Took {seconds(start)}. Now: reelrank predict {reports[0].folder} RUN.json")
+            say(f"Note: seed {one.seed} reached the last epoch. Consider a higher `training.epochs`.")
+    say(f"Took {seconds(start)}. Next: reelrank predict {reports[0].folder} RUN.json")
 
 
 @add_command("predict")
@@ -224,5 +224,7 @@ def predict(
 
     with progress_bar() as progress:
         found = predict_run(folder, out, split=split, release=release, features=features, progress=progress)
-    told = f"{found.queries:,} queries over {found.videos:,} videos"
-    say(f"{found.out}: {told}, by seed {found.seed} after epoch {found.epoch}.")
+    queries = counted(found.queries, "query", "queries")
+    say(
+        f"{found.out}: {queries} over {counted(found.videos, 'video')}, by seed {found.seed} after epoch {found.epoch}."
+    )

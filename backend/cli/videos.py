@@ -1,4 +1,4 @@
-"""Commands about videos: `reelrank probe` reads them anew, `reelrank clips` cuts them."""
+"""Commands for videos: `reelrank probe` checks them, `videos remove` removes them, `clips` cuts them."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -12,8 +12,8 @@ from backend.campaign.corpus.importing.model import Trouble, VideoTrouble
 from backend.campaign.monitoring.videos.model import VideoState
 from backend.campaign.nouns import OPERATOR
 from backend.cli.commands import add_command, add_group
-from backend.cli.options import Cluster, Dir, Jobs, Json, argument, option, where, where_told, whole
-from backend.cli.output import fail, json_text, now, progress_bar, say, say_each, seconds, table
+from backend.cli.options import Cluster, Dir, Jobs, Json, argument, option, where, where_if_given, whole
+from backend.cli.output import counted, fail, json_text, now, progress_bar, say, say_each, seconds, table
 from backend.core.progress import named
 
 DecodeOption = Annotated[
@@ -42,11 +42,11 @@ def probe(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Check every video file, and list what is wrong.
+    """Check every video file, and list the problems.
 
     Shows each video's length, frame rate, size and codec, and where its file is. A moved or renamed video is found
     by its content. Pairs whose video cannot be shown are not handed out until it can. The exit code is 1 if
-    anything is wrong.
+    there is a problem.
 
     Example: reelrank probe my-project --decode
     """
@@ -62,7 +62,7 @@ def probe(
             videos=whole(videos, cluster) if videos else None,
             fps=fps,
             decode=decode,
-            where=where_told(jobs, cluster),
+            where=where_if_given(jobs, cluster),
             accept=accept or (),
             now=start,
             progress=progress,
@@ -71,30 +71,30 @@ def probe(
         say(json_text([_plain(one) for one in report.videos]))
         raise typer.Exit(1 if report.wrong else 0)
     table(
-        ("video", "file", "length", "frames/s", "size", "codec", "sound", "what is wrong"),
+        ("video", "file", "length", "frames/s", "size", "codec", "sound", "problem"),
         [_row(one) for one in report.videos],
         left=(True, True, False, False, False, True, True, True),
     )
     say("")
     for video, path in report.moved:
-        say(f"Found again: {video} lies at {path}.")
-    say_each("The new content of {} was taken in; what was graded by the former one stays.", report.accepted)
+        say(f"Found again: {video} is at {path}.")
+    say_each("Accepted the new content of {}. Grades of the earlier content stay.", report.accepted)
     if report.freed:
-        say(f"{report.freed:,} clips are offered again.")
+        say(f"{counted(report.freed, 'clip')} can be shown again.")
     for one in report.wrong:
         say(f"{one.video}: {one.advice}")
     if any(one.trouble is Trouble.MISSING for one in report.wrong):
-        say("--videos FOLDER shows where missing videos lie.")
+        say("Use --videos FOLDER to name the folder of missing videos.")
     if any(one.trouble is Trouble.CHANGED for one in report.wrong):
-        say("--accept VIDEO takes the new content of one that has changed.")
+        say("Use --accept VIDEO to accept the new content of a changed video.")
     undecoded(report.videos)
-    wrong = f"{len(report.wrong):,} with something wrong" if report.wrong else "nothing wrong"
-    say(f"{len(report.videos):,} videos, {wrong} ({seconds(start)}).")
+    wrong = f"{len(report.wrong):,} with a problem" if report.wrong else "no problems"
+    say(f"{counted(len(report.videos), 'video')}, {wrong} ({seconds(start)}).")
     raise typer.Exit(1 if report.wrong else 0)
 
 
 def frame_rate(text: str) -> Fraction:
-    """Frames a second, `3`, `2.5` or `24000/1001`; anything else is wrong usage."""
+    """Read a frame rate: `3`, `2.5` or `24000/1001`. Any other text is wrong usage."""
     try:
         rate = Fraction(text)
     except (ValueError, ZeroDivisionError):
@@ -105,22 +105,20 @@ def frame_rate(text: str) -> Fraction:
 
 
 def tell(troubles: Sequence[VideoTrouble]) -> None:
-    """Say what is wrong with videos that were to be taken, all at once; where one cannot be shown the code is 1."""
+    """Print the problems of imported videos; exit with code 1 if one cannot be shown."""
     for one in troubles:
         if one.trouble is Trouble.DAMAGED:
             say(f"Damaged: {one.video}: {one.message}")
     lost = [f"{one.video}: {one.message}" for one in troubles if one.trouble is not Trouble.DAMAGED]
     if lost:
-        which = "1 video cannot" if len(lost) == 1 else f"{len(lost):,} videos cannot"
-        fail("\n".join([f"{which} be shown; the rest was taken:", *lost]))
+        fail("\n".join([f"{counted(len(lost), 'video')} cannot be shown; the rest was imported:", *lost]))
 
 
 def undecoded(videos: Sequence[VideoState]) -> None:
-    """Say that damage inside is not known of everything."""
+    """Print how many videos were not decoded, so that damage inside may be missed."""
     count = sum(one.shown and not one.decoded for one in videos)
     if count:
-        which = "1 video was" if count == 1 else f"{count:,} videos were"
-        say(f"The pictures of {which} not looked at, one by one: --decode does, and finds damage inside.")
+        say(f"The frames of {counted(count, 'video')} were not decoded. To find damage inside, add --decode.")
 
 
 def _row(one: VideoState) -> tuple[str, ...]:
@@ -134,6 +132,22 @@ def _row(one: VideoState) -> tuple[str, ...]:
 def _plain(one: VideoState) -> dict[str, object]:
     named = {name: getattr(one, name) for name in VideoState.__slots__}
     return {**named, "fps": None if one.fps is None else str(one.fps), "advice": one.advice}
+
+
+def remove(
+    folder: Dir, videos: Annotated[list[str], argument("VIDEO...", "Names of videos, as `reelrank probe` lists them.")]
+) -> None:
+    """Remove videos that nothing uses from the project.
+
+    Their proposed moments are removed too; their files stay. Nothing is removed if captions, queries, grades or
+    descriptions use one of the videos.
+
+    Example: reelrank videos remove my-project episode-3 episode-4
+    """
+    from backend.campaign.monitoring.videos.adding import remove_videos
+
+    removed = remove_videos(open_project(folder), OPERATOR, videos, now=now())
+    say(f"Removed {counted(removed, 'video')}. Their files are where they were.")
 
 
 def queued(
@@ -166,30 +180,30 @@ def queued(
             progress=named(progress, "Cutting clips"),
             now=start,
         )
-    told = report.clips
-    wanted = told.there + told.shared + told.cut + told.left + len(told.failed)
+    clips = report.clips
+    wanted = clips.there + clips.shared + clips.cut + clips.left + len(clips.failed)
     if wanted == 0 and not report.without_file:
-        say("Nothing is queued: no pair waits for grades.")
+        say("Nothing to cut: no pair waits for grades.")
         return
-    shared = f"{told.shared:,} lay in the bucket, " if project.settings.clips.bucket else ""
-    counts = f"{told.there:,} were there, {shared}{told.cut:,} were cut, {len(told.failed):,} failed"
-    say(f"{wanted:,} clips: {counts} ({seconds(start)}).")
-    if told.left:
+    shared = f"{clips.shared:,} in the bucket, " if project.settings.clips.bucket else ""
+    counts = f"{clips.there:,} existed, {shared}{clips.cut:,} cut, {len(clips.failed):,} failed"
+    say(f"{counted(wanted, 'clip')}: {counts} ({seconds(start)}).")
+    if clips.left:
         say(
-            f"{told.left:,} more have no room in cache/clips; they are cut when somebody asks for them. "
-            "`cache_gb` under [clips] in reelrank.toml says how much is kept."
+            f"{clips.left:,} more do not fit in cache/clips. They are cut when an annotator needs them. "
+            "To keep more, raise `cache_gb` under [clips] in reelrank.toml."
         )
-    if told.stored:
-        say(f"{told.stored:,} that were there were put into the bucket, which lacked them.")
+    if clips.stored:
+        say(f"Copied to the bucket: {counted(clips.stored, 'existing clip')}.")
     for trouble in bucket_troubles(project, OPERATOR):
         say(trouble)
     if report.without_file:
-        say(f"No file is known of {', '.join(report.without_file)}: import again with --videos FOLDER.")
-    rows = [(job.source.name, f"{job.start_s:.2f}-{job.end_s:.2f}", why) for job, why in (*told.failed, *told.warned)]
+        say(f"No file for {', '.join(report.without_file)}. Import again with --videos FOLDER.")
+    rows = [(job.source.name, f"{job.start_s:.2f}-{job.end_s:.2f}", why) for job, why in (*clips.failed, *clips.warned)]
     if rows:
         say("")
-        table(("video", "seconds", "what is wrong"), rows, left=(True, False, True))
-    if told.failed or report.without_file:
+        table(("video", "seconds", "problem"), rows, left=(True, False, True))
+    if clips.failed or report.without_file:
         raise typer.Exit(1)
 
 
@@ -211,6 +225,9 @@ def moment(
     report = cut(video, start, end, out)
     say_each("Warning: {}", report.warnings)
     say(f"{out}: {report.frames} frames, {report.duration_s:.3f} s")
+
+
+add_group("videos", "Remove videos that nothing uses.", "remove my-project episode-3", {"remove": remove})
 
 
 add_group(

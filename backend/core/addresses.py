@@ -79,17 +79,17 @@ def place_of(written: str) -> Place:
     bare = f"{scheme}://{rest.rpartition('@')[2].partition('?')[0]}"  # without what may be a password or a signature
     if scheme not in SCHEMES:
         raise InputError.single(
-            bare, said("is of no kind known here: addresses begin with {schemes} or file", schemes=", ".join(SCHEMES))
+            bare, said("is not a supported address: addresses begin with {schemes} or file", schemes=", ".join(SCHEMES))
         )
     told = urlsplit(written)
     if "@" in told.netloc or told.query or told.fragment:
         raise InputError.single(
             bare,
             said(
-                "is written with a user, a password or a question mark: write it without, because the project keeps "
-                "it, and give keys in the environment (see docs/operations.md)"
+                "must not contain a user, a password or a question mark, because the project stores it. Put "
+                "keys in the environment (see docs/operations.md)"
             ),
         )
     if not told.netloc:
-        raise InputError.single(bare, said("names no bucket or server"))
+        raise InputError.single(bare, said("has no bucket or server: add its name"))
     return Address(written.rstrip("/"))

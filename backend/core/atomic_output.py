@@ -25,7 +25,7 @@ def require_new_folder(out: Path) -> None:
         place = out.resolve()
         if place == Path.cwd():
             raise ProjectError.said(
-                "{out} is the folder you are in: name a new one, such as {example}", out=out, example=out / "release-1"
+                "{out} is the current folder: name a new one, such as {example}", out=out, example=out / "release-1"
             )
         if place.is_dir():
             if any(place.iterdir()):
@@ -33,7 +33,7 @@ def require_new_folder(out: Path) -> None:
                     "{out} exists already and is not empty: ReelRank never overwrites, name a new folder", out=out
                 )
             if place.is_mount():
-                raise ProjectError.said("{out} is a disk of its own: name a new folder in it", out=out)
+                raise ProjectError.said("{out} is a mounted disk: name a new folder in it", out=out)
         elif place.exists():
             raise ProjectError.said("{out} is a file: name a new folder", out=out)
         require_room(place)

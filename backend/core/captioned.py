@@ -142,9 +142,7 @@ def sentences_of_videos(data: bytes, file: str, *, frames: bool) -> Parsing:
             stripped += bare != caption
             times_s = start / per_second, end / per_second
             moments.append(CaptionedMoment(video, *times_s, bare, row, duration_s, sentence=place))
-    notes = (
-        [said("sentences with white space around them, stripped: {stripped:,}", stripped=stripped)] if stripped else []
-    )
+    notes = [said("sentences stripped of surrounding white space: {stripped:,}", stripped=stripped)] if stripped else []
     return moments, problems, notes
 
 
@@ -160,7 +158,7 @@ def charades_lines(data: bytes, file: str) -> Parsing:
         if not line.strip():
             continue
         if not (found := CHARADES_LINE.fullmatch(line)):
-            problems.append(Problem(file, row, said("it is not of the form VIDEO start end##sentence")))
+            problems.append(Problem(file, row, said("it does not have the form VIDEO start end##sentence")))
             continue
         video, start, end, caption = found.groups()
         start_s, end_s = number(start), number(end)
@@ -202,6 +200,6 @@ def didemo_entries(data: bytes, file: str) -> tuple[list[tuple[int, Didemo]], li
         InputError: it is no JSON list.
     """
     entries, problems = json_list(Didemo, data, file)
-    untimed = said("nobody gave a time for it: times is empty")
+    untimed = said("has no annotated time: `times` is empty")
     problems += [Problem(file, row, untimed) for row, entry in entries if not entry.times]
     return [(row, entry) for row, entry in entries if entry.times], problems

@@ -166,7 +166,7 @@ class ClusterCrew(Generic[Unit, Result]):
 
     def _lost(self) -> ClusterUnavailable:
         return ClusterUnavailable(
-            f"the scheduler at {self._address} does not answer any more: look at it, and begin again once it is back"
+            f"the scheduler at {self._address} no longer answers: start it again, then repeat the command"
         )
 
 
@@ -195,7 +195,9 @@ def _looks(marks: ExitStack, sees: Collection[Path], fills: Collection[Path]) ->
     """What a worker has to find: files of the same size, folders, and in those that it writes into a mark made now."""
     for path in (*sees, *fills):
         if not path.is_absolute():
-            raise ClusterUnavailable(f"{path} is another place on each machine of a cluster: give its whole path")
+            raise ClusterUnavailable(
+                f"{path} means a different place on each machine of a cluster: give its whole path"
+            )
     for path in dict.fromkeys(fills):
         yield marks.enter_context(NamedTemporaryFile(dir=path, prefix=_MARK)).name, 0  # noqa: SIM115
     for path in dict.fromkeys(sees):
@@ -206,7 +208,7 @@ def _looks(marks: ExitStack, sees: Collection[Path], fills: Collection[Path]) ->
 def _why_not(version: str, looks: Collection[Look]) -> str:
     """Runs in a worker: what it lacks; empty where it can do the work."""
     if version != __version__:
-        return f"has ReelRank {__version__}, and here is {version}: install the same on all machines"
+        return f"has ReelRank {__version__}, but this machine has {version}: install the same version on all machines"
     for path, size in looks:
         try:
             found = os.stat(path).st_size
@@ -215,8 +217,8 @@ def _why_not(version: str, looks: Collection[Look]) -> str:
         if found < 0 or (size is not None and found != size):
             where = str(Path(path).parent) if Path(path).name.startswith(_MARK) else path
             return (
-                f"does not see {where} as it is here: folders of a project and of its videos have to be shared by all "
-                "machines, at the same paths"
+                f"does not see {where} as this machine does: share the folders of a project and of its videos "
+                "with all machines, at the same paths"
             )
     return ""
 

@@ -1,4 +1,4 @@
-"""The exceptions a person may meet, each saying what happened, to which thing, and what to do next.
+"""The refusals that people read: each says what is wrong, where, and what to do next.
 
 Anything that is not a `ReelRankError` is a bug and should look like one: the command line and the app catch
 this family only. Each member also inherits the builtin it refines, where one exists.

@@ -113,10 +113,10 @@ _YES, _NO = said("yes"), said("no")
 _CODED = frozenset({"by", "kind", "role", "what"})
 """Values that are words of the program, where those of other names are of people."""
 _CODES: Mapping[str, str] = {
-    code: code
-    for code in (
+    words.replace(" ", "_").replace("-", "_"): words
+    for words in (
         *(said("annotator"), said("lead"), said("shots"), said("windows")),
-        *(said("skip"), said("cannot_judge"), said("broken_clip")),
-        *(said("decided"), said("discard_confirmed"), said("re_opened"), said("accepted"), said("returned")),
+        *(said("skip"), said("cannot judge"), said("broken clip")),
+        *(said("decided"), said("discard confirmed"), said("re-opened"), said("accepted"), said("returned")),
     )
 }

@@ -176,9 +176,8 @@ def _again(
                 return lost(unit, str(died))
             if tries == TRIES:
                 raise WorkerLost.said(
-                    "{called}: the process that worked on it died {tries} times, at last with nothing beside it "
-                    "({died}). It needs more memory than there is, or it makes a library fail; the rest can be "
-                    "done without it",
+                    "{called}: its process died {tries} times, the last time while it ran alone ({died}). It "
+                    "needs more memory than there is, or it crashes a library. Leave it out to do the rest",
                     called=called(unit),
                     tries=TRIES,
                     died=died,

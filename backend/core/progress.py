@@ -1,4 +1,4 @@
-"""How something that takes long tells how far it has come."""
+"""Report how far long work has come."""
 
 from collections.abc import Callable
 

@@ -75,7 +75,7 @@ def unpack(content: bytes, file: str) -> bytes:
             total += len(part)
             if total > LARGEST_UNPACKED:
                 message = said(
-                    "unpacks to more than {largest:g} GiB: unpack it yourself if it is right",
+                    "unpacks to more than {largest:g} GiB: if that is right, unpack it yourself",
                     largest=LARGEST_UNPACKED / 2**30,
                 )
                 raise InputError.single(file, message)
@@ -87,7 +87,7 @@ def unpack(content: bytes, file: str) -> bytes:
     if not parts:
         return utf8(content, file)
     if content:
-        raise InputError.single(file, said("is damaged: there is something else after the gzip data"))
+        raise InputError.single(file, said("is damaged: there is other data after the end of the gzip data"))
     return utf8(parts[0] if len(parts) == 1 else b"".join(parts), file)
 
 
@@ -195,7 +195,7 @@ def video_entries(kind: type[_Entry], data: bytes, file: str) -> tuple[list[tupl
         raise InputError.single(file, said("not valid JSON: {error}", error=error)) from None
     if twice:
         raise InputError(
-            [Problem(file, None, said("{name!r} stands twice in one object", name=name)) for name in twice]
+            [Problem(file, None, said("{name!r} occurs twice in one object", name=name)) for name in twice]
         )
     decoder = msgspec.json.Decoder(kind)
     entries: list[tuple[str, _Entry]] = []

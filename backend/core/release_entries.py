@@ -149,7 +149,7 @@ def read_videos(data: bytes, file: str) -> tuple[dict[str, float], list[Problem]
         if told := control_fault(name):
             problems.append(Problem(file, row, told))
         if name in durations:
-            problems.append(Problem(file, row, said("video {name!r} stands in an earlier row already", name=name)))
+            problems.append(Problem(file, row, said("video {name!r} was already given in an earlier row", name=name)))
         value, fault = _decoded(raw, tuple[float, int])
         if fault:
             shape = said("video {name!r} is {raw}, not [duration in seconds, index]", name=name, raw=_short(raw))
@@ -158,10 +158,16 @@ def read_videos(data: bytes, file: str) -> tuple[dict[str, float], list[Problem]
         duration_s, index = value
         durations[name] = duration_s
         if duration_s <= 0:
-            length = said("video {name!r} lasts {duration_s} s", name=name, duration_s=duration_s)
+            length = said(
+                "video {name!r} has a duration of {duration_s} s, which is not above 0",
+                name=name,
+                duration_s=duration_s,
+            )
             problems.append(Problem(file, row, length))
         if (other := first.setdefault(index, name)) != name:
-            twice = said("video {name!r} has the index {index} of video {other!r}", name=name, index=index, other=other)
+            twice = said(
+                "video {name!r} has the same index {index} as video {other!r}", name=name, index=index, other=other
+            )
             problems.append(Problem(file, row, twice))
     return durations, problems
 

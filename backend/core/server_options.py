@@ -38,7 +38,7 @@ def place_of(address: str) -> tuple[str, int]:
     """
     host, colon, port = address.rpartition(":")
     if not colon or not host or not (port.isdecimal() and 0 < int(port) < 65536):
-        raise ValueError(f"{address} is no address: write HOST:PORT, such as 127.0.0.1:9108")
+        raise ValueError(f"{address} is not an address: write HOST:PORT, such as 127.0.0.1:9108")
     return host.removeprefix("[").removesuffix("]"), int(port)
 
 
@@ -57,5 +57,7 @@ def checked_base_path(text: str) -> str:
     ('/annotate', '/lab/annotate', '')
     """
     if not _SEGMENTS.fullmatch(text):
-        raise ValueError(f"{text!r} is no base path: give one such as /annotate, of letters, digits and . _ ~ -")
+        raise ValueError(
+            f"{text!r} is not a base path: use letters, digits and . _ ~ - after a slash, such as /annotate"
+        )
     return text.rstrip("/")

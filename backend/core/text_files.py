@@ -14,7 +14,7 @@ from backend.core.errors import InputError, Problem
 from backend.core.messages import said, said_n
 from backend.core.typed_text import is_visible, unwanted_control
 
-HAS_NUL = said("a text has the NUL character, which cannot be stored: remove it")
+HAS_NUL = said("the text contains a NUL character, which cannot be stored: remove it")
 LARGEST = 2**53
 """Every reader of JSON keeps whole numbers up to here."""
 
@@ -151,7 +151,7 @@ def utf8(data: bytes, file: str) -> bytes:
             message = said("is damaged {codec} text; save it as UTF-8", codec=codec.upper())
             raise InputError.single(file, message) from None
     if _UNMARKED.match(data):
-        raise InputError.single(file, said("seems to be UTF-16 without a byte order mark; save it as UTF-8"))
+        raise InputError.single(file, said("looks like UTF-16 without a byte order mark; save it as UTF-8"))
     return data
 
 
@@ -197,7 +197,7 @@ def told_control(char: str) -> str:
     """Say that a control character must go."""
     if char == "\0":
         return HAS_NUL
-    return said("a text has the control character U+{code:04X}, which no text needs: remove it", code=ord(char))
+    return said("the text contains the control character U+{code:04X}: remove it", code=ord(char))
 
 
 def read_csv(
@@ -350,7 +350,9 @@ def _find_columns(head: TableHead, file: str, required: Sequence[str], optional:
         if name in required and not places:
             problems.append(said("no column {name!r}; the header is {header!r}", name=name, header=shown))
         if len(places) > 1:
-            problems.append(said("column {name!r} stands {count} times in the header", name=name, count=len(places)))
+            problems.append(
+                said("column {name!r} occurs {count} times in the header: keep one", name=name, count=len(places))
+            )
     if problems:
         raise InputError([Problem(file, 1, message) for message in problems])
     return {name: places[0] for name, places in found.items() if places}

@@ -139,14 +139,16 @@ def person_name(typed: str) -> str:
     name = spaced(typed)
     if unseen := _unseen(name):
         raise ProjectError.said(
-            "a name may have visible characters only: remove the character U+{code:04X} and type the name again",
+            "a name can only have visible characters: remove the character U+{code:04X} and type the name again",
             code=ord(unseen[0]),
         )
     if not name_key(name):
         raise ProjectError.said("a name cannot be empty: choose another name")
     if len(name) > LONGEST_NAME:
         raise ProjectError.said(
-            "a name has at most {longest} characters; this one has {length}", longest=LONGEST_NAME, length=len(name)
+            "a name can have at most {longest} characters; this one has {length}",
+            longest=LONGEST_NAME,
+            length=len(name),
         )
     return name
 

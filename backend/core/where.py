@@ -1,4 +1,4 @@
-"""Where many independent pieces of work are done, and what does them there."""
+"""Where independent units of work run: in this process, in several, or on a cluster."""
 
 from dataclasses import dataclass
 from typing import Protocol, TypeVar, runtime_checkable

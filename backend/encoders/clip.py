@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 CLIP_NAME = "sentence-transformers/clip-ViT-B-32"
 """CLIP ViT-B/32, the model of EMScore."""
-FOR_POOLS = said("name a folder with --clip, or build by text alone (--visual none)")
-FOR_CANDIDATES = said("name the folder of one with --visual, or choose candidates without frames")
+FOR_POOLS = said("name its folder with --clip, or build from text alone (--visual none)")
+FOR_CANDIDATES = said("name its folder with --visual, or choose candidates without frames")
 
 Picture = npt.NDArray[np.uint8]
 
@@ -133,7 +133,7 @@ def load_clip(name: str, advice: str = FOR_POOLS) -> Clip:
 def _loaded_there(name: str, identity: str, advice: str) -> Clip:
     found = load_clip(name, advice)
     if found.identity != identity:
-        told = said("{host} has another model of this name: put the same on all machines", host=gethostname())
+        told = said("{host} has another model of this name: install the same on all machines", host=gethostname())
         raise _unavailable(name, told, advice)
     return found
 

@@ -170,7 +170,7 @@ def replace_transformer(model: SentenceTransformer, threads: int) -> None:
     try:
         transformer.model = _Compiled(transformer.model, example, threads)
     except Exception as error:
-        warnings.warn(f"OpenVINO cannot convert this encoder, so torch goes on: {error}", stacklevel=2)
+        warnings.warn(f"OpenVINO cannot convert this encoder, so torch is used: {error}", stacklevel=2)
 
 
 class _Compiled(torch.nn.Module):
@@ -246,7 +246,7 @@ class ClipModel:
         self._model: Any = getattr(loaded, "model", None)
         self._processor: Any = getattr(loaded, "processor", None)
         if getattr(self._model, "text_projection", None) is None or not hasattr(self._model, "get_image_features"):
-            raise ValueError("it is no CLIP model, which has text and pictures in one space")
+            raise ValueError("it is not a CLIP model, which puts text and pictures into one space")
 
     def frames(self, pictures: Sequence[npt.NDArray[np.uint8]]) -> FloatArray:
         """Unit vectors of RGB pictures, float32 `(pictures, dim)`."""

@@ -1,4 +1,4 @@
-"""From scores to the K candidates of a query, such that the order of the corpus never matters.
+"""Choose the K candidates of a query by their scores, whatever the order of the corpus.
 
 Every search library breaks ties by row, so shuffling a corpus changed one top-40 set in eight. Here scores are
 rounded to `QUANTUM` and ties go to the smaller moment id; a search hands over more captions than are needed, and

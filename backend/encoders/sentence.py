@@ -104,8 +104,8 @@ def resolve(name: str = DEFAULT_NAME, kind: str | None = None, dtype: str = FP32
         )
     if (kind == MINILM) != (name == MINILM):
         raise EncoderUnavailable.said(
-            "encoder {name!r} cannot be of kind {kind!r}: kind {minilm!r} goes with the name {minilm!r} only; "
-            "for a SimCSE checkpoint say {sup!r} or {unsup!r}",
+            "encoder {name!r} cannot be of kind {kind!r}: kind {minilm!r} needs the name {minilm!r}; a "
+            "SimCSE checkpoint needs {sup!r} or {unsup!r}",
             name=name,
             kind=kind,
             minilm=MINILM,
@@ -222,7 +222,7 @@ def _loaded_there(spec: EncoderSpec, identity: str) -> Encoder:
     found = load(spec)
     if found.identity != identity:
         raise unavailable(
-            spec, said("{host} has another model of this name: put the same on all machines", host=gethostname())
+            spec, said("{host} has another model of this name: install the same on all machines", host=gethostname())
         )
     return found
 
@@ -286,7 +286,7 @@ def model_folder(
             if _weight_files(found := Path(snapshot_download(name, **patterns))):
                 break
     except (OSError, ValueError) as error:
-        fault = said("not here, and not to be had from the model hub ({fault})", fault=one_line(error))
+        fault = said("not on this machine, and not available from the model hub ({fault})", fault=one_line(error))
         raise refusal(fault) from error
     return found
 
@@ -349,7 +349,9 @@ def _contradiction(folder: Path, kind: str) -> str | None:
     except (OSError, ValueError, KeyError, TypeError) as error:
         return said("its modules.json cannot be read ({fault})", fault=one_line(error))
     if pooling.get("pooling_mode") != "cls" and not pooling.get("pooling_mode_cls_token"):
-        return said("its own modules.json asks for another pooling than the CLS vector, so it is no SimCSE checkpoint")
+        return said(
+            "its own modules.json asks for a pooling other than the CLS vector, so it is not a SimCSE checkpoint"
+        )
     if ("Dense" in types) != (kind == SUP):
         other = SUP if kind == UNSUP else UNSUP
         return said(

@@ -134,10 +134,10 @@ class Unread:
         if n := len(self.cut):
             told.append(
                 said_n(
-                    "{n:,} caption or query is longer than the {limit} tokens that the encoder reads; the rest of it "
-                    "does not count: “{first}”",
-                    "{n:,} captions and queries are longer than the {limit} tokens that the encoder reads; the rest of "
-                    "them does not count. The first: “{first}”",
+                    "{n:,} caption or query is longer than the {limit} tokens that the encoder reads, and the "
+                    "rest is ignored: “{first}”",
+                    "{n:,} captions and queries are longer than the {limit} tokens that the encoder reads, and "
+                    "the rest is ignored. The first: “{first}”",
                     n,
                     limit=self.limit,
                     first=_short(self.cut[0]),

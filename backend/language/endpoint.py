@@ -1,4 +1,4 @@
-"""Asking a language model behind any endpoint that speaks OpenAI's chat protocol.
+"""Ask a language model behind any endpoint that speaks OpenAI's chat protocol.
 
 Several requests are under way at once, each with several captions. What fails for a moment (429, 5xx, a connection,
 a time-out) is tried again by the openai package, which waits as the endpoint says. A request that fails for good ends
@@ -152,14 +152,14 @@ def require(endpoint: Endpoint) -> None:
         raise EndpointUnavailable.said("the openai package is not installed: run `pip install 'reelrank[openai]'`")
     parts = urlsplit(endpoint.base_url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise EndpointUnavailable.said("the base URL is no address such as https://host/v1: give one")
+        raise EndpointUnavailable.said("the base URL is not an address: give one such as https://host/v1")
     if parts.username or parts.password:
         raise EndpointUnavailable.said(
-            "the base URL holds a secret: put the key into {key} and take it out of the URL", key=KEY
+            "the base URL contains a secret: remove it, and put the key into the environment variable {key}", key=KEY
         )
     if endpoint.base_url == OPENAI and not os.environ.get(KEY):
         raise EndpointUnavailable.said(
-            "there is no key for {host}: put it into the environment variable {key}", host=endpoint.host, key=KEY
+            "there is no key for {host}: set the environment variable {key}", host=endpoint.host, key=KEY
         )
 
 
@@ -238,12 +238,12 @@ class _Work:
             # Some endpoints refuse captions by what they say; others, every request with a setting they do not know.
             return self._take(captions, [], UNTOLD, self._said(error))
         except (openai.APIResponseValidationError, ValueError):
-            return self._take(captions, [], UNTOLD, said("an answer that is not of the chat protocol"))
+            return self._take(captions, [], UNTOLD, said("an answer that does not follow the chat protocol"))
         except openai.APIError as error:
             raise self._failed(error) from None
         choices = getattr(completion, "choices", None)
         if not choices:
-            return self._take(captions, [], UNTOLD, said("an answer that is not of the chat protocol"))
+            return self._take(captions, [], UNTOLD, said("an answer that does not follow the chat protocol"))
         text = getattr(choices[0].message, "content", None) or ""
         cut_off = choices[0].finish_reason == "length"
         usage = getattr(completion, "usage", None)
@@ -271,8 +271,8 @@ class _Work:
 
     def _no_use(self) -> EndpointUnavailable:
         return EndpointUnavailable.said(
-            "{host} answered nothing of use; it gave {answer}. Is {model!r} a chat model, and does the base URL "
-            "end as its maker says (often in /v1)?",
+            "{host} gave no usable answer, but {answer}. Check that {model!r} is a chat model and that "
+            "the base URL is complete (it often ends in /v1)",
             host=self.endpoint.host,
             answer=self.useless[-1][1],
             model=self.endpoint.model,
@@ -283,7 +283,7 @@ class _Work:
         import openai
 
         if isinstance(error, (openai.AuthenticationError, openai.PermissionDeniedError)):
-            why = said("it refuses the key in {key}: look at the key and at what it may do", key=KEY)
+            why = said("it rejects the key in {key}: check the key and its permissions", key=KEY)
         elif isinstance(error, openai.APITimeoutError):
             why = said(
                 "no answer within {timeout_s:g} s, {times} times",
@@ -293,7 +293,9 @@ class _Work:
         elif isinstance(error, openai.APIStatusError):
             why = self._said(error)
         else:
-            why = said("it cannot be reached, or hangs up: is the address right, and does the server run?")
+            why = said(
+                "it cannot be reached, or closes the connection: check the address, and that the server is running"
+            )
         return EndpointUnavailable.said("{host}: {why}", host=self.endpoint.host, why=why)
 
     def _said(self, error: "APIError") -> str:

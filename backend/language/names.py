@@ -1,4 +1,4 @@
-"""Names of people found by a model: flair's taggers of named entities, in a process of their own.
+"""Find names of people with a model: flair's taggers of named entities, in a process of their own.
 
 flair 0.15 wants an older transformers than ReelRank has, so the Python that has flair may be another one.
 """
@@ -65,14 +65,14 @@ class FlairTagger:
                 heard.seek(0)
                 lines = [line for line in heard.read().decode(errors="replace").splitlines() if line.strip()]
                 raise self._unavailable(
-                    lines[-1].strip() if lines else said("it ended with {code}", code=child.returncode)
+                    lines[-1].strip() if lines else said("it ended with code {code}", code=child.returncode)
                 )
         return found
 
     def _unavailable(self, why: str) -> TaggerUnavailable:
         return TaggerUnavailable.said(
-            "the names that {identity} should find cannot be looked for ({why}): see docs/pipeline.md for how "
-            "to install flair, or empty the line `ner` in reelrank.toml",
+            "{identity} cannot search for names ({why}). Install flair (see docs/pipeline.md), or leave "
+            "`ner` empty in reelrank.toml",
             identity=self.identity,
             why=why,
         )

@@ -121,10 +121,10 @@ def troubles(cache: ClipCache) -> list[str]:
 
 _DONE = {Doing.READING: said("read"), Doing.WRITING: said("written")}
 _MEANINGS = {
-    Doing.READING: said("Until it can be read, each front end cuts its own clips; nobody waits longer than for that."),
+    Doing.READING: said("Until it can be read, each front end cuts its own clips; nobody waits longer because of it."),
     Doing.WRITING: said(
-        "Clips that were cut meanwhile lie only in the folder of the front end that cut them; `reelrank clips DIR` "
-        "takes them there once it may be written."
+        "Clips that were cut in the meantime are only in the folder of the front end that cut them. "
+        "Once the bucket can be written, copy them there with `reelrank clips DIR`."
     ),
 }
 

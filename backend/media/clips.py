@@ -72,8 +72,8 @@ def with_room(cache: ClipCache, make: Callable[[], Made], now: Callable[[], floa
             if error.errno not in _FULL:
                 raise
     raise NoRoom.said(
-        "The disk of {folder} is full, so no clip can be cut: make room there. Nothing is lost; clips are cut "
-        "again as soon as there is room.",
+        "The disk of {folder} is full, so no clip can be cut. Free some space: nothing is lost, and "
+        "cutting goes on by itself.",
         folder=cache.folder,
     )
 

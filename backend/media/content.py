@@ -1,4 +1,4 @@
-"""What a video is by its content, wherever it lies: the name that clips are kept by."""
+"""Identify a video by its content, wherever it is: the name that clips are kept by."""
 
 import hashlib
 from collections.abc import Iterable
@@ -51,7 +51,7 @@ def size_of(source: Source) -> int:
 
 def changed_words(path: str) -> str:
     """What a person is told of a video that has another content now."""
-    return said("{name} has changed since it was taken into the project", name=Path(path).name)
+    return said("{name} has changed since it was added to the project", name=Path(path).name)
 
 
 def _files(source: Path | FrameFolder) -> list[Path | None]:

@@ -55,7 +55,12 @@ def require_span(source: Source, start_s: float, end_s: float) -> None:
     if not (isfinite(start_s) and isfinite(end_s) and 0 <= start_s < end_s):
         raise InputError.single(
             source.name,
-            said("a moment from {start_s} to {end_s} s is not a span of time", start_s=start_s, end_s=end_s),
+            said(
+                "the moment from {start_s} to {end_s} s is not valid: it must start at 0 or later and end "
+                "after its start",
+                start_s=start_s,
+                end_s=end_s,
+            ),
         )
 
 
@@ -70,7 +75,7 @@ def why_empty(span: FrameSpan, name: str, start_s: float, end_s: float) -> str:
             end_s=end_s,
         )
     return said(
-        "{name} ends at {ends_s:.1f} s; the moment {start_s}-{end_s} s lies after it",
+        "{name} ends at {ends_s:.1f} s, before the moment {start_s}-{end_s} s begins",
         name=name,
         ends_s=float(span.ends_s),
         start_s=start_s,
@@ -87,7 +92,7 @@ def warnings(span: FrameSpan, stream: PictureStream, end_s: float) -> tuple[str,
     if Fraction(end_s) - span.ends_s >= frame_interval_s(stream):
         found.append(
             said(
-                "the video ends at {ends_s:.1f} s, before the moment does at {end_s} s",
+                "the video ends at {ends_s:.1f} s, before the end of the moment at {end_s} s",
                 ends_s=float(span.ends_s),
                 end_s=end_s,
             )

@@ -78,7 +78,7 @@ def opened(source: Source) -> Iterator[Opened]:
     except (FileNotFoundError, NotADirectoryError):
         raise VideoUnreadable.about(path.name, said("no video file in {parent}", parent=path.parent)) from None
     except PermissionError:
-        raise VideoUnreadable.named(path.name, said("may not be read: change its permissions")) from None
+        raise VideoUnreadable.named(path.name, said("cannot be opened: change its permissions")) from None
     except av.FFmpegError:
         raise VideoUnreadable.named(path.name, why_not_opened(path)) from None
     with container:
@@ -112,7 +112,7 @@ def video_stream(container: InputContainer, source: Source) -> VideoStream:
         raise VideoUnreadable.named(source.name, why)
     streams = [stream for stream in streams if stream.codec_context is not None]
     if not streams:
-        raise VideoUnreadable.named(source.name, said("is in a format unknown here: convert it to H.264 first"))
+        raise VideoUnreadable.named(source.name, said("is in an unsupported format: convert it to H.264 first"))
     best = max(
         streams, key=lambda stream: (stream.width * stream.height, bool(stream.disposition & Disposition.default))
     )

@@ -49,7 +49,7 @@ class OpenFolder:
                 source.name, said("no folder of frames in {parent}", parent=source.parent)
             ) from None
         except PermissionError:
-            raise VideoUnreadable.named(source.name, said("may not be read: change its permissions")) from None
+            raise VideoUnreadable.named(source.name, said("cannot be opened: change its permissions")) from None
         if link is not None:
             raise VideoUnreadable.named(
                 source.name,
@@ -57,7 +57,7 @@ class OpenFolder:
             )
         if not self.files:
             raise VideoUnreadable.named(
-                source.name, said("holds no frames: {pictures} files are wanted", pictures=", ".join(PICTURES))
+                source.name, said("contains no frames: add {pictures} files", pictures=", ".join(PICTURES))
             )
         self.name = source.name
         self.average_rate = self.guessed_rate = source.fps

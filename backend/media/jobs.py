@@ -1,4 +1,4 @@
-"""What a clip is called and where it lies: of a moment, of a moment with context, of what a run predicted.
+"""Name clips and their files: of a moment, of a moment with context, of what a run predicted.
 
 Pictures of a moment (storyboard, thumbnail, GIF) lie beside its clip, and are made, kept and dropped like one.
 """

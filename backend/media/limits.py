@@ -1,4 +1,4 @@
-"""What a video may be and take, so that one made to do harm is refused, and nothing else is read because of it."""
+"""Limit what reading a video may take, and refuse hostile or broken files without stopping the others."""
 
 import os
 from collections.abc import Iterator
@@ -55,8 +55,8 @@ def too_heavy(source: Source, died: str) -> VideoUnreadable:
     return VideoUnreadable.named(
         source.name,
         said(
-            "ends every process that reads it ({died}): it is damaged, or needs more memory than there is; "
-            "convert it to H.264, or leave it out",
+            "ends every process that reads it ({died}): it is damaged, or needs more memory than there "
+            "is. Convert it to H.264, or leave it out",
             died=died,
         ),
     )
@@ -82,8 +82,8 @@ def require_pixels(source: Source, width: int, height: int) -> None:
         raise VideoUnreadable.named(
             source.name,
             said(
-                "has pictures of {width} x {height}, and {largest} million pixels are the most: make them "
-                "smaller first",
+                "has frames of {width} x {height} pixels, and the limit is {largest} million pixels: make "
+                "them smaller first",
                 width=width,
                 height=height,
                 largest=LARGEST_PIXELS // 1_000_000,

@@ -91,7 +91,7 @@ def _of_folder(folder: OpenFolder) -> VideoFacts:
     if missing:
         near_s = float(missing[0] * folder.interval_s)
         damage = said(
-            "frames are missing, from {near_s:.1f} s on: {there} of {announced} are there",
+            "frames are missing from {near_s:.1f} s on: {there} of {announced} exist",
             near_s=near_s,
             there=announced - len(missing),
             announced=announced,
@@ -133,14 +133,14 @@ def _of_file(container: InputContainer, source: Source) -> VideoFacts:
     damage = ""
     if promised_s - pictures_end_s > _SHORT_FRAMES / fps:
         damage = said(
-            "ends at {duration_s:.1f} s of {promised_s:.1f} s: copy it again",
+            "ends at {duration_s:.1f} s instead of {promised_s:.1f} s: copy it again",
             duration_s=float(pictures_end_s),
             promised_s=float(promised_s),
         )
     elif (unread := unread_share(container, stream)) > _UNREAD_SHARE:
         damage = said(
-            "ends at {duration_s:.1f} s, and {unread:.0%} of the file come after it: another recording was put behind "
-            "this one, convert both to MP4 first",
+            "ends at {duration_s:.1f} s, but {unread:.0%} of the file comes after that. It holds two "
+            "recordings: convert both to MP4 first",
             duration_s=float(duration_s),
             unread=unread,
         )
@@ -253,7 +253,7 @@ def _measured(shared: tuple[bool, Mapping[str, str]], video: Source) -> VideoFac
 def _facts(video: Source, decode: bool, known: Mapping[str, str]) -> VideoFacts:
     facts = probe(video)
     if facts.duration_s <= 0:
-        raise VideoUnreadable.named(video.name, said("holds a picture that is shown for no time"))
+        raise VideoUnreadable.named(video.name, said("contains a frame that is shown for no time"))
     # Decode damaged files again: a newer FFmpeg or ReelRank may read them whole.
     if facts.sha256 in known and not (decode and known[facts.sha256]):
         return replace(facts, decoded=True, damage=known[facts.sha256])

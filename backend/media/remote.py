@@ -46,23 +46,23 @@ def told(address: Address, done: str = _READ) -> Iterator[None]:
     try:
         yield
     except (FileNotFoundError, exceptions.NotFoundError):
-        raise VideoUnreadable.about(address.name, said("nothing lies at {address}", address=address)) from None
+        raise VideoUnreadable.about(address.name, said("there is nothing at {address}", address=address)) from None
     except (PermissionError, exceptions.PermissionDeniedError, exceptions.UnauthenticatedError):
         raise StorageUnavailable.said(
-            "{address} may not be {done} with the keys of this process: set the right ones in its environment, "
-            "or have it allowed there",
+            "{address} cannot be {done} with the keys of this process: set the right keys in its "
+            "environment, or grant access there",
             address=address,
             done=done,
         ) from None
     except exceptions.NotSupportedError:
         raise StorageUnavailable.said(
-            "{address} is on a server that does not send parts of files: copy the video to this machine, or to a "
-            "server that answers range requests",
+            "{address} is on a server that does not answer range requests: copy the video to this "
+            "machine, or to a server that does",
             address=address,
         ) from None
     except exceptions.BaseError:  # its own words may hold signed addresses
         raise StorageUnavailable.said(
-            "{address} cannot be reached: look after the network, and after keys and region in the environment; "
+            "{address} cannot be reached: check the network, and the keys and region in the environment, "
             "then try again",
             address=address,
         ) from None
@@ -203,8 +203,8 @@ def listed(folder: Address) -> list[str]:
                 store_at(folder.root).head(folder.joined("nothing").key)
         except VideoUnreadable:
             raise StorageUnavailable.said(
-                "{folder} cannot be listed: there is no bucket {root}, or the keys of this process do not "
-                "suffice; look after its name, and after keys, region and endpoint in the environment",
+                "{folder} cannot be listed: the bucket {root} does not exist, or the keys of this process do "
+                "not allow it. Check its name, and the keys, region and endpoint in the environment",
                 folder=folder,
                 root=folder.root,
             ) from None

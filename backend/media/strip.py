@@ -48,7 +48,12 @@ def film_strip(
     if not (isfinite(start_s) and isfinite(end_s) and 0 <= start_s <= end_s):
         raise InputError.single(
             source.name,
-            said("a moment from {start_s} to {end_s} s is not a span of time", start_s=start_s, end_s=end_s),
+            said(
+                "the moment from {start_s} to {end_s} s is not valid: it must start at 0 or later and end "
+                "after its start",
+                start_s=start_s,
+                end_s=end_s,
+            ),
         )
     end_s = max(end_s, start_s + _INSTANT_S)
     with opened(source) as container:

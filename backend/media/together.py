@@ -226,7 +226,7 @@ def cut(source: Path, start_s: float, end_s: float, out: Path) -> CutReport:
         raise InputError.single(out, "is a folder: name a file")
     kind = out.suffix.lower().removeprefix(".")
     if kind not in KINDS:
-        raise InputError.single(out, f"has no extension of a clip: name it {_LISTED}")
+        raise InputError.single(out, f"has no extension of a clip: end its name in {_LISTED}")
     if out.exists() and source.exists() and out.samefile(source):
         raise InputError.single(out, "is the video itself: name another file")
     require_room(out)

@@ -88,7 +88,9 @@ class VideoFolder:
                 places = ", ".join(path.relative_to(self._folder).as_posix() for path in paths)
                 raise VideoUnreadable.about(
                     name,
-                    said("several video files of that name in {folder}: {places}", folder=self._folder, places=places),
+                    said(
+                        "several video files have that name in {folder}: {places}", folder=self._folder, places=places
+                    ),
                 )
             if _clash(paths):
                 raise VideoUnreadable.about(name, CLASH)
@@ -100,7 +102,8 @@ class VideoFolder:
 
 
 CLASH = said(
-    "two videos of the folder have this name, and differ only in how Unicode writes its letters: rename or remove one"
+    "two videos of the folder have the same name, and differ only in how Unicode writes its "
+    "letters: rename or remove one"
 )
 
 
@@ -187,7 +190,7 @@ class RemoteFolder:
             if len({one.parent for one in found}) > 1:
                 told = ", ".join(map(str, found))
                 raise VideoUnreadable.about(
-                    name, said("several videos of that name in {folder}: {told}", folder=self._folder, told=told)
+                    name, said("several videos have that name in {folder}: {told}", folder=self._folder, told=told)
                 )
             if _clash(found):
                 raise VideoUnreadable.about(name, CLASH)
@@ -224,6 +227,6 @@ def _named_in(file: Address) -> list[Address]:
             continue
         place = place_of(address if "://" in address else file.parent.joined(address).text)
         if not isinstance(place, Address) or not place.name.lower().endswith(EXTENSIONS):
-            raise InputError.single(file, said("{address} is no address of a video", address=address), row)
+            raise InputError.single(file, said("{address} is not the address of a video", address=address), row)
         found.append(place)
     return found

@@ -173,9 +173,9 @@ def punished(
         if fair[name] > fair[other]:
             found.setdefault(name, []).append(other)
     return [
-        f"{runs[name].run.file}: {judged[name]:.0%} of its {k} best predictions show a moment that somebody graded, of "
+        f"{runs[name].run.file}: {judged[name]:.0%} of its {k} best predictions show a graded moment, of "
         + ", ".join(f"{other}'s {judged[other]:.0%}" for other in others)
-        + f"; {ndcg} puts it below, {bpref}, which passes over what nobody graded, above: the truth may punish it for "
-        "moments that nobody has looked at"
+        + f". {ndcg} ranks it lower, {bpref}, which ignores ungraded moments, higher: it may lose {ndcg} only because "
+        "nobody graded what it finds"
         for name, others in found.items()
     ]

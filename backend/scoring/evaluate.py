@@ -1,4 +1,4 @@
-"""Score runs against graded ground truth, all given as Python has them (the last arrow of the pipeline).
+"""Score runs against graded ground truth, both given as Python objects or files.
 
 Reads: the files whose paths are given. Writes: nothing.
 """
@@ -230,7 +230,7 @@ def _scored(given: AnyTruth | None, runs: Mapping[str, AnyRun], asked: Wanted) -
     )
     if pools is None and (given is None or pooling is not None or first is not None):
         missing_one = "truth" if given is None else "pools"
-        raise InputError.single(missing_one, "is missing: give a truth or pools; pooling and a first step are of pools")
+        raise InputError.single(missing_one, "is missing: give a truth or pools; pooling and a first step need pools")
     problems: list[Problem] = []
     refusals: list[PartlyRead] = []
     told, note = asked.get("videos"), ""

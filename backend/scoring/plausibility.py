@@ -113,8 +113,8 @@ def _unknown_names(run: Run, truth: Truth) -> list[str]:
         return []
     n, at = int(which.sum()), int(np.argmax(which))
     what = said_n(
-        "{n:,} prediction is of a video that the map of videos does not have",
-        "{n:,} predictions are of videos that the map of videos does not have ({videos:,} names)",
+        "{n:,} prediction is of a video that is not in the map of videos",
+        "{n:,} predictions are of videos that are not in the map of videos ({videos:,} names)",
         n,
         videos=len(np.unique(run.video[which])),
     )

@@ -123,7 +123,7 @@ def _level(text: str, measure: Measure, strict: bool) -> Level | None:
 
 
 def _refused(text: str, measure: Measure, why: str) -> Problem:
-    return Problem("measures", None, f"{text!r}: {why}; {measure.name} is asked for as {measure.signature}")
+    return Problem("measures", None, f"{text!r}: {why}; write {measure.name} as {measure.signature}")
 
 
 def _keys(one: _Request, k: tuple[int, ...], lists: dict[str, tuple[float, ...]]) -> Sequence[str]:

@@ -1,4 +1,4 @@
-"""What Python gets from `evaluate` and `compare`: figures to read, to compute with, and to put into a paper.
+"""The results of `evaluate` and `compare` in Python: to read, to compute with, and to put into a paper.
 
 Reads and writes nothing.
 """

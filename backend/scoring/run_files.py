@@ -140,7 +140,7 @@ def read_run_list(path: Path | str) -> RunList:
             row_of_table = (split, run.model or run.name, run.variant, run.seed)
             if (split, run.name) in runs or row_of_table in seen:
                 what = "the same model, variant, seed and split are" if row_of_table in seen else f"{run.name!r} is"
-                problems.append(Problem(str(path), row, f"{what} there before; tell runs apart by `seed` or `name`"))
+                problems.append(Problem(str(path), row, f"{what} already given; tell runs apart by `seed` or `name`"))
             runs[split, run.name] = run
             seen.add(row_of_table)
     splits = list(dict.fromkeys(run.split for run in runs.values()))
@@ -193,4 +193,4 @@ def _no_truth(split: str, truths: Mapping[str, str]) -> str:
     splits = ", ".join(truths)
     if split:
         return f"split {split!r} has no truth; there is one for {splits}"
-    return f"is of no split, and there is a truth for each of {splits}; give its `split`"
+    return f"has no split, but there is a truth for each of {splits}; give its `split`"

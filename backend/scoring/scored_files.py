@@ -131,7 +131,9 @@ def score_files(
         by = chosen.planned(options)[0][1] if chosen else settings
         raise InputError(in_order(by_row([*problems, *further_problems(truth, runs.values(), refusals, by)]), paths))
     if truth is None and (truth_path or not pool):
-        raise InputError(problems or [Problem("truth", None, "is missing: give one, or pools, whose moments are one")])
+        raise InputError(
+            problems or [Problem("truth", None, "is missing: give one, or give pools, whose moments become the truth")]
+        )
     try:
         if chosen and truth:
             board = score_benchmark(chosen, truth, runs, options, beside=beside, progress=progress)
@@ -189,7 +191,7 @@ def _in_pools(
 ) -> Scoreboard:
     """The runs in the pools of a file, which may be the truth too."""
     options = {"pool": pool.path.name} | ({"first_step": pool.first_step.name} if pool.first_step else {})
-    said = "the truth is the pools' own: a query's own moment and its positives, relevance 1"
+    said = "the truth comes from the pools: a query's own moment and its positives, relevance 1"
     return score_in_pools(
         _pooled(pool, truth, names),
         runs,
@@ -240,7 +242,7 @@ def file_inputs(
         truth, videos = chosen.path, chosen.videos
     named = truth or (pool.path if pool else None)
     if named is None:
-        raise InputError.single("truth", "is missing: give one, or pools, whose moments are one")
+        raise InputError.single("truth", "is missing: give one, or give pools, whose moments become the truth")
     files = [("truth", truth), *(("run", path) for path in runs), ("videos", videos)]
     files += [("pools", pool.path), ("first step", pool.first_step)] if pool else []
     sources = []

@@ -11,7 +11,7 @@ from typing import Protocol, TypeVar
 import numpy as np
 
 from backend.core.errors import InputError, Problem
-from backend.core.messages import said
+from backend.core.messages import said, said_n
 from backend.core.timespan import Flags, Floats
 from backend.scoring import measures as family
 from backend.scoring.matching.columns import Indices, Run, Spans, Truth, order_within
@@ -233,10 +233,11 @@ def prepare_run(
         run = run.take(order_within(run.query, -run.score))
     elif disordered:
         warnings.append(
-            said(
-                "{file}: the scores of {n} queries do not fall; file order was used (order=score sorts)",
+            said_n(
+                "{file}: the scores of {n} query are not in falling order; file order was used (order=score sorts)",
+                "{file}: the scores of {n} queries are not in falling order; file order was used (order=score sorts)",
+                disordered,
                 file=run.file,
-                n=disordered,
             )
         )
     if narrowing:
@@ -249,7 +250,7 @@ def prepare_run(
     other = len(key.video_number)
     video_of = np.array([key.video_number.get(video, other) for video in run.videos], dtype=np.int64)
     if len(video_of) and (video_of == other).all():
-        warnings.append(said("{file}: none of its videos is in the truth; do the names agree?", file=run.file))
+        warnings.append(said("{file}: none of its videos is in the truth: check that the names match", file=run.file))
     within = _rank(run) < settings.depth
     if not within.all():
         run = run.take(np.flatnonzero(within))

@@ -60,12 +60,10 @@ def pair_ids(content: bytes, truth: Truth) -> list[str]:
     problems, seen = [], set()
     for at, name in enumerate(zip(query, names, strict=True)):
         if name in seen:
-            problems.append(truth.problem(at, said("the pair {name} stands there already", name=name[1])))
+            problems.append(truth.problem(at, said("duplicate pair {name}: keep one", name=name[1])))
         elif not name[1] or len(name[1].split()) != 1:
             problems.append(
-                truth.problem(
-                    at, said("the pair {name!r} is no name for programs of TREC: it has blanks", name=name[1])
-                )
+                truth.problem(at, said("pair {name!r}: TREC ids cannot be empty or contain blanks", name=name[1]))
             )
         seen.add(name)
     if problems:
@@ -80,9 +78,7 @@ def require_plain(names: Sequence[object], file: str) -> None:
         InputError: one has a blank in it.
     """
     bad = [str(name) for name in names if len(str(name).split()) != 1]
-    problems = [
-        Problem(file, None, said("query {name!r}: programs of TREC take no blanks in an id", name=name)) for name in bad
-    ]
+    problems = [Problem(file, None, said("query {name!r}: TREC ids cannot contain blanks", name=name)) for name in bad]
     if problems:
         raise InputError(problems)
 

@@ -97,16 +97,17 @@ def _run(command: list[str], address: str, environment: dict[str, str]) -> None:
         )
     except FileNotFoundError as error:
         raise StoreUnavailable.said(
-            "{program} is not on the PATH: install PostgreSQL's client programs, of the server's version or "
-            "newer (Debian: postgresql-client), or name a file that ends with .db, which ReelRank writes by "
-            "itself. Nothing was written.",
+            "{program} is not on the PATH, and nothing was written. Install PostgreSQL's client programs, "
+            "of the server's version or newer (Debian: postgresql-client), or name a file that ends with "
+            ".db",
             program=program,
         ) from error
     if done.returncode:
         fault = " ".join(done.stderr.split()) or said("code {returncode}", returncode=done.returncode)
         raise StoreUnavailable.said(
-            "{program} could not make a backup of {address} ({fault}): it has to be of the server's version or "
-            "newer, and to be let in. A file that ends with .db is written without it. Nothing was written.",
+            "{program} could not make a backup of {address} ({fault}), and nothing was written. It must "
+            "be of the server's version or newer, and be allowed to sign in. A file that ends with .db "
+            "needs no such program.",
             program=program,
             address=shown(address),
             fault=fault,

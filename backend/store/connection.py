@@ -1,4 +1,4 @@
-"""Opening a project's database, whichever engine keeps it, and the one way to write to it."""
+"""Open a project's database, whichever engine keeps it, and write to it in the one way there is."""
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -95,7 +95,7 @@ def driver() -> Iterator[None]:
         yield
     except ModuleNotFoundError as error:
         raise StoreUnavailable.said(
-            "PostgreSQL needs the package {error}, which is not here: run `pip install 'reelrank[postgresql]'`",
+            "PostgreSQL needs the package {error}, which is not installed: run `pip install 'reelrank[postgresql]'`",
             error=error.name,
         ) from error
 

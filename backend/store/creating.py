@@ -1,4 +1,4 @@
-"""A project's tables in an empty database of PostgreSQL, with all rows that a database of SQLite has."""
+"""Create a project's tables in an empty PostgreSQL database, with all rows of an SQLite database."""
 
 from collections.abc import Callable
 from contextlib import closing
@@ -42,13 +42,13 @@ def create_from(
     try:
         if store.has_project:
             raise ProjectError(
-                f"{shown(address)} has a project already: name an empty database, one for each project, or open the "
-                "project that it belongs to"
+                f"{shown(address)} already has a project: name an empty database, one for each project, or "
+                "open that project"
             )
         with store.writing(), store.one() as raw:
             if (encoding := raw.info.parameter_status("server_encoding")) != "UTF8":
                 raise ProjectError.said(
-                    "{address} keeps text as {encoding}, and captions are in any script: make the database by "
+                    "{address} stores text as {encoding}, which cannot hold every caption: make the database with "
                     "`createdb --encoding UTF8 --template template0`",
                     address=shown(address),
                     encoding=encoding,

@@ -1,4 +1,4 @@
-"""The tables of a project as PostgreSQL makes them: from those that SQLite's migrations made, so that they are one.
+"""Derive the PostgreSQL tables of a project from those that the migrations create in SQLite.
 
 Whatever a database of SQLite says of itself is read and said anew, in an order in which each thing finds what it needs.
 The doctor compares a database with them.

@@ -1,4 +1,4 @@
-"""Refuse a database that has something in it which acts by itself, and which the migrations did not put there.
+"""Refuse a database that contains objects which no migration created and which act by themselves.
 
 A trigger changes what is written, a view or a generated column what is read, a virtual table runs code of an extension;
 whoever opens a stranger's project would never see it. What is merely missing, or an index more, the doctor tells.
@@ -68,9 +68,9 @@ def require_known(connection: sqlite3.Connection, path: Path) -> None:
         if len(foreign) > _SHOWN:
             listed = said("{things} and others", things=listed)
         raise ProjectError.said(
-            "{path} has what ReelRank never made, and what could change or hide rows: {things}. Do not "
-            "use the database of somebody you do not trust; put one of yours right with `reelrank restore "
-            "{parent} BACKUP`, or take these out with sqlite3",
+            "{path} contains what ReelRank never made, and what could change or hide rows: {things}. "
+            "Never use the database of somebody you do not trust. Repair your own with `reelrank restore "
+            "{parent} BACKUP`, or remove these with sqlite3",
             path=path,
             things=listed,
             parent=path.parent,

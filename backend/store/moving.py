@@ -1,4 +1,4 @@
-"""A project's database from its file into PostgreSQL, and back: every row, compared, or nothing.
+"""Move a project's database from its file into PostgreSQL, and back: every row, compared, or nothing.
 
 Nobody may have it open meanwhile. What was the database stays where it was: the file under another name, the tables in
 PostgreSQL as they are.
@@ -57,8 +57,8 @@ def into_postgresql(path: Path, address: str, then: Callable[[], None], *, now: 
             require_known(source.conn, path)
             if nul := list(texts_with_nul(source)):
                 raise ProjectError.said(
-                    "PostgreSQL does not keep the NUL character, which {n} texts have ({first}): {advice}. Nothing "
-                    "was changed.",
+                    "PostgreSQL cannot store the NUL character, which {n} texts contain ({first}): {advice}. "
+                    "Nothing was changed.",
                     n=len(nul),
                     first="; ".join(nul[:_SHOWN]) + (" ..." if len(nul) > _SHOWN else ""),
                     advice=WITHOUT_NUL,
@@ -87,7 +87,7 @@ def into_file(address: str, path: Path, then: Callable[[], None]) -> dict[str, i
         ProjectError: somebody has the project open, or there is a file. Nothing changed.
     """
     if path.exists():
-        raise ProjectError(f"{path} exists already: move it away, it may be somebody's work")
+        raise ProjectError(f"{path} already exists: move it away, because it may be somebody's work")
     store = postgresql.open_store(address, path.parent)
     try:
         if others := store.others():
@@ -130,4 +130,4 @@ def digests(connection: Connection | sqlite3.Connection, schema: SqliteDatabase)
 def _compare(there: dict[str, tuple[int, int]], here: dict[str, tuple[int, int]]) -> None:
     wrong = [name for name, digest in there.items() if here.get(name) != digest]
     if wrong:
-        raise ProjectError(f"{', '.join(wrong)} did not arrive as it was: the move is taken back, nothing was changed")
+        raise ProjectError(f"{', '.join(wrong)} did not arrive unchanged: the move was undone, and nothing was changed")

@@ -62,7 +62,7 @@ class PostgresStore:
         except psycopg.ProgrammingError as error:
             raise InputError.single(
                 "the address of the database",
-                said("{address} is not read: {error}", address=shown(address), error=error),
+                said("{address} cannot be read as an address: {error}", address=shown(address), error=error),
             ) from None
         self.conn = PostgresConnection(self)
         self._own = threading.local()
@@ -241,9 +241,8 @@ class PostgresStore:
                 fault = fault.replace(self._password, "***")
             secret = said(", and that PGPASSWORD, ~/.pgpass or the address have the right password")
             raise StoreUnavailable.said(
-                "The database {place} cannot be used ({fault}): see that its server runs and can be "
-                "reached{secret}. Then try again; what was saved before is still there, what was to be saved now "
-                "is not.",
+                "The database {place} cannot be used ({fault}). Check that its server runs and can be "
+                "reached{secret}, then try again. Saved work is safe; this change was not saved.",
                 place=self.place,
                 fault=fault,
                 secret=secret if "password" in fault else "",
@@ -329,8 +328,8 @@ def open_store(address: str, folder: Path) -> PostgresStore:
     try:
         if not store.has_project:
             raise ProjectError.said(
-                "{address} has no project: see that it is the address you mean. `reelrank init` begins a project "
-                "there in a new folder, `reelrank move {folder} {url}` brings one there",
+                "{address} has no project: check the address. `reelrank init` makes a new project there, "
+                "`reelrank move {folder} {url}` moves one there",
                 address=shown(address),
                 folder=folder,
                 url=without_password(address),

@@ -1,4 +1,4 @@
-"""A project's database in a file of SQLite's, and the one way to write to it.
+"""A project's database in an SQLite file, and the one way to write to it.
 
 A store may be shared by threads: each thread gets its own connection, because a connection that outlives
 the thread which made it fails at random moments. Every write happens inside `writing(store)`, which takes
@@ -43,7 +43,7 @@ _UNAVAILABLE = {
     sqlite3.SQLITE_CANTOPEN: said(
         "it cannot be opened: make the file and its folder readable and writable for the user who runs ReelRank"
     ),
-    sqlite3.SQLITE_IOERR: said("the disk does not do what it is told: look after it (is it full, unplugged, failing?)"),
+    sqlite3.SQLITE_IOERR: said("the disk reports an error: check whether it is full, unplugged or failing"),
 }
 
 READ_ERRORS = (sqlite3.DatabaseError, UnicodeDecodeError)
@@ -124,7 +124,7 @@ class SqliteStore:
     def dump_to(self, part: Path) -> None:
         """Refused: its file is the form that it is kept in."""
         raise ProjectError.said(
-            "{name} would be a dump of PostgreSQL's, and {path} is a file: name a FILE.db",
+            "{name} would be a PostgreSQL dump, but this project is the SQLite file {path}: name a FILE.db",
             name=part.name,
             path=self.path,
         )
@@ -176,7 +176,7 @@ def create(path: Path) -> SqliteStore:
         StoreUnavailable: it cannot be written; nothing is left behind.
     """
     if path.exists():
-        raise ProjectError.said("{path} exists already: choose another folder, or use this project as it is", path=path)
+        raise ProjectError.said("{path} already exists: choose another folder, or use this project as it is", path=path)
     store = SqliteStore(path)
     try:
         with suppress(OSError):  # which SQLite meets, too, and says in its own way
@@ -316,8 +316,8 @@ def is_damage(error: BaseException | None) -> bool:
 def damaged(path: Path | str, what: str) -> StoreUnavailable:
     """What to tell a person about a damaged database."""
     return StoreUnavailable.said(
-        "{path} is damaged, or not a ReelRank database ({what}): stop the server, then put a backup in its place "
-        "with `reelrank restore {parent} BACKUP`. The damaged file is kept beside it.",
+        "{path} is damaged, or not a ReelRank database ({what}). Stop the server, then run `reelrank "
+        "restore {parent} BACKUP`. The damaged file is kept beside it.",
         path=path,
         what=what,
         parent=Path(path).parent,
@@ -340,8 +340,8 @@ def _told(path: Path) -> Iterator[None]:
 
 def _text(path: Path, code: int) -> str:
     return said(
-        "The database {path} cannot be used: {unavailable}. Then try again; what was saved before is still "
-        "there, what was to be saved now is not.",
+        "The database {path} cannot be used: {unavailable}. Then try again. Saved work is safe; this "
+        "change was not saved.",
         path=path,
         unavailable=_UNAVAILABLE[code],
     )

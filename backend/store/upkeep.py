@@ -37,7 +37,7 @@ COUNTED = ("query", "pair", "judgement", "adjudication", "release")
 _SHARED_LOCKS = (0x40000002, 510)
 _SHM_IN_USE = (128, 1)
 RESTORED = Event(
-    "restored", EventGroup.RESULTS, said("put the database back from {file}; the state before is kept as {kept}")
+    "restored", EventGroup.RESULTS, said("restored the database from {file}; the former state is kept as {kept}")
 )
 """file: the copy that the database was put back from; kept: where the state before lies"""
 
@@ -66,7 +66,9 @@ def backup(store: Store, target: Path) -> None:
         StoreUnavailable: the database cannot be reached, or `pg_dump` is not here.
     """
     if target.exists():
-        raise ProjectError.said("{target} exists already: a backup never overwrites a file", target=target)
+        raise ProjectError.said(
+            "{target} already exists, and a backup never overwrites a file: choose another name", target=target
+        )
     with arriving(target) as part:
         if target.suffix == DUMP_ENDING:
             return store.dump_to(part)
@@ -238,7 +240,7 @@ def alone(path: Path) -> sqlite3.Connection | None:
         if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY:
             raise _in_use(path) from error
         raise ProjectError.said(
-            "{path} cannot be opened ({error}): look after the folder and the disk", path=path, error=error
+            "{path} cannot be opened ({error}): check the folder and the disk", path=path, error=error
         ) from error
     return connection
 

@@ -132,7 +132,7 @@ def clip_name(name: str) -> str:
 
 def advice(option: str) -> str:
     """Return what somebody may do where a CLIP model cannot be had."""
-    return f"name the folder of one with {option}"
+    return f"name its folder with {option}"
 
 
 TRAINING = "train_top01.json"

@@ -33,7 +33,7 @@ from backend.systems.model import (
 
 BASELINES = {
     "random": "has seen how long videos last",
-    "prior": "has seen where training moments lie in their videos; blind to query and video",
+    "prior": "has seen where training moments are in their videos, but no query and no video",
     "caption": "is an UPPER BOUND: it has seen the captions of the moments, which no system that searches videos has",
     "clip": "has seen the frames of the videos; CLIP, trained on none of them",
     "prmr": "has seen two runs: the best videos of one, the moments of the other",
@@ -77,9 +77,9 @@ def require_baseline(name: str, options: BaselineOptions) -> None:
         InputError: it is none; or `prmr` lacks a run.
     """
     if name not in BASELINES:
-        raise InputError.single(name, f"is no baseline; there are {', '.join(BASELINES)}")
+        raise InputError.single(name, f"is not a baseline: choose one of {', '.join(BASELINES)}")
     if name == "prmr" and (options.first is None or options.second is None):
-        raise InputError.single(name, "needs two runs: one that ranks the videos, and one that has their moments")
+        raise InputError.single(name, "needs two runs: one that ranks the videos, and one that ranks moments")
 
 
 def answer(
@@ -315,12 +315,12 @@ def prior_answers(task: SearchTask, seed: int = 0, *, top: int = TOP, progress: 
         lasts = task.training_durations.get(video)
         if lasts is None or not 0 < lasts < inf:
             told = "unknown" if lasts is None else f"{lasts:g} s"
-            raise InputError.single(
-                task.source, f"video {video}: training moments lie in it, and its duration is {told}"
-            )
+            raise InputError.single(task.source, f"video {video}: it has training moments, but its duration is {told}")
     spans = density(task.training, task.training_durations)
     if not spans:
-        raise InputError.single(task.source, "has no training moments: where moments lie is learnt from them")
+        raise InputError.single(
+            task.source, "has no training moments, from which this baseline learns where moments are"
+        )
     videos = task.videos
     found: Answers = {}
     for done, query in enumerate(task.queries, start=1):

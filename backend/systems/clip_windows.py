@@ -59,7 +59,7 @@ def answer(
     for number, name in enumerate(task.videos):
         try:
             if name not in task.files:
-                raise VideoUnreadable(f"{name}: no file is known")
+                raise VideoUnreadable(f"{name}: the place of the file is not known")
             frames = vectors_of(clip, task.files[name], how.per_s, embeddings)
         except VideoUnreadable as error:
             unseen.append(str(error))
@@ -70,7 +70,7 @@ def answer(
         if looking:
             looking(number + 1, len(task.videos))
     if not seen:
-        raise InputError.single(task.source, f"has no video that could be looked at: {unseen[0]}")
+        raise InputError.single(task.source, f"has no video that could be read: {unseen[0]}")
     sentences = clip.sentences(task.queries.values(), progress=named(progress, "encoding queries by CLIP"))
     searched = _Windows(task.videos, seen, alike, how.nms, queries=len(task.queries))
     queries = list(task.queries)

@@ -36,7 +36,7 @@ def require_suffix(out: Path) -> None:
         InputError: it ends in neither `.h5` nor `.hdf5`.
     """
     if out.suffix not in SUFFIXES[:2]:
-        raise InputError.single(out, "is no name for a file of features: it has to end in .h5")
+        raise InputError.single(out, "is not a name for a file of features: end it in .h5")
 
 
 def require_names(out: Path, videos: Iterable[str]) -> None:
@@ -50,9 +50,9 @@ def require_names(out: Path, videos: Iterable[str]) -> None:
     for name in names:
         parts = name.split("/")
         if not {"", ".", ".."}.isdisjoint(parts):
-            problems.append(f"video {name!r}: HDF5 has no place of this name; rename the video")
+            problems.append(f"video {name!r}: HDF5 cannot store this name; rename the video")
         elif above := next((one for n in range(1, len(parts)) if (one := "/".join(parts[:n])) in names), None):
-            problems.append(f"video {name!r}: HDF5 has no place for it below video {above!r}; rename one of them")
+            problems.append(f"video {name!r}: HDF5 cannot store it below video {above!r}; rename one of them")
     if problems:
         raise InputError([Problem(str(out), None, told) for told in problems])
 
@@ -109,14 +109,14 @@ def extract(
     """
     require_extractable(out, per_s)
     if not files:
-        raise InputError.single(source, "has no video whose file is known: import it with --videos")
+        raise InputError.single(source, "has no video whose file is known: import the corpus with --videos")
     names = sorted(files)
     require_names(out, names)  # now, and not after hours of looking
     keep_frames(
         clip, [files[name] for name in names], embeddings, per_s=per_s, progress=named(progress, "encoding frames")
     )
     looking = named(progress, "writing features")
-    unseen = [f"{name}: no file is known" for name in missing]
+    unseen = [f"{name}: the place of the file is not known" for name in missing]
 
     def seen() -> Iterator[tuple[str, FloatArray]]:
         for done, name in enumerate(names, start=1):
@@ -127,7 +127,7 @@ def extract(
             if looking:
                 looking(done, len(names))
         if len(unseen) == len(names) + len(missing):
-            raise InputError.single(source, f"has no video that could be looked at: {unseen[-1]}")
+            raise InputError.single(source, f"has no video that could be read: {unseen[-1]}")
 
     count = write_features(out, seen(), rate=per_s, encoder=clip.identity)
     return FeaturesReport(count, clip.identity, tuple(unseen))
@@ -168,7 +168,7 @@ def write_features(
             try:
                 file.create_dataset(video, data=np.asarray(rows, dtype=np.float32))
             except (TypeError, ValueError):
-                already = "a video of this name, or of a part of its path, is there already"
+                already = "a video of this name, or of a part of its path, was already written"
                 raise InputError.single(out, f"video {video}: {already}") from None
             count += 1
         if not count:

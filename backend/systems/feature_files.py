@@ -83,7 +83,7 @@ def open_features(path: Path, rate: float | None = None) -> Iterator[Features]:
             known, or the one given is not what the file says.
     """
     if path.suffix not in SUFFIXES:
-        raise InputError.single(path, f"is no file of features: its name has to end in {', '.join(SUFFIXES)}")
+        raise InputError.single(path, f"is not a file of features: its name must end in {', '.join(SUFFIXES)}")
     opener = _open_npz if path.suffix == ".npz" else _open_hdf5
     with opener(path) as (arrays, told, encoder):
         known = _rate(path, told, rate)
@@ -99,7 +99,7 @@ def require_videos(features: Features, names: Iterable[str]) -> None:
     missing = [name for name in dict.fromkeys(names) if name not in features]
     if missing:
         file = str(features.path)
-        raise InputError([Problem(file, None, f"video {name}: there are no features of it") for name in missing])
+        raise InputError([Problem(file, None, f"video {name}: has no features in this file") for name in missing])
 
 
 Opened = tuple[Mapping[str, Any], object, str | None]
@@ -116,7 +116,9 @@ def _open_hdf5(path: Path) -> Iterator[Opened]:
             file.visititems(lambda name, item: arrays.update({name: item}) if hasattr(item, "shape") else None)
             for name, item in arrays.items():
                 if item.external or item.is_virtual:
-                    raise InputError.single(path, f"video {name}: its numbers are in another file: copy them into one")
+                    raise InputError.single(
+                        path, f"video {name}: its numbers are in another file: copy them into this one"
+                    )
             encoder = file.attrs.get(ENCODER)
             rate = file.attrs.get(RATE)
         yield arrays, rate, None if encoder is None else str(encoder)
@@ -153,7 +155,7 @@ class _Member:
 
     def value(self) -> object:
         if self.dtype.hasobject or self.dtype.itemsize > _LARGEST_HEAD:
-            raise ValueError(f"{self._name} is no short text or number")
+            raise ValueError(f"{self._name} is not a short text or number")
         with self._archive.open(self._name) as stream:
             return np.lib.format.read_array(stream, allow_pickle=False)[()]
 
@@ -169,7 +171,7 @@ class _Member:
                     raise ValueError("it is cut off")
                 flat[start : start + count] = np.frombuffer(part, self.dtype)
             if stream.read(1):  # which also checks the sum of the member
-                raise ValueError("there is something after its numbers")
+                raise ValueError("there is other data after its numbers")
 
 
 def _dim(path: Path, arrays: Mapping[str, Any]) -> int:
@@ -184,7 +186,7 @@ def _dim(path: Path, arrays: Mapping[str, Any]) -> int:
         require_size(path, f"video {name}", max(math.prod(shape), math.prod(chunk)) * _BYTES)
         if dtype.kind not in "fiu" or dtype.itemsize > _BYTES:
             raise InputError.single(
-                path, f"video {name}: holds no numbers of up to {_BYTES} bytes, but {str(dtype)[:80]}"
+                path, f"video {name}: must hold numbers of up to {_BYTES} bytes, not {str(dtype)[:80]}"
             )
     problems = [
         Problem(str(path), None, told) for name in sorted(shapes) if (told := wrong_shape(name, shapes[name], dim))
@@ -230,16 +232,16 @@ def _rate(path: Path, told: object, given: float | None) -> float:
         require_rate(path, given)
     if told is None:
         if given is None:
-            raise InputError.single(path, "does not say how many rows a second has: give the rate")
+            raise InputError.single(path, "does not say how many rows there are a second: give the rate")
         return given
     try:
         found = float(told)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         found = math.nan
     if not is_rate(found):
-        raise InputError.single(path, f"says that its rate is {told!r}, which is no number above 0")
+        raise InputError.single(path, f"gives the rate {told!r}, which is not a number above 0")
     if given is not None and not math.isclose(found, given, rel_tol=_SAME):
-        raise InputError.single(path, f"says {found:g} rows a second, and {given:g} were given: leave the rate out")
+        raise InputError.single(path, f"says {found:g} rows a second, but {given:g} were given: leave the rate out")
     return found
 
 

@@ -21,7 +21,7 @@ def cut(job: ClipJob) -> Path:
     if video.endswith(UNREADABLE):
         raise VideoUnreadable(f"{UNREADABLE} is not a video file")
     if video.endswith(NO_ROOM):
-        raise NoRoom(f"The disk of {job.path.parent} is full, so no clip can be cut: make room there.")
+        raise NoRoom(f"The disk of {job.path.parent} is full, so no clip can be cut. Free some space:")
     if video.endswith(CRASHES):
         os._exit(7)
     if job.path.exists():  # as the real one: a request may have looked just before another's cut ended

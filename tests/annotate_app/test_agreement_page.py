@@ -83,7 +83,7 @@ def part(app: AppTest, name: str) -> AppTest:
 
 def test_an_empty_project_says_what_will_be_here(open_page: Open, worker: list[Begun]) -> None:
     app = open_page()
-    assert "Nobody has graded anything yet" in words(app)
+    assert "No grades yet" in words(app)
 
 
 def test_figures_stand_there_before_their_intervals(open_page: Open, graded: Judging, worker: list[Begun]) -> None:
@@ -96,7 +96,7 @@ def test_figures_stand_there_before_their_intervals(open_page: Open, graded: Jud
     assert f"{alpha.value:.3f}" in said
     assert f"{alpha.low:.3f} to" not in said
     assert "Computing intervals" in said
-    assert "118 grades by 2 people on 59 pairs" in said
+    assert "118 grades by 2 annotators on 59 pairs" in said
     assert worker[0].niceness == 19
     worker[0].work()
     said = words(app.run())
@@ -145,10 +145,10 @@ def test_intervals_whose_server_stopped_are_interrupted_and_can_be_started_again
 
 def test_every_part_shows_what_it_is_of(open_page: Open, graded: Judging) -> None:
     app = open_page()
-    assert "What became of the pairs" in words(app)
+    assert "How the pairs were settled" in words(app)
     assert "val" in words(app)
     assert "Grades and relevances" in words(part(app, "Grades"))
-    assert "Who agrees with whom" in words(part(app, "People"))
+    assert "Who agrees with whom" in words(part(app, "Annotators"))
     assert "Anna" in words(app)
     assert "Agreement by day" in words(part(app, "Over time"))
     queries = part(app, "Queries").dataframe[0].value
@@ -162,10 +162,10 @@ def test_everything_can_be_of_a_part_of_the_pairs(open_page: Open, graded: Judgi
     app.selectbox(key="address-split").set_value("test").run()
     of_test = agreement_board(graded.project, OPERATOR, BoardPart(split="test"), resamples=0)
     said = words(app)
-    assert f"Only test: {of_test.summary['rows']} grades by 2 people" in said
+    assert f"Only test: {of_test.summary['rows']} grades by 2 annotators" in said
     assert f"{of_test.figures['alpha_ordinal'].value:.3f}" in said
     assert len(worker) == 2
-    assert "Who agrees with whom" in words(part(app, "People"))
+    assert "Who agrees with whom" in words(part(app, "Annotators"))
     val = next(one.name for one in agreement_board(graded.project, OPERATOR).queries if one.split == "val")
     app.selectbox(key="address-of").set_value(val).run()
     assert "No graded pair matches" in words(app)
@@ -182,7 +182,7 @@ def test_what_is_undefined_says_why(open_page: Open, judging: Judging) -> None:
 
 def test_a_name_that_is_markup_is_text(open_page: Open, graded: Judging) -> None:
     graded.project.store.db.conn.execute("UPDATE annotator SET name = ? WHERE name = 'Anna'", [HOSTILE])
-    tables = [element.proto.body for element in part(open_page(), "People").get("html")]
+    tables = [element.proto.body for element in part(open_page(), "Annotators").get("html")]
     assert any("&lt;img src=x" in table for table in tables)
     assert not any("<img src=x" in table for table in tables)
 

@@ -51,7 +51,7 @@ def test_several_people_get_a_part_of_a_split_and_a_quota(judging: Judging, open
     assert not app.multiselect(key="assign_who").value, "the form is empty again"
     app.button(key=f"unassign-{anna}").click().run()
     assert set(standing(judging)) == {"Boris"}
-    assert "Anna has no assignment any more" in words(app)
+    assert "Assignment of Anna removed" in words(app)
 
 
 def test_queries_are_found_by_their_words_and_chosen(judging: Judging, open_people: Open) -> None:

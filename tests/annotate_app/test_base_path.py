@@ -175,5 +175,5 @@ def test_no_page_or_script_names_an_address_without_the_base_path() -> None:
 def test_what_is_no_path_is_no_base_path(text: str) -> None:
     from backend.core.server_options import checked_base_path
 
-    with pytest.raises(ValueError, match="is no base path"):
+    with pytest.raises(ValueError, match="is not a base path"):
         checked_base_path(text)

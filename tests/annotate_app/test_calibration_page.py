@@ -77,8 +77,8 @@ def test_a_round_is_begun_by_a_draw_or_with_chosen_queries(open_page: Open, real
     app.number_input(key="trial_count").set_value(2)
     app.number_input(key="trial_pairs").set_value(2)
     app.button(key=BEGIN).click().run()
-    told = "Asked for 2 queries with 2 pairs each; there were only 2 pairs of 1 query to be had."
-    assert read(app.success[0].value) == f"Calibration round started: 2 pairs of 1 query. {told}"
+    told = "Asked for 2 queries with 2 pairs each; only 2 pairs of 1 query are available."
+    assert read(app.success[0].value) == f"Calibration round started: 2 pairs from 1 query. {told}"
     assert asked(real_project) == sorted(real_project.pair(3, rank).pair for rank in (FIRST, SECOND))
     app.button(key="trial-end").click().run()
     _choose(app, QueryId(3))
@@ -92,7 +92,7 @@ def test_a_query_without_an_open_pair_is_refused_in_words(open_page: Open, real_
     app = open_page()
     _choose(app, QueryId(1))
     app.button(key=BEGIN).click().run()
-    assert read(app.error[0].value) == "no open pair to ask belongs to query 1"
+    assert read(app.error[0].value) == "query 1 has no open pair to ask"
     assert trial(real_project) is None
 
 

@@ -49,7 +49,9 @@ def test_accepting_edited_words_goes_on_to_the_next_and_undo_brings_it_back(
     assert app.query_params["description"] == "d2"
     assert status(describing, "d1") is DescriptionStatus.ACCEPTED
     assert "may be a name" in words(app)
+    assert [read(one.value) for one in app.success] == ["Accepted as a caption: “A person pours tea.”"]
     app.button(key="description-undo").click().run()
+    assert [read(one.value) for one in app.success] == ["Taken back. It waits for review again: “A woman pours tea.”"]
     assert app.query_params["description"] == "d1"
     assert status(describing, "d1") is DescriptionStatus.WAITING
 
@@ -90,7 +92,7 @@ def test_what_somebody_did_meanwhile_is_told_and_nothing_is_done(open_page: Open
 def test_the_list_is_narrowed_by_the_address_and_says_when_it_is_empty(open_page: Open, describing: Judging) -> None:
     assert "1 of 3" in words(open_page())
     assert "1 of 1" in words(open_page(q="boris cup", show="all"))
-    assert "has these words" in words(open_page(q="elephant"))
+    assert "matches your search" in words(open_page(q="elephant"))
     assert "No description is accepted yet." in words(open_page(show="accepted"))
 
 
@@ -101,7 +103,7 @@ def test_a_lead_opens_describing_for_people_and_closes_it(open_page: Open, descr
     app.number_input(key="describing_count").set_value(2.5)
     app.button(key="FormSubmitter:describing-choice-Save").click().run()
     assert ["whole number" in one.value for one in app.error] == [True]
-    app.selectbox(key="describing_per").set_value("a minute of video")
+    app.selectbox(key="describing_per").set_value("minute of video")
     app.button(key="FormSubmitter:describing-choice-Save").click().run()
     chosen = opening.describing_choice(describing.project, describing.lead)
     assert (chosen.open, chosen.people, chosen.per_minute, chosen.videos) == (True, (anna.annotator_id,), 2.5, None)

@@ -132,15 +132,15 @@ def test_a_decision_needs_a_relevance_and_a_reason_and_the_next_case_comes(
     open_page: Open, real_project: SmallProject, escalated: PairKey
 ) -> None:
     app = open_page(case=escalated)
-    press(app, escalated, "Decide")
+    press(app, escalated, "Adjudicate")
     assert read(app.error[0].value) == "Choose a relevance first: 0 to 4."
     app.segmented_control(key=f"relevance-{escalated}").select(4)
     app.text_input(key=f"reason-{escalated}").input("   ")
-    press(app, escalated, "Decide")
+    press(app, escalated, "Adjudicate")
     assert read(app.error[0].value) == "Write a reason first (key W). It is stored with the decision."
     assert review(real_project, escalated).verdict is Verdict.ESCALATED
     app.text_input(key=f"reason-{escalated}").input("The whole action is there.")
-    press(app, escalated, "Decide")
+    press(app, escalated, "Adjudicate")
     assert read(app.success[0].value) == f"Relevance 4 saved: “{TEXTS[2]}”"
     decided = review(real_project, escalated)
     assert (decided.verdict, decided.relevance) == (Verdict.ADJUDICATED, 4)
@@ -171,9 +171,9 @@ def test_a_discard_is_re_opened_with_a_reason(open_page: Open, real_project: Sma
     app = open_page(case=discarded)
     press(app, discarded, "Re-open for two more")
     assert read(app.error[0].value).startswith("Write a reason, then press Enter")
-    assert "Decide" not in buttons(app), "Enter does what the lead meant"
+    assert "Adjudicate" not in buttons(app), "Enter does what the lead meant"
     press(app, discarded, "Cancel")
-    assert "Decide" in buttons(app)
+    assert "Adjudicate" in buttons(app)
     press(app, discarded, "Re-open for two more")
     app.text_input(key=f"reason-{discarded}").input("Two readings.")
     press(app, discarded, "Re-open for two more")
@@ -217,14 +217,14 @@ def test_a_result_stays_until_it_is_dismissed_or_another_one_follows(
 @pytest.mark.parametrize(
     ("rank", "possible"),
     [
-        (ESCALATED[0], {"Decide"}),
-        (DISCARDED, {"Decide", "Confirm discard", "Re-open for two more"}),
+        (ESCALATED[0], {"Adjudicate"}),
+        (DISCARDED, {"Adjudicate", "Confirm discard", "Re-open for two more"}),
     ],
 )
 def test_only_what_is_possible_has_a_button(
     open_page: Open, real_project: SmallProject, rank: int, possible: set[str]
 ) -> None:
-    acts = {"Decide", "Confirm discard", "Re-open for two more", "Take back"}
+    acts = {"Adjudicate", "Confirm discard", "Re-open for two more", "Take back"}
     assert set(buttons(open_page(case=real_project.pair(3, rank).pair))) & acts == possible
 
 
@@ -245,7 +245,7 @@ def test_who_is_overtaken_by_another_lead_sees_what_they_decided_and_keeps_what_
     app.segmented_control(key=f"relevance-{escalated}").select(4)
     app.text_input(key=f"reason-{escalated}").input("The whole action is there.")
     adjudicate(real_project.project, real_project.other_lead, escalated, 1, "<i>why</i> not", now=NOW)
-    press(app, escalated, "Decide")
+    press(app, escalated, "Adjudicate")
     assert read(app.error[0].value).startswith("Max decided this pair just now: relevance 1")
     assert "<td>Max</td>" in html(app), "the case is still there, though its list has it no more"
     assert "No longer in this list" in " ".join(sentences(app))
@@ -254,7 +254,7 @@ def test_who_is_overtaken_by_another_lead_sees_what_they_decided_and_keeps_what_
     app.checkbox(key="dis_hide").check().run()
     assert "<td>Max</td>" not in html(app)
     assert app.segmented_control(key=f"relevance-{escalated}").value == 4
-    press(app, escalated, "Decide")
+    press(app, escalated, "Adjudicate")
     assert read(app.success[0].value) == f"Relevance 4 saved: “{TEXTS[2]}”"
     decided = review(real_project, escalated)
     assert [(made.lead, made.relevance) for made in decided.decisions] == [("Max", 1), ("Lea", 4)]
@@ -268,7 +268,7 @@ def test_a_case_that_another_list_was_chosen_over_is_gone(
     adjudicate(real_project.project, real_project.other_lead, escalated, 1, "why not", now=NOW)
     app.segmented_control(key=f"relevance-{escalated}").select(4)
     app.text_input(key=f"reason-{escalated}").input("Yes.")
-    press(app, escalated, "Decide")
+    press(app, escalated, "Adjudicate")
     assert on_show(app) == escalated
     app.segmented_control(key="address-show").select("discarded").run()
     app.segmented_control(key="address-show").select("to_decide").run()
@@ -301,7 +301,7 @@ def test_a_search_narrows_the_list(open_page: Open, real_project: SmallProject) 
     assert address(app, "q") == "DOG"
     assert on_show(app) in {real_project.pair(2, rank).pair for rank in range(1, 5)}
     app.text_input(key="address-q").input("no such words").run()
-    assert app.success[0].value == "No query or video in this list matches your search."
+    assert app.success[0].value == "No pair in this list matches your search."
 
 
 def test_grades_that_came_too_fast_are_marked(open_page: Open, real_project: SmallProject, escalated: PairKey) -> None:
@@ -355,7 +355,7 @@ def test_a_settled_pair_has_no_button_that_offers_it_to_nobody(
         grade(real_project, real_project.person(name), skipped, 3)
     app = skipped_page(open_page)
     assert f"offer-{skipped}" not in [button.key for button in app.button]
-    assert "This pair is settled. Nobody is asked about it again." in sentences(app)
+    assert "This pair is settled. It needs no more grades." in sentences(app)
 
 
 def test_blocked_clips_are_listed_with_their_reason(open_page: Open) -> None:

@@ -155,7 +155,7 @@ def test_without_an_exam_the_lead_looks_at_one_and_holds_it(open_page_of: Open, 
     app = look(app, 12.5)
     assert exam(settled) is None, "looking holds nothing"
     said = words(app)
-    assert "**20 pairs of 2 queries**, from settled pairs, seed 1. At most 12.5 % of the grades may differ" in said
+    assert "**20 pairs from 2 queries** (settled pairs, seed 1). At most 12.5 % of the grades may differ" in said
     # The key is four times 0 to 4: always 2 misses the eight that are 0 and 4; chance 12/25 of twenty.
     assert "8 of 20, 40 %" in said
     assert "9.6 of 20, 48 %" in said
@@ -165,7 +165,7 @@ def test_without_an_exam_the_lead_looks_at_one_and_holds_it(open_page_of: Open, 
     app = press(app, "Start exam")
     held = exam(settled)
     assert (held.items, held.most_missed, held.set_by) == (20, 12.5, "Lea")
-    assert "Exam started: 20 pairs of 2 queries. 4 people exempted." in words(app)
+    assert "Exam started: 20 pairs from 2 queries. 4 people exempted." in words(app)
     assert "At most 12.5 % of the grades may differ by more than 1" in words(app)
     assert "Held all the same" not in words(app)
 
@@ -175,11 +175,11 @@ def test_an_exam_that_pressing_0_passes_is_held_for_a_reason_only(open_page_of: 
     settled.sql("UPDATE consensus SET relevance = 4 WHERE pair_id = (SELECT min(pair_id) FROM pair WHERE query_id = 1)")
     app = look(open_page_of("exam"), 20)
     said = words(app)
-    assert "always 0 misses 1 of 20 and would pass" in said
+    assert "grade 0 throughout misses 1 of 20 and would pass" in said
     assert "passes" in said
     app = press(app, "Start exam")
     assert exam(settled) is None
-    assert "give a reason why it is held all the same" in words(app)
+    assert "To hold it anyway, give a reason" in words(app)
     app.text_input(key="exam_although").set_value("We have *no* others")
     app = press(app, "Start exam")
     assert exam(settled) is not None
@@ -191,13 +191,13 @@ def test_fewer_pairs_than_asked_for_are_told_before_and_the_draw_is_changed(
 ) -> None:
     unsettle(settled, "rank > 3")
     app = look(open_page_of("exam"), 20)
-    assert "Asked for 2 queries with 10 pairs each; there were only 6 pairs of 2 queries to be had." in words(app)
+    assert "Asked for 2 queries with 10 pairs each; only 6 pairs of 2 queries are available." in words(app)
     app = press(app, "Change")
     assert (app.number_input(key="exam_queries").value, app.number_input(key="exam_pairs").value) == (2, 10)
     assert exam(settled) is None
     unsettle(settled, "rank <= 3")
     app = press(app, "Preview")
-    assert "there is no settled pair to ask yet" in words(app)
+    assert "no settled pair can be asked yet" in words(app)
     assert press(app, "Change").number_input(key="exam_queries").value == 2
 
 
@@ -209,7 +209,7 @@ def test_a_round_is_told_of_closed_and_its_answers_used(open_page_of: Open, unta
     app.number_input(key="exam_queries").set_value(40)
     app.number_input(key="exam_pairs").set_value(10)
     app = press(app, "Preview")
-    assert "Asked for 40 queries with 10 pairs each; there were only 4 pairs of 1 query to be had." in words(app)
+    assert "Asked for 40 queries with 10 pairs each; only 4 pairs of 1 query are available." in words(app)
     assert "The answer key comes later" in words(app)
     assert len(app.get("bidi_component")) == 6, "its pairs as clips, and the tab Items: its list, and one of them"
     before = exam(untaken)
@@ -227,7 +227,7 @@ def test_a_round_is_told_of_closed_and_its_answers_used(open_page_of: Open, unta
     assert "Answers as judgements" not in words(app), "not before the key is there"
     assert "0 of 4, 0 %" in words(app), "what always 0 misses with this key, before it is fixed"
     app.button(key="exam-close").click().run()
-    assert "always 0 misses 0 of 4 and would pass" in words(app)
+    assert "grade 0 throughout misses 0 of 4 and would pass" in words(app)
     begun = exam(untaken)
     assert begun.closed_at is None
     app.text_input(key="exam_close_although").set_value("a first trial")
@@ -245,7 +245,7 @@ def test_the_lead_sees_why_somebody_failed_and_grants_a_retake(open_page_of: Ope
     block_clip(held.project, held.lead, item.pair_key, "black", now=NOW)
     app = open_page_of("exam")
     said = words(app)
-    assert f"from settled pairs, seed {SEED}" in said
+    assert f"(settled pairs, seed {SEED})" in said
     assert "1 pair left out because their clips cannot be shown." in said
     assert "Attempt 1: missed 2 of 9 (22.2 %, at most 20 %)." in said
     assert "21 Sep 2026, 14:13: failed" in said
@@ -257,6 +257,8 @@ def test_the_lead_sees_why_somebody_failed_and_grants_a_retake(open_page_of: Ope
     disabled = {name: app.button(key=f"exam-retake-{number}").disabled for name, number in ids.items()}
     assert disabled == {"Ana": False, "Ben": True, "Dee": False, "Eli": False}
     assert phase(held, "Ana") is ExamPhase.FAILED
+    told = "A retake repeats 8 of 8 pairs, 2 of them explained: too few others are settled."
+    assert said.count(told) == 1, "Ana has graded every settled pair as work, Dee has not"
     app.button(key=f"exam-retake-{ids['Ana']}").click().run()
     assert phase(held, "Ana") is ExamPhase.FIRST
 
@@ -328,7 +330,7 @@ def test_many_people_are_searched_and_cut_into_pages(page: str, open_page_of: Op
     assert [button.key for button in app.button if str(button.key).startswith(rows)] == [f"{rows}{last}"]
     assert app.query_params[name] in ("newcomer 19", ["newcomer 29"])
     app.text_input(key=f"address-{name}").set_value("nobody").run()
-    assert "Nothing in this list has these words." in words(app)
+    assert "Nothing in this list matches your search." in words(app)
 
 
 def test_the_exam_is_ended(open_page_of: Open, untaken: SmallProject) -> None:
@@ -340,7 +342,7 @@ def test_the_exam_is_ended(open_page_of: Open, untaken: SmallProject) -> None:
 
 def test_people_shows_where_everybody_stands(open_page_of: Open, held: SmallProject) -> None:
     said = words(open_page_of("people"))
-    for badge in ("exam: failed", "exam: not begun", "exam: exempt"):
+    for badge in ("exam: failed", "exam: not started", "exam: exempt"):
         assert badge in said
     end_exam(held.project, held.lead, now=NOW)
     assert "exam:" not in words(open_page_of("people"))
@@ -361,8 +363,8 @@ def test_results_show_misses_and_kappas_with_intervals_or_why_there_is_none(
     said = words(app)
     # Wilson, 2 of 9, z = 1.959964: (.222222 + .213414 +- 1.959964 sqrt(.019204 + .011856)) / 1.426829.
     assert "<b>22.2 %</b><small>6.3 to 54.7 %</small>" in said
-    assert "1 of 2 missed clips not looked at again yet" in said
-    assert "both gave one and the same grade throughout" in said
+    assert "1 of 2 missed clips not yet looked at again" in said
+    assert "both gave every pair the same single grade" in said
     assert "<b>11.1 %</b>" in said, "the mean of both"
     assert "11.8 % missed at first, mean kappa 0.49" in said
     assert len(app.get("vega_lite_chart")) == 3
@@ -399,4 +401,4 @@ def test_my_work_of_somebody_who_has_not_graded_yet_tells_of_the_exam(open_page_
 
 
 def test_a_kappa_that_is_undefined_says_why() -> None:
-    assert wording.kappas(mark([(2, 2)], 20, 1)) == "Kappa is undefined: both gave one and the same grade throughout."
+    assert wording.kappas(mark([(2, 2)], 20, 1)) == "Kappa is undefined: both gave every pair the same single grade."

@@ -70,7 +70,8 @@ def test_a_decided_pair_becomes_an_example_with_the_reason_as_its_note(
     show(app)
     (example,) = chosen(real_project)
     assert (example.grade, example.pair, example.note) == (3, decided, REASON)
-    assert "The guideline shows this as the example of 3. “The \\*whole\\* quarrel is there\\.”" in written(app)
+    assert "The guideline shows this as the example of grade 3. “The \\*whole\\* quarrel is there\\.”" in written(app)
+    assert [read(one.value) for one in app.success] == ["Annotators now see this pair as the example of 3."]
     assert not [button for button in app.button if button.label == "Show to annotators"]
 
 
@@ -116,7 +117,7 @@ def test_an_example_whose_relevance_changed_says_that_it_does_not_show(
     choose_example(project, lead, decided, 3, NOTE, now=NOW)
     adjudicate(project, lead, decided, 1, "Only a part of it.", seen=1, now=NOW)
     app = open_decided()
-    assert "Chosen as the example of 3, but not shown: its relevance is 1 now" in written(app)
+    assert "Chosen as the example of grade 3, but not shown: its relevance is 1 now" in written(app)
     assert [button.label for button in app.button if button.label == "Show to annotators"] == ["Show to annotators"]
 
 
@@ -125,7 +126,7 @@ def test_a_pair_without_a_relevance_or_a_clip_cannot_be_chosen(
 ) -> None:
     block_clip(real_project.project, real_project.lead, decided, "damaged", now=NOW)
     for app in (open_decided(), open_page_of("disputes", case=real_project.pair(3, ESCALATED[1]).pair)):
-        assert [button for button in app.button if button.label == "Decide"]
+        assert [button for button in app.button if button.label == "Adjudicate"]
         assert not [button for button in app.button if button.label == "Show to annotators"]
 
 

@@ -57,8 +57,8 @@ def test_the_sources_are_told_with_what_became_of_their_candidates(open_part: Op
     app = open_part(part="sources")
     assert len(app.get("download_button")) == 1
     (told,) = (one.proto.body for one in app.get("html") if "rr-sources" in one.proto.body)
-    assert "words-64<br><small>by captions, 40 deep</small></td><td>120<br><small>120 from it alone</small>" in told
-    assert f"<td>{captions.pairs}<br><small>{captions.decided} decided</small></td>" in told
+    assert "words-64<br><small>by captions, depth 40</small></td><td>120<br><small>120 only from it</small>" in told
+    assert f"<td>{captions.pairs}<br><small>{captions.decided} with a relevance</small></td>" in told
 
 
 def test_pairs_without_a_relevance_are_said_and_count_nowhere(open_part: Open, explored: SmallProject) -> None:
@@ -66,7 +66,7 @@ def test_pairs_without_a_relevance_are_said_and_count_nowhere(open_part: Open, e
     decided, without = sum(one.decided for one in bins), sum(one.without for one in bins)
     assert min(decided, without) > 0
     said = open_part(part="rank").caption[0].value
-    assert said.startswith(f"Over {decided} pairs with a relevance. {without} pairs without one")
+    assert said.startswith(f"{decided} pairs with a relevance. {without} pairs without one")
 
 
 def test_the_address_says_which_pairs_are_listed(open_part: Open, explored: SmallProject) -> None:
@@ -102,7 +102,4 @@ def test_lists_are_sorted_by_their_heads_and_unknown_stands_last(open_part: Open
 
 @pytest.mark.usefixtures("without_work")
 def test_a_project_without_pairs_says_what_comes_next(open_page_of: Open) -> None:
-    assert (
-        open_page_of("explore").info[0].value
-        == "No pair has been handed out yet. Go on with the page [Set up](/set-up)."
-    )
+    assert open_page_of("explore").info[0].value == "No pairs have been handed out yet. Continue on [Set up](/set-up)."

@@ -89,7 +89,7 @@ def test_who_is_paused_stands_with_the_reason_and_goes_on_by_a_press(open_page: 
     app = open_page()
     assert WHY in words(app)
     assert (
-        "11 of the last 12 are right (91.7 %), 13 answers in all. They have seen every gold pair: add more."
+        "11 of the last 12 are right (91.7 %), 13 answers in all. They have seen every gold pair. Add more."
         in words(app)
     )
     assert "No answer yet." in words(app)

@@ -64,7 +64,7 @@ def test_sums_people_and_what_is_left_out(open_page: Open) -> None:
         "Judgements an hour": "41",
         # 15 grades and about one further, a minute and a half each, as an hour cost so far.
         "Still to come": "0.4 h",
-        "Cost of it": "4.53",
+        "Cost to come": "4.53",
     }
     shown = html(app)
     assert "<td>Ana</td><td>1</td><td>55</td>" in shown
@@ -72,9 +72,9 @@ def test_sums_people_and_what_is_left_out(open_page: Open) -> None:
     assert "<td>&lt;b&gt;Ben&lt;/b&gt;</td><td>1</td><td>55</td>" in shown
     said = words(app)
     assert "11 USD an hour, and 2 rates of single annotators, as set on [Settings](/settings)." in said
-    assert "There is a rate for Fay, but no annotator has that name. Correct the name on Settings." in said
+    assert "Settings has a rate for Fay, but no annotator has this name. Correct it on Settings." in said
     assert "2 grades without a measured time count as 0 hours." in said
-    assert "Without 1 imported judgement." in said
+    assert "Not counted: 1 imported judgement." in said
     assert len(app.get("vega_lite_chart")) == 1
     assert len(app.get("download_button")) == 1
 
@@ -106,7 +106,7 @@ def test_what_is_still_to_come_in_words() -> None:
         "disputed, as so far. At 7.9 s a judgement, that takes about 31.4 hours, 340.10 USD (95 % interval: "
         "25.0 to 40.5 hours, 270.75 to 438.60 USD)."
     )
-    stuck = "as so far. 14 of them have nobody left to give them. See Progress. At 7.9 s"
+    stuck = "as so far. Nobody is left to give 14 of them. See Progress. At 7.9 s"
     assert stuck in ahead(replace(OUTLOOK, stuck=14), "USD")
     unsure = replace(OUTLOOK, disputed=None, further=0, cost=None, reason="an interval needs 10 days")
     assert "how many is not known yet. At 7.9 s" in ahead(unsure, "USD")
@@ -120,7 +120,7 @@ def test_without_a_rate_there_are_hours_and_the_way_to_pay(open_page: Open) -> N
     app.segmented_control(key="address-period").set_value("Last month").run()
     assert next(metric.value for metric in app.metric if metric.label == "Pay, USD") == "no rate"
     said = words(app)
-    assert "Nobody worked in this time." in said
+    assert "No work in this period." in said
     assert "No hourly rate set. Set one on [Settings](/settings)." in said
 
 

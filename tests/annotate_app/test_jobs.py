@@ -352,7 +352,7 @@ def test_clips_that_a_command_cut_are_a_job_that_leads_see_and_start_again(
     assert report.without_file, "no video of this project has a file"
     page = open_judging("progress")
     assert "**Cutting clips** is done." in words(page)
-    assert "0 clips: 0 were there, 0 were cut, 0 failed." in words(page)
+    assert "0 clips: 0 existed, 0 were cut, 0 failed." in words(page)
     page.button(key="dismiss_job").click().run()
     assert list_jobs(project, lead, now=NOW) == []
 
@@ -371,7 +371,7 @@ def test_clips_that_a_command_cut_are_a_job_that_leads_see_and_start_again(
     assert jobs.in_menu(project, lead) == {"Progress": "interrupted"}
     page.button(key="clips_again").click().run()
     assert "Started by Lea" in words(open_judging("progress"))
-    with pytest.raises(ProjectError, match="clips are being cut already"):
+    with pytest.raises(ProjectError, match="clips are already being cut"):
         cut_clips_as_job(project, OPERATOR, now=NOW)
     futures[0][1]()
     futures[0][0].set_result(None)

@@ -376,7 +376,7 @@ def test_one_name_is_not_given_to_several_files(open_page: Open, settled: Judgin
     app.text_input(key="board_name").set_value("mine")
     upload(app, {"one.json": candidates(settled), "two.json": candidates(settled)})
     assert list_runs(settled.project, OPERATOR) == []
-    assert "each of several files is named as its file" in app.error[0].value
+    assert "each run is named after its file" in app.error[0].value
 
 
 def test_a_run_that_fits_another_truth_says_which(open_page: Open, board: Judging) -> None:

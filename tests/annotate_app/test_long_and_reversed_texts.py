@@ -1,11 +1,18 @@
 """What people wrote stays within its cell and its direction, and grades have one scale of colours."""
 
+import re
 from itertools import pairwise
+from pathlib import Path
 
+import annotate_app
 from annotate_app.language import retold, tr
 from annotate_app.plain import isolated, plain
-from annotate_app.shared import grade_colours, look, wording
-from backend.campaign.nouns import GRADE_COLOURS
+from annotate_app.screens import disputes
+from annotate_app.shared import grade_colours, look, waiting, wording
+from backend.campaign.monitoring.progress.model import Wait, WaitKind
+from backend.campaign.nouns import GRADE_COLOURS, Verdict
+from backend.campaign.review.model import ReviewRow
+from backend.core.ids import PairKey, QueryId
 from backend.core.messages import said
 
 HEBREW = "דנה"
@@ -21,6 +28,14 @@ def test_a_hebrew_name_does_not_reverse_its_sentence() -> None:
     assert isolated("Zoë, 3") == "Zoë, 3"
 
 
+def test_a_hebrew_name_does_not_reverse_the_line_of_what_waits() -> None:
+    wait = Wait(WaitKind.NOTES, 2, None, (HEBREW,), HEBREW)
+    kept = f"\u2068{HEBREW}\u2069"
+    assert waiting.wait_line(wait).note == f"“{kept}” · {kept}"
+    row = ReviewRow(PairKey("p"), QueryId(1), "A dog", "v", 0.0, 1.0, Verdict.OPEN, None, (), False, "", HEBREW)
+    assert disputes._told(row).startswith(f"<b class='rr-of-case'>“{kept}”</b>")
+
+
 def test_a_long_text_is_cut_in_every_table_and_whole_on_hover_and_focus() -> None:
     cell = f"{LONG}<small class='rr-of-case'>gave 3</small>"
     assert look.table(("Query",), [(LONG,)]).count("class='rr-clamp' tabindex='0' title='A dog runs") == 1
@@ -28,6 +43,12 @@ def test_a_long_text_is_cut_in_every_table_and_whole_on_hover_and_focus() -> Non
     assert wording.clamped("short") == "short"
     marks = f"<span class='rr-ranks' role='img'>{'<i>4</i>' * 200}</span>"
     assert wording.clamped(marks) == marks, "a picture is no text"
+
+
+def test_a_result_or_a_heading_names_a_long_query_by_its_beginning() -> None:
+    assert wording.short("A dog runs.") == "A dog runs."
+    assert len(wording.short(LONG)) == 120
+    assert wording.short(LONG).endswith("…")
 
 
 def _luminance(colour: str) -> float:
@@ -42,4 +63,7 @@ def test_grades_go_from_dark_to_bright_and_can_be_read() -> None:
     for back, ink in GRADE_COLOURS:
         dark, bright = sorted((_luminance(back), _luminance(ink)))
         assert (bright + 0.05) / (dark + 0.05) >= 4.5, back
+    own = re.compile(r"\.(?:rr-)?r\d\s*\{[^}]*#")
+    styles = Path(annotate_app.__file__).parent.rglob("*.css")
+    assert [one.name for one in styles if own.search(one.read_text(encoding="utf-8"))] == [], "one scale for all pages"
     assert all(f"--grade-{grade}: {back};" in grade_colours() for grade, (back, _) in enumerate(GRADE_COLOURS))

@@ -26,9 +26,9 @@ def test_every_page_of_a_lead_is_a_door_or_in_a_group() -> None:
 @pytest.mark.parametrize(
     ("used", "left_out"),
     [
-        (InUse(rewrites=False, descriptions=False, gold=False), {"Captions", "Gold"}),
-        (InUse(rewrites=True, descriptions=False, gold=False), {"Gold"}),
-        (InUse(rewrites=False, descriptions=True, gold=True), set()),
+        (InUse(captions=False, rewrites=False, descriptions=False, gold=False), {"Captions", "Gold"}),
+        (InUse(captions=True, rewrites=False, descriptions=False, gold=False), {"Gold"}),
+        (InUse(captions=False, rewrites=False, descriptions=True, gold=True), set()),
     ],
 )
 def test_a_page_that_means_nothing_yet_is_not_in_the_menu(

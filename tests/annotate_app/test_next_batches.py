@@ -42,7 +42,7 @@ def one(open_judging: Open, judging: Judging) -> Open:
 
 def buttons(app: AppTest) -> dict[str, bool]:
     """Every button about a batch by its label, and whether it can be pressed."""
-    ours = [button for button in app.button if "batch" in button.label or button.label == "Take that back"]
+    ours = [button for button in app.button if "batch" in button.label or button.label == "Take back"]
     return {button.label: not button.disabled for button in ours}
 
 
@@ -60,7 +60,7 @@ def test_the_rule_is_told_with_its_numbers_and_the_batch_opened_and_undone(one: 
     app = one(0)
     assert "The rule: mean 2.4 (needs 2.0), 3 of 5 graded 3 or more :green-badge[open]" in words(app)
     app.button(key="open_batch").click().run()
-    assert "Batch 2 is open: 20 pairs for the annotators." in words(app)
+    assert "Batch 2 is open: 20 pairs for the annotators." in words(app.run()), "until it is dismissed"
     assert "Lea opened batch 2, " in words(app)
     assert "Nobody has worked on it yet." in words(app)
     assert buttons(app) == {"Open batch 3": False, "Undo batch 2": True}
@@ -76,8 +76,8 @@ def test_a_batch_is_declined_with_a_reason_and_that_taken_back(one: Open, settle
     assert "Batch 2 is declined." in words(app)
     assert "Lea declined batch 2, " in words(app)
     assert "“one show, *again*”" in words(app)
-    assert buttons(app) == {"Take that back": True}
-    app = reason(app, "it is two shows", "Take that back")
+    assert buttons(app) == {"Take back": True}
+    app = reason(app, "it is two shows", "Take back")
     assert buttons(app) == {"Open batch 2": True, "Decline batch 2": True}
     assert ":gray-badge[do not open]" in words(app)
 
@@ -164,7 +164,7 @@ def test_the_rule_is_changed_with_a_reason_and_suggests_anew(settled: Judging, o
     [
         (AcceptedReport(1308, 26_160, 0, 0), "Opened 1,308 batches: 26,160 pairs for the annotators."),
         (AcceptedReport(1, 20, 2, 0), "Opened 1 batch: 20 pairs for the annotators. Declined: 2."),
-        (AcceptedReport(1, 20, 0, 3), "because another lead decided or a grade changed: 3."),
+        (AcceptedReport(1, 20, 0, 3), "because another lead was faster or a grade changed: 3."),
     ],
 )
 def test_what_was_done_is_told(done: AcceptedReport, text: str) -> None:

@@ -71,7 +71,7 @@ def test_the_note_comes_first_above_its_pair_and_in_the_list(open_page_of: Open)
 def test_a_lead_replies_and_the_count_goes_down(open_page_of: Open, note: int) -> None:
     app = notes_page(open_page_of)
     reply(app, note, "A bowl is <i>fine</i>.")
-    assert app.toast[0].value == "Reply saved. The annotator sees it once the pair is settled for good."
+    assert read(app.success[0].value) == "Reply saved. The annotator sees it once the pair is settled for good."
     assert "Notes  0" in app.segmented_control(key="address-show").options
     assert any("“A bowl is <i>fine</i>.”" in one for one in said(app))
     assert app.text_input(key=f"reply-text-{note}").value == "", "the form for rewording begins empty"

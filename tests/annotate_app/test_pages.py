@@ -13,6 +13,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import annotate_app
+from annotate_app.language import trn
 from annotate_app.plain import plain
 from backend.campaign.corpus.captions.rows import BY_HAND
 from backend.campaign.desk.exchange import exchange
@@ -20,6 +21,8 @@ from backend.campaign.judging.model import CLIP_REPORTED, SkipKind
 from backend.campaign.judging.queue import offer_again, restore_clip
 from backend.campaign.judging.rules import decide
 from backend.campaign.judging.staffing import pause_person, suspend
+from backend.campaign.monitoring.activity.log import find_activity
+from backend.campaign.monitoring.activity.model import ActivityFilter
 from backend.campaign.monitoring.explore.tables import source_standings
 from backend.campaign.monitoring.progress import progress as progress_progress
 from backend.campaign.monitoring.progress.model import Ahead, Barred, DayCount, Forecast, Stuck, Wait, WaitKind
@@ -221,10 +224,16 @@ def test_progress_shows_the_counts_of_status_and_what_is_left(open_page_of: Open
     exchange(real_project.project, real_project.person("Ana"), [], [], now=NOW)
     app = open_page_of("progress")
     shown = html(app)
-    for count, words in ((50, "consensus"), (1, "decided by a lead"), (1, "discarded"), (3, "escalated"), (4, "open")):
+    for count, words in (
+        (50, "consensus"),
+        (1, "adjudicated by a lead"),
+        (1, "discarded"),
+        (3, "escalated"),
+        (4, "open"),
+    ):
         assert f"<b>{count}</b> {words}" in shown
-    assert "60 pairs: 50 consensus, 1 decided by a lead, 1 discarded, 3 escalated, 4 open, 1 blocked" in shown
-    for words, count, share in (("settled by two", 50, "83.3 %"), ("went on to two more people", 5, "8.3 %")):
+    assert "60 pairs: 50 consensus, 1 adjudicated by a lead, 1 discarded, 3 escalated, 4 open, 1 blocked" in shown
+    for words, count, share in (("settled by two", 50, "83.3 %"), ("sent to two more annotators", 5, "8.3 %")):
         assert re.search(rf"<span>{words}</span>.*?<b>{count}</b> <small>{share}</small>", shown), words
     # Seven pairs lack two grades. Those of the three disputed ones, and of about one more, can come only from Dee and
     # Eli, who gave one grade on the day of all 111.
@@ -234,7 +243,7 @@ def test_progress_shows_the_counts_of_status_and_what_is_left(open_page_of: Open
         "Judgements a day": "111",
         "Pairs on desks": "3",
     }
-    assert "Without 1 imported from earlier campaigns." in sentences(app)
+    assert "Not shown: 1 imported from earlier campaigns." in sentences(app)
 
 
 def test_progress_tells_of_a_disk_that_is_nearly_full_and_of_a_bucket_that_is_away(
@@ -244,7 +253,7 @@ def test_progress_tells_of_a_disk_that_is_nearly_full_and_of_a_bucket_that_is_aw
     trouble = "s3://lab/clips cannot be reached."
     monkeypatch.setattr("backend.media.clip_bucket.troubles", lambda _: [trouble])
     app = open_page_of("progress")
-    assert [read(one.value).partition(":")[0] for one in app.error] == [
+    assert [read(one.value).partition(". Soon")[0] for one in app.error] == [
         f"The disk of {real_project.folder}/cache/clips has 12 MB left"
     ]
     assert [one.value for one in app.warning] == [plain(trouble)]
@@ -258,7 +267,7 @@ def test_progress_lists_the_videos_with_something_wrong(open_page_of: Open, real
     )
     shown = html(open_page_of("progress"))
     assert "<b>&lt;b&gt;dog&lt;/b&gt;</b>" in shown
-    assert "2 pairs wait for it. 4 pairs were graded by the former content, and the grades stay." in shown
+    assert "2 pairs wait for it. 4 pairs were graded with the former content; their grades stay." in shown
 
 
 def test_progress_shows_who_judged_how_much(open_page_of: Open, real_project: SmallProject) -> None:
@@ -269,7 +278,7 @@ def test_progress_shows_who_judged_how_much(open_page_of: Open, real_project: Sm
     assert "<td>Ana</td><td>2</td><td><span class='rr-pace' style='--share:1.000'>57</span>" in html(app)
     assert "<td>Ben</td><td>0</td><td><span class='rr-pace' style='--share:0.965'>55</span>" in html(app)
     assert "Fay" not in html(app)
-    assert "1 other judged nothing in the last 7 days." in sentences(app)
+    assert "1 other annotator gave no judgement in the last 7 days." in sentences(app)
 
 
 NOTHING_AHEAD = Ahead(0, 0, None, (), Forecast(0.0))
@@ -314,7 +323,7 @@ def test_progress_says_what_is_stuck_and_why_and_what_waits(open_page_of: Open, 
     for sentence in (
         "4 pairs are stuck: they need two more annotators for the third and fourth grade.",
         "Dee could grade all of them, but is paused.",
-        "You can also decide them yourself.",
+        "You can also adjudicate them yourself.",
         "1 discarded pair waits for your decision.",
         "The rule recommends 1 further batch.",
         "1 annotator is paused.",
@@ -336,7 +345,7 @@ def test_the_inbox_lists_what_did_not_finish_and_whose_work_is_flagged_the_newes
     end_job(project, job, JobState.FAILED, JobOutcome(), now=NOW + 61)
     real_project.note("Ana", 1, 1, "Is this <b>a cup?")
     rows = re.findall(r"<li><span>(.*?)<small>", html(open_page_of("progress")))
-    assert rows[0] == "Making release 1 failed. The server&#x27;s log says why."
+    assert rows[0] == "Making release 1 failed. The server&#x27;s log has the reason."
     assert "1 note has no reply." in rows[1:]
     assert "“Is this &lt;b&gt;a cup?” · Ana · " in html(open_page_of("progress"))
     assert any(row.startswith("Ana has ") and "quality flag" in row for row in rows)
@@ -357,8 +366,8 @@ def test_an_unsettled_exam_is_named_with_its_cure(open_page_of: Open, real_proje
         real_project.sql("INSERT INTO exam_item (exam_id, pair_id, right_grade) VALUES (1, ?, 3)", pair)
     app = open_page_of("progress")
     shown = html(app)
-    assert "3 pairs of the exam are not settled.<small>Let the exam answers count as grades." in shown
-    assert '<a href="/exam" target="_self">Let the answers count</a>' in shown
+    assert "3 pairs of the exam are not settled.<small>Count the exam answers as judgements." in shown
+    assert '<a href="/exam" target="_self">Count the answers</a>' in shown
     assert "Not counted: 3 pairs that an exam or a calibration round reserves." in sentences(app)
 
 
@@ -373,16 +382,18 @@ def test_what_is_stuck_is_said_in_words() -> None:
         "7 pairs are stuck: they need two more annotators for the third and fourth grade.",
         "Ben could grade 5 of them, but is paused.",
         "Cem, Dee, Eli and 2 others could grade all of them, but failed the exam.",
-        "You can also decide them yourself.",
+        "You can also adjudicate them yourself.",
         "1 pair is stuck: it needs one more annotator for the second grade.",
         "Open a query to see which of its pairs are stuck.",
         "1 grade exceeds the quotas.",
-        "About 12 more pairs will be disputed if this goes on, and need one more annotator.",
+        "About 12 more pairs will be disputed at this rate, and need one more annotator.",
     ]
     told = waiting.why_not(ahead)
     assert "10 grades have nobody left to give them" in told
     assert "4 grades can only come from annotators who gave none in the last seven days" in told
     assert "about 3 days" in told
+    assert {trn(*waiting.SHORT[kind], 1).partition(" ")[0] for kind in WaitKind} == {"1"}
+    assert trn(*waiting.SHORT[WaitKind.NOTES], 1) == "1 note without a reply"
     (line,) = waiting.wait_lines([Wait(WaitKind.DISCARDED, 1204)])
     assert line.text == "1,204 discarded pairs wait for your decision."
 
@@ -420,7 +431,7 @@ def test_a_query_says_which_of_its_pairs_are_stuck_and_why(open_page_of: Open, r
         "Dee skipped 3 of them.",
         "Cem and Eli could grade all of them, but are suspended.",
         "1 pair is blocked: its clip cannot be shown. Rank 17.",
-        "2 pairs are reserved while an exam or a calibration round asks for them. Ranks 14 and 18.",
+        "2 pairs are reserved for an exam or a calibration round. Ranks 14 and 18.",
     ):
         assert f"|{sentence}|" in shown, sentence
     assert 'href="/disputes?show=blocked"' in html(app)
@@ -477,6 +488,10 @@ def test_what_the_menu_asks_for_is_by_page_and_counted_anew_only_after_a_while(
     assert waiting.menu_answer(project, lead) == first, "counted just now"
     monkeypatch.setattr("time.time", lambda: NOW + 600)
     assert waiting.menu_answer(project, lead)["counts"] == {"/disputes": "2", "/queries": "1", "/progress": "3"}
+    monkeypatch.setattr(waiting, "MORE_COUNTS", [lambda *_: {"Progress": "interrupted", "Release": "working"}])
+    both = waiting.menu_answer(project, lead)["counts"]
+    assert isinstance(both, dict)
+    assert (both["/progress"], both["/release"]) == ("3, interrupted", "working"), "a job hides no count"
 
 
 def test_every_wait_has_a_sentence() -> None:
@@ -530,12 +545,12 @@ def test_bars_of_simulated_judgements_are_told_apart(open_page_of: Open, real_pr
         return left_out(replace(progress, imported=0, days=(DayCount("2025-10-09", judgements, simulated),)))
 
     assert told(3, 0) == []
-    assert told(3, 40) == ["Without 40 simulated judgements."]
-    assert told(0, 40) == ["All 40 judgements of these 30 days are simulated."]
+    assert told(3, 40) == ["Not shown: 40 simulated judgements."]
+    assert told(0, 40) == ["All judgements of the last 30 days are simulated (40)."]
     real_project.unlock("judgement")
     real_project.sql("UPDATE judgement SET simulated = 1")
     alts = [chart.proto.alt for chart in open_page_of("progress").get("vega_lite_chart")]
-    assert alts == ["Bar chart: 112 simulated judgements over the last 30 days"]
+    assert alts == ["Bar chart of simulated judgements over the last 30 days: 112"]
 
 
 def test_a_backup_is_made_and_offered_with_size_and_time(open_page_of: Open, real_project: SmallProject) -> None:
@@ -560,7 +575,7 @@ def test_backups_of_before_are_listed_the_newest_first(open_page_of: Open, real_
     app = open_page_of("backups")
     shown = [read(one.value).partition(" ")[0] for one in app.markdown if " MB · made " in one.value]
     assert shown == [f"{number:02}.db" for number in range(11, 1, -1)]
-    assert "And 2 older ones in the folder backups/." in sentences(app)
+    assert "2 older ones in the folder backups/." in sentences(app)
 
 
 # Queries
@@ -602,7 +617,7 @@ def test_the_query_in_the_url_is_shown(open_page_of: Open) -> None:
     assert open_page_of("queries", query="nonsense").header.len == 0
     app = open_page_of("queries", query="999")
     assert app.header.len == 0
-    assert app.info[0].value == "There is no such query, or it has no candidates yet."
+    assert app.info[0].value == "This query does not exist, or has no candidates yet."
 
 
 def test_a_candidate_tells_its_grades_the_rule_and_its_frames(open_page_of: Open, real_project: SmallProject) -> None:
@@ -639,7 +654,7 @@ def test_what_found_a_candidate_is_told_with_its_ranks(open_page_of: Open, real_
     assert "found by our-system (rank 10)" in shown[20]
     assert "similarity" not in shown[20].partition("rr-steps")[0]
     later = next(one for one in source_standings(real_project.project, OPERATOR) if one.source.name == "our-system")
-    assert source_row(later)[0] == "our-system<br><small>pooled run, 20 deep, added later</small>"
+    assert source_row(later)[0] == "our-system<br><small>pooled run, depth 20, added later</small>"
 
 
 def test_probe_pairs_are_told_of_and_in_no_list(open_page_of: Open, real_project: SmallProject) -> None:
@@ -647,7 +662,7 @@ def test_probe_pairs_are_told_of_and_in_no_list(open_page_of: Open, real_project
     real_project.sql("UPDATE pair SET batch_id = 9 WHERE query_id = 1 AND rank > 18")
     app = open_page_of("queries", query="1")
     assert mounted(app, "rr-board").count("<article") == 18
-    told = "This query is a probe: 2 further pairs are judged to see how deep judging has to go. "
+    told = "This query is a probe: 2 further pairs are graded to find out how many candidates are needed. "
     assert any(caption.value.startswith(told) for caption in app.caption)
 
 
@@ -667,7 +682,7 @@ def test_filters_of_the_address_choose_the_queries(open_page_of: Open) -> None:
     assert listed(show="work") == ["3"]
     assert listed(show="next", q="kitchen") == ["2"]
     assert listed(split="val") == ["1"]
-    assert open_page_of("queries", q="no such words").info[0].value == "This list is empty."
+    assert open_page_of("queries", q="no such words").info[0].value == "No queries in this list."
 
 
 def test_next_and_previous_keep_to_the_filter(open_page_of: Open) -> None:
@@ -704,7 +719,7 @@ def test_a_query_without_any_relevance_has_its_similarities_charted(
         real_project.sql(f"DELETE FROM {table}")
     app = open_page_of("queries", query="3")
     assert len(app.get("vega_lite_chart")) == 1
-    assert "no relevance (yet): <b>20</b>" in html(app)
+    assert "no relevance yet: <b>20</b>" in html(app)
 
 
 @pytest.mark.usefixtures("without_work")
@@ -777,8 +792,8 @@ def test_a_flag_leads_to_its_explanation_and_the_pairs_behind_it(open_page_of: O
     assert FLAG_MEANINGS[FlagKind.ONE_GRADE] in said
     assert any(text.startswith("74.1 % of 85 grades are 3; more than 45 % is a flag.") for text in said)
     assert len(app.get("vega_lite_chart")) == 1
-    assert "**63 pairs.** The pairs that got this grade, the newest first." in said
-    assert any(text.startswith("Of 30 pairs nothing but the number is known") for text in said)
+    assert "**63 pairs.** Pairs with this grade, newest first." in said
+    assert any(text.startswith("30 pairs cannot be shown") for text in said)
     assert len(app.get("bidi_component")) == 5, "a clip each"
     app.button(key="all_people").click().run()
     assert dict(app.query_params) == {}
@@ -786,18 +801,18 @@ def test_a_flag_leads_to_its_explanation_and_the_pairs_behind_it(open_page_of: O
 
 
 @pytest.mark.parametrize(
-    ("kind", "told", "toast"),
+    ("kind", "told", "done"),
     [
-        (FlagKind.SKIPS, "31 of 86 pairs on the desk were skipped (36 %)", "31 skips undone, 10 clips shown again."),
+        (FlagKind.SKIPS, "31 of 86 pairs handed out were skipped (36 %)", "31 skips undone, 10 clips shown again."),
         (
             FlagKind.REPORTS,
-            "10 of 86 pairs on the desk were reported as broken (11.6 %)",
+            "10 of 86 pairs handed out were reported as broken (11.6 %)",
             "10 skips undone, 10 clips shown again.",
         ),
     ],
 )
 def test_a_lead_undoes_all_skips_or_all_reports_of_a_person_after_a_question(
-    open_page_of: Open, real_project: SmallProject, kind: FlagKind, told: str, toast: str
+    open_page_of: Open, real_project: SmallProject, kind: FlagKind, told: str, done: str
 ) -> None:
     skip(real_project, "Ana", SkipKind.SKIP, 1, *range(1, 21))
     for name in ("Ana", "Ben"):
@@ -816,7 +831,7 @@ def test_a_lead_undoes_all_skips_or_all_reports_of_a_person_after_a_question(
     assert any(text.startswith(told) for text in sentences(app))
     assert any("shown to everybody again" in text for text in sentences(app)), "what it does, before it is done"
     app.button(key=f"lift-{kind.value}").click().run()
-    assert [one.value for one in app.toast] == [toast]
+    assert [read(one.value) for one in app.success] == [done, "No pair raised this flag."]
 
 
 def test_clips_that_one_person_reported_are_listed_and_kept_back_by_a_lead(
@@ -827,7 +842,7 @@ def test_clips_that_one_person_reported_are_listed_and_kept_back_by_a_lead(
     app = open_page_of("progress")
     lines = [
         f"<span>Ana reported a clip as broken: “*black*”<small>{one.video}, {one.start_s:.2f} to {one.end_s:.2f} s · "
-        "others still get it until a second person reports it · "
+        "others still get it until a second report · "
         for one in pairs
     ]
     assert [line in html(app) for line in lines] == [True, True]
@@ -844,6 +859,32 @@ def test_the_flags_of_everybody_are_a_part_of_the_page(open_page_of: Open, real_
     assert listed == ["look-2", "look-3"], "Ana and Ben, of five annotators"
     app.button(key=f"flag-3-{FlagKind.SKIPS.value}").click().run()
     assert app.header[0].value == "Ben"
+
+
+@pytest.mark.usefixtures("flagged")
+@pytest.mark.parametrize(
+    ("screen", "asks"), [("progress", {}), ("people", {"part": "flags"}), ("people", {"who": "2"})]
+)
+def test_a_flag_is_dismissed_with_a_reason_wherever_it_is_listed(
+    open_page_of: Open, real_project: SmallProject, screen: str, asks: dict[str, str]
+) -> None:
+    app = open_page_of(screen)
+    app.query_params.update(asks)
+    app.run()
+    key = f"dismiss-2-{FlagKind.ONE_GRADE.value}"
+    app.text_input(key=f"{key}-reason").set_value("She is *right*.")
+    app.button(key=f"FormSubmitter:{key}-form-Dismiss").click().run()
+    assert not app.exception
+    assert read(app.success[0].value) == "Dismissed for Ana: One grade."
+    assert "Ana has " not in html(app), "it left the inbox"
+    assert not any(str(one.key).startswith("dismiss-2-") for one in app.button)
+    person = open_page_of("people")
+    person.query_params["who"] = "2"
+    person.run()
+    assert any(":gray-badge[dismissed]" in text for text in sentences(person))
+    assert any("Dismissed by Lea, " in text and text.endswith("She is *right*.") for text in sentences(person))
+    entry = find_activity(real_project.project, real_project.lead, ActivityFilter(), first=0, most=1)[0]
+    assert entry.words == "dismissed the quality flag “One grade” (“She is *right*.”)"
 
 
 @pytest.mark.usefixtures("flagged")
@@ -943,7 +984,7 @@ def test_an_invitation_leads_to_the_public_address_or_to_the_one_the_lead_uses(
 
 def test_what_a_release_would_leave_out(open_page_of: Open) -> None:
     texts = open_page_of("release").warning[0].value.split("  \n")[1:]
-    assert texts[0] == "1 query is left out: pairs of it still wait for grades, and would count as not relevant."
+    assert texts[0] == "1 query is left out: some pairs still wait for grades, and would count as not relevant."
     assert texts[1] == "8 pairs are not settled yet (4 open, 4 escalated)."
     assert texts[2].startswith("1 pair is discarded")
     assert texts[3] == "1 pair is blocked, because the clip cannot be shown."
@@ -958,17 +999,17 @@ def test_a_lead_says_what_goes_into_a_release_and_sees_it_at_once(
     shown = {metric.label: metric.value for metric in app.metric}
     assert shown["Queries for test"].startswith("1 of ")
     assert shown["Pairs with a relevance"] == "40"
-    assert list(app.table[0].value["Why"]) == ["7 of 20 pairs wait"]
+    assert list(app.table[0].value["Why"]) == ["7 of 20 pairs waiting"]
     app.checkbox(key="release_unfinished").check().run()
     shown = {metric.label: metric.value for metric in app.metric}
     assert shown["Queries for test"].startswith("2 of ")
     assert shown["Pairs with a relevance"] == "51"
     texts = app.warning[0].value.split("  \n")[1:]
-    assert texts[0].startswith("1 query is included although pairs still wait")
-    assert texts[1] == "1 pair is adjudicated by a lead, and marked so."
+    assert texts[0].startswith("1 query is included although some pairs still wait")
+    assert texts[1] == "1 pair is adjudicated by a lead, and marked as such."
     app.segmented_control(key="release_adjudicated").set_value("Leave out").run()
     assert {metric.label: metric.value for metric in app.metric}["Pairs with a relevance"] == "50"
-    assert app.warning[0].value.split("  \n")[2] == "1 pair is left out because a lead adjudicated."
+    assert app.warning[0].value.split("  \n")[2] == "1 pair is left out, because a lead adjudicated."
 
 
 @pytest.mark.usefixtures("without_work")
@@ -1003,7 +1044,7 @@ def test_what_became_of_rewrites_is_told_when_nothing_can_be_decided(
     app = open_page_of("captions", part="rewrites")
     assert "Queries are drawn from these captions. Rewriting is closed." in sentences(app)
     assert [(metric.label, metric.value) for metric in app.metric] == [
-        *(("Accepted", "5"), ("By hand", "2"), ("Retried", "3"), ("Rejected", "1"), ("Never decided", "2")),
+        *(("Accepted", "5"), ("By hand", "2"), ("Retried", "3"), ("Rejected", "1"), ("Undecided", "2")),
     ]
 
 
@@ -1017,7 +1058,7 @@ def test_releases_are_listed_and_one_whose_file_is_gone_says_so(open_page_of: Op
     release_file(project, lead, "v0").unlink()
     app = open_page_of("release")
     assert len(app.get("download_button")) == 1
-    assert any("**v0**" in one.value and "its file is gone" in one.value for one in app.markdown)
+    assert any("**v0**" in one.value and "its file is missing" in one.value for one in app.markdown)
     kept = list_releases(project, lead)[0]
     text = told(kept, "UTC")
     assert "**v1** · 1 validation and 2 test queries, 50 graded moments · with unfinished queries" in text

@@ -66,7 +66,7 @@ def test_a_page_with_the_tutorial_holds_no_right_grade_and_the_answer_tells_it(n
 
 def test_what_is_no_practice_pair_or_no_grade_is_refused_in_words(nova: Newcomer) -> None:
     status, said = nova.post("/practice/nothing", grade=1, key="k1")
-    assert (status, "no practice pair" in str(said["message"])) == (404, True)
+    assert (status, "no longer a practice pair" in str(said["message"])) == (404, True)
     status, said = nova.post(f"/practice/{practice(nova)}", grade=9, key="k1")
     assert (status, said["message"]) == (404, "9 is not a grade: grades are 0 to 4")
     assert nova.client.get("/practice/nothing.mp4").status_code == 403

@@ -7,6 +7,7 @@ from pathlib import Path
 from backend.core import errors
 
 BACK_END = Path(__file__).parents[2] / "backend"
+PAGES = BACK_END.parent / "annotate_app"
 REFUSALS = {
     name for name, kind in vars(errors).items() if isinstance(kind, type) and issubclass(kind, errors.ReelRankError)
 } | {"Problem"}
@@ -53,6 +54,10 @@ def bare(call: ast.Call) -> Iterator[ast.expr]:
                 found += [body, other]
             case ast.Call(func=ast.Attribute(attr="join")):
                 yield one
+
+
+def test_no_page_tells_a_result_in_a_toast_which_goes_by_itself() -> None:
+    assert [file.name for file in PAGES.rglob("*.py") if "st.toast(" in file.read_text(encoding="utf-8")] == []
 
 
 def unsaid(source: str) -> list[int]:

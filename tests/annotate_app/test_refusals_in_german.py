@@ -93,8 +93,8 @@ def test_an_overtaken_decision(german: None, judging: Judging) -> None:
     with pytest.raises(Overtaken) as refused:
         adjudicate(judging.project, judging.lead, pair, 1, "A part.", seen=0, now=NOW + 250)
     assert str(refused.value) == (
-        "Max decided this pair 4 minutes ago: relevance 2 (“All of it.”). Decide again if yours shall take its "
-        "place; both stay on record"
+        "Max decided this pair 4 minutes ago: relevance 2 (“All of it.”). To replace that, decide "
+        "again; both stay on record"
     )
     assert retold(refused.value) == (
         "Dieses Paar wurde vor 4 Minuten von Max entschieden: Relevanz 2 („All of it.“). Entscheiden Sie noch einmal, "

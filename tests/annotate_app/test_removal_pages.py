@@ -81,3 +81,11 @@ def test_links_stay_until_they_are_dismissed(open_page_of: Open) -> None:
     assert [one.value for one in app.markdown if "Send this link" in one.value] == sent
     next(button for button in app.button if button.label == "Dismiss").click().run()
     assert [one.value for one in app.markdown if "Send this link" in one.value] == sent[1:]
+
+
+def test_why_somebody_was_not_paused_stands_in_their_row(open_page_of: Open) -> None:
+    app = open_page_of("people")
+    app.button(key="FormSubmitter:pause-2-Pause").click().run()
+    order = [one.key if one.type == "button" else one.type for one in app.main if one.type in ("button", "error")]
+    refused = order.index("error")
+    assert order.index("suspend-2") < refused < order.index("suspend-3")

@@ -497,6 +497,22 @@ def test_the_exam_is_begun_and_handed_in_by_whom_the_page_was_made_for(
     assert act(act="start").status_code == 403
 
 
+def test_the_result_of_an_exam_comes_without_the_figures_that_leads_read(
+    client: Browser, real_project: SmallProject
+) -> None:
+    set_exam(real_project.project, real_project.lead, queries=1, pairs=2, although="few", now=NOW)
+    client.signed_in(ANNOTATOR)
+
+    def act(name: str) -> Any:
+        return client.post("/desk/exam", json={"act": name}, headers=JSON)
+
+    items = act("start").json()["desk"]["items"]
+    exchange(client, grades=[{"pair": item["pair"], "grade": 0, "key": item["pair"]} for item in items])
+    for answer in (act("hand_in"), exchange(client), act("go_on")):
+        assert answer.json()["desk"]["exam"]["result"].keys() == {"answers", "missed", "most_missed", "passed"}
+        assert b"kappa" not in answer.content
+
+
 def test_a_full_disk_is_told_to_the_player_which_keeps_its_grades(
     client: Browser, held: list[PairKey], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -842,6 +858,7 @@ def test_a_former_address_leads_to_what_it_is_now_with_what_it_asked_for(client:
         asked = "&".join(filter(None, (asks, "show=notes&q=a%26b%20c")))
         assert (answer.status_code, answer.headers["location"]) == (308, f"{now_at}?{asked}")
         assert client.get(f"{path}/").headers["location"] == now_at + (f"?{asks}" if asks else "")
+    assert client.get("/exam?trial=a%20b&tab=Items").headers["location"] == "/calibration?trial=a%20b&tab=Items"
 
 
 # Who is signed in already

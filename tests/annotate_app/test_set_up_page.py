@@ -142,7 +142,7 @@ def test_a_folder_that_nobody_allowed_is_refused_before_any_work(
     open_page: Open, at_once: None, project: Project, lead: Person, tmp_path: Path
 ) -> None:
     app = open_page()
-    assert f"Folders you may use, with everything in them: {project.folder}, {tmp_path}" in words(app)
+    assert f"You may use these folders and everything in them: {project.folder}, {tmp_path}" in words(app)
     for typed in ("/root", "~root", "../../../root", "/etc"):
         app.text_input(key="set_up_folder").set_value(typed)
         app.button(key="preview_videos").click().run()
@@ -287,7 +287,7 @@ def test_what_the_form_lacks_is_said_before_any_work(open_page: Open, project: P
     ("state", "told"),
     [
         (JobState.INTERRUPTED, "was interrupted, because the server stopped. Nothing was changed: start it again."),
-        (JobState.FAILED, "failed. Nothing was changed. The server log has the reason."),
+        (JobState.FAILED, "failed. Nothing was changed. The server's log has the reason."),
     ],
 )
 def test_whatever_became_of_the_work_is_told(
@@ -347,7 +347,7 @@ def test_what_is_wrong_with_videos_is_told_and_they_are_looked_at_again(
     assert read(again["Found again"].tolist()[0]) == two
     assert "1. Videos — 2 videos, 1 with a problem" in steps(app)
     told = read("\n".join(element.value for element in app.get("html")))
-    assert f"{one}.mp4 has changed since it was taken into the project" in told
+    assert f"{one}.mp4 has changed since it was added to the project" in told
     app.multiselect(key="accept_videos").set_value([one])
     app.button(key="look_at_videos").click().run()
     assert f"New content accepted: {one}." in read(words(app))
@@ -359,7 +359,7 @@ def test_what_was_sent_and_never_taken_is_told(open_page: Open, at_once: None, p
     shutil.copytree(folder, project.folder / "videos")
     names = sorted(file.name for file in folder.iterdir())
     app = open_page()
-    assert f"Sent, but not added: {', '.join(names)}" in words(app)
+    assert f"Uploaded but not added: {', '.join(names)}" in words(app)
     app.text_input(key="videos_fps").set_value("many")
     app.button(key="preview_sent").click().run()
     assert "'many' frames per second is not a number above 0" in words(app)

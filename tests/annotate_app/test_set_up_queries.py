@@ -67,11 +67,11 @@ def test_queries_are_looked_at_and_then_exactly_those_are_taken(open_page: Open,
     app = open_page()
     assert steps(app)["Queries"] == "> none yet"
     assert steps(app)["Candidates"] == "none yet"
-    assert "Choose queries first." in words(app)
+    assert "Add queries first." in words(app)
     typed(app, f"Somebody sings\n{MOMENTS[3].caption}\n", val=2, seed=5, split=Split.TEST)
     assert of(project) == []
     assert "4 queries: 2 test, 2 validation (2 of your own)" in words(app)
-    assert "1 captions are left out: they have the text of a validation or test query." in words(app)
+    assert "1 caption is left out: it has the text of a validation or test query." in words(app)
     app.button(key="take_queries").click().run()
     assert not app.exception
     assert steps(app)["Queries"] == "4 queries: 2 test, 2 validation"
@@ -86,7 +86,7 @@ def test_every_problem_of_typed_queries_is_told_and_nothing_is_taken(open_page: 
     app = typed(open_page(), "Somebody sings\n\nSomebody sings\n")
     assert "row 3: this text is also in row 1" in words(app)
     assert not [one for one in app.button if one.key == "take_queries"]
-    assert "write queries, one per line, choose a file, or say how many" in words(typed(app, " "))
+    assert "enter queries, one per line, choose a file, or enter how many" in words(typed(app, " "))
     assert of(project) == []
 
 
@@ -148,8 +148,8 @@ def test_people_can_begin_once_there_are_pairs_and_two_annotators(open_page: Ope
     draw_queries(project, OPERATOR, val=2, test=1, seed=5, now=NOW)
     choose_candidates(project, OPERATOR, batch_size=5, now=NOW)
     app = open_page()
-    assert steps(app)["People"] == "> nobody yet"
-    assert steps(app)["Open"] == "2 annotators more are needed"
+    assert steps(app)["People"] == "> none yet"
+    assert steps(app)["Open"] == "2 more annotators are needed"
     assert "Two annotators grade every pair, and two more if they disagree. Invite at least four" in words(app)
     for name in ("Ana", "Ben"):
         app.text_input(key="new_name").set_value(name)

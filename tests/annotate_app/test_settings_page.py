@@ -35,7 +35,7 @@ def test_a_rate_is_set_and_in_force(open_page: Open, real_project: SmallProject)
     settings = read_settings(real_project.folder)
     assert (settings.pay.hourly_rate, settings.pay.currency, settings.pay.rates) == (12.5, "EUR", {"Ana": 14})
     assert "12.5 EUR an hour; one person has their own rate" in html(app)
-    assert "Nothing was changed, so nothing was saved." in words(save(app))
+    assert "No changes to save." in words(save(app))
     assert app.number_input(key=RATE).value == 12.5
     app.number_input(key=RATE).set_value(None)
     app.number_input(key="setting:pay.rates:Ana").set_value(None)
@@ -73,7 +73,7 @@ def test_a_broken_file_is_told_and_nothing_can_be_changed(open_page: Open, real_
     app = open_page()
     file.write_text(file.read_text().replace("lease_minutes = 15", "lease_minutes = fifteen"))
     app.number_input(key=RATE).set_value(12)
-    assert "The settings cannot be changed, because their file is not understood" in words(save(app))
+    assert "The settings file cannot be read" in words(save(app))
     assert not app.number_input
     assert "15 minutes" in words(app), "the settings that were read last stay in force"
 
@@ -93,7 +93,7 @@ def test_names_of_the_file_are_edited_by_lines(open_page: Open, real_project: Sm
     names = app.text_area(key="setting:cast:")
     assert "Rachel = a woman" in names.value
     names.set_value(names.value + "\nJoey = a man\nRoss")
-    assert "“Ross” is no name with its words" in words(save(app))
+    assert "“Ross” is not a name and its words" in words(save(app))
     app.text_area(key="setting:cast:").set_value("Joey = a man")
     save(app)
     assert read_settings(real_project.folder).cast == {"Joey": "a man"}

@@ -95,7 +95,7 @@ def test_a_file_arrives_under_its_name_and_takes_nobody_elses(client: TestClient
     assert (project.folder / "videos" / "a film.mp4").read_bytes() == b"".join(parts)
     assert [file.name for file in sent_files(project, "videos")] == ["a film.mp4"]
     again = send(client, "a%20film.mp4", b"another")
-    assert again == (409, "a film.mp4 is there already: give the file another name, if it is another one.")
+    assert again == (409, "a film.mp4 exists already. If this is another file, rename it.")
     assert send(client, "m.jsonl", kind="files") == (201, "")
     assert lies_there(project) == ["files/m.jsonl", "videos/a film.mp4"]
 
@@ -109,10 +109,10 @@ def test_a_name_is_kept_composed_and_taken_in_either_form(client: TestClient, pr
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        ("letter.txt", "letter.txt is not a video: its name ends in none of .mp4, "),
-        (".hidden.mp4", "'.hidden.mp4' is no name of a file."),
-        ("..%5C..%5Cx.mp4", "is no name of a file."),
-        ("x" * 201 + ".mp4", "is too long: shorten it."),
+        ("letter.txt", "letter.txt is not a video: its name must end in one of .mp4, "),
+        (".hidden.mp4", "'.hidden.mp4' is not a valid file name."),
+        ("..%5C..%5Cx.mp4", "is not a valid file name."),
+        ("x" * 201 + ".mp4", "is too long. Shorten it."),
     ],
 )
 def test_names_that_are_none_are_refused(client: TestClient, project: Project, name: str, told: str) -> None:
@@ -136,7 +136,7 @@ def test_what_is_too_large_is_refused_before_and_while_it_comes(
     client: TestClient, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(lead_routes.KINDS, "videos", UploadKind("videos", "a video", (".mp4",), lead_routes.GIB))
-    told = "a.mp4 is larger than 1 GiB, the most that is taken here: copy it to the server."
+    told = "a.mp4 is larger than the limit of 1 GiB. Copy it to the server instead."
     asked = client.get(f"/lead/uploads/videos/a.mp4?size={lead_routes.GIB + 1}", headers=HEADERS)
     assert (asked.status_code, asked.json()["message"]) == (413, told)
     assert client.get(f"/lead/uploads/videos/a.mp4?size={lead_routes.GIB}", headers=HEADERS).status_code == 204
@@ -149,7 +149,7 @@ def test_what_is_too_large_is_refused_before_and_while_it_comes(
 def test_a_full_disk_is_told_and_nothing_half_written_stays(
     client: TestClient, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told = "There is no room for a.mp4 on the server's disk. Nothing of it was kept: make room, then send it again."
+    told = "The server's disk has no room for a.mp4. Nothing was kept. Make room, then send it again."
     left = iter([Usage(10 * lead_routes.GIB), Usage(10 * lead_routes.GIB), Usage(lead_routes.KEPT_FREE_BYTES)])
     monkeypatch.setattr(lead_routes.shutil, "disk_usage", lambda path: next(left))
     assert send_in_parts(project, "a.mp4", [b"x" * 1_500_000] * 2) == (507, told)
@@ -164,13 +164,13 @@ def test_a_disk_that_fails_is_told(client: TestClient, project: Project, monkeyp
         raise OSError(errno.EIO, "Input/output error")
 
     monkeypatch.setattr(lead_routes, "_write", fails)
-    assert send(client, "a.mp4") == (500, "a.mp4 cannot be written (Input/output error). Nothing of it was kept.")
+    assert send(client, "a.mp4") == (500, "a.mp4 cannot be written (Input/output error). Nothing was kept.")
     assert not lies_there(project)
 
 
 def test_who_goes_away_in_the_middle_leaves_nothing(project: Project) -> None:
     answer = send_in_parts(project, "a.mp4", [b"x" * 2_000_000], goes_away=True)
-    assert answer == (400, "a.mp4 did not arrive whole: send it again.")
+    assert answer == (400, "a.mp4 arrived incomplete. Send it again.")
     assert not lies_there(project)
 
 

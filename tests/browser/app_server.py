@@ -127,6 +127,15 @@ class AppServer:
         with closing(sqlite3.connect(self.project / "reelrank.db", timeout=30)) as db, db:
             return db.execute(sql, values).fetchall()
 
+    def new_project_link(self) -> str:
+        """Return the one-time link that creates the project, as the terminal has it."""
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline:
+            if found := re.search(r"http\S+/session/new-project/\S+", self.log.read_text()):
+                return found[0]
+            time.sleep(0.1)
+        raise AssertionError(self.log.read_text())
+
     def start(self) -> None:
         """Start and wait until it answers; on failure say what it said."""
         self.wanted = True

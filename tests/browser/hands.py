@@ -7,6 +7,12 @@ from pathlib import Path
 from playwright.sync_api import Download, Locator, Page, expect
 from playwright.sync_api import TimeoutError as NotInTime
 
+from backend.campaign.desk import exchange
+from backend.campaign.judging.model import GradeEvent
+from backend.campaign.nouns import Person
+from backend.campaign.setup.project.folder import Project
+from backend.core.ids import PairKey
+
 STANDBY_IS_WHOLE = """(video) => video.readyState === 4 && video.buffered.length === 1
     && video.buffered.start(0) === 0 && video.buffered.end(0) > video.duration - 0.1"""
 
@@ -103,6 +109,31 @@ def upload(page: Page, file: Path) -> None:
 def button(page: Page, digit: int) -> Locator:
     """The tile of a grade."""
     return page.locator(f"button[aria-keyshortcuts='{digit}']")
+
+
+def join(page: Page, link: str, password: str) -> None:
+    """Choose a password behind a one-time link, and read the guideline with Enter to its end."""
+    page.goto(link)
+    page.get_by_label("Password", exact=True).fill(password)
+    page.get_by_label("Repeat password").fill(password)
+    page.get_by_role("button", name="Save and sign in").click()
+    expect(player(page)).to_have_attribute("data-state", "lesson")
+    step = page.get_by_test_id("lesson-step")
+    expect(step).to_contain_text("1 of")
+    pages = int(step.inner_text().split()[-1])
+    for number in range(2, pages + 1):
+        page.keyboard.press("Enter")
+        expect(step).to_contain_text(f"{number} of")
+    page.keyboard.press("Enter")
+
+
+def grade_elsewhere(project: Project, person: Person, grade_of: Callable[[PairKey], int]) -> None:
+    """Grade all that is left for somebody as another browser would: a test needs to see one desk only."""
+    left = exchange.desk(project, person, now=time.time())
+    while left.items:
+        pair = left.items[0].pair
+        event = GradeEvent(pair, grade_of(pair), f"{person.name} {pair}", 1500)
+        _, left = exchange.exchange(project, person, [event], [], now=time.time())
 
 
 def skip(page: Page, digit: str) -> str:

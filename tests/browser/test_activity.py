@@ -52,7 +52,7 @@ def test_a_lead_reads_what_happened_and_what_holds(enter: Callable[..., Page], s
     main = page.get_by_test_id("stMain")
     assert main.evaluate("(main) => main.scrollWidth <= main.clientWidth")
     page.goto(f"{server.url}/settings")
-    expect(page.locator(".rr-settings")).to_have_count(5)
+    expect(page.locator(".rr-settings")).to_have_count(6)
     passes_axe(page, MAIN)
     assert main.evaluate("(main) => main.scrollWidth <= main.clientWidth")
     page.get_by_role("link", name="page Gold").click()

@@ -15,9 +15,9 @@ JUDGED = True
 LEAD = demo_people()[0]
 SHOWN = {
     "Grades": "Lowest and highest grade",
-    "People": "Who agrees with whom",
+    "Annotators": "Who agrees with whom",
     "Over time": "Agreement by day",
-    "Queries": "Those that people agree on least stand first",
+    "Queries": "Queries with the least agreement come first",
 }
 
 
@@ -52,7 +52,7 @@ def test_a_lead_reads_the_board_by_keyboard(enter: Callable[..., Page], server: 
         page.keyboard.press("Space")
         chosen = part
         expect(page.get_by_text(words).first).to_be_visible()
-        if part in ("Grades", "People", "Over time"):
+        if part in ("Grades", "Annotators", "Over time"):
             expect(page.locator("[data-testid=stVegaLiteChart] :is(svg, canvas)").first).to_be_visible()
         no_serious_finding(page)
         if part == "Grades":

@@ -65,17 +65,62 @@ def test_leaving_the_guideline_asks_while_edits_are_unsaved(enter: Enter, server
     assert asked == ["confirm", "confirm"], "what is saved asks nothing"
 
 
+def test_leaving_the_settings_asks_while_edits_are_unsaved(enter: Enter, server: AppServer) -> None:
+    page = enter(LEAD, url=f"{server.url}/settings")
+    name = page.get_by_role("textbox", name="Name of the project")
+    expect(name).to_be_visible()
+    page_is_done(page)
+    before = name.input_value()
+    asked = answer(page, yes=False)
+    name.fill("Another name")
+    page.get_by_role("link", name=re.compile("^Progress")).first.click()
+    expect(name).to_have_value("Another name")
+    page.get_by_role("button", name="Save settings").click()
+    in_view(page.get_by_text("Saved and in force: Name of the project."))
+    name.fill(before)
+    page.get_by_role("button", name="Save settings").click()
+    expect(name).to_have_value(before)
+    page_is_done(page)
+    page.get_by_role("link", name=re.compile("^Progress")).first.click()
+    expect(page.get_by_role("heading", name="Progress")).to_be_visible()
+    assert asked == ["confirm"], "what is saved asks nothing"
+
+
+CONTRAST = """(box) => {
+  const shown = (colour) => {
+    const canvas = new OffscreenCanvas(1, 1).getContext("2d");
+    for (const one of colour) { canvas.fillStyle = one; canvas.fillRect(0, 0, 1, 1); }
+    const parts = [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3).map((part) => part / 255)
+      .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2];
+  };
+  const back = getComputedStyle(document.querySelector("[data-testid=stApp]")).backgroundColor;
+  const sides = [shown([back]), shown([back, getComputedStyle(box).borderTopColor])].sort((a, b) => a - b);
+  return (sides[1] + 0.05) / (sides[0] + 0.05);
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_border_of_an_empty_circle_or_box_is_seen(enter: Enter, server: AppServer, scheme: str) -> None:
+    page = enter(LEAD, url=f"{server.url}/exam", color_scheme=scheme)
+    empty = "label:not([data-selected]) > span + div"
+    for where in (f"[data-testid=stRadio] {empty} > div:first-child", f"[data-testid=stCheckbox] {empty}"):
+        border = page.locator(where).first
+        expect(border).to_have_css("border-top-width", "1px")
+        assert border.evaluate(CONTRAST) >= 3, where
+
+
 def test_enter_re_opens_after_o_and_the_result_is_in_view(enter: Enter, server: AppServer) -> None:
     page = enter(LEAD, url=f"{server.url}/disputes?show=discarded")
     page.set_viewport_size({"width": 1280, "height": 600})
     expect(page.get_by_role("button", name="Re-open for two more")).to_be_visible()
     page_is_done(page)
     key_until(page, "o", page.get_by_text("Write a reason, then press Enter"))
-    expect(page.get_by_role("button", name="Decide")).to_have_count(0)
+    expect(page.get_by_role("button", name="Adjudicate")).to_have_count(0)
     page.keyboard.press("w")
     page.keyboard.type("Two readings.")
     page.keyboard.press("Enter")
-    result = page.get_by_text(re.compile("Re-opened for two more people: “"))
+    result = page.get_by_text(re.compile("Re-opened for two more annotators: “"))
     in_view(result)
     assert server.rows("SELECT kind, reason FROM lead_act WHERE reason = 'Two readings.'") == [
         ("re_opened", "Two readings.")

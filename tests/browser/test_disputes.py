@@ -107,7 +107,7 @@ def test_a_lead_goes_through_the_cases_by_keyboard(enter: Callable[..., Page], s
     page.keyboard.press("w")
     page.keyboard.type("Two readings.")
     page.keyboard.press("Escape")
-    key_until(page, "o", page.get_by_text(re.compile("Re-opened for two more people")))
+    key_until(page, "o", page.get_by_text(re.compile("Re-opened for two more annotators")))
     assert acts(server)[-1] == (second, "re_opened", None, "Two readings.", 1)
 
     # List and case stand in the address: a click on a row, Back, and a reload.

@@ -172,7 +172,7 @@ def test_an_exam_set_and_ended_in_the_middle_of_work_takes_no_clip_from_under_an
     pair_on_show(page)
     end_exam(project, OPERATOR, now=time.time())
     press(page, "3")
-    expect(page.get_by_role("alert")).to_contain_text("this exam is not held any more")
+    expect(page.get_by_role("alert")).to_contain_text("this exam has ended")
     expect(page.get_by_test_id("progress")).to_have_text(re.compile(r"^\d+ of \d+$"))
     pair_on_show(page)
     assert server.rows(given, person(server, name)) == [(1,), (2,)]

@@ -15,8 +15,6 @@ from backend.campaign.desk.exchange import exam_act, exchange
 from backend.campaign.judging.model import GradeEvent
 from backend.campaign.nouns import OPERATOR, Person, Role
 from backend.campaign.qualification.exam.answer_key import exam_items, explain_exam_item
-from backend.campaign.qualification.exam.model import ExamKey
-from backend.campaign.qualification.exam.setting import set_exam
 from backend.campaign.qualification.exam.taking import Act as ExamAct
 from backend.campaign.setup.people.accounts import add_person_with_password
 from backend.campaign.setup.project.folder import Project, open_project
@@ -118,7 +116,7 @@ def test_newcomers_take_the_round_and_one_fails_learns_retakes_and_goes_to_work(
     takes_elsewhere(server, project, ANNOTATORS[2])
     no_serious_finding(page)
     page.get_by_role("link", name="My work").click()
-    expect(page.get_by_text("its right grades are not there yet")).to_be_visible()
+    expect(page.get_by_text("open Grade later for your result")).to_be_visible()
     page.get_by_role("link", name="Back to grading").click()
     expect(page.get_by_role("heading", name="You have handed in the exam")).to_be_visible()
     asks_again(page)
@@ -168,7 +166,7 @@ def test_newcomers_take_the_round_and_one_fails_learns_retakes_and_goes_to_work(
     expect(row.locator("table").last.locator("tr")).to_have_count(4)  # three, and the labels
     expect(row.get_by_text(WHY).first).to_be_visible()
     row.get_by_role("button", name="Retake").click()
-    expect(row.get_by_text("not begun")).to_be_visible()
+    expect(row.get_by_text("not started")).to_be_visible()
     lead.get_by_role("tab", name="Results").click()
     expect(lead.get_by_text("Missed at first", exact=True)).to_be_visible()
     expect(lead.locator("[data-testid='stVegaLiteChart']:visible")).to_have_count(3)
@@ -180,7 +178,7 @@ def test_newcomers_take_the_round_and_one_fails_learns_retakes_and_goes_to_work(
         press(page, str(right(server, project, me, pair_on_show(page))))
     page.get_by_role("button", name="Hand in").click()
     expect(page.get_by_role("heading", name="You passed the exam")).to_be_visible()
-    page.get_by_role("button", name="Preview").click()
+    page.get_by_role("button", name="Go on").click()
     expect(page.get_by_test_id("progress")).to_have_text(re.compile(r"^\d+ of \d+$"))
     on_show = server.rows("SELECT pair_id FROM pair WHERE pair_key = ?", pair_on_show(page))[0][0]
     assert on_show not in asked
@@ -199,28 +197,3 @@ def test_newcomers_take_the_round_and_one_fails_learns_retakes_and_goes_to_work(
     )
     assert {(pair, who, grade) for pair, who, grade, _ in given} <= set(server.rows(first))
     assert all(key.startswith("exam:") for *_, key in given)
-
-
-def test_a_lead_gives_the_key_at_a_desk_that_tells_nothing(enter: Enter, server: AppServer) -> None:
-    project = open_project(server.project)
-    set_exam(project, OPERATOR, queries=2, pairs=3, key=ExamKey.OWN, now=time.time())
-    takes_elsewhere(server, project, ANNOTATORS[3])
-    page, me = enter(LEAD, url=f"{server.url}/exam"), person_of(project, LEAD)
-    page.get_by_role("button", name="Answer it yourself").click()
-    expect(page.get_by_role("heading", name="Your grades are the key")).to_be_visible()
-    no_serious_finding(page)
-    page.get_by_role("button", name="Begin the key").click()
-    for nth in range(ITEMS):
-        expect(page.get_by_test_id("progress")).to_have_text(f"Exam, {nth + 1} of {ITEMS}")
-        expect(page.locator(".counts")).to_have_text("these grades are the key of the exam")
-        pair_on_show(page)
-        assert page.locator("video[data-active='true']").evaluate("video => video.videoWidth") > 0
-        press(page, str(right(server, project, me, pair_on_show(page))))
-    assert server.rows("SELECT count(*) FROM exam WHERE ended_at IS NULL AND closed_at IS NULL") == [(1,)]
-    page.get_by_role("button", name="Hand in the key").click()
-    expect(page.get_by_role("heading", name="The exam has its key")).to_be_visible()
-    page.get_by_role("button", name="Back to the exam").click()
-    expect(page.get_by_text("Answer key fixed").first).to_be_visible()
-    held = "SELECT right_grade FROM exam_item JOIN exam USING (exam_id) WHERE ended_at IS NULL"
-    assert sorted(server.rows(held)) == [(0,)] * 3 + [(4,)] * 3
-    assert server.rows("SELECT count(*) FROM seat WHERE annotator_id = ?", person(server, LEAD)) == [(0,)]

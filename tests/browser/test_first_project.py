@@ -1,7 +1,6 @@
 """From an empty folder to the first lead, in browsers, and on to a rate that is paid."""
 
 import re
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -23,16 +22,6 @@ def server(tmp_path: Path) -> Iterator[AppServer]:
     found.stop()
 
 
-def printed_link(server: AppServer) -> str:
-    """The one-time link, as the terminal has it."""
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline:
-        if found := re.search(r"http\S+/session/new-project/\S+", server.log.read_text()):
-            return found[0]
-        time.sleep(0.1)
-    raise AssertionError(server.log.read_text())
-
-
 def fill(page: Page, name: str) -> None:
     page.get_by_label("Name of the project").fill("Kitchen scenes")
     page.get_by_label("Scale of grades").select_option(label="Matches, or does not")
@@ -48,7 +37,7 @@ def test_from_an_empty_folder_to_the_first_lead_and_their_rate(
     lea, eve = open_page(), open_page()
     lea.goto(server.url)
     expect(lea.get_by_role("heading", name="No project yet")).to_be_visible()
-    link = printed_link(server)
+    link = server.new_project_link()
     assert link.startswith(f"{server.url}/session/new-project/")
     for page, name in ((lea, "Lea"), (eve, "Eve")):
         page.goto(link)

@@ -103,7 +103,7 @@ def test_from_the_first_grade_to_a_score(enter: Enter, server: AppServer, tmp_pa
         saved(further)
         leave(further, server)
     lead.reload()
-    expect(lead.get_by_text("Nothing to decide")).to_be_visible()
+    expect(lead.get_by_text("No pairs in this list.")).to_be_visible()
 
     lead.goto(f"{server.url}/queries?query=1")  # queries are numbered in judging order
     expect(lead.get_by_role("heading", name=query)).to_be_visible()
@@ -115,7 +115,7 @@ def test_from_the_first_grade_to_a_score(enter: Enter, server: AppServer, tmp_pa
     asked = lead.get_by_test_id("stPopoverBody")
     asked.get_by_role("textbox").fill("the first one is enough")
     asked.get_by_role("button", name="Undo batch 2").click()
-    expect(lead.get_by_text("Batch 2 is taken back: 20 pairs")).to_be_visible()
+    expect(lead.get_by_text("Batch 2 is undone: 20 pairs")).to_be_visible()
     assert counts(server)["batches"] == {"1": queries, "2": 0}
 
     lead.get_by_role("button", name="Team").click()

@@ -94,7 +94,7 @@ def test_a_person_on_gold_is_told_and_paused_and_the_lead_sees_why(
     assert pair not in known
     expect(notice).to_have_count(0)
     press(page, given(pair, known))
-    expect(notice).to_contain_text("in a number of pairs your grades were far from what is right")
+    expect(notice).to_contain_text("several of your grades were far from the right ones")
     expect(page.get_by_test_id("progress")).to_contain_text("1 of ")
     pair_on_show(page)
     no_serious_finding(page)
@@ -120,7 +120,7 @@ def test_a_person_on_gold_is_told_and_paused_and_the_lead_sees_why(
     expect(shown).to_contain_text("Known")
     expect(lead.locator("figure video")).to_be_visible()
     no_serious_finding(lead)
-    row.get_by_role("button", name="Go on").click()
+    row.get_by_role("button", name="Resume").click()
     expect(row.get_by_text("answers needed since the last warning or pause")).to_be_visible()
 
     page.reload()

@@ -92,6 +92,6 @@ def test_the_inbox_on_a_phone_in_the_dark(enter: Callable[..., Page], server: Ap
         LEAD, own=True, url=f"{server.url}/progress", viewport={"width": 390, "height": 800}, color_scheme="dark"
     )
     expect(phone.locator(".st-key-inbox li").first).to_be_in_viewport()
-    expect(phone.get_by_role("heading", name="Backups")).to_be_attached()
+    expect(phone.get_by_role("heading", name="Judgements a day")).to_be_attached()
     assert phone.evaluate("document.documentElement.scrollWidth <= innerWidth"), "nothing sticks out"
     passes_axe(phone, MAIN)

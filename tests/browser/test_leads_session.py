@@ -57,7 +57,7 @@ def test_a_session_that_ends_in_mid_work_leads_back_to_the_same_card_with_what_w
     end_sessions(server, LEAD)
     fill(page, key, 3, REASON)
     of_the_pair = page.locator(f".st-key-card-{key}")
-    of_the_pair.get_by_role("button", name="Decide").click()
+    of_the_pair.get_by_role("button", name="Adjudicate").click()
     expect(page.get_by_role("alert").filter(has_text="You are signed out")).to_be_visible()
     assert server.rows("SELECT count(*) FROM adjudication") == before
     page.get_by_role("link", name="Sign in").click()
@@ -66,8 +66,8 @@ def test_a_session_that_ends_in_mid_work_leads_back_to_the_same_card_with_what_w
     expect(page.get_by_role("radio", name=re.compile("^Discarded"))).to_be_checked()
     expect(of_the_pair.get_by_label("Reason")).to_have_value(REASON)
     expect(of_the_pair.get_by_role("radio", name=re.compile("^3 "))).to_be_checked()
-    expect(of_the_pair).to_contain_text("You were signed out, so this was not done")
-    of_the_pair.get_by_role("button", name="Decide").click()
+    expect(of_the_pair).to_contain_text("You were signed out, so nothing was done")
+    of_the_pair.get_by_role("button", name="Adjudicate").click()
     expect(page.get_by_text("Relevance 3 saved")).to_be_visible()
     assert server.rows("SELECT relevance, reason FROM adjudication ORDER BY adjudication_id DESC LIMIT 1") == [
         (3, REASON)

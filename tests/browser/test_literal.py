@@ -168,7 +168,7 @@ def test_disagreements(enter: Enter) -> None:
     page = enter("/disputes?show=blocked")
     expect(page.get_by_role("button", name="Hand out again").first).to_be_visible()
     stands(page, "fault")
-    page.get_by_role("radio", name="Decided").click()
+    page.get_by_role("radio", name="Adjudicated").click()
     expect(page.get_by_text("Decided by a lead: relevance 3.").first).to_be_visible()
     stands(page, "decision")
     page.get_by_role("radio", name="Skipped").click()

@@ -6,6 +6,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from annotate_app import language
 from annotate_app.pages import GROUPS, PAGES
 from app_server import AppServer
 from axe import no_serious_finding
@@ -27,6 +28,12 @@ PHONE, LAPTOP, DESKTOP = (
 )
 PHONES = "Mozilla/5.0 (Linux; Android 15; Pixel 9) AppleWebKit/537.36 Chrome/140.0.0.0 Mobile Safari/537.36"
 Enter = Callable[..., Page]
+CUT = """(text) => {
+  for (let one = text; one.tagName !== "BUTTON"; one = one.parentElement)
+    if (one.clientWidth && one.scrollWidth > one.clientWidth + 1) return true;
+  return false;
+}"""
+"""Whether a word of a button is cut off, by whatever it stands in."""
 
 
 def prepare(project: Project) -> None:
@@ -64,6 +71,23 @@ def test_six_doors_stand_in_the_bar_and_everything_else_opens_from_it_by_keyboar
         page.keyboard.press("Escape")
         expect(items).to_have_count(0)
         expect(group(page, name)).to_be_focused()
+
+
+def test_german_has_room_on_a_laptop(enter: Enter, server: AppServer) -> None:
+    page = enter(LEAD, own=True, url=f"{server.url}/people", viewport=LAPTOP)
+    page.context.add_cookies([{"name": language.COOKIE, "value": "de", "url": server.url}])
+    page.reload()
+    page_is_done(page)
+    last = page.get_by_test_id("stTopNavSection").filter(visible=True).last
+    expect(last).to_contain_text("Projekt")
+    expect(page.get_by_test_id("stTopNavSection").filter(has_text="Team").locator("[data-count]")).to_have_count(1)
+    place, account = last.bounding_box(), page.locator(".rr-account").bounding_box()
+    assert place
+    assert account
+    assert place["x"] + place["width"] <= account["x"], "the menu ends before the account"
+    words = page.locator("[class*=st-key-person-] button p").all()
+    assert words
+    assert [one.inner_text() for one in words if one.evaluate(CUT)] == []
 
 
 def test_a_group_counts_what_waits_on_its_pages_and_is_marked_while_one_of_them_is_open(

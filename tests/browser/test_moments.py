@@ -59,7 +59,7 @@ def test_a_lead_makes_proposed_moments_fit(enter: Callable[..., Page], server: A
     page = enter(LEAD)
     page_is_done(page)
     page.locator("summary").filter(has_text="Moments").click()
-    way = page.get_by_role("link", name="Look through the moments, and change them")
+    way = page.get_by_role("link", name="View and change the moments")
     press_until(way, page.get_by_role("heading", name="Moments"))
     videos = page.get_by_role("table", name="Videos")
     expect(videos.get_by_role("row")).to_have_count(4)
@@ -80,7 +80,7 @@ def test_a_lead_makes_proposed_moments_fit(enter: Callable[..., Page], server: A
     _, end = before[1]
     page.get_by_label("Start (s)").first.fill("5.5")
     page.get_by_role("button", name="Change", exact=True).click()
-    expect(page.get_by_text("Changed.")).to_be_visible()
+    expect(page.get_by_text("Changed.")).to_be_in_viewport()
     assert spans(server)[1] == (5.5, end)
     page.get_by_label("Split at (s)").fill("7")
     page.get_by_role("button", name="Split", exact=True).click()
@@ -88,6 +88,9 @@ def test_a_lead_makes_proposed_moments_fit(enter: Callable[..., Page], server: A
     assert spans(server)[1:3] == [(5.5, 7.0), (7.0, end)]
     page.get_by_role("button", name="Join with 7.00").click()
     expect(listed).to_have_count(1 + len(before))
+    expect(page.get_by_text("Joined.")).to_be_in_viewport()  # until the next press or its own button takes it away
+    page.get_by_role("button", name="Dismiss").click()
+    expect(page.get_by_text("Joined.")).to_be_hidden()
     page.get_by_role("button", name="Remove").click()
     expect(listed).to_have_count(len(before))
     page.get_by_role("button", name="Undo").click()

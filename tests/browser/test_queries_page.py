@@ -63,10 +63,10 @@ def test_address_list_and_query_speak_of_one_thing_also_after_back_and_reload(
 
     # Each list, found in the database by other means, and what Back makes of it.
     lists = {
-        "In work": [query.query for query in reviews if query.settled < query.pairs],
+        "In progress": [query.query for query in reviews if query.settled < query.pairs],
         "Next batch possible": [query.query for query in reviews if query.more_candidates],
     }
-    assert 1 < len(lists["In work"]) != len(lists["Next batch possible"]) > 1
+    assert 1 < len(lists["In progress"]) != len(lists["Next batch possible"]) > 1
     for name, listed in lists.items():
         page.get_by_role("radio", name=name).click()
         _lists(page, listed)
@@ -86,15 +86,15 @@ def test_address_list_and_query_speak_of_one_thing_also_after_back_and_reload(
     _lists(page, listed)
     expect(page.get_by_label("Search")).to_have_value("")
     page.go_back()
-    _lists(page, lists["In work"])
-    expect(page.get_by_role("radio", name="In work")).to_be_checked()
+    _lists(page, lists["In progress"])
+    expect(page.get_by_role("radio", name="In progress")).to_be_checked()
 
     # From a filtered list keys lead to its queries alone.
     _rows(page).nth(0).click()
     expect(page.get_by_text(f"1 of {len(lists['In work'])} queries")).to_be_visible()
-    expect(page.get_by_role("heading", name=lists["In work"][0], exact=True)).to_be_visible()
+    expect(page.get_by_role("heading", name=lists["In progress"][0], exact=True)).to_be_visible()
     page.keyboard.press("n")
-    expect(page.get_by_role("heading", name=lists["In work"][1], exact=True)).to_be_visible()
+    expect(page.get_by_role("heading", name=lists["In progress"][1], exact=True)).to_be_visible()
     assert "show=work" in page.url
 
 

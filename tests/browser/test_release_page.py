@@ -35,7 +35,7 @@ def make(page: Page, name: str) -> None:
 
 def test_a_lead_makes_two_releases_and_sees_what_changed(enter: Callable[..., Page], server: AppServer) -> None:
     page = enter(LEAD, url=f"{server.url}/release", viewport={"width": 1280, "height": 1600})
-    expect(page.get_by_text("3 queries are left out: pairs of them still wait for grades")).to_be_visible()
+    expect(page.get_by_text("3 queries are left out: some pairs still wait for grades")).to_be_visible()
     page_is_done(page)
     page.get_by_text("Licence and citation: no licence chosen").click()
     keep = page.get_by_role("button", name="Save", exact=True)

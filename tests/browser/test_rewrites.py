@@ -189,7 +189,7 @@ def test_the_queue_is_worked_by_keyboard_alone(lead: Callable[..., Page], server
         page.keyboard.press("r")
     expect(page.locator(".rewrites .before")).to_have_text("Boris calls Mona back.", use_inner_text=True)
     saved(page, lambda: page.keyboard.press("r"))
-    expect(page.get_by_role("heading", name="Nothing waits")).to_be_visible()
+    expect(page.get_by_role("heading", name="No rewrites to review")).to_be_visible()
     expect(page.get_by_text("Next: reelrank queries ")).to_be_visible()
     expect(page.locator("[data-count=rejected] dd")).to_have_text(str(WAITING - 3))
     equal_to_sql(page, server)

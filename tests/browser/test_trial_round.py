@@ -1,4 +1,4 @@
-"""A trial round in real browsers: begun by a lead, taken with a note from the keyboard, and read by the lead."""
+"""A calibration round in real browsers: begun by a lead, taken with a note from the keyboard, and read by the lead."""
 
 import re
 from collections.abc import Callable
@@ -26,18 +26,18 @@ def test_a_trial_round_is_taken_before_work_and_read_by_the_lead(enter: Enter, s
     expect(lead.get_by_text("Calibration round started: 2 pairs of 1 query.")).to_be_visible()
 
     page = enter(ANNOTATORS[2])
-    expect(page.get_by_role("heading", name="A trial round comes first")).to_be_visible()
+    expect(page.get_by_role("heading", name="A calibration round comes first")).to_be_visible()
     page.keyboard.press("Enter")
     pair_on_show(page)
-    expect(page.get_by_test_id("progress")).to_have_text("Trial round, 1 of 2")
+    expect(page.get_by_test_id("progress")).to_have_text("Calibration round, 1 of 2")
     page.keyboard.press("s")
-    expect(page.get_by_text("The trial round has no skip")).to_be_visible()
+    expect(page.get_by_text("The calibration round has no skip")).to_be_visible()
     page.keyboard.press("n")
     page.keyboard.type(NOTE)
     page.keyboard.press("Enter")
     press(page, 4)
     press(page, 0)
-    expect(page.get_by_role("heading", name="All clips of the trial round have a grade")).to_be_visible()
+    expect(page.get_by_role("heading", name="All clips of the calibration round have a grade")).to_be_visible()
     page.keyboard.press("u")
     page.keyboard.press("u")
     expect(page.get_by_label("Note", exact=True)).to_have_value(NOTE)

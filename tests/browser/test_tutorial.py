@@ -14,7 +14,7 @@ from backend.campaign.demo import demo_people
 from backend.campaign.nouns import OPERATOR, Role, Scale
 from backend.campaign.qualification.exam.results import exempt_from_exam
 from backend.campaign.qualification.exam.setting import set_exam
-from backend.campaign.qualification.guideline.versions import reword_guideline
+from backend.campaign.qualification.guideline.versions import note_guideline_seen, reword_guideline
 from backend.campaign.setup.people.accounts import add_person_with_password, list_people
 from backend.campaign.setup.project.folder import Project, open_project
 from hands import page_is_done, pair_on_show, player, press, saved
@@ -181,3 +181,29 @@ def test_a_lead_rewords_the_guideline_by_keyboard_beside_what_annotators_see(ent
     page.get_by_role("tab", name="Tutorial").click()
     expect(page.locator("[class*='st-key-practice-'] video").first).to_be_visible()
     no_serious_finding(page)
+
+
+def test_german_readers_read_german_words_and_no_answer_moves_what_they_look_at(
+    enter: Enter, server: AppServer
+) -> None:
+    project, name = open_project(server.project), ANNOTATORS[2]
+    grading = project.campaign.grading
+    german = replace(grading, translations={"de": {grading.scale.label(4): "Genau getroffen"}})
+    version, _ = reword_guideline(project, OPERATOR, german, "German too", now=time.time())
+    note_guideline_seen(project, person_of(project, name), version, now=time.time())
+    page = enter(name, own=True, url=f"{server.url}/my-work", viewport={"width": 390, "height": 844})
+    page.context.add_cookies([{"name": "reelrank_language", "value": "de", "url": server.url}])
+    page.goto(f"{server.url}/grade?tutorial")
+    title(page, "Wie bewertet wird")
+    page.keyboard.press("Enter")
+    expect(page.get_by_test_id("lesson-sheet")).to_contain_text("Genau getroffen")
+    for _ in range(7):
+        page.keyboard.press("Enter")
+    for key in (0, 3):  # wrong, and right
+        pair_on_show(page)
+        places = [player(page).locator(part) for part in (".stage", ".tools", ".grades")]
+        before = [place.bounding_box() for place in places]
+        page.keyboard.press(str(key))
+        expect(player(page).locator(".missed").get_by_role("button", name="Weiter")).to_be_enabled()
+        assert [place.bounding_box() for place in places] == before
+        page.keyboard.press("Enter")

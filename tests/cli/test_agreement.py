@@ -77,8 +77,8 @@ def test_a_project_may_be_asked_for_a_part(reelrank: Run, graded: Judging, tmp_p
     assert part["settled"][0]["pairs"] == next(one["pairs"] for one in whole["settled"] if one["part"] == "test")
     assert {one["split"] for one in part["queries"]} == {"test"}
     for wrong, said in (
-        (("--split", "tset"), "there is no split tset: there are val, test"),
-        (("--query", "nobody"), "no query that is judged reads 'nobody'"),
+        (("--split", "tset"), "there is no split tset: choose one of val, test"),
+        (("--query", "nobody"), "no judged query has the text 'nobody'"),
     ):
         assert said in reelrank.refusal("agreement", folder, *wrong)
     (tmp_path / "raw.csv").write_text("pair_id,worker,relevance\na,1,2\n")
@@ -93,7 +93,7 @@ def test_a_project_may_be_asked_for_a_part(reelrank: Run, graded: Judging, tmp_p
 def test_the_words_hold_every_figure_and_why_one_is_undefined(reelrank: Run, tmp_path: Path) -> None:
     (tmp_path / "raw.csv").write_text("pair_id,worker,relevance\na,1,2\na,2,3\nb,1,0\nb,2,0\n")
     out = reelrank.out("agreement", tmp_path / "raw.csv")
-    assert "4 grades by 2 annotators over 2 pairs" in out
+    assert "4 grades by 2 annotators for 2 pairs" in out
     assert "no two annotators share 50 pairs" in " ".join(out.split())
     assert "Pairs settled by two" in out
     assert "-0.500" in out, "the bias of the first annotator, -1 and 0 of two pairs"
@@ -102,12 +102,12 @@ def test_the_words_hold_every_figure_and_why_one_is_undefined(reelrank: Run, tmp
 def test_a_scale_is_refused_for_a_project(reelrank: Run, judging: Judging) -> None:
     code, _, err = reelrank("agreement", judging.project.folder, "--scale", "matches")
     assert code == 2
-    assert "a project knows its own scale" in " ".join(err.replace("│", " ").split())
+    assert "a project has its own scale" in " ".join(err.replace("│", " ").split())
 
 
 def test_a_project_without_grades_says_so(reelrank: Run, judging: Judging) -> None:
     out = reelrank.out("agreement", judging.project.folder)
-    assert "0 grades by 0 annotators over 0 pairs" in out
+    assert "0 grades by 0 annotators for 0 pairs" in out
     assert "no pair has two grades" in " ".join(out.split())
 
 
@@ -118,7 +118,7 @@ def test_other_ways_are_compared_and_change_nothing(reelrank: Run, graded: Judgi
         graded.grade(who, pair, grade)
     adjudicate(graded.project, graded.lead, pair, 1, "the clip begins later", now=NOW)
     before = [(one.pair, one.relevance) for one in graded.pairs()]
-    assert "The rule stays what it is" in reelrank.out(
+    assert "The rule does not change" in reelrank.out(
         "agreement", graded.project.folder, "--others", tmp_path / "others.csv"
     )
     rows = list(csv.DictReader((tmp_path / "others.csv").read_text(encoding="utf-8").splitlines()))

@@ -30,16 +30,16 @@ def test_runs_are_pooled_at_first_and_again(reelrank: Run, corpus_project: Proje
         (tmp_path / f"{name}.json").write_text(json.dumps({query: [[*place, 0.5]]}))
     first = ("candidates", folder, "--pool", tmp_path / "ours.json", f"B={tmp_path / 'theirs.json'}", "--no-captions")
     code, out, _ = reelrank(*first, "--dry-run")
-    told = "1 queries, 2 candidates, of which 1 are moments that the project did not have; 2 pairs"
+    told = "1 query, 2 candidates (1 of them new moments); 2 pairs"
     assert (code, f"{told} would be open" in out, out.endswith("Nothing was written.\n")) == (0, True, True), out
     out = reelrank.out(*first)
     assert f"{told} open for judging" in out
     assert [line.split() for line in out.splitlines()[1:3]] == [["B", "1", "1", "1", "1"], ["ours", "1", "1", "1", "1"]]
-    assert "nothing was found for 1 queries" in out
+    assert "1 query without candidates will not be judged" in out
     assert "already exist (made with B, ours)" in reelrank.refusal(
         "candidates", folder, "--pool", tmp_path / "late.json"
     )
-    assert "1 queries, 1 new candidates" in reelrank.out(
+    assert "1 query, 1 new candidate (" in reelrank.out(
         "candidates", folder, "--pool", tmp_path / "late.json", "--again"
     )
     assert "Candidates from: B, ours, late" in reelrank.out("status", folder)
@@ -47,8 +47,8 @@ def test_runs_are_pooled_at_first_and_again(reelrank: Run, corpus_project: Proje
 
 def test_options_that_do_not_go_together_are_refused(reelrank: Run, corpus_project: Project, tmp_path: Path) -> None:
     for options, why in (
-        (("--again",), "goes with --pool"),
-        (("--pool", "a.json", "--probe", 3), "leave --probe out"),
+        (("--again",), "--again needs --pool"),
+        (("--pool", "a.json", "--probe", 3), "--probe works only without --pool"),
         (("--pool", "a.json", "--again", "--batch-size", 10), "leave --batch-size out"),
     ):
         assert why in reelrank.refusal("candidates", corpus_project.folder, *options)
@@ -74,7 +74,7 @@ CAPTIONS = (
     "Now the dog barks at the blue gate there or",
 )
 SENTENCES = (
-    "2 captions and queries are longer than the 8 tokens that the encoder reads; the rest of them does not count. "
+    "2 captions and queries are longer than the 8 tokens that the encoder reads, and the rest is ignored. "
     "The first: “Now the dog barks at the blue gate here and”",
     "1 caption or query has only characters that the encoder does not know, such as another script or emoji: “😀”",
     "1 caption or query has the same vector as another text, so the encoder cannot tell them apart: “Now the dog barks "
@@ -141,8 +141,8 @@ def test_what_the_rule_says_is_told_accepted_and_then_nothing_is_left(reelrank: 
     assert document["queries_by_batches"] == {"val": {"1": 2}, "test": {"1": 1}}
 
     out = reelrank.out("batches", "accept", folder, "--decline")
-    assert "2 batches are open: 40 pairs went to the annotators." in out
-    assert "1 were declined" in out
+    assert "Opened 2 batches with 40 pairs for the annotators (" in out
+    assert "Declined 1 batch." in out
     assert (
         reelrank.refusal("batches", "accept", folder)
         == "reelrank: there is nothing to accept: no query needs a decision about its next batch\n"

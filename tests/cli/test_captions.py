@@ -6,7 +6,9 @@ import pytest
 
 from backend.campaign.corpus.captions.rewriting import rewrite_captions
 from backend.campaign.nouns import OPERATOR
+from backend.campaign.selection.queries import drawing
 from backend.campaign.setup.project.folder import Project, open_project
+from backend.core.errors import ProjectError
 from backend.encoders import sentence
 from chat_server import Answer, lines, serving, without_names
 from cli.conftest import Run
@@ -21,7 +23,7 @@ def test_a_proposal_is_shown_counted_and_followed_by_what_to_do(reelrank: Run, c
     assert "Boris  a man          12  Boris" in out
     assert f"{folder / 'cast.csv'}: 4 names, 4 of them new" in out
     assert "2 men, 2 women, 0 persons, 0 others, 0 undecided." in out
-    assert out.splitlines()[-1] == f"Correct the column becomes, then run: reelrank rewrite {folder}"
+    assert out.splitlines()[-1] == f"Correct the column `becomes`, then run: reelrank rewrite {folder}"
     again = reelrank("cast", folder)[1]
     assert "4 names, 0 of them new" in again
     assert "example" not in again
@@ -56,14 +58,14 @@ def test_what_became_of_the_captions_and_what_it_took_is_told(reelrank: Run, pro
         command += ["--price-in", "0.5", "--price-out", "2"]
         code, said, _ = reelrank(*command)
         assert code == 0
-        assert "48 captions: 24 accepted at once, 12 after another attempt, 12 wait for a person, 0 had been" in said
+        assert "48 captions: 24 accepted at once, 12 accepted after another attempt, 12 in need of a dec" in said
         assert (
-            "This time: 8 requests, 7,000 tokens asked, 700 answered, cost 0.0049 at the prices given; "
-            "of 1 requests the endpoint did not tell the tokens.\n"
+            "This time: 8 requests, 7,000 input and 700 output tokens, cost 0.0049 at your prices; "
+            "the endpoint did not report the tokens of 1 request.\n"
         ) in said
         code, said, _ = reelrank(*command)
-        assert "This time: 0 requests, 0 tokens asked, 0 answered, cost 0.0000" in said
-        assert "With earlier runs: 8 requests, 7,000 tokens asked, 700 answered, cost 0.0049" in said
+        assert "This time: 0 requests, 0 input and 0 output tokens, cost 0.0000" in said
+        assert "In total: 8 requests, 7,000 input and 700 output tokens, cost 0.0049" in said
         assert len(server.asked) == 8
         assert "cost" not in reelrank(*command[:-4])[1]
 
@@ -93,24 +95,24 @@ def test_an_endpoint_that_is_not_there_is_a_refusal(reelrank: Run, project: Proj
     )
     assert (code, said) == (1, "")
     assert (
-        error
-        == "reelrank: 127.0.0.1: it cannot be reached, or hangs up: is the address right, and does the server run?\n"
+        error == "reelrank: 127.0.0.1: it cannot be reached, or closes the connection: check the address, and that the "
+        "server is running\n"
     )
 
 
 def test_the_summary_is_the_papers_table(reelrank: Run, corpus_project: Project) -> None:
     folder = corpus_project.folder
     assert reelrank("rewrite", folder, "--summary") == (
-        *(0, "0 imprecise captions, 0 of them changed; words a caption 0.00 before, 0.00 after.\n", ""),
+        *(0, "0 imprecise captions, 0 of them changed; words per caption: 0.00 before, 0.00 after.\n", ""),
     )
     with (folder / "reelrank.toml").open("a") as file:
         file.write('"Anna" = "a woman"\n"Boris" = "a man"\n"Carla" = "a woman"\n"Dev" = "someone"\n')
     rewrite_captions(open_project(folder), OPERATOR, now=NOW)
     code, out, err = reelrank("rewrite", folder, "--summary")
     assert (code, err) == (0, "")
-    assert out.startswith("48 imprecise captions, 48 of them changed; words a caption ")
+    assert out.startswith("48 imprecise captions, 48 of them changed; words per caption: ")
     assert [line.split() for line in out.splitlines()[1:]] == [
-        ["replacement", "words", "count"],
+        ["replacement", "count"],
         *(["a", "woman", "24"], ["a", "man", "12"], ["someone", "12"]),
     ]
 
@@ -121,7 +123,7 @@ def test_queries_are_drawn_brought_and_taken_back(reelrank: Run, corpus_project:
     code, out, err = reelrank("queries", folder, "--val", "2", "--from", tmp_path / "q.txt", "--seed", "4")
     assert (code, err) == (0, "")
     assert "2 validation, 2 test and 45 training queries, 2 of them from q.txt, seed 4" in out
-    assert "Removed from training: 1 captions with the text of a validation or test query." in out
+    assert "Removed from training: 1 caption with the text of a validation or test query." in out
     code, out, _ = reelrank("queries", folder, "--write", tmp_path / "queries.csv")
     assert (code, out.startswith(f"Written: {tmp_path / 'queries.csv'}.")) == (0, True)
     head, *lines = (tmp_path / "queries.csv").read_text().splitlines()
@@ -137,12 +139,38 @@ def test_queries_are_drawn_brought_and_taken_back(reelrank: Run, corpus_project:
         in err
     )
     code, out, _ = reelrank("queries", folder, "--undo")
-    assert (code, out) == (0, "Taken back: 49 queries, 0 candidates, 0 pairs.\n")
+    assert (code, out) == (0, "Removed 49 queries, 0 candidates and 0 pairs.\n")
+
+
+def test_a_note_about_rewriting_comes_before_queries_are_drawn(
+    reelrank: Run, corpus_project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = corpus_project.folder
+    note = f"To rewrite them first: reelrank queries {folder} --undo, then reelrank rewrite {folder}\n"
+
+    def stop(*_: object, **__: object) -> None:
+        raise ProjectError("stopped before the draw")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(drawing, "draw_queries", stop)
+        code, out, err = reelrank("queries", folder, "--val", "1")
+    assert (code, out.endswith(note), "stopped before the draw" in err) == (1, True, True)
+    assert "--undo" not in reelrank.out("queries", folder, "--val", "1", "--dry-run").partition("\n")[0]
+    with (folder / "reelrank.toml").open("a") as file:
+        file.writelines(f'"{name}" = "a person"\n' for name in PEOPLE)
+    rewrite_captions(open_project(folder), OPERATOR, now=NOW)
+    assert "not rewritten" not in reelrank.out("queries", folder, "--val", "1")
+
+
+def test_a_very_long_query_is_named(reelrank: Run, corpus_project: Project, tmp_path: Path) -> None:
+    (tmp_path / "q.txt").write_text("tea " * 200)
+    out = reelrank.out("queries", corpus_project.folder, "--from", tmp_path / "q.txt")
+    assert "Note: 1 query is very long (up to 799 characters)." in out
 
 
 def test_a_command_that_says_nothing_or_two_things_is_wrong_usage(reelrank: Run, corpus_project: Project) -> None:
     code, _, err = reelrank("queries", corpus_project.folder)
-    assert (code, "bring your own with --from FILE" in err) == (2, True)
+    assert (code, "or your own queries, --from FILE" in err) == (2, True)
     assert reelrank("queries", corpus_project.folder, "--undo", "--val", "3")[0] == 2
 
 
@@ -162,16 +190,14 @@ def test_probes_are_told_of_and_drawn(reelrank: Run, judging: Judging, tmp_path:
     code, out, err = reelrank("candidates", folder, "--batch-size", "10", "--probe", "1", "--seed", "3")
     assert (code, err) == (0, "")
     assert "3 queries, 120 candidates, 30 pairs open for judging" in out
-    assert (
-        "1 of the queries are probed: 38 further pairs, which no release holds. Once they are judged: reelrank " in out
-    )
+    assert "1 of the queries have a probe, with 38 more pairs to judge that no release includes. Once" in out
     code, _, err = reelrank("batches", "depth", folder, tmp_path / "out")
     assert (code, "none of the 48 pairs of probed queries has a relevance yet" in err) == (1, True)
     for pair in judging.pairs():
         judging.grade(0, pair.pair, 3)
         judging.grade(1, pair.pair, 3)
     code, out, _ = reelrank("batches", "depth", folder, tmp_path / "out")
-    assert (code, "48 of 48 pairs of 1 probed queries have a relevance." in out) == (0, True)
+    assert (code, "48 of 48 pairs of 1 probed query have a relevance." in out) == (0, True)
     names = ("probe-bins.csv", "probe-pairs.csv", "probe.png", "probe.svg")
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [*names]
     code, out, _ = reelrank("status", folder)

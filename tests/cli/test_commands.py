@@ -116,7 +116,7 @@ def test_a_refusal_is_one_message_and_code_1(
     [
         (["import", "p", "f", "--format", "xml"], f"'xml' is not one of {', '.join(list(CORPUS_FORMATS)[:5])}"),
         (["import", "p", "f", "--columns", "start"], "'start' is not of the form NAME=COLUMN,NAME=COLUMN"),
-        (["import", "p", "f", "--columns", "start=a,start=b"], "names something twice"),
+        (["import", "p", "f", "--columns", "start=a,start=b"], "gives a name twice"),
         (["candidates", "p", "--batch-size", "41"], "41 is not in the range 1<=x<=40"),
         (["evaluate", "--truth", "t", "--run", "r", "--k", "ten"], "'ten' is not a list of numbers"),
         (["evaluate", "--truth", "t", "--run", "r", "--option", "gain=cubic"], "gain is one of linear, exp2"),
@@ -195,7 +195,7 @@ def test_what_a_clip_is_written_as_its_extension_says(reelrank: Run, tmp_path: P
     for name, begins in (("a.mp4", b"\0\0\0"), ("A.WEBM", b"\x1a\x45\xdf\xa3"), ("a.gif", b"GIF89a")):
         assert reelrank.out("clip", video, "1", "4", tmp_path / name).endswith(f"{name}: 6 frames, 3.000 s\n")
         assert (tmp_path / name).read_bytes().startswith(begins)
-    assert "a.avi: has no extension of a clip: name it .mp4, .webm or .gif" in reelrank.refusal(
+    assert "a.avi: has no extension of a clip: end its name in .mp4, .webm or .gif" in reelrank.refusal(
         "clip", video, "1", "4", tmp_path / "a.avi"
     )
 
@@ -221,10 +221,13 @@ def test_a_clip_is_not_cut_over_its_own_video_nor_into_a_folder(reelrank: Run, s
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("pair_id,worker,relevance\na,1,2\na,2,2\nb,1,3\n", "1 in consensus, 1 discarded (1 of them lack grades)"),
+        (
+            "pair_id,worker,relevance\na,1,2\na,2,2\nb,1,3\n",
+            "1 discarded (1 of them without enough grades)",
+        ),
         (
             "pair_id,worker,relevance,round,adjudicated\na,1,2,1,\na,2,2,1,\nb,1,3,1,\nc,1,0,1,4\nc,2,4,1,4\n",
-            "1 in consensus, 1 decided by a lead, 0 discarded, 1 undecided (they lack grades)",
+            "1 in consensus, 1 adjudicated, 0 discarded, 1 without enough grades",
         ),
         ("pair_id,worker,relevance\na,1,2\na,2,2\n", "1 in consensus, 0 discarded\n"),
     ],

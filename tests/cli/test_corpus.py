@@ -22,11 +22,11 @@ def folder(tmp_path: Path) -> Path:
 
 def test_the_summary_tells_what_was_taken_and_what_was_not_and_why(reelrank: Run, folder: Path) -> None:
     out = reelrank.out("import", folder, EXAMPLES / "activitynet.json")
-    assert "activitynet.json: format activitynet, told from its content (" in out
+    assert "activitynet.json: format activitynet, detected from its content (" in out
     words = " ".join(out.split())
-    assert "what taken new videos 2 2 moments 3 3 captions 3 3" in words
+    assert "what read new videos 2 2 moments 3 3 captions 3 3" in words
     assert "1 the end is not after the start video v_aBcDeFgHiJk, sentence 3" in words
-    assert "Note: sentences with white space around them, stripped: 2" in words
+    assert "Note: sentences stripped of surrounding white space: 2" in words
     _, again, _ = reelrank("import", folder, EXAMPLES / "activitynet.json", "--format", "activitynet")
     assert "activitynet.json: format activitynet (" in again
     assert "videos 2 0 moments 3 0 captions 3 0" in " ".join(again.split())
@@ -34,20 +34,20 @@ def test_the_summary_tells_what_was_taken_and_what_was_not_and_why(reelrank: Run
 
 def test_tvr_says_which_lines_it_took(reelrank: Run, folder: Path) -> None:
     _, out, _ = reelrank("import", folder, EXAMPLES / "tvr.jsonl")
-    assert "Note: lines of type v were taken (--type). The paper takes v, purely visual" in out
+    assert "Note: lines of type v were imported. The paper uses v, purely visual" in out
     assert "captions 1 1" in " ".join(out.split())
     _, out, _ = reelrank("import", folder, EXAMPLES / "tvr.jsonl", "--type", "t,vt")
-    assert "Note: lines of type t,vt were taken" in out
+    assert "Note: lines of type t,vt were imported" in out
     _, out, _ = reelrank("import", folder, EXAMPLES / "tvr.jsonl", "--type", "all")
-    assert "Note: lines of every type were taken" in out
+    assert "Note: lines of every type were imported" in out
     assert "captions 3 0" in " ".join(out.split())
 
 
 def test_a_dry_run_says_so_and_writes_nothing(reelrank: Run, folder: Path) -> None:
     out = reelrank.out("import", folder, EXAMPLES / "tacos.json", "--dry-run")
     words = " ".join(out.split())
-    assert "what taken would be new videos 1 1 moments 2 2 captions 2 2" in words
-    assert "1 it repeats an earlier one's video, span and caption: merged" in words
+    assert "what read would be new videos 1 1 moments 2 2 captions 2 2" in words
+    assert "1 video, span and caption of an earlier row: merged" in words
     assert out.endswith("Nothing was written: this was a dry run.\n")
     _, status, _ = reelrank("status", folder, "--json")
     assert (json.loads(status)["videos"], json.loads(status)["captions"]) == (0, 0)
@@ -61,7 +61,7 @@ def test_columns_of_any_name(reelrank: Run, folder: Path, tmp_path: Path) -> Non
         in reelrank.refusal("import", folder, path)
     )
     called = "video=clip,start=begin,end=finish,caption=what"
-    assert "format csv, told from its content" in reelrank.out("import", folder, path, "--columns", called)
+    assert "format csv, detected from its content" in reelrank.out("import", folder, path, "--columns", called)
     assert (
         reelrank.refusal("import", folder, EXAMPLES / "tvr.jsonl", "--columns", called)
         == "reelrank: tvr.jsonl: --columns works only with csv and jsonl: this file is tvr\n"

@@ -15,21 +15,21 @@ from support import NOW, Judging
 
 def test_describing_is_opened_for_people_told_of_and_closed(reelrank: Run, judging: Judging) -> None:
     folder = opened(judging).project.folder
-    assert "open for Anna, Boris, in 1 of the videos; 2.5 descriptions a minute of video are wanted" in reelrank.out(
+    assert "open for Anna, Boris, in 1 of the videos; 2.5 descriptions wanted per minute of video" in reelrank.out(
         "describe", "open", folder, "--who", "anna", "--who", "Boris", "--video", "v2", "--per-minute", 2.5
     )
     assert [may_describe(judging.project, one) for one in judging.annotators] == [True, True, False, False]
     assert json.loads(reelrank("describe", folder, "--json")[1])["choice"]["videos"] == ["v2"]
     assert "Describing is closed." in reelrank("describe", "close", folder)[1]
     assert "Nothing to do" in reelrank("describe", "close", folder)[1]
-    assert "nobody may describe" in reelrank("describe", folder)[1]
+    assert "Describing is closed. Open it with" in reelrank("describe", folder)[1]
 
 
 def test_what_cannot_be_chosen_is_named_all_at_once(reelrank: Run, judging: Judging) -> None:
     folder = opened(judging).project.folder
     code, _, err = reelrank("describe", "open", folder, "--who", "Zoe", "--who", "Yan")
     names = [row.person.name for row in list_people(judging.project, OPERATOR)]
-    assert (code, f"nobody is called Zoe, Yan; the users are {', '.join(names)}" in err) == (1, True)
+    assert (code, f"there is no user named Zoe, Yan; the users are {', '.join(names)}" in err) == (1, True)
     err = reelrank.refusal("describe", "open", folder, "--who", "Lea", "--video", "v99", "--per-video", 1)
     assert "Lea is a lead" in err
     assert "no video v99" in err
@@ -38,7 +38,7 @@ def test_what_cannot_be_chosen_is_named_all_at_once(reelrank: Run, judging: Judg
 
 def test_descriptions_are_listed_and_exported(reelrank: Run, judging: Judging, tmp_path: Path) -> None:
     folder = opened(judging).project.folder
-    assert reelrank("describe", "list", folder) == (0, "There are none.\n", "")
+    assert reelrank("describe", "list", folder) == (0, "No descriptions to list.\n", "")
     send(judging, 0, event("d1"), event("d2", video="2", sentence="A dog runs."))
     accept_description(judging.project, judging.lead, "d2", seen=1, now=NOW)
     _, out, _ = reelrank("describe", "list", folder)

@@ -183,7 +183,7 @@ def test_by_default_doubts_come_first_and_then_one_small_table(
         lines[2] == "In videos that the truth does not name, of the first 40 predictions: good 14%, poor 14%, third 14%"
     )
     assert all(line.startswith("Warning: ") for line in lines[3:blank])
-    assert "poor.json: the scores of 12 queries do not fall" in lines[3]
+    assert "poor.json: the scores of 12 queries are not in falling order" in lines[3]
     sentence, title, head, *rows, _, more = lines[blank + 1 :]
     assert sentence == "preset paper; 12 queries, 72 moments"
     assert title.startswith("NDCG@K, IoU>=mu: ")
@@ -307,8 +307,8 @@ def test_charts_of_papers_are_drawn_by_name(reelrank: Run, arguments: list[objec
         ("ordr=x.svg", 2, "'ordr' is not one of by-k, order, own-video"),
         ("order=x.pdf", 2, "x.pdf is neither .svg nor .png"),
         ("own-video=x.svg", 2, "needs pools: add --pool FILE"),
-        ("by-k=x.svg", 1, "by-k would be empty: there is one cut-off for ndcg@5,0.5: give several"),
-        ("order=x.svg", 1, "order would be empty: runs are sorted by one measure under others: give two runs or more"),
+        ("by-k=x.svg", 1, "by-k would be empty: ndcg@5,0.5 has only one cut-off: give several"),
+        ("order=x.svg", 1, "order would be empty: this chart compares the order of runs: give at least two runs"),
     ],
 )
 def test_a_chart_of_nothing_is_refused_in_words(
@@ -329,7 +329,7 @@ def test_a_measure_without_a_cut_off_is_no_line_by_cut_off(
 ) -> None:
     asked = ("evaluate", "--truth", files[0], "--run", files[1][0], "--measure", "map,axiou@1,axiou@5")
     assert (
-        "map@0.3 has no cut-off: put a measure that has some first, such as --measure recall --k 1,5,10"
+        "map@0.3 has no cut-off: put a measure with cut-offs first, such as --measure recall --k 1,5,10"
         in reelrank.refusal(*asked, "--chart", f"by-k={tmp_path / 'x.svg'}")
     )
 

@@ -121,7 +121,7 @@ def test_the_report_has_the_texts_and_lengths_of_the_pools(reelrank: Run, tmp_pa
     assert "A person opens the fridge." in text
     assert "pool=pools.json" in text
     assert "predictions outside them, left out: pools_run 0" in text
-    assert "The truth is the pools" in text
+    assert "The truth comes from the pools" in text
 
 
 def test_a_pool_takes_the_names_of_videos_from_a_map(reelrank: Run, tmp_path: Path) -> None:

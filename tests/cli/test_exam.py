@@ -32,9 +32,9 @@ def settled(judging: Judging) -> Judging:
 def test_an_exam_is_set_told_of_and_ended(reelrank: Run, settled: Judging) -> None:
     folder = settled.project.folder
     out = reelrank.out("exam", "set", folder, "--queries", 1, "--pairs", 6, "--seed", 4, "--most-missed", 12.5)
-    assert "Exam of 5 pairs of 1 queries from settled pairs, seed 4; 12.5 % may miss." in out
+    assert "Exam of 5 pairs of 1 query from settled pairs, seed 4; 12.5 % of the answers may miss." in out
     assert "Right grades: 0: 1, 1: 1, 2: 1, 3: 1, 4: 1" in out
-    assert "Note: Asked for 1 query with 6 pairs each; there were only 5 pairs of 1 query to be had." in out
+    assert "Note: Asked for 1 query with 6 pairs each; only 5 pairs of 1 query are available." in out
 
     me = settled.annotators[3]
     found = exam_act(settled.project, me, ExamAct.START, now=NOW)
@@ -55,18 +55,18 @@ def test_an_exam_is_set_told_of_and_ended(reelrank: Run, settled: Judging) -> No
     assert first == [me.name, "missed", "first,", "%", "5", "40.0", "11.8", "76.9"]
     assert after == ["missed", "after,", "%", "5"]
     assert kappa == ["kappa", "5", "0.00", "0.00", "0.00"]
-    assert f"{me.name}, missed after, %: 2 of 2 missed clips not looked at again yet" in out
+    assert f"{me.name}, missed after, %: 2 of 2 missed clips not yet looked at again" in out
     (person, group) = csv.DictReader((folder / "exam.csv").read_text(encoding="utf-8").splitlines())
     assert (person["name"], person["missed_first"], person["kappa"]) == (me.name, "0.4", "0.0")
     assert (group["of"], group["missed_first_n"], group["missed_first_reason"]) == (
-        *("all", "1", "one person alone has no interval"),
+        *("all", "1", "one person alone gives no interval"),
     )
     told = json.loads(reelrank("exam", "results", folder, "--json")[1])
     assert [one["person"]["name"] for one in told["people"]] == [me.name]
     assert "cannot be written" in reelrank("exam", "results", folder, "--csv", folder / "no" / "exam.csv")[2]
     assert reelrank("exam", "off", folder)[1] == "The exam is over: everybody may judge.\n"
     assert "no exam" in reelrank("exam", "off", folder)[1]
-    assert "This project holds no exam." in reelrank("exam", "status", folder)[1]
+    assert "This project has no exam." in reelrank("exam", "status", folder)[1]
 
 
 def test_an_exam_that_guessing_passes_is_seen_before_and_held_for_a_reason_only(
@@ -80,16 +80,16 @@ def test_an_exam_that_guessing_passes_is_seen_before_and_held_for_a_reason_only(
     assert ["always", "2", "2", "5", "40.0", "PASSES"] in table
     (chance,) = (line for line in table if line[:2] == ["by", "chance"])
     assert chance[2:5] == ["2.4", "5", "48.0"]
-    assert "To hold it all the same, say why: --although REASON" in out
+    assert "To use this exam anyway: --although REASON" in out
     assert exam_held(settled.project, OPERATOR) is None
 
-    assert "always 2 misses 2 of 5 and would pass" in reelrank.refusal("exam", "set", folder, *drawn)
+    assert "grade 2 throughout misses 2 of 5 and would pass" in reelrank.refusal("exam", "set", folder, *drawn)
     assert exam_held(settled.project, OPERATOR) is None
     assert reelrank("exam", "set", folder, *drawn, "--although", " two people  try it ")[0] == 0
-    assert "Held all the same: two people try it\n" in reelrank("exam", "status", folder)[1]
+    assert "Reason to use it anyway: two people try it\n" in reelrank("exam", "status", folder)[1]
     told = json.loads(reelrank("exam", "status", folder, "--json")[1])
     assert told["although"] == "two people try it"
-    assert "always 2 misses 2 of 5 and would pass" in told["weak"]
+    assert "grade 2 throughout misses 2 of 5 and would pass" in told["weak"]
 
     assert reelrank("exam", "set", folder, "--pairs", 5, "--queries", 1, "--most-missed", 10)[0] == 0
     assert "all the same" not in reelrank("exam", "status", folder)[1], "a sound one needs no reason"
@@ -118,14 +118,14 @@ def test_a_preview_is_drawn_as_the_exam_will_be(reelrank: Run, settled: Judging,
 
 
 def test_before_anybody_handed_in_there_are_no_results(reelrank: Run, settled: Judging) -> None:
-    assert reelrank("exam", "results", settled.project.folder) == (0, "Nobody has handed an exam in yet.\n", "")
+    assert reelrank("exam", "results", settled.project.folder) == (0, "Nobody has handed in an exam yet.\n", "")
 
 
 def test_people_are_let_try_again_or_exempted(reelrank: Run, settled: Judging) -> None:
     folder, name = settled.project.folder, settled.annotators[3].name
     assert reelrank("exam", "exempt", folder, name, "--reason", "too early")[0] == 1
     reelrank("exam", "set", folder, "--newcomers-only", "--although", "a trial")
-    assert "may take the exam already" in reelrank("exam", "retake", folder, name)[2]
+    assert "can already take the exam" in reelrank("exam", "retake", folder, name)[2]
     assert reelrank("exam", "exempt", folder, name.lower(), "--reason", "wrote it")[0] == 0
     assert [one.phase for one in exam_results(settled.project, OPERATOR)] == [
         "exempt",
@@ -133,7 +133,7 @@ def test_people_are_let_try_again_or_exempted(reelrank: Run, settled: Judging) -
         "first",
         "exempt",
     ]
-    assert reelrank("exam", "retake", folder, name) == (0, f"{name} may take the exam once more.\n", "")
+    assert reelrank("exam", "retake", folder, name) == (0, f"{name} can take the exam once more.\n", "")
     assert exam_results(settled.project, OPERATOR)[3].phase == "first"
     assert "there is nobody named Zed" in reelrank.refusal("exam", "retake", folder, "Zed")
 
@@ -145,7 +145,7 @@ def test_a_key_is_read_from_a_file_or_refused_with_its_rows(reelrank: Run, settl
     assert "key.csv, row 2: grade is '7'" in reelrank.refusal("exam", "set", folder, "--from", key)
     assert exam_held(settled.project, OPERATOR) is None
     key.write_text(f"pair_id,grade\n{pair},4\n")
-    assert "Exam of 1 pairs of 1 queries from the key of key.csv; 20 % may miss." in reelrank.out(
+    assert "Exam of 1 pair of 1 query from the answer key in key.csv; 20 % of the answers may miss." in reelrank.out(
         "exam", "set", folder, "--from", key, "--although", "a trial"
     )
     assert (
@@ -163,8 +163,8 @@ def test_an_exam_of_open_pairs_goes_through_its_stages(reelrank: Run, judging: J
     fresh.rows("UPDATE annotator SET password_hash = 'x'")
     folder = judging.project.folder
     out = reelrank.out("exam", "set", folder, "--queries", 5, "--pairs", 3, "--key", "median")
-    assert "Exam of 9 pairs of 3 queries from open pairs, seed 1; 20 % may miss." in out
-    assert "Note: Asked for 5 queries with 3 pairs each; there were only 9 pairs of 3 queries to be had." in out
+    assert "Exam of 9 pairs of 3 queries from open pairs, seed 1; 20 % of the answers may miss." in out
+    assert "Note: Asked for 5 queries with 3 pairs each; only 9 pairs of 3 queries are available." in out
     assert "Right grades" not in out
     assert "reserved for an exam" in reelrank("status", folder)[1]
     fresh.finish(0, 0)
@@ -172,18 +172,18 @@ def test_an_exam_of_open_pairs_goes_through_its_stages(reelrank: Run, judging: J
     assert reelrank("exam", "use", folder)[0] == 1
     fresh.finish(1, 1)
     _, out, _ = reelrank("exam", "status", folder)
-    assert "Round open (key: median); its pairs are set aside from work until it ends." in out
+    assert "Round open (answer key: median); its pairs are reserved until it ends." in out
     assert "Handed in: Anna, Boris." in out
-    assert "always 1 misses 0 of 9 and would pass" in reelrank("exam", "close", folder)[2]
+    assert "grade 1 throughout misses 0 of 9 and would pass" in reelrank("exam", "close", folder)[2]
     out = reelrank.out("exam", "close", folder, "--although", "a trial")
-    assert "The key is there, for 9 pairs; 2 people have finished." in out
+    assert "The answer key is set for 9 pairs; 2 annotators have finished." in out
     assert "Right grades: 0: 0, 1: 9, 2: 0, 3: 0, 4: 0" in out
     _, out, _ = reelrank("exam", "status", folder, "--json")
     told = json.loads(out)
     assert (told["stage"], told["finished"], told["exam"]["key_from"]) == ("key fixed", ["Anna", "Boris"], "median")
     assert (
         reelrank.out("exam", "use", folder)
-        == "18 answers about 9 pairs count as judgements now.\nOf each of 2 people 9 to 9 count.\n"
+        == "Now 18 answers to 9 pairs count as judgements.\nEach of 2 annotators gave 9 to 9 of them.\n"
     )
     assert reelrank("exam", "use", folder)[0] == 1
 

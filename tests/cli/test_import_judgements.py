@@ -34,15 +34,14 @@ def test_the_report_names_what_was_taken_and_every_oddity(reelrank: Run, project
     first, *others = out.splitlines()
     assert first.startswith("raw.csv: 6 rows by 3 workers over 3 pairs (")
     assert others == [
-        "New: 3 people, 1 videos, 3 moments, 1 queries, 1 batches, 3 pairs; 0 pairs were here already, 1 are known by "
-        "their number alone.",
-        "1 pairs have no grade in this file.",
-        "Note: 1 pairs have another verdict or relevance in the file than here.",
-        "2 in consensus, 1 without: 0 discarded, 1 escalated, 0 with one grade.",
-        "Escalated, sent on to two further people now: 7",
-        "1 pairs graded twice by one worker, 1 rows that repeat another, 6 numbers below the highest that no pair has: "
-        "kept as they are.",
-        "Note: worker 0 has the number 7 here.",
+        "New: 3 annotators, 1 video, 3 moments, 1 query, 1 batch, 3 pairs; 0 pairs existed already, 1 stored by number "
+        "only.",
+        "Without a grade in this file: 1 pair.",
+        "Note: 1 pair had another verdict or relevance in the file.",
+        "2 in consensus, 1 without: 0 discarded, 1 disputed, 0 with one grade.",
+        "Disputed, now waiting for two more annotators: 7",
+        "Kept as they are: 1 pair graded twice by one worker, 1 repeated row, 6 unused pair numbers.",
+        "Note: worker 0 is number 7 in this project.",
     ]
 
 

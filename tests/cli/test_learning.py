@@ -152,7 +152,7 @@ def test_what_does_not_fit_the_weights_is_refused(done: Path, reelrank: Run) -> 
     assert "holds features of made up, 1.01 rows a second, but the model was trained with made up, 1 rows" in told
     rewrite(home, dim=9)
     told = reelrank("predict", folder, home / "run.json", *places)[2]
-    assert "frames.h5: features have 9 numbers, the model was made for 8" in told
+    assert "frames.h5: features have 9 numbers, but the model was made for 8" in told
     assert not (home / "run.json").exists()
     (home / "run.json").write_text("mine")
     assert "exists already" in reelrank("predict", folder, home / "run.json", *places)[2]
@@ -161,13 +161,13 @@ def test_what_does_not_fit_the_weights_is_refused(done: Path, reelrank: Run) -> 
 
 def test_features_that_do_not_fit_are_refused_by_file_and_video(home: Path, reelrank: Run) -> None:
     rewrite(home, videos=5)
-    refused(reelrank, home, "frames.h5: video v5: there are no features of it")
+    refused(reelrank, home, "frames.h5: video v5: has no features in this file")
     rewrite(home, rate=2.0)
     refused(reelrank, home, "frames.h5: video v0: 24 rows at 2 a second are 12.0 s, but it lasts 24.0 s")
     np.savez(home / "frames.npz", **{f"v{n}": np.full((24, 8), np.nan if n == 3 else 1.0) for n in range(6)})
     settings = (home / "train.toml").read_text().replace("frames.h5", "frames.npz")
     (home / "train.toml").write_text(settings)
-    refused(reelrank, home, "frames.npz: does not say how many rows a second has")
+    refused(reelrank, home, "frames.npz: does not say how many rows there are a second")
     (home / "train.toml").write_text("rate = 1.0\n" + settings)
     refused(reelrank, home, "frames.npz: video v3: row 0 (from 0) holds NaN or infinity")
 
@@ -180,10 +180,10 @@ def test_releases_that_do_not_fit_are_refused(home: Path, reelrank: Run) -> None
     (release / "train_top01.json").write_bytes(b"[]")
     refused(reelrank, home, "train_top01.json: has no query with a moment")
     (release / "train_top01.json").rename(release / "train_top20.json")
-    refused(reelrank, home, "has no train_top01.json (field `top`); of training sets it has train_top20.json")
+    refused(reelrank, home, "has no train_top01.json (field `top`); training sets there: train_top20.json")
     (release / "train_top01.json").write_bytes(train)
     (release / "val.json").write_bytes(b"[]")
-    refused(reelrank, home, "val.json: has no query: nothing can be asked")
+    refused(reelrank, home, "val.json: has no query to ask")
     (release / "val.json").write_bytes(b'[{"query_id": 1}]')
     refused(reelrank, home, "val.json, row 1: query 1: has no `query`")
 

@@ -176,7 +176,7 @@ def test_a_study_takes_any_measure_as_evaluate_does(reelrank: Run, files: dict[s
 def test_one_model_for_all_measures_is_told(reelrank: Run, files: dict[str, Any]) -> None:
     """All z-scores are 0 then, which says nothing about the model."""
     _, out, _ = reelrank("measures", "model-selection", *models("--measure", "ndcg@3,0.3", "--mu", "0.3"))
-    assert "Warning: every measure selects north, so all z-scores are 0" in out
+    assert "Warning: every measure selects north, so all z-scores over the selected models are 0" in out
 
 
 def test_axioms_need_no_files_and_show_the_shortest_counterexample(reelrank: Run, tmp_path: Path) -> None:
@@ -230,7 +230,7 @@ def test_an_unknown_preset_is_wrong_usage_and_names_the_present_ones(reelrank: R
 def test_unknown_durations_are_told(reelrank: Run, files: dict[str, Any]) -> None:
     without = [a for a in given() if a not in ("--videos", "videos.json")]
     _, out, _ = reelrank("measures", "noise", *without, "--sets", "2", "--jobs", "1")
-    assert "Warning: the durations of 3 of the truth's 3 videos are not known" in out
+    assert "Warning: the durations of 3 of the truth's 3 videos are unknown" in out
 
 
 def test_a_packed_video_map_is_read_like_any_other(reelrank: Run, files: dict[str, Any]) -> None:

@@ -32,9 +32,9 @@ def test_a_folder_becomes_videos_and_moments_and_what_is_wrong_is_told(
 ) -> None:
     code, out, err = reelrank("moments", folder, "--videos", videos, "--by", "shots", "--longest", 6)
     assert code == 1
-    assert "1 new videos from videos. " in out
-    assert " moments by shots from 1 shots of 1 videos" in out
-    assert "1 videos could not be taken as they are; the rest is done:\ntext.mp4: is not a video file" in err
+    assert "1 video added from videos. " in out
+    assert " moments by shots from 1 shot of 1 video" in out
+    assert "1 video with a problem; the rest is done:\ntext.mp4: is not a video file" in err
     (videos / "text.mp4").unlink()
     code, out, err = reelrank("moments", folder, "--by", "windows", "--lengths", "4", "--stride", "1")
     assert (code, err) == (0, "")
@@ -56,7 +56,7 @@ def test_moments_by_a_file(reelrank: Run, folder: Path, videos: Path, tmp_path: 
     (videos / "text.mp4").unlink()
     code, out, _ = reelrank("moments", folder, "--videos", videos, "--from", file)
     assert code == 0
-    assert "moments.csv: 1 moments, 1 of them new." in out
+    assert "moments.csv: 1 moment, 1 of them new." in out
     code, out, _ = reelrank("moments", folder, "--export", tmp_path / "out.csv")
     assert (tmp_path / "out.csv").read_text() == "video,start,end,origin,captions,pairs\nrain,1.0,3.0,imported,0,0\n"
     code, _, err = reelrank("moments", folder, "--only")
@@ -65,7 +65,10 @@ def test_moments_by_a_file(reelrank: Run, folder: Path, videos: Path, tmp_path: 
 
 
 def test_an_empty_project_says_what_it_wants(reelrank: Run, folder: Path) -> None:
-    assert reelrank("moments", folder)[:2] == (0, "The project has no videos yet: name their folder with --videos.\n")
+    assert reelrank("moments", folder)[:2] == (
+        0,
+        "The project has no videos yet. Add them with --videos FOLDER.\n",
+    )
     code, _, err = reelrank("moments", folder, "--by", "shots")
     assert (code, err) == (1, "reelrank: the project has no videos yet: name their folder with --videos\n")
 

@@ -35,7 +35,7 @@ def test_the_row_of_a_file_and_which_queries_are_odd(reelrank: Run, pools: Path)
     assert (rows["queries"], rows["videos"], rows["videos per pool"]) == ("7", "2", "2")
     assert rows["positive videos per query, mean, own included"] == "1.857"  # 13 of 7
     assert rows["queries without a distractor"] == "6"
-    assert "6 queries have a positive in every video" in out
+    assert "6 queries have only positive videos" in out
     assert "a#0, a#1, a#2, a#3, a#4 and 1 more" in out
     assert "1 queries" not in out
     assert "1 query has a short pool and is left out:\n  a#7" in out
@@ -96,6 +96,6 @@ def test_a_check_is_made_and_reported(reelrank: Run, tmp_path: Path) -> None:
 
 def test_a_project_that_checks_nothing_says_what_would(reelrank: Run, tmp_path: Path) -> None:
     reelrank("init", tmp_path / "p", "--encoder", "minilm")
-    assert "checks no pools: `reelrank mvmr check` makes a project that does" in reelrank.refusal(
+    assert "is no pool check: create one with `reelrank mvmr check`" in reelrank.refusal(
         "mvmr", "check-report", tmp_path / "p"
     )

@@ -124,6 +124,6 @@ def test_commands_have_both_options_or_none_and_are_named() -> None:
     assert "--cluster" in found["clips queued"]
     both = {name for name, options in found.items() if "--cluster" in options}
     assert both == {name for name, options in found.items() if "--jobs" in options}
-    told = OPERATIONS[OPERATIONS.index("**Several machines.**") :]
+    told = OPERATIONS[OPERATIONS.index("## Several machines") :]
     told = " ".join(told[: told.index("have both options")].split())
     assert both == {name for name in found if f"`{name.removesuffix(' queued')}`" in told}

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from backend.campaign.desk.exchange import desk, record_grades
-from backend.campaign.judging.model import GradeEvent
-from backend.campaign.judging.staffing import pause_person
+from backend.campaign.judging.model import Assignment, GradeEvent
+from backend.campaign.judging.staffing import assign, pause_person
 from backend.campaign.release.earlier.importing import import_judgements
+from backend.campaign.setup.people.accounts import list_people
 from backend.campaign.setup.project.folder import open_project
 from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.cli import service
@@ -75,9 +76,9 @@ def test_figures_of_everybody_and_sentences_of_what_is_flagged(reelrank: Run, gr
 def test_everything_of_one_person_with_the_reasons(reelrank: Run, graded: Path) -> None:
     _, out, _ = reelrank("users", "flags", graded, "--person", "WORKER 2")
     assert "worker 1" not in out
-    assert "worker 2, drift: The file of the earlier campaign does not say when the grades were given." in out
+    assert "worker 2, drift: The file of the earlier campaign does not say when grades were given." in out
     assert "worker 2, one grade: 33.3 % of 60 grades are 1" in out
-    assert "20 pairs of which nothing but the number is known" in out
+    assert "20 pairs known by number only" in out
     assert reelrank("users", "flags", graded, "--person", "nobody")[0] == 1
 
 
@@ -99,13 +100,14 @@ def test_hours_pay_and_payroll(reelrank: Run, judging: Judging, tmp_path: Path) 
     file = tmp_path / "pay.csv"
     out = reelrank.out("users", "hours", judging.project.folder, "--rate", 11, "--currency", "EUR", "--csv", file)
     assert out.splitlines()[1].split() == ["Anna", "1", "4", "1.00", "4", "11.00"]
-    assert "About 29.0 hours, 319.00 EUR at 900.0 s a judgement (an interval needs 10 working days of people)." in out
+    few = "an interval needs at least 10 working days, counted over all annotators"
+    assert f"About 29.0 hours, 319.00 EUR at 900.0 s a judgement ({few})." in out
     assert file.read_text().splitlines()[1].endswith(",1.000000,11.00,EUR")
     found = json.loads(reelrank("users", "hours", judging.project.folder, "--json")[1])
     assert (found["hours"], found["pay"], found["outlook"]["needed"]) == (1.0, None, 116)
     for away in judging.annotators[1:]:
         pause_person(judging.project, judging.lead, away.annotator_id, "on holiday", now=NOW)
-    assert "Nobody who may work can give 60 of them just now" in reelrank("users", "hours", judging.project.folder)[1]
+    assert "Nobody can give 60 of them now" in reelrank("users", "hours", judging.project.folder)[1]
 
 
 def test_a_wrong_day_is_wrong_usage_and_an_idle_time_says_so(reelrank: Run, judging: Judging) -> None:
@@ -113,5 +115,21 @@ def test_a_wrong_day_is_wrong_usage_and_an_idle_time_says_so(reelrank: Run, judg
     assert code == 2
     assert "is not a day such as 2026-03-14" in err
     out = reelrank("users", "hours", judging.project.folder, "--from", "2026-03-01", "--to", "2026-03-31")[1]
-    assert out.startswith("Nobody has worked here in this time.")
-    assert "No pay: reelrank.toml has no hourly_rate" in out
+    assert out.startswith("Nobody worked in this time.")
+    assert "No hourly rate set. Add hourly_rate" in out
+
+
+def test_a_user_is_removed_or_archived_with_their_work(reelrank: Run, judging: Judging) -> None:
+    folder = judging.project.folder
+    judging.grade(0, judging.pairs()[0].pair, 3)
+    give = Assignment(a_day=5)
+    assign(judging.project, judging.lead, [judging.annotators[0].annotator_id], give, now=NOW)
+    reelrank.out("users", "add", folder, "Zoe", "--role", "annotator")
+    assert reelrank.out("users", "remove", folder, "zoe") == "Zoe is removed.\n"
+    assert reelrank.out("users", "remove", folder, "Anna") == "Anna is archived. Their work stays on record.\n"
+    assert [one.person.name for one in list_people(judging.project, judging.lead) if one.is_archived] == ["Anna"]
+    assert len(judging.state(judging.pairs()[0].pair).grades) == 1
+    for gone in ("Zoe", "Anna"):
+        err = reelrank.refusal("users", "remove", folder, gone)
+        assert f"there is no user named {gone}; the users are " in err
+        assert "Anna" not in err.partition("the users are")[2]

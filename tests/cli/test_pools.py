@@ -31,7 +31,7 @@ def test_an_annotation_file_becomes_pools(reelrank: Run, corpus: Path, tmp_path:
     rows = {" ".join(row.split()[:-1]): row.split()[-1] for row in said.split("\n\n")[0].splitlines()}
     assert rows["queries with a pool of 6"] == "12"
     assert rows["positive videos per query, mean, own included"] == "3.000"  # six have 5, six have 1
-    assert "Looks: text alone." in said
+    assert "Visual: text alone." in said
     assert "Captions: as published." in said
     assert "thresholds 0.9 and 0.5 are the paper's, for sup-simcse-roberta-large" in said
     assert sorted(path.name for path in out.iterdir()) == ["manifest.json", "pairs.csv", "pools.json"]

@@ -58,7 +58,7 @@ def test_a_file_with_other_numbers_is_refused_once_somebody_graded(
     judging.grade(0, judging.pairs()[0].pair, 3)
     file = tmp_path / "three.toml"
     file.write_text(FILE)
-    assert f"{file}: has 3 grades: this campaign has 5, and somebody has graded" in reelrank.refusal(
+    assert f"{file}: has 3 grades, but this campaign has 5, and somebody has graded" in reelrank.refusal(
         "guideline", "set", judging.project.folder, file
     )
     assert "1  from the beginning" in reelrank("guideline", judging.project.folder)[1]
@@ -69,16 +69,16 @@ def test_practice_is_set_told_of_and_switched(reelrank: Run, judging: Judging, t
     with closing(sqlite3.connect(folder / "reelrank.db")) as db, db:
         db.execute("UPDATE video SET path = name")
     file.write_text("query,video,start,end,grade,explanation\nSomebody waves.,v0,0,2.5,3,All of it.\n")
-    assert reelrank("tutorial", "set", folder, file) == (0, "Newcomers practise on 1 pairs now.\n", "")
+    assert reelrank("tutorial", "set", folder, file) == (0, "New annotators practise on 1 pair from now on.\n", "")
     out = reelrank.out("tutorial", "status", folder)
-    assert "Newcomers are shown the tutorial." in out
+    assert "New annotators see the tutorial." in out
     assert "Somebody waves." in out
     told = json.loads(reelrank("tutorial", "status", folder, "--json")[1])
     assert (told["on"], told["practice"][0]["grade"], told["practice"][0]["people"]) == (True, 3, 0)
     reelrank("tutorial", "off", folder)
-    assert "begin at once" in reelrank("tutorial", "status", folder)[1]
+    assert "start at once" in reelrank("tutorial", "status", folder)[1]
     reelrank("tutorial", "on", folder)
-    assert "are shown" in reelrank("tutorial", "status", folder)[1]
+    assert "see the tutorial" in reelrank("tutorial", "status", folder)[1]
     file.write_text("query,video,start,end,grade,explanation\nSomebody waves.,v0,0,2.5,9,All of it.\n")
     assert "row 2: grade is '9'" in reelrank.refusal("tutorial", "set", folder, file)
 
@@ -92,13 +92,13 @@ def filmed(judging: Judging) -> Judging:
 
 def test_a_trial_from_its_beginning_to_its_end(reelrank: Run, filmed: Judging, tmp_path: Path) -> None:
     folder, (anna, boris, *_) = filmed.project.folder, filmed.annotators
-    assert reelrank("trial", "status", folder)[1] == "This project has had no trial round.\n"
+    assert reelrank("trial", "status", folder)[1] == "This project has had no calibration round.\n"
     err = reelrank.refusal("trial", "export", folder, tmp_path / "none.csv")
     assert not ((tmp_path / "none.csv").exists())
-    assert "no trial round" in err
+    assert "no calibration round" in err
     code, out, err = reelrank("trial", "start", folder, "--queries", 1, "--pairs", 2, "--seed", 7)
-    assert (code, out, err) == (0, "Trial round of 2 pairs of 1 queries, seed 7.\n", "")
-    assert "open already: end it first" in reelrank.refusal("trial", "start", folder)
+    assert (code, out, err) == (0, "Started a calibration round of 2 pairs of 1 query, seed 7.\n", "")
+    assert "already open: end it first" in reelrank.refusal("trial", "start", folder)
 
     for person, grade, note in ((anna, 4, "All of it, I think"), (boris, 1, None)):
         items = exam_act(filmed.project, person, ExamAct.START, now=NOW).items
@@ -107,7 +107,7 @@ def test_a_trial_from_its_beginning_to_its_end(reelrank: Run, filmed: Judging, t
     exam_act(filmed.project, anna, ExamAct.HAND_IN, now=NOW)
     code, out, _ = reelrank("trial", "status", folder)
     lines = [line.split() for line in out.splitlines()]
-    assert lines[0] == ["Trial", "round", "of", "2", "pairs,", "open."]
+    assert lines[0] == ["Calibration", "round", "of", "2", "pairs,", "open."]
     assert [anna.name, "2", "yes"] in lines
     assert [boris.name, "2"] in lines
     assert [line[:4] for line in lines if line[:1] == ["3"]] == [["3", "4", "1", "1"]] * 2  # apart, two grades, a note
@@ -115,19 +115,19 @@ def test_a_trial_from_its_beginning_to_its_end(reelrank: Run, filmed: Judging, t
     assert [len(pair["answers"]) for pair in told["pairs"]] == [2, 2]
 
     file = tmp_path / "trial.csv"
-    assert reelrank.out("trial", "export", folder, file, "--no-names") == f"4 answers are in {file}.\n"
+    assert reelrank.out("trial", "export", folder, file, "--no-names") == f"Written: {file}, 4 answers.\n"
     with file.open(encoding="utf-8", newline="") as opened:
         rows = list(csv.DictReader(opened))
     assert [(row["grade"], row["note"]) for row in rows] == [("4", "All of it, I think"), ("1", "")] * 2
     assert not {anna.name, boris.name} & {row["annotator"] for row in rows}
 
-    assert reelrank("trial", "end", folder)[1] == "The trial round is over.\n"
-    assert reelrank("trial", "end", folder)[1] == "Nothing to do: no trial round is open.\n"
-    assert "2 pairs, over." in reelrank("trial", "status", folder)[1]
+    assert reelrank("trial", "end", folder)[1] == "The calibration round has ended.\n"
+    assert reelrank("trial", "end", folder)[1] == "Nothing to do: no calibration round is open.\n"
+    assert "2 pairs, ended." in reelrank("trial", "status", folder)[1]
 
 
 def test_queries_are_chosen_by_their_number(reelrank: Run, filmed: Judging) -> None:
     query = list_queries(filmed.project, OPERATOR)[1].query_id
     out = reelrank.out("trial", "start", filmed.project.folder, "--query", query, "--pairs", 30)
-    assert out.splitlines()[0] == "Trial round of 20 pairs of 1 queries, chosen."
+    assert out.splitlines()[0] == "Started a calibration round of 20 pairs of 1 query, chosen."
     assert out.splitlines()[1].startswith("Note: Asked for 1 query with 30 pairs each")

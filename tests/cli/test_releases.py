@@ -7,6 +7,7 @@ import pytest
 
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.release.export.freezing import export_release
+from backend.campaign.release.export.kept_releases import list_releases
 from backend.campaign.review.adjudicating import adjudicate
 from cli.conftest import Run
 from support import NOW, PARTLY, Judging
@@ -22,7 +23,7 @@ def release(judging: Judging, tmp_path: Path) -> Path:
 
 def test_validate_says_what_it_looked_at_and_ends_with_1_where_something_is_wrong(reelrank: Run, release: Path) -> None:
     out = reelrank.out("validate", release)
-    assert "nothing is wrong" in out
+    assert "no problems" in out
     assert "Checked: raw_annotation.csv: 2 grades of 1 pairs; the rule gives the relevances" in out
     (release / "val.json").write_text((release / "val.json").read_text().replace('"relevance": 3', '"relevance": 7'))
     code, out, _ = reelrank("validate", release)
@@ -35,10 +36,10 @@ def test_validate_says_what_it_looked_at_and_ends_with_1_where_something_is_wron
 
 def test_import_release_says_what_came_back(reelrank: Run, release: Path, tmp_path: Path) -> None:
     out = reelrank.out("import-release", release, tmp_path / "again")
-    assert f"{tmp_path / 'again'} is a project now (" in out
+    assert f"Created the project {tmp_path / 'again'} (" in out
     assert "queries 2 val, 1 test, 45 train; 48 moments." in out
-    assert "2 grades of 1 pairs by 2 people, who are numbers here; 1 in consensus, 0 discarded, 0 decided by" in out
-    assert "The lists of 45 training queries are those of the release." in out
+    assert "2 grades of 1 pair by 2 annotators, now named by numbers; 1 in consensus, 0 discarded, 0 adju" in out
+    assert "Training lists from the release: 45." in out
     code, out, err = reelrank("import-release", release, tmp_path / "again")
     assert (code, out, "is a project already" in err) == (1, "", True)
     code, out, _ = reelrank("import-release", release, tmp_path / "other", "--json")
@@ -50,8 +51,8 @@ def test_other_forms_are_written_and_told_of_but_not_kept(reelrank: Run, judging
         judging.grade(who, judging.pairs()[0].pair, 3)
     project = judging.project.folder
     out = reelrank.out("export", project, tmp_path / "q", "--format", "qvhighlights", "--unfinished")
-    assert f"{tmp_path / 'q'}: 1 validation and 0 test queries with 1 graded moments; 4 files (" in out
-    assert "1 of the moments have relevance 3 or more, and are windows." in out
+    assert f"{tmp_path / 'q'}: 1 validation and 0 test queries with 1 graded moment; 4 files (" in out
+    assert "1 of the moments have relevance 3 or more, and become windows." in out
     assert "windows" not in reelrank.out("export", project, tmp_path / "t", "--format", "trec", "--unfinished")
     assert reelrank("releases", project, "--json")[1].strip() == "[]"
     assert reelrank("export", project, tmp_path / "n", "--format", "trec", "--name", "mine")[0] == 2
@@ -72,7 +73,7 @@ def test_releases_are_made_listed_and_compared(judging: Judging, reelrank: Run, 
     project, lead, pairs = judging.project, judging.lead, judging.pairs()
     folder = project.folder
     code, out, _ = reelrank("releases", folder)
-    assert (code, out.splitlines()[0]) == (0, f"No release was made yet. Next: reelrank export {folder} OUT")
+    assert (code, out.splitlines()[0]) == (0, f"There are no releases yet. Next: reelrank export {folder} OUT")
     for number, pair in enumerate(pairs[:21]):
         for who in (0, 1):
             judging.grade(who, pair.pair, number % 5)
@@ -85,14 +86,14 @@ def test_releases_are_made_listed_and_compared(judging: Judging, reelrank: Run, 
     adjudicate(project, lead, pairs[4].pair, 0, "another action", now=NOW + 30)
     options = ("--unfinished", "--adjudicated", "leave-out", "--no-keep")
     out = reelrank.out("export", folder, tmp_path / "v2", "--name", "v2", *options)
-    assert "Note: left out 1 pairs that a lead decided on." in out
+    assert "Note: left out 1 adjudicated pair." in out
     code, out, _ = reelrank("releases", folder, "--json")
     assert [(one["name"], one["moments"], one["file"] is None) for one in json.loads(out)] == [
         *(("v2", 20, True), ("v1", 20, False)),
     ]
     code, out, _ = reelrank("releases", folder)
     assert "v1: The first one" in out
-    told = "1 queries changed; of the moments 19 are the same, 0 have another relevance, 1 are gone, 1 are new."
+    told = "1 query changed. Moments: 19 the same, 0 with another relevance, 1 removed, 1 new."
     code, out, _ = reelrank("diff", "v1", tmp_path / "v2", "--project", folder, "--csv", tmp_path / "changes.csv")
     assert out.endswith(f"Written: {tmp_path}/changes.csv\n")
     assert code == 0
@@ -103,3 +104,17 @@ def test_releases_are_made_listed_and_compared(judging: Judging, reelrank: Run, 
     assert told in out
     assert "Lea" not in out
     assert "is not there" in reelrank.refusal("diff", tmp_path / "v1", tmp_path / "v3")
+
+
+def test_a_release_is_removed_for_a_reason(judging: Judging, reelrank: Run, release: Path) -> None:
+    folder = judging.project.folder
+    (name,) = (one.name for one in list_releases(judging.project, OPERATOR))
+    assert reelrank("releases", "remove", folder, name)[0] == 2, "needs --reason"
+    assert "Give a reason" in reelrank.refusal("releases", "remove", folder, name, "--reason", " ")
+    err = reelrank.refusal("releases", "remove", folder, "v9", "--reason", "Wrong licence")
+    assert err == f"reelrank: there is no release named v9; the releases are {name}\n"
+    assert (folder / "releases").exists()
+    said = reelrank.out("releases", "remove", folder, name, "--reason", "Wrong licence")
+    assert said == f"Removed the release {name}.\n"
+    assert "There are no releases yet." in reelrank.out("releases", folder)
+    assert list((folder / "releases").iterdir()) == []

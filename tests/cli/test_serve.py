@@ -65,7 +65,7 @@ def handed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Handed]:
 @pytest.mark.parametrize("address", ["9108", "localhost", ":9108", "localhost:0", "localhost:http", "localhost:99999"])
 def test_prometheus_needs_a_host_and_a_port(reelrank: Run, project: Path, address: str) -> None:
     code, _, err = reelrank("serve", project, "--metrics", address)
-    assert (code, err.strip()) == (1, f"reelrank: {address} is no address: write HOST:PORT, such as 127.0.0.1:9108")
+    assert (code, err.strip()) == (1, f"reelrank: {address} is not an address: write HOST:PORT, such as 127.0.0.1:9108")
 
 
 def test_prometheus_needs_an_address_that_is_free_and_its_package(
@@ -111,7 +111,7 @@ def test_a_base_path_is_in_every_address_that_is_told(
     assert f"{url}/session/invitation/" in reelrank("users", "add", project, "Zoe", "--role", "annotator")[1]
     code, _, err = reelrank("serve", project, "--base-path", "annotate")
     assert (code, len(handed)) == (1, 2)
-    assert err.startswith("reelrank: 'annotate' is no base path: give one such as /annotate")
+    assert err.startswith("reelrank: 'annotate' is not a base path: use letters")
 
 
 def test_a_folder_without_a_project_is_served_with_a_link_that_makes_one(
@@ -129,7 +129,7 @@ def test_a_folder_without_a_project_is_served_with_a_link_that_makes_one(
     assert [link and link[1] for link in links] == [f"{own}/annotate", "https://grade.example.org"]
     assert len({link and link[2] for link in links}) == 2, "each server has a token of its own"
     assert not any(new.iterdir()), "nothing is made before somebody follows the link"
-    assert "is no address of the web" in reelrank.refusal("serve", new, "--url", "grade.example.org")
+    assert "is not a web address" in reelrank.refusal("serve", new, "--url", "grade.example.org")
 
 
 def test_a_folder_with_other_files_is_not_served(reelrank: Run, tmp_path: Path, handed: Handed) -> None:

@@ -64,7 +64,7 @@ def test_captions_are_told_to_be_an_upper_bound(reelrank: Run, corpus_project: P
     out = reelrank.out("baseline", "caption", corpus_project.folder, tmp_path / "c.json", "--split", "val")
     assert "caption: 96 predictions for 2 queries" in out
     assert "It is an UPPER BOUND: it has seen the captions" in out
-    assert "Its name does not tell: score it with `reelrank evaluate ... --upper-bound c`." in out
+    assert "Its name does not mark it as an upper bound: score it with --upper-bound c." in out
     named = reelrank.out("baseline", "caption", corpus_project.folder, tmp_path / "caption.json", "--split", "val")
     assert "--upper-bound" not in named
     queries = dict(corpus_project.store.db.conn.execute("SELECT query_id, text FROM query WHERE split = 'val'"))
@@ -90,7 +90,7 @@ def test_captions_are_told_to_be_an_upper_bound(reelrank: Run, corpus_project: P
         (["random", "TRUTH", "there.json"], 1, "exists already"),
         (["random", "TRUTH", "OUT", "--windows", "4,x"], 2, "is not a list of numbers"),
         (["clip", "TRUTH", "OUT", "--nms", "0"], 1, "nms: 0 is not"),
-        (["clip", "TRUTH", "OUT", "--visual", "/no/such"], 1, "no such folder; name the folder of one with --visual"),
+        (["clip", "TRUTH", "OUT", "--visual", "/no/such"], 1, "no such folder; name its folder with --visual"),
         (["random", "TRUTH", "OUT", "--split", "val"], 1, "is a single truth"),
         (["random", "TRUTH", "OUT", "--split", "train"], 2, "'train' is not one of 'val', 'test'"),
         (["random", "PROJECT", "OUT"], 1, "there are no queries yet"),
@@ -137,13 +137,13 @@ def test_clip_looks_at_videos_and_features_keep_what_it_sees(reelrank: Run, seen
     model = write_clip(tmp_path / "tiny-clip")
     code, out, _ = reelrank("baseline", "clip", seen.folder, tmp_path / "c.json", "--visual", model, "--windows", "2,8")
     assert code == 1, "a video is left out"
-    assert "Videos that could not be looked at and are left out: 1\n  third.mp4" in out
+    assert "Videos that cannot be read and are left out: 1\n  third.mp4" in out
     run = json.loads((tmp_path / "c.json").read_text())
     assert {row[0] for row in run["1"]} == {"red", "blue"}
     assert {tuple(row[1:3]) for row in run["1"]} <= {(0, 2), (1, 3), (0, 3)}
     code, out, _ = reelrank("features", seen.folder, tmp_path / "f.h5", "--encoder", model, "--rate", 2)
     assert code == 1
-    assert "Features of 2 videos, 2 rows a second" in out
+    assert "features of 2 videos, 2 per second" in out
     with open_features(tmp_path / "f.h5") as found:
         assert found.videos == ("blue", "red")
         expected = load_clip(str(model))._model().frames(list(frames_at(tmp_path / "videos" / "red.mp4", 2.0)))
@@ -152,9 +152,9 @@ def test_clip_looks_at_videos_and_features_keep_what_it_sees(reelrank: Run, seen
 
 def test_features_are_refused_before_a_model_is_looked_for(reelrank: Run, seen: Project, tmp_path: Path) -> None:
     for arguments, told in (
-        (("f.npz",), "has to end in .h5"),
+        (("f.npz",), "end it in .h5"),
         (("f.h5", "--rate", "0"), "number above 0"),
-        (("f.h5", "--encoder", "/no/such"), "no such folder; name the folder of one with --encoder"),
+        (("f.h5", "--encoder", "/no/such"), "no such folder; name its folder with --encoder"),
     ):
         assert told in reelrank.refusal("features", seen.folder, tmp_path / arguments[0], *arguments[1:])
     assert not list(tmp_path.glob("f.*"))

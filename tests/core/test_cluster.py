@@ -38,7 +38,7 @@ def test_a_unit_whose_worker_dies_is_done_again(on_cluster: Where, tmp_path: Pat
 
 
 def test_a_unit_that_ends_each_worker_is_named(on_cluster: Where, tmp_path: Path) -> None:
-    with pytest.raises(WorkerLost, match=r"^unit 3: the process that worked on it died 3 times"):
+    with pytest.raises(WorkerLost, match=r"^unit 3: its process died 3 times"):
         parallel.run_units(units.always_dies, tmp_path, range(4), on_cluster, called="unit {}".format)
     assert parallel.run_units(operator.add, 1, [1, 2], on_cluster) == [2, 3]
 
@@ -54,7 +54,7 @@ def test_files_are_the_same_for_all_or_nothing_is_begun(on_cluster: Where, tmp_p
     assert list(empty.iterdir()) == []
     for look in ((f"{video}", 5), (f"{tmp_path}/none", None), (f"{tmp_path}/none", 0)):
         assert look[0] in cluster._why_not(backend.__version__, [look])
-    assert "and here is 0.0: install the same" in cluster._why_not("0.0", [])
+    assert "but this machine has 0.0: install the same version" in cluster._why_not("0.0", [])
 
 
 def test_a_folder_that_a_worker_does_not_see_is_named(
@@ -64,13 +64,13 @@ def test_a_folder_that_a_worker_does_not_see_is_named(
     (tmp_path / "seen").mkdir()
     monkeypatch.chdir(tmp_path)  # the workers stay where they are
     elsewhere = Path("/proc/self/cwd/seen")
-    with pytest.raises(ClusterUnavailable, match=rf"^worker tcp://.* does not see {elsewhere} as it is here"):
+    with pytest.raises(ClusterUnavailable, match=rf"^worker tcp://.* does not see {elsewhere} as this machine does"):
         parallel.run_units(units.always_dies, tmp_path, range(4), on_cluster, fills=[elsewhere])
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["seen"], "nothing was begun"
 
 
 def test_a_path_that_is_another_place_elsewhere_is_refused(on_cluster: Where) -> None:
-    with pytest.raises(ClusterUnavailable, match=r"^clips is another place on each machine"):
+    with pytest.raises(ClusterUnavailable, match=r"^clips means a different place on each machine"):
         parallel.run_units(operator.add, 1, [1, 2], on_cluster, fills=[Path("clips")])
 
 
@@ -171,7 +171,7 @@ def test_workers_that_go_and_a_scheduler_that_goes(tmp_path: Path, monkeypatch: 
 
     monkeypatch.setattr(cluster, "WITHOUT_WORKER_S", 0)
     monkeypatch.setattr(cluster, "FETCH_S", 0.5)
-    for gone, told in (("worker", "has had no worker"), ("scheduler", "does not answer any more")):
+    for gone, told in (("worker", "has had no worker"), ("scheduler", "no longer answers")):
         with LocalCluster(n_workers=1, threads_per_worker=1, processes=True, dashboard_address=":0") as local:
             address = local.scheduler_address
             found = parallel.each_unit(units.tell, tmp_path, units.endless(), Where(cluster=address))

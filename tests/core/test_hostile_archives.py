@@ -143,7 +143,7 @@ def test_an_hdf5_file_of_texts_or_of_one_enormous_chunk_is_refused(tmp_path: Pat
         file.create_dataset(
             "v", shape=(2, 2), maxshape=(None, None), chunks=(20_000, 20_000), dtype="f8", compression="gzip"
         )
-    for name, why in (("texts.h5", "holds no numbers"), ("chunk.h5", "unpacks to more than 2 GiB")):
+    for name, why in (("texts.h5", "must hold numbers"), ("chunk.h5", "unpacks to more than 2 GiB")):
         with pytest.raises(InputError, match=f"video v: {why}"), open_features(tmp_path / name, 1.0) as features:
             features.of("v")
 

@@ -36,7 +36,7 @@ def test_a_unit_whose_process_dies_is_done_again(tmp_path: Path) -> None:
 
 
 def test_a_unit_that_ends_each_process_is_named(tmp_path: Path) -> None:
-    with pytest.raises(WorkerLost, match=r"^unit 3: the process that worked on it died 3 times.*SIGKILL"):
+    with pytest.raises(WorkerLost, match=r"^unit 3: its process died 3 times.*SIGKILL"):
         parallel.run_units(units.always_dies, tmp_path, range(4), Where(2), called="unit {}".format)
     assert len(list(tmp_path.glob("3-*"))) == parallel.TRIES
 

@@ -174,7 +174,7 @@ def test_text_in_utf_16_is_read_or_refused_by_its_name() -> None:
     sts = "A dog runs.\tA dog is running.\t4.8\nA dog runs.\tTwo cats sleep.\t0.2\n\t\t\n"
     assert len(read_sts(sts.encode("utf-16"), "sts.tsv")) == 2
     assert video_map_file(unpack('{"vé": [20, 0]}'.encode("utf-16"), "v.json"), "v.json") == {0: "vé"}
-    without = "a.csv: seems to be UTF-16 without a byte order mark; save it as UTF-8"
+    without = "a.csv: looks like UTF-16 without a byte order mark; save it as UTF-8"
     for codec in ("utf-16-le", "utf-16-be"):
         assert refused(lambda codec=codec: parse(None, "video,start\n".encode(codec), "a.csv")) == [without]
     damaged = "video,start,end,caption\n".encode("utf-16")[:-1]
@@ -185,5 +185,5 @@ def test_names_that_differ_in_capitals_alone_are_told_apart_or_refused() -> None
     table = read_csv(b"Start,start,end\n1,2,3\n", "t.csv", ["start"])
     assert table.columns == {"start": ("2",)}
     assert refused(lambda: read_csv(b"Start,START,end\n1,2,3\n", "t.csv", ["start"])) == [
-        "t.csv, row 1: column 'start' stands 2 times in the header"
+        "t.csv, row 1: column 'start' occurs 2 times in the header: keep one"
     ]

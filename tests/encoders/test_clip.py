@@ -128,7 +128,7 @@ def test_the_identity_follows_from_the_files(folder: Path, clip: Clip, tmp_path:
     ("name", "message"),
     [
         ("./nowhere", "there is no such folder"),
-        ("nobody/such-a-clip", "not to be had from the model hub"),
+        ("nobody/such-a-clip", "not available from the model hub"),
         ("empty", "holds no weights"),
     ],
 )
@@ -144,7 +144,7 @@ def test_another_kind_of_model_is_refused(tmp_path: Path) -> None:
     sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
     transformers.BertModel(transformers.BertConfig(vocab_size=6, **sizes)).save_pretrained(tmp_path)
     transformers.BertTokenizerFast(str(tmp_path / "vocab.txt")).save_pretrained(tmp_path)
-    with pytest.raises(EncoderUnavailable, match="no CLIP model"):
+    with pytest.raises(EncoderUnavailable, match="not a CLIP model"):
         load_clip(str(tmp_path)).sentences(["a"])
 
 

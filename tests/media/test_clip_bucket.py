@@ -123,7 +123,7 @@ def test_keys_that_do_not_suffice_are_told_without_them(s3: S3, bucket: Address,
     s3.refuse = 403
     assert had(job)
     (told,) = troubles(job.cache)
-    assert told.startswith(f"{bucket} may not be read with the keys of this process")
+    assert told.startswith(f"{bucket} cannot be read with the keys of this process")
 
 
 def test_a_network_that_goes_in_the_middle_leaves_nothing_half(

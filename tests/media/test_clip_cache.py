@@ -285,7 +285,7 @@ def test_a_disk_that_stays_full_is_told_and_leaves_nothing(tmp_path: Path) -> No
         ensure(used, lambda: NOW - 60)
     with (
         patch.object(clips, "cut", FullDisk(tmp_path / "log", size=10)),
-        pytest.raises(NoRoom, match="make room there"),
+        pytest.raises(NoRoom, match="Free some space"),
     ):
         ensure(new, lambda: NOW)
     assert [path.name for path in new.path.parent.iterdir()] == [used.path.name]

@@ -138,10 +138,10 @@ def test_missing_and_damaged_frames_are_told_and_the_others_keep_their_time(tmp_
     assert contents(tmp_path / "clip.mp4")[0] == [0, Fraction(2, 3), Fraction(5, 3)]
     facts = measured(broken)
     assert facts.duration_s == probe(whole).duration_s
-    missing = "frames are missing, from 2.3 s on: 29 of 30 are there"
+    missing = "frames are missing from 2.3 s on: 29 of 30 exist"
     assert probe(broken).damage == missing
     assert facts.damage == f"damaged near 2.3 s: 27 of 30 frames; {missing}"
-    with pytest.raises(VideoUnreadable, match=r"broken ends at 10.0 s; the moment 11.0-12.0 s lies after it"):
+    with pytest.raises(VideoUnreadable, match=r"broken ends at 10.0 s, before the moment 11.0-12.0 s begins"):
         cut(broken, 11.0, 12.0, tmp_path / "clip.mp4")
 
 
@@ -149,7 +149,7 @@ def test_what_is_no_video_is_told(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "text").mkdir()
     (tmp_path / "text" / "1.jpg").write_text("no picture")
-    with pytest.raises(VideoUnreadable, match=r"empty holds no frames: .*\.jpg"):
+    with pytest.raises(VideoUnreadable, match=r"empty contains no frames: add .*\.jpg"):
         probe(tmp_path / "empty")
     with pytest.raises(VideoUnreadable, match="text is damaged: none of its frames can be shown"):
         probe(tmp_path / "text")
@@ -190,7 +190,7 @@ def test_another_content_is_noticed(tmp_path: Path) -> None:
     moved = folder.rename(tmp_path / "cat")
     require_unchanged(moved, identity)  # what it is called is not its content
     (moved / "00003.jpg").write_bytes((moved / "00002.jpg").read_bytes())
-    with pytest.raises(VideoUnreadable, match="cat has changed since it was taken into the project"):
+    with pytest.raises(VideoUnreadable, match="cat has changed since it was added to the project"):
         require_unchanged(moved, identity)
 
 

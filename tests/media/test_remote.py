@@ -79,7 +79,7 @@ def test_of_a_bucket_a_small_part_is_read_too(s3: S3, folder: Path, tmp_path: Pa
 
 
 def test_what_is_not_there_and_what_is_no_video_is_told(web: Ranges) -> None:
-    with pytest.raises(VideoUnreadable, match=r"nothing lies at http://127.*/gone.mp4"):
+    with pytest.raises(VideoUnreadable, match=r"there is nothing at http://127.*/gone.mp4"):
         probe(Address(f"{web.address}/gone.mp4"))
     with pytest.raises(VideoUnreadable, match=r"text.mp4 is not a video file"):
         probe(Address(f"{web.address}/text.mp4"))
@@ -87,7 +87,7 @@ def test_what_is_not_there_and_what_is_no_video_is_told(web: Ranges) -> None:
 
 def test_keys_that_do_not_suffice_are_no_fault_of_the_video(web: Ranges) -> None:
     web.refuse = 403
-    with pytest.raises(StorageUnavailable, match="may not be read with the keys"):
+    with pytest.raises(StorageUnavailable, match="cannot be read with the keys"):
         probe(Address(f"{web.address}/long.mp4"))
 
 
@@ -167,7 +167,7 @@ def test_a_prefix_of_a_bucket_is_a_folder(s3: S3, shelf: Path, tmp_path: Path) -
         name: path.relative_to(shelf).as_posix() for name, path in here.named().items()
     }
     for finding in (there, here):
-        with pytest.raises(VideoUnreadable, match=r"several video(s| files) of that name"):
+        with pytest.raises(VideoUnreadable, match=r"several video(s| files) have that name"):
             finding.find("dog_dinner")
     boxes = there.find("moving_boxes.mp4")
     same = ("fps", "duration_s", "width_px", "height_px", "has_audio", "codec", "frames", "damage", "size_bytes")
@@ -180,9 +180,11 @@ def test_a_prefix_of_a_bucket_is_a_folder(s3: S3, shelf: Path, tmp_path: Path) -
 
 def test_a_bucket_that_is_none_and_keys_that_do_not_suffice_are_told_apart(s3: S3) -> None:
     none = f"s3://none-of-these-{s3.port}"
-    with pytest.raises(StorageUnavailable, match=f"^{none}/season cannot be listed: there is no bucket {none}, or"):
+    with pytest.raises(
+        StorageUnavailable, match=f"^{none}/season cannot be listed: the bucket {none} does not exist, or"
+    ):
         listed(Address(f"{none}/season"))
     bucket = s3.bucket("lab")
     s3.refuse = 403
-    with pytest.raises(StorageUnavailable, match=f"^{bucket} may not be read with the keys"):
+    with pytest.raises(StorageUnavailable, match=f"^{bucket} cannot be read with the keys"):
         listed(Address(bucket))

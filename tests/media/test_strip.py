@@ -68,7 +68,7 @@ def test_a_moment_that_no_video_shows_is_refused_in_words(video: Path, tmp_path:
     with pytest.raises(VideoUnreadable, match="no video file"):
         film_strip(tmp_path / "lost.mp4", 0, 1)
     for start_s, end_s in ((5, 2), (-1, 2), (0, float("inf")), (float("nan"), 2)):
-        with pytest.raises(InputError, match="not a span of time"):
+        with pytest.raises(InputError, match="is not valid: it must start at 0 or later and end after its start"):
             film_strip(video, start_s, end_s)
 
 

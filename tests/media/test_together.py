@@ -58,7 +58,7 @@ def test_what_fails_by_itself_fails_alone(source: Path, tmp_path: Path) -> None:
     spans = [(0.2, 1.0), (0.901, 0.902), (2.5, 3.5), (15.0, 19.0)]  # without a frame of its own, past the end, after it
     told = cut_together(source, [CutSpan(*span, tmp_path / f"{n}.mp4") for n, span in enumerate(spans)], Profile())
     assert isinstance(told[-1], VideoUnreadable)
-    assert str(told[-1]) == "a.mkv ends at 3.0 s; the moment 15.0-19.0 s lies after it"
+    assert str(told[-1]) == "a.mkv ends at 3.0 s, before the moment 15.0-19.0 s begins"
     alone = [cut(source, *span, tmp_path / "alone.mp4") for span in spans[:-1]]
     assert told[:-1] == alone
     assert alone[-1].warnings
@@ -176,7 +176,7 @@ def test_a_full_disk_stops_with_a_message_and_keeps_what_is_whole(tmp_path: Path
     jobs = queue(ClipCache(tmp_path / "clips"), [video], (50, 52), (0, 3))
     cut_ahead(jobs[:1])
     part_of(jobs[1].path).symlink_to("/dev/full")  # which says what a full disk says
-    with pytest.raises(NoRoom, match=r"The disk of .*clips is full, so no clip can be cut: make room there"):
+    with pytest.raises(NoRoom, match=r"The disk of .*clips is full, so no clip can be cut. Free some space"):
         cut_ahead(jobs)
     assert [path.name for path in (tmp_path / "clips").iterdir()] == [jobs[0].path.name]
     assert cut_ahead(jobs).cut == 1

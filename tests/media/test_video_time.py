@@ -119,7 +119,7 @@ def test_a_clip_is_as_long_as_its_moment_and_begins_with_the_picture_on_screen(
 def test_a_moment_after_the_end_of_the_file_is_refused_and_one_across_it_is_told(tmp_path: Path) -> None:
     source = write_source(tmp_path / "a.mkv", SLIDES, Fraction(1, 1000), sound=("pcm_s16le", 8_000, 30.0))
     assert probe(source).duration_s == pytest.approx(30, abs=0.01)
-    with pytest.raises(VideoUnreadable, match=r"ends at 30\.0 s; the moment 31\.0-32\.0 s lies after it"):
+    with pytest.raises(VideoUnreadable, match=r"ends at 30\.0 s, before the moment 31\.0-32\.0 s begins"):
         cut(source, 31, 32, tmp_path / "clip.mp4")
     assert cut(source, 20, 60, tmp_path / "clip.mp4").duration_s == pytest.approx(10, abs=0.01)
 
@@ -262,7 +262,7 @@ def test_a_recording_of_another_kind_behind_one_is_named(tmp_path: Path) -> None
     first = mpeg(tmp_path / "a.ts", range(50))
     second = remuxed(mpeg(tmp_path / "b.ts", range(75)), tmp_path / "c.ts", number=0x300)
     both.write_bytes(first.read_bytes() + second.read_bytes())
-    assert "of the file come after it" in probe(both).damage
+    assert "of the file comes after that" in probe(both).damage
     assert probe(first).damage == ""
 
 

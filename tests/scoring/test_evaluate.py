@@ -464,7 +464,7 @@ class TestFiles:
     @pytest.mark.parametrize(
         ("run", "options", "message"),
         [
-            ([["a", 0, 9, 1], ["a", 0, 8, 2]], {}, "run.json: the scores of 1 queries do not fall"),
+            ([["a", 0, 9, 1], ["a", 0, 8, 2]], {}, "run.json: the scores of 1 query are not in falling order"),
             ([["a.mp4", 0, 9, 1]], {}, "run.json: none of its videos is in the truth"),
             ([["a", 9, 0, 1]], {"invalid": "skip"}, "run.json: 1 impossible moments were left out; the first:"),
             ([["a", 9, 0, 1]], {"preset": "tvr-ranking"}, "run.json: 1 impossible moments were kept as they are"),

@@ -51,7 +51,7 @@ def test_every_fault_of_the_grades_is_named_with_its_row(tmp_path: Path) -> None
         ({"relevant_clip_ids": [0, 1], "saliency_scores": [[1, 2]]}, "one for each clip"),
         ({"relevant_clip_ids": [10], "saliency_scores": [[1, 2]]}, "clip 10 is not one of the 10 clips"),
         ({"relevant_clip_ids": [0], "saliency_scores": [[1, 5]]}, "not all 0 to 4"),
-        ({"relevant_clip_ids": [0, 1], "saliency_scores": [[1, 2], [1]]}, "of the same people"),
+        ({"relevant_clip_ids": [0, 1], "saliency_scores": [[1, 2], [1]]}, "from the same people"),
         ({"relevant_clip_ids": [0], "saliency_scores": "good"}, "Expected `array"),
     ]
     path = tmp_path / "truth.jsonl"

@@ -83,11 +83,11 @@ def test_a_whole_run_in_another_unit_is_told_as_that(rate: float, unit: str) -> 
 def test_names_that_the_map_of_videos_lacks_are_counted_and_the_first_is_named() -> None:
     run = {"1": [["v1", 0, 9, 1], ["v1.mp4", 0, 10, 0.9], ["x", 1, 2, 0.8]], "2": [["v1.mp4", 5, 9, 0.7]]}
     assert warnings_of(run) == [
-        "run: 3 predictions are of videos that the map of videos does not have (2 names); the first: row 1, query 1, "
+        "run: 3 predictions are of videos that are not in the map of videos (2 names); the first: row 1, query 1, "
         "moment 2: 'v1.mp4'"
     ]
     assert warnings_of({"1": [["x", 1, 2, 0.8]], "2": FINE["2"]}) == [
-        "run: 1 prediction is of a video that the map of videos does not have; the first: row 1, query 1, moment 1: 'x'"
+        "run: 1 prediction is of a video that is not in the map of videos; the first: row 1, query 1, moment 1: 'x'"
     ]
     assert warnings_of(FINE) == []
     assert evaluate(TRUTH, run).warnings == ()  # no map says which names there are

@@ -119,7 +119,7 @@ class TestGiven:
             ({"benchmark": "mine"}, "benchmark: 'mine' is not one of "),
             (
                 {"benchmark": "charades-sta", "k": 5},
-                "benchmark: charades-sta says itself which measures, K, mu",
+                "benchmark: charades-sta sets its own measures, K, mu",
             ),
         ],
     )
@@ -142,12 +142,12 @@ class TestGiven:
             (
                 pd.DataFrame(TRUTH_ROWS),
                 pd.DataFrame(RUN_ROWS).assign(rank=1),
-                "run, row 2: query q1 has rank 1 in row 1",
+                "run, row 2: rank 1 of query q1 was already given in row 1",
             ),
             (
                 TRUTH,
                 pd.DataFrame(RUN_ROWS).assign(rank="first"),
-                "run: has in its column 'rank' str, not whole numbers",
+                "run: has str in its column 'rank', not whole numbers",
             ),
             (TRUTH, pd.DataFrame(RUN_ROWS).assign(score=None), "run, row 1: query q1, moment 1: score is "),
         ],
@@ -179,7 +179,7 @@ class TestEvaluation:
         lines = repr(evaluate(TRUTH, run, order="file", missing="skip")).splitlines()
         assert len(lines) <= 10
         assert lines[:2] == ["run: 1 queries, preset paper, missing=skip", "  ndcg@20,0.5       0.0000"]
-        assert lines[-1].startswith("  warning: run: the scores of 1 queries do not fall")
+        assert lines[-1].startswith("  warning: run: the scores of 1 query are not in falling order")
         assert lines[-1].endswith("(and 1 more in .warnings)")
         assert len(repr(evaluate({"q": TRUTH["q2"]}, {}, missing="skip")).splitlines()) <= 10
 

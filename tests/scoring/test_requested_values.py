@@ -47,14 +47,14 @@ def test_a_key_brings_its_own_cut_off_and_threshold_and_no_other() -> None:
     ("text", "told"),
     [
         ("mrr@10", "'mrr@10' is not one of "),
-        ("ndcg@ten", "'ten' is not a cut-off, a whole number from 1; ndcg is asked for as ndcg@K,mu"),
+        ("ndcg@ten", "'ten' is not a cut-off, a whole number from 1; write ndcg as ndcg@K,mu"),
         ("recall@0,0.5", "'0' is not a cut-off"),
-        ("recall@0.5", "'0.5' is not a cut-off, a whole number from 1; recall is asked for as recall@K,theta"),
+        ("recall@0.5", "'0.5' is not a cut-off, a whole number from 1; write recall as recall@K,theta"),
         ("recall@1,5", "'5' is not a threshold in (0, 1]"),
         ("recall@1,avg", "'avg' is not a threshold"),
-        ("axiou@10,0.5", "it takes no threshold; axiou is asked for as axiou@K"),
-        ("miou@1", "it takes no threshold; miou is asked for as miou"),
-        ("map@50", "'50' is not a threshold in (0, 1]; map is asked for as map@theta"),
+        ("axiou@10,0.5", "it takes no threshold; write axiou as axiou@K"),
+        ("miou@1", "it takes no threshold; write miou as miou"),
+        ("map@50", "'50' is not a threshold in (0, 1]; write map as map@theta"),
     ],
 )
 def test_what_is_no_key_is_refused_with_the_form_of_the_right_one(text: str, told: str) -> None:

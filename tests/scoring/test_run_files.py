@@ -102,8 +102,8 @@ def test_everything_that_is_wrong_with_a_list_is_told_at_once(tmp_path: Path) ->
     said = [(problem.row, problem.message) for problem in refused.value.problems]
     assert said == [
         (1, "split 'test' has no truth; there is one for val"),
-        (2, "is of no split, and there is a truth for each of val; give its `split`"),
-        (4, "the same model, variant, seed and split are there before; tell runs apart by `seed` or `name`"),
+        (2, "has no split, but there is a truth for each of val; give its `split`"),
+        (4, "the same model, variant, seed and split are already given; tell runs apart by `seed` or `name`"),
         (5, "give `split`, or `file` with one for each split, not both"),
     ]
 

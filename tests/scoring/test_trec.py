@@ -105,9 +105,9 @@ def test_ids_that_a_line_of_trec_cannot_hold_are_refused(tmp_path: Path) -> None
     (tmp_path / "r.json").write_text('{"q 1": [["v", 0, 9, 1]]}')
     truth = [{"query_id": "q 1", "relevant_moment": [{**moment, "pair_id": 7}]}]
     (tmp_path / "t.json").write_text(json.dumps(truth))
-    with pytest.raises(InputError, match="query 'q 1': programs of TREC take no blanks in an id"):
+    with pytest.raises(InputError, match="query 'q 1': TREC ids cannot contain blanks"):
         match_run(tmp_path / "t.json", tmp_path / "r.json", 0.5)
     truth[0]["relevant_moment"].append({**moment, "timestamp": [3, 4], "pair_id": 7})
     (tmp_path / "t.json").write_text(json.dumps(truth))
-    with pytest.raises(InputError, match="row 1: query q 1, moment 2: the pair 7 stands there already"):
+    with pytest.raises(InputError, match="row 1: query q 1, moment 2: duplicate pair 7: keep one"):
         match_run(tmp_path / "t.json", tmp_path / "r.json", 0.5)

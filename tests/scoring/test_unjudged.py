@@ -48,8 +48,8 @@ def test_what_is_told_is_the_measure_and_changes_no_other() -> None:
 
 def test_a_run_that_is_below_by_ndcg_and_above_by_bpref_is_named() -> None:
     (warning,) = board({"pooled": POOLED, "new": NEW}).warnings
-    assert "33% of its 3 best predictions show a moment that somebody graded, of pooled's 100%" in warning
-    assert "ndcg@3,0.5 puts it below, bpref@0.5, which passes over what nobody graded, above" in warning
+    assert "33% of its 3 best predictions show a graded moment, of pooled's 100%" in warning
+    assert "ndcg@3,0.5 ranks it lower, bpref@0.5, which ignores ungraded moments, higher" in warning
 
 
 @pytest.mark.parametrize(

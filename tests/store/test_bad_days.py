@@ -27,7 +27,7 @@ from support import NOW, Judging
 
 LEASE_S = 15 * 60
 NOBODY = 65534
-FULL = "the disk is full: make room. Then try again; what was saved before is still there"
+FULL = "the disk is full: make room. Then try again. Saved work is safe"
 
 
 def stored(judging: Judging) -> dict[str, int]:

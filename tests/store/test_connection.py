@@ -101,7 +101,7 @@ def test_a_damaged_database_is_not_opened_and_says_what_to_do(judging: Judging, 
     with pytest.raises(StoreUnavailable) as told:
         connection.open_store(path)
     assert str(told.value).startswith(f"{path} is damaged, or not a ReelRank database (")
-    assert f"stop the server, then put a backup in its place with `reelrank restore {path.parent} " in str(told.value)
+    assert f"Stop the server, then run `reelrank restore {path.parent} " in str(told.value)
 
 
 def test_text_that_is_no_text_any_more_is_told_in_words(judging: Judging) -> None:

@@ -117,8 +117,8 @@ def test_files_are_refused_with_their_rows(
     said = [str(problem) for problem in refusal.value.problems]
     for row, line in zip(rows, said, strict=True):
         place, _, code = row.partition("U+")
-        nul = "a text has the NUL character, which cannot be stored: remove it"
-        assert place + (f"a text has the control character U+{code}, which no text" if code else nul) in line
+        nul = "the text contains a NUL character, which cannot be stored: remove it"
+        assert place + (f"the text contains the control character U+{code}: remove it" if code else nul) in line
 
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)

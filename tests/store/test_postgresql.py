@@ -182,7 +182,7 @@ def test_what_cannot_be_moved_stays_as_it_is(judging: Judging, cluster: Cluster,
         move(folder, "postgresql://me:secret@/none?host=/no/such/place", now=NOW)
     taken = cluster.address(cluster.new())
     creating.create(taken).close()
-    with pytest.raises(ProjectError, match="has a project already: name an empty database"):
+    with pytest.raises(ProjectError, match="already has a project: name an empty database"):
         move(folder, taken, now=NOW)
     with pytest.raises(ProjectError, match=r"has its database in reelrank\.db already"):
         move(folder, "file", now=NOW)
@@ -194,7 +194,7 @@ def test_a_database_that_cannot_keep_every_script_is_refused(judging: Judging, c
         server.execute("CREATE DATABASE ascii ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0")
     folder = judging.project.folder
     judging.project.store.close()
-    with pytest.raises(ProjectError, match=r"/ascii.* keeps text as SQL_ASCII.*`createdb --enc"):
+    with pytest.raises(ProjectError, match=r"/ascii.* stores text as SQL_ASCII.*`createdb --enc"):
         move(folder, cluster.address("ascii"), now=NOW)
     open_project(folder).store.close()
 
@@ -211,7 +211,7 @@ def test_a_row_that_does_not_arrive_takes_the_move_back(
             raw.execute("UPDATE query SET text = text || '.' WHERE query_id = 1")
 
     monkeypatch.setattr(creating, "_copy", lossy)
-    with pytest.raises(ProjectError, match="query did not arrive as it was"):
+    with pytest.raises(ProjectError, match="query did not arrive unchanged"):
         move(folder, address, now=NOW)
     open_project(folder).store.close()
     monkeypatch.undo()
@@ -248,7 +248,7 @@ def test_a_server_that_dies_loses_nothing_that_was_saved(
     cluster.stop("immediate")
     try:
         for _ in range(2):  # however long it is away, whoever comes when it is back is not told to wait
-            with pytest.raises(StoreUnavailable, match="see that its server runs"):
+            with pytest.raises(StoreUnavailable, match="Check that its server runs"):
                 exchange.exchange(project, person, [GradeEvent(pairs[1], 2, "meanwhile", 900)], [], now=NOW)
     finally:
         cluster.start()
@@ -411,19 +411,19 @@ def test_a_dump_that_cannot_be_made_says_what_to_do_and_leaves_nothing(
     judging: Judging, cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "backup.dump"
-    with pytest.raises(ProjectError, match=r"reelrank\.db is a file: name a FILE\.db"):
+    with pytest.raises(ProjectError, match=r"reelrank\.db: name a FILE\.db"):
         backup(judging.project, file)
     folder = copied(judging.project, tmp_path / "moved")
     move(folder, cluster.address(cluster.new()), now=NOW)
     project = open_project(folder)
     (tmp_path / "bin").mkdir()
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
-    with pytest.raises(StoreUnavailable, match=r"pg_dump is not on the PATH: install .* or name a file that ends with"):
+    with pytest.raises(StoreUnavailable, match=r"pg_dump is not on the PATH.* Install .* or name a file that ends"):
         backup(project, file)
     older = tmp_path / "bin" / "pg_dump"
     older.write_text('#!/bin/sh\necho "pg_dump: error: aborting because of server version mismatch" >&2\nexit 1\n')
     older.chmod(0o755)
-    with pytest.raises(StoreUnavailable, match=r"server version mismatch\): it has to be of the server's version"):
+    with pytest.raises(StoreUnavailable, match=r"server version mismatch\).* must be of the server's version"):
         backup(project, file)
     backup(project, tmp_path / "backup.db")
     project.store.close()
@@ -471,7 +471,7 @@ def test_without_the_extra_it_is_said_what_lacks(tmp_path: Path, monkeypatch: py
         monkeypatch.delattr(store, name, raising=False)
     monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(
-        StoreUnavailable, match=r"psycopg, which is not here: run `pip install 'reelrank\[postgresql\]'`"
+        StoreUnavailable, match=r"psycopg, which is not installed: run `pip install 'reelrank\[postgresql\]'`"
     ):
         init_project(tmp_path / "project", encoder="minilm")
     assert not (tmp_path / "project" / "reelrank.toml").exists()

@@ -132,9 +132,9 @@ def test_a_task_that_nobody_can_answer_is_refused(system: Callable[..., Answers]
 def test_prior_needs_training_moments_of_known_videos() -> None:
     with pytest.raises(InputError, match="made: has no training moments"):
         baselines.prior_answers(TASK)
-    with pytest.raises(InputError, match="made: video x: training moments lie in it"):
+    with pytest.raises(InputError, match="made: video x: it has training moments"):
         baselines.prior_answers(SearchTask("made", QUERIES, VIDEOS, training=LEARNT))
-    with pytest.raises(InputError, match="made: video x: training moments lie in it, and its duration is -5 s"):
+    with pytest.raises(InputError, match="made: video x: it has training moments, but its duration is -5 s"):
         baselines.prior_answers(SearchTask("made", QUERIES, VIDEOS, training=LEARNT, training_durations={"x": -5.0}))
 
 

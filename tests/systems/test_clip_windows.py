@@ -85,7 +85,7 @@ def test_videos_that_cannot_be_shown_are_told(clip: Clip, drawn: dict[str, Path]
     found, unseen = answer(SearchTask("made", QUERIES, lasting, files=files), clip, tmp_path / "kept", HOW)
     assert {one.video for one in found["1"]} == {"short"}
     assert [one.split(":")[0].split(" ")[0] for one in unseen] == ["broken.mp4", "gone.mp4", "nowhere"]
-    with pytest.raises(InputError, match="made: has no video that could be looked at"):
+    with pytest.raises(InputError, match="made: has no video that could be read"):
         answer(SearchTask("made", QUERIES, {"nowhere": 5.0}), clip, tmp_path / "kept", HOW)
 
 

@@ -58,7 +58,7 @@ def test_videos_that_cannot_be_shown_are_left_out_and_told(clip: Clip, drawn: di
     report = extract(files, clip, tmp_path / "f.h5", tmp_path, per_s=1.0, source="made", missing=["never"])
     assert report.videos == 1
     assert [one.split(":")[0] for one in report.unseen] == ["never", "gone.mp4"]
-    with pytest.raises(InputError, match=r"made: has no video that could be looked at: gone\.mp4"):
+    with pytest.raises(InputError, match=r"made: has no video that could be read: gone\.mp4"):
         extract(gone, clip, tmp_path / "g.h5", tmp_path, per_s=1.0, source="made")
     assert not (tmp_path / "g.h5").exists()
 
@@ -66,7 +66,7 @@ def test_videos_that_cannot_be_shown_are_left_out_and_told(clip: Clip, drawn: di
 def test_what_means_nothing_is_refused_before_anything_is_looked_at(clip: Clip, tmp_path: Path) -> None:
     (tmp_path / "there.h5").touch()
     for name, rate, error, told in (
-        ("f.npz", 1.0, InputError, r"has to end in \.h5"),
+        ("f.npz", 1.0, InputError, r"end it in \.h5"),
         ("f.h5", 0.0, InputError, "number above 0"),
         ("there.h5", 1.0, ProjectError, "exists already"),
         ("f.h5", 1.0, InputError, "made: has no video whose file is known"),
@@ -82,6 +82,6 @@ def test_names_that_have_no_place_in_the_file_are_refused_before_anything_is_loo
     with pytest.raises(InputError) as refusal:
         extract(files, clip, tmp_path / "f.h5", tmp_path, per_s=1.0, source="made")
     assert [one.message for one in refusal.value.problems] == [
-        "video 'a/../b': HDF5 has no place of this name; rename the video",
-        "video 'show/one': HDF5 has no place for it below video 'show'; rename one of them",
+        "video 'a/../b': HDF5 cannot store this name; rename the video",
+        "video 'show/one': HDF5 cannot store it below video 'show'; rename one of them",
     ]

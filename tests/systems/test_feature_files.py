@@ -64,7 +64,7 @@ def test_a_file_may_say_its_rate(tmp_path: Path, name: str) -> None:
         assert (found.rate, found.encoder, found.videos) == (1.5, "i3d", ("v",))
     with open_features(path, rate=1.5):
         pass
-    with pytest.raises(InputError, match=r"says 1.5 rows a second, and 2 were given"), open_features(path, rate=2):
+    with pytest.raises(InputError, match=r"says 1.5 rows a second, but 2 were given"), open_features(path, rate=2):
         pass
 
 
@@ -82,9 +82,9 @@ def test_a_video_may_be_called_rate(tmp_path: Path) -> None:
         ({"a": A, "b": B[0]}, {}, r"video b: has shape \(3,\), not \(frames, dim\)"),
         ({"a": A, "b": B[:0]}, {}, "video b: has no frames"),
         ({}, {}, "holds no features of any video"),
-        ({"a": A}, {"rate": 0.0}, "which is no number above 0"),
-        ({"a": A}, {"rate": np.nan}, "which is no number above 0"),
-        ({"a": A}, {"rate": "fast"}, "which is no number above 0"),
+        ({"a": A}, {"rate": 0.0}, "which is not a number above 0"),
+        ({"a": A}, {"rate": np.nan}, "which is not a number above 0"),
+        ({"a": A}, {"rate": "fast"}, "which is not a number above 0"),
     ],
 )
 def test_what_does_not_fit_is_refused_with_file_and_video(
@@ -114,7 +114,7 @@ def test_every_video_that_is_missing_is_named(tmp_path: Path) -> None:
         with pytest.raises(InputError) as refused:
             require_videos(found, ["z", "a", "y", "z"])
         assert [problem.message.split(":")[0] for problem in refused.value.problems] == ["video z", "video y"]
-        with pytest.raises(InputError, match="video q: there are no features"):
+        with pytest.raises(InputError, match="video q: has no features"):
             found.of("q")
 
 
@@ -154,10 +154,10 @@ def test_a_rate_is_above_0(tmp_path: Path, rate: float) -> None:
         ([("a", A), ("b", B * np.nan)], "video b: row 0"),
         ([("a", A), ("a", A)], "video a: a video of this name"),
         ([("a", A), ("a/b", A)], "video a/b: a video of this name, or of a part of its path"),
-        ([("a", A), ("/b", A)], "video '/b': HDF5 has no place"),
-        ([("a", A), ("x/../b", A)], "video 'x/../b': HDF5 has no place"),
-        ([("a", A), (".", A)], "video '.': HDF5 has no place"),
-        ([("a", A), ("", A)], "video '': HDF5 has no place"),
+        ([("a", A), ("/b", A)], "video '/b': HDF5 cannot store this name"),
+        ([("a", A), ("x/../b", A)], "video 'x/../b': HDF5 cannot store this name"),
+        ([("a", A), (".", A)], "video '.': HDF5 cannot store this name"),
+        ([("a", A), ("", A)], "video '': HDF5 cannot store this name"),
         ([], "no video to write"),
     ],
 )
@@ -171,7 +171,7 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
     (tmp_path / "f.h5").write_text("mine")
     with pytest.raises(ProjectError, match="exists already"):
         write_features(tmp_path / "f.h5", [("a", A)], rate=1, encoder="e")
-    with pytest.raises(InputError, match=r"has to end in \.h5"):
+    with pytest.raises(InputError, match=r"end it in \.h5"):
         write_features(tmp_path / "f.npz", [("a", A)], rate=1, encoder="e")
 
 

@@ -91,7 +91,7 @@ def test_files_are_found_by_the_names_of_videos(release: Path, tmp_path: Path) -
 
 
 def test_what_is_no_truth_and_no_release_is_refused(release: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"is no release: it has neither val\.json nor test\.json"):
+    with pytest.raises(InputError, match=r"is not a release: it has neither val\.json nor test\.json"):
         read_task(tmp_path)
     (release / "test.json").unlink()
     with pytest.raises(InputError, match=r"has no test\.json; it has val\.json"):

@@ -131,7 +131,7 @@ def test_files_of_two_corpora_are_refused(folder: Path) -> None:
     videos = folder / "queries_given_video.parquet"
     table = parquet.read_table(videos)
     parquet.write_table(table.slice(0, 4), videos)
-    with pytest.raises(InputError, match=r"queries_given_video\.parquet: does not belong to videos_given_query"):
+    with pytest.raises(InputError, match=r"queries_given_video\.parquet: does not match videos_given_query"):
         read_negatives(folder)
 
 

@@ -27,7 +27,7 @@ _HELD_S = 60.0
 _PARTS = {
     marked("Figures"): agreement_view.figures,
     marked("Grades"): agreement_view.grades,
-    marked("People"): agreement_view.people,
+    marked("Annotators"): agreement_view.people,
     marked("Over time"): agreement_view.over_time,
     marked("Queries"): agreement_view.queries,
 }
@@ -49,13 +49,11 @@ def page() -> None:
     project, lead, _ = look.lead_page("Agreement")
     whole = _taken(project, lead, WHOLE).board
     if not whole.summary["rows"]:
-        st.info(
-            tr("Nobody has graded anything yet. Figures appear here with the first grades."), icon=":material/balance:"
-        )
+        st.info(tr("No grades yet. Figures appear here after the first grades."), icon=":material/balance:")
         return
     taken = _taken(project, lead, _chosen(whole))
     if not taken.board.summary["rows"]:
-        st.info(tr("No graded pair matches. Choose other pairs."), icon=":material/filter_alt:")
+        st.info(tr("No graded pair matches this choice. Choose other pairs."), icon=":material/filter_alt:")
         return
     job = _intervals_job(project, lead, taken)
     found = taken.with_intervals or taken.board
@@ -101,7 +99,7 @@ def _others(project: Project, lead: Person) -> None:
 def _compared(project: Project, lead: Person, shown: Job) -> None:
     job = _newest_job(project, lead, JobKind.COMPARISON)
     if job is not None and job.is_running:
-        st.info(tr("Comparing. This takes some seconds; you can keep working."))
+        st.info(tr("Comparing. This takes a few seconds; you can keep working."))
         return
     if shown.is_running or job is None:
         st.rerun()
@@ -144,7 +142,7 @@ def _taken(project: Project, lead: Person, part: BoardPart) -> _Taken:
     boards: dict[BoardPart, _Taken] = st.session_state.setdefault("agreement", {})
     held, version = boards.get(part), agreement_version(project, lead)
     if held is None or (held.version != version and time.time() - held.at > _HELD_S):
-        with st.spinner(tr("Counting")):
+        with st.spinner(tr("Computing the figures")):
             held = boards[part] = _board(project, lead, part, str(project.folder), version, astuple(part))
     return held
 
@@ -215,7 +213,7 @@ def _when(at: float) -> str:
 
 def _over(found: AgreementBoard, taken: _Taken) -> str:
     """What the board is over, in a sentence or two."""
-    counted = {"grade": found.summary["rows"], "person": found.summary["annotators"], "pair": found.summary["pairs"]}
+    counted = {"grade": found.summary["rows"], "annotator": found.summary["annotators"], "pair": found.summary["pairs"]}
     grades, people, pairs = (wording.count_of(count, noun) for noun, count in counted.items())
     said = tr(
         "{grades} by {people} on {pairs}, as of {when}.",
@@ -226,7 +224,7 @@ def _over(found: AgreementBoard, taken: _Taken) -> str:
     )
     if found.imported:
         said += tr(
-            " {imported:,} of them come from earlier campaigns. They are left out of days and weeks.",
+            " Imported from earlier campaigns: {imported:,}. Days and weeks leave these out.",
             imported=found.imported,
         )
     part = found.part
@@ -236,12 +234,12 @@ def _over(found: AgreementBoard, taken: _Taken) -> str:
         *(
             [
                 tr(
-                    "first graded from {value} to {value_2}",
-                    value=part.first or tr("the beginning"),
-                    value_2=part.last or tr("now"),
+                    "first graded from {first} to {last}",
+                    first=part.first or tr("the beginning"),
+                    last=part.last or tr("now"),
                 )
             ]
             * bool(part.first or part.last)
         ),
     )
-    return plain(tr("Only {join}: {said}", join=", ".join(narrowed), said=said) if narrowed else said)
+    return plain(tr("Only {choice}: {facts}", choice=", ".join(narrowed), facts=said) if narrowed else said)

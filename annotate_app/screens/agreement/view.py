@@ -35,7 +35,7 @@ _HEADLINE = {
     "alpha_ordinal": (marked("Alpha, ordinal"), marked("Krippendorff's, over all grades: 1 is perfect, 0 is chance.")),
     "kappa_quadratic": (
         marked("Kappa, quadratic"),
-        marked("Cohen's, the mean over couples of annotators who share 50 pairs or more."),
+        marked("Cohen's, the mean over every two annotators who share 50 pairs or more."),
     ),
     "within_tolerance_agreement": (
         marked("Within the tolerance"),
@@ -73,7 +73,7 @@ def figures(found: AgreementBoard) -> None:
     with st.expander(tr("What these figures mean")):
         st.markdown(tr(_MEANINGS))
     _take_along(found, "figures")
-    st.header(tr("What became of the pairs"), anchor=False)
+    st.header(tr("How the pairs were settled"), anchor=False)
     st.html(settled_table(found.settled))
     _take_along(found, "pairs")
 
@@ -110,13 +110,13 @@ def queries(found: AgreementBoard) -> None:
     frame = pd.DataFrame(agreement_table(found, "queries")).sort_values("within_tolerance", kind="stable")
     number, share = st.column_config.NumberColumn, partial(st.column_config.NumberColumn, format="percent")
     shown: dict[str, Any] = {
-        "query": st.column_config.TextColumn(tr("Query"), width=320, pinned=True),
+        "query": st.column_config.TextColumn(tr("Query"), width=240, pinned=True),
         "split": tr("Split"),
         "pairs": tr("Pairs"),
         "within_tolerance": share(tr("Within the tolerance")),
         "equal": share(tr("Equal")),
         "by_two_share": share(tr("Settled by two")),
-        "alpha_ordinal": number(tr("Alpha, ordinal"), format="%.2f", help=tr("Few pairs say little.")),
+        "alpha_ordinal": number(tr("Alpha, ordinal"), format="%.2f", help=tr("With few pairs, alpha is uncertain.")),
         "mean": number(tr("Mean grade"), format="%.2f"),
         "discarded": tr("Discarded"),
         "waiting": tr("Waiting"),
@@ -165,7 +165,7 @@ def others(found: AggregatorReport) -> None:
     st.caption(
         tr(
             "The median of four grades is the mean of the middle two, as in the rule. So it differs only for "
-            "pairs that leads decided. Discarded pairs would all have a relevance."
+            "pairs that leads adjudicated. Discarded pairs would all have a relevance."
         )
     )
     if not found.pairs:
@@ -287,7 +287,7 @@ def people_table(found: AgreementBoard) -> str:
 
 def _often(one: PersonGrades) -> str:
     share = wording.percent(100 * one.most_used_share)
-    return f"<span class='rr-fast'>{tr('{share}: often', share=share)}</span>" if one.often else share
+    return f"<span class='rr-fast'>{tr('{share}, often', share=share)}</span>" if one.often else share
 
 
 def _number(number: float, figure: Figure) -> str:

@@ -2,15 +2,17 @@
 
 import time
 from collections.abc import Sequence
+from functools import partial
 from html import escape
 
 import streamlit as st
 
 from annotate_app.language import marked, tr
 from annotate_app.plain import plain
-from annotate_app.shared import address_state, look, wording
+from annotate_app.shared import address_state, look, results, wording
 from annotate_app.shared.long_list import ListColumn, ListRow, long_list
 from annotate_app.shared.review_clip import moment_clip
+from annotate_app.shared.unsaved import warn_unsaved
 from backend.campaign.corpus.captions.correcting import (
     LONGEST_CAPTION,
     accepted_caption,
@@ -34,7 +36,6 @@ def captions_in_use(project: Project, lead: Person) -> None:
     if not count_accepted_captions(project, lead):
         return
     st.header(tr("Captions in use"), anchor=False)
-    look.outcome("caption")
     found = accepted_caption(project, lead, address_state.read_number(CAPTION) or 0)
     if found is not None:
         _one(*found)
@@ -44,7 +45,7 @@ def captions_in_use(project: Project, lead: Person) -> None:
         return [_row(one) for one in accepted_captions(project, lead, asked, first=first, most=most)]
 
     count = count_accepted_captions(project, lead, asked)
-    nothing = tr("No caption has these words.")
+    nothing = tr("No caption matches your search.")
     long_list(tr("Captions"), _COLUMNS, count, rows, opens=CAPTION, noun="caption", nothing=nothing, per_page=PER_PAGE)
 
 
@@ -64,9 +65,10 @@ def _one(found: AcceptedCaption, corrections: Sequence[Correction]) -> None:
                 st.caption(tr("Published: “{text}”", text=plain(found.published)))
             if found.fixed:
                 st.markdown(plain(wording.caption(found.text)))
-                st.caption(tr("Annotators already got pairs of this caption, so its text is fixed."))
+                st.caption(tr("Annotators already have pairs of this caption, so its text is fixed."))
             else:
                 _form(found)
+            look.outcome(f"caption-{found.caption_id}")
             for one in corrections:
                 told = tr(
                     "{when}, {name}: “{before}” became “{text}”.",
@@ -76,6 +78,7 @@ def _one(found: AcceptedCaption, corrections: Sequence[Correction]) -> None:
                     text=plain(one.text),
                 )
                 st.caption(f"{told} {plain(one.reason)}")
+    warn_unsaved("caption-card", saved=f"{found.caption_id} {found.text}")
 
 
 def _form(found: AcceptedCaption) -> None:
@@ -88,11 +91,11 @@ def _form(found: AcceptedCaption) -> None:
         )
 
 
-@look.lead_callback("caption_problem")
-def correct(project: Project, lead: Person, caption_id: int, seen: str) -> None:
+def correct(caption_id: int, seen: str) -> None:
     """Save the text of the form: a callback."""
-    state = st.session_state
-    text, reason = str(state[f"caption-{caption_id}-text"]), str(state[f"caption-{caption_id}-reason"])
-    correct_caption(project, lead, caption_id, text, reason, seen=seen, now=time.time())
-    state[f"caption-{caption_id}-reason"] = ""
-    state["caption_done"] = tr("Caption corrected. Its history is below its text.")
+    state, place = st.session_state, f"caption-{caption_id}"
+    text, reason = str(state[f"{place}-text"]), str(state[f"{place}-reason"])
+    act = partial(correct_caption, caption_id=caption_id, text=text, reason=reason, seen=seen, now=time.time())
+    if look.done_as_lead(act, f"{place}_problem"):
+        state[f"{place}-reason"] = ""
+        results.leave(place, tr("Caption corrected. Its history is below its text."))

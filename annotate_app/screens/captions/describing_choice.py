@@ -8,6 +8,7 @@ import streamlit as st
 
 from annotate_app.language import marked, tr
 from annotate_app.shared import look, wording
+from annotate_app.shared.unsaved import warn_unsaved
 from backend.campaign.corpus.describing.model import DescribingChoice, DescribingFigures
 from backend.campaign.corpus.describing.opening import (
     choose_describing,
@@ -26,7 +27,7 @@ from backend.core.errors import ProjectError
 _PROBLEM, _DONE = "describing_problem", "describing_done"
 OFFERED = 300
 """Of more videos than this a box with all names would be slow to open; their names are typed or pasted."""
-_VIDEO, _MINUTE = marked("a video"), marked("a minute of video")
+_VIDEO, _MINUTE = marked("video"), marked("minute of video")
 
 
 def who(project: Project, lead: Person) -> None:
@@ -75,15 +76,15 @@ def who(project: Project, lead: Person) -> None:
             )
         count, per = st.columns(2)
         count.number_input(
-            tr("Descriptions wanted, from everybody together"),
+            tr("Descriptions wanted, from all describers"),
             min_value=0.1,
             value=chosen.per_minute or (float(chosen.per_video) if chosen.per_video else None),
             key="describing_count",
-            placeholder=tr("any number"),
+            placeholder=tr("no limit"),
             format="%g",
         )
         per.selectbox(
-            tr("for"), [_VIDEO, _MINUTE], format_func=tr, index=int(chosen.per_minute is not None), key="describing_per"
+            tr("Per"), [_VIDEO, _MINUTE], format_func=tr, index=int(chosen.per_minute is not None), key="describing_per"
         )
         with st.container(horizontal=True):
             label = tr("Save") if chosen.open else tr("Open")
@@ -99,7 +100,7 @@ def save(project: Project, lead: Person) -> None:
     state = st.session_state
     count, per = state["describing_count"], state["describing_per"]
     if count is not None and per == _VIDEO and count != int(count):
-        raise ProjectError(tr("Give a whole number of descriptions a video, or choose “a minute of video”."))
+        raise ProjectError(tr("Enter a whole number of descriptions per video, or choose “minute of video”."))
     named = state["describing_videos"]
     videos = [line.strip() for line in named.splitlines() if line.strip()] if isinstance(named, str) else named
     chosen = DescribingChoice(
@@ -117,29 +118,30 @@ def save(project: Project, lead: Person) -> None:
 def close(project: Project, lead: Person) -> None:
     """Callback: nobody may describe any more."""
     close_describing(project, lead, now=time.time())
-    st.session_state[_DONE] = tr("Closed. All descriptions are kept, also those still to be sent.")
+    st.session_state[_DONE] = tr("Closed. All descriptions are kept, including those not sent yet.")
 
 
 def how(project: Project, lead: Person) -> None:
     """The guideline for describers, as the lead may change it."""
-    with st.container():
-        look.outcome("describing_words")
     found = describing_guideline(project, lead)
     key = f"describing-words-{found.version}"
-    st.caption(tr("Annotators see it before their first description, and when it changes. Each line is a rule."))
-    st.text_area(tr("Guideline for describers"), found.text, key=key, height=240)
-    st.text_input(
-        tr("Why do you change it?"),
-        key=f"{key}-reason",
-        max_chars=200,
-        placeholder=tr("Describers read it"),
-    )
+    st.caption(tr("Describers read it before their first description, and when it changes. Each line is a rule."))
+    with st.container(key="describing-words"):
+        typed = st.text_area(tr("Guideline for describers"), found.text, key=key, height=240)
+        st.text_input(
+            tr("Reason for the change"),
+            key=f"{key}-reason",
+            max_chars=200,
+            placeholder=tr("One sentence that describers read"),
+        )
+    warn_unsaved("describing-words", changed=typed != found.text, saved=str(found.version))
     st.button(
         tr("Save as version {version}", version=found.version + 1),
         type="primary",
         on_click=reword,
         args=(found.version,),
     )
+    look.outcome("describing_words")
 
 
 @look.lead_callback("describing_words_problem")
@@ -149,7 +151,7 @@ def reword(project: Project, lead: Person, version: int) -> None:
     text, reason = str(state[f"describing-words-{version}"]), str(state[f"describing-words-{version}-reason"])
     number = reword_describing(project, lead, text, reason, based_on=version, now=time.time())
     state["describing_words_done"] = tr(
-        "Version {number} saved. Describers read it again before they go on.", number=number
+        "Version {number} saved. Describers read it again before they continue.", number=number
     )
 
 
@@ -160,7 +162,7 @@ def _time(hours: float) -> str:
 def _figures(project: Project, lead: Person, figures: DescribingFigures) -> None:
     if not figures.people:
         return
-    enough = "" if figures.enough is None else tr(", {enough:,} have as many as are wanted", enough=figures.enough)
+    enough = "" if figures.enough is None else tr(", {enough:,} with as many as wanted", enough=figures.enough)
     told = tr(
         "{described:,} of {videos} described{enough}.",
         described=figures.described,
@@ -179,4 +181,4 @@ def _figures(project: Project, lead: Person, figures: DescribingFigures) -> None
         )
         for one in figures.people
     ]
-    st.html(look.table((tr("Person"), tr("To review"), tr("Sent back"), tr("Accepted"), tr("Time")), rows))
+    st.html(look.table((tr("Annotator"), tr("To review"), tr("Sent back"), tr("Accepted"), tr("Time")), rows))

@@ -7,10 +7,11 @@ from functools import partial
 import streamlit as st
 
 from annotate_app.language import marked, tr
-from annotate_app.shared import address_state, look
+from annotate_app.shared import address_state, look, results, wording
 from backend.campaign.corpus.describing.model import DescriptionFilter, DescriptionSort, DescriptionStatus
 from backend.campaign.corpus.describing.reviewing import (
     accept_description,
+    description,
     description_keys,
     return_description,
     take_back_description,
@@ -23,7 +24,9 @@ ON_SHOW = "description"
 """The name in the address of the description on show."""
 PLACE = "descriptions_place"
 """In the session: the description shown last, and its place in the list."""
-PROBLEM = "descriptions_problem"
+DONE = "descriptions"
+"""The place of results on the page."""
+PROBLEM = f"{DONE}_problem"
 PER_PAGE = 10
 ALL = "all"
 LABELS = {
@@ -48,9 +51,9 @@ _UNDO = "descriptions_undo"
 def accept(key: str, seen: int, into: MomentId | None = None) -> None:
     """Callback: the description becomes a caption, in the words of the field."""
     typed = str(st.session_state[sentence_key(key, seen)])
-    done = tr("Accepted as a caption.") if into is None else tr("Accepted as another caption of that moment.")
+    done = tr("Accepted as a caption") if into is None else tr("Accepted as another caption of that moment")
     act = partial(accept_description, key=key, sentence=typed, into=into, seen=seen, now=time.time())
-    _do(key, act, done, "check")
+    _do(key, act, done)
 
 
 def give_back(key: str, seen: int) -> None:
@@ -60,7 +63,7 @@ def give_back(key: str, seen: int) -> None:
         _refused(key, tr("Write what the author should change (key W). They read it on their page."))
         return
     act = partial(return_description, key=key, words=words, seen=seen, now=time.time())
-    _do(key, act, tr("Sent back. The author sees your words."), "undo")
+    _do(key, act, tr("Sent back to its author"))
 
 
 def take_back(key: str) -> None:
@@ -71,7 +74,7 @@ def take_back(key: str) -> None:
     if st.session_state.get(_UNDO) == key:
         del st.session_state[_UNDO]
     address_state.go(**{ON_SHOW: key})
-    st.toast(tr("Taken back. It waits for review again."), icon=":material/undo:")
+    _tell(key, tr("Taken back. It waits for review again"))
 
 
 def undo() -> None:
@@ -117,13 +120,13 @@ def _show(keys: Sequence[str], place: int) -> None:
     address_state.go(**{ON_SHOW: keys[place], "page": None if number == 1 else number})
 
 
-def _do(key: str, act: Callable[[Project, Person], object], done: str, icon: str) -> None:
+def _do(key: str, act: Callable[[Project, Person], object], done: str) -> None:
     """Does it and goes on to the description that takes its place in the list, or stays with this one."""
     if problem := look.as_lead(act):
         _refused(key, problem)
         return
     st.session_state[_UNDO] = key
-    st.toast(done, icon=f":material/{icon}:")
+    _tell(key, done)
     look.as_lead(partial(_go_on, key, st.session_state.get(PLACE, (key, 0))[1]))
 
 
@@ -136,7 +139,20 @@ def _go_on(key: str, place: int, project: Project, lead: Person) -> None:
         address_state.go(**{ON_SHOW: None, "page": None})
 
 
+def _tell(key: str, done: str) -> None:
+    """Say what was done, and about which description: the next one is on show by now."""
+    results.clear(PROBLEM)
+
+    def tell(project: Project, lead: Person) -> None:
+        found = description(project, lead, key)
+        text = wording.short(found.caption or found.sentence) if found else ""
+        results.leave(DONE, tr("{done}: “{query}”", done=done, query=text))
+
+    look.as_lead(tell)
+
+
 def _refused(key: str, problem: str) -> None:
+    results.clear(PROBLEM)
     st.session_state[PROBLEM] = problem
     address_state.go(**{ON_SHOW: key})
 

@@ -80,7 +80,7 @@ def _review(project: Project, lead: Person) -> None:
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         clears = ("page", acts.ON_SHOW)
         address_state.choice(tr("Show"), "show", labels, clears=clears, label_visibility="collapsed")
-        address_state.search(tr("Words, video or author"), clears=clears, width=210)
+        address_state.search(tr("Search: words, video or author"), clears=clears, width=210)
         orders = {value: tr(told) for value, (told, _, _) in acts.ORDERS.items()}
         address_state.choice(
             tr("Order"), "order", orders, clears=clears, box=True, label_visibility="collapsed", width=180
@@ -88,7 +88,7 @@ def _review(project: Project, lead: Person) -> None:
     keys = description_keys(project, lead, acts.wanted())
     found = _on_show(project, lead, keys)
     if found is None:
-        look.refusal(acts.PROBLEM)
+        look.outcome(acts.DONE)
         st.success(_empty(project, lead, total), icon=":material/check_circle:")
         acts.undo_button()
         return
@@ -112,9 +112,11 @@ def _review(project: Project, lead: Person) -> None:
 
 def _empty(project: Project, lead: Person, total: int) -> str:
     if address_state.read("q"):
-        return tr("No description in this list has these words.")
+        return tr("No description in this list matches your search.")
     if not total and not opening.describing_choice(project, lead).open:
-        return tr("Nobody describes videos yet. Open “Who describes” to let people mark moments and write captions.")
+        return tr(
+            "Describing is closed. Open it under “Who describes” to let annotators mark moments and write captions."
+        )
     shown = address_state.read("show", DescriptionStatus.WAITING.value)
     return tr(_NOTHING.get(shown, _NOTHING[acts.ALL]))
 
@@ -153,7 +155,7 @@ def _case(found: DescriptionReview) -> None:
             for note in found.notes if found.status is DescriptionStatus.WAITING else ():
                 st.caption(f":material/info: {plain(retold(note))}")
             _words_of(found)
-        look.refusal(acts.PROBLEM)
+        look.outcome(acts.DONE)
         _beside(found)
 
 
@@ -207,7 +209,7 @@ def _beside(found: DescriptionReview) -> None:
             *found.beside,
         )
     ]
-    st.html(look.table((tr("Sentence"), tr("By"), tr("Seconds"), ""), rows))
+    st.html(look.table((tr("Sentence"), tr("Author"), tr("Seconds"), ""), rows))
     st.caption(tr("Accept one or several: as moments of their own, or as more captions of one moment."))
 
 

@@ -7,10 +7,10 @@
 
 const AGAIN_MS = 2000;
 const SIGN_IN = fullPath("/session/sign-in");
-const COUNTS = [["waiting", marked("Waiting")], ["accepted", marked("Accepted")], ["by_hand", marked("By hand")], ["retried", marked("Retried")], ["rejected", marked("Rejected")]];
+const COUNTS = [["waiting", marked("To review")], ["accepted", marked("Accepted")], ["by_hand", marked("By hand")], ["retried", marked("Retried")], ["rejected", marked("Rejected")]];
 const COMMANDS = { a: "accept", e: "edit", r: "reject", u: "undo" };
 const AWAY = marked("The server cannot be reached.");
-const UNSENT = marked("What you decided is not saved yet; it is sent again until it is.");
+const UNSENT = marked("Your decisions are not saved yet. They are sent again until they are.");
 const SIGNED_OUT = marked("You are signed out, so this was not saved. What you typed is kept for you.");
 
 class Rewrites {
@@ -224,7 +224,7 @@ class Rewrites {
 
   /** What a person who does not look hears: what was done, and what stands here now. */
   tell(item) {
-    const now = item ? tr("Published: {published} Proposed: {proposal} It waits because: {reason}.", { published: item.published, proposal: item.proposal, reason: item.reason }) : this.part(".empty").hidden ? "" : tr("Nothing waits.");
+    const now = item ? tr("Published: {published} Proposed: {proposal} Reason: {reason}.", { published: item.published, proposal: item.proposal, reason: item.reason }) : this.part(".empty").hidden ? "" : tr("No rewrites to review.");
     if (now === this.told && !this.spoken) return;
     this.part(".spoken").textContent = [this.spoken, now].filter(Boolean).join(" ");
     this.told = now;

@@ -57,7 +57,7 @@ def _how_it_ended(counts: RewriteCounts) -> None:
             tr("By hand"): f"{counts.by_hand:,}",
             tr("Retried"): f"{counts.retried:,}",
             tr("Rejected"): f"{counts.rejected:,}",
-            tr("Never decided"): f"{counts.waiting:,}",
+            tr("Undecided"): f"{counts.waiting:,}",
         }
     )
 

@@ -11,6 +11,7 @@ from html import escape
 import streamlit as st
 
 from annotate_app.language import marked, retold, tr
+from annotate_app.plain import isolated
 from annotate_app.screens.disputes import adjudicating as deciding
 from annotate_app.screens.disputes.adjudicating import CASE, ON_SHOW
 from annotate_app.session import auth
@@ -29,10 +30,10 @@ from backend.core.ids import PairKey
 
 PER_PAGE = 10
 _LABELS = {
-    ReviewList.TO_DECIDE: marked("To decide"),
+    ReviewList.TO_DECIDE: marked("To adjudicate"),
     ReviewList.DISCARDED: marked("Discarded"),
     ReviewList.ESCALATED: marked("Escalated"),
-    ReviewList.DECIDED: marked("Decided"),
+    ReviewList.DECIDED: marked("Adjudicated"),
     ReviewList.CONFIRMED: marked("Confirmed"),
     ReviewList.SKIPPED: marked("Skipped"),
     ReviewList.NOTES: marked("Notes"),
@@ -59,7 +60,7 @@ def page() -> None:
     pair = _on_show(project, lead, found)
     if pair is None:
         nothing = tr(_NOTHING.get(which, marked("No pairs in this list.")))
-        searched = tr("No query or video in this list matches your search.")
+        searched = tr("No pair in this list matches your search.")
         st.success(searched if address_state.read("q") else nothing, icon=":material/check_circle:")
         with st.container(horizontal=True):
             deciding.undo_button()
@@ -109,7 +110,7 @@ def _filters(counts: dict[ReviewList, int]) -> ReviewList:
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         labels = {which.value: f"{tr(label)}  {counts[which]}" for which, label in _LABELS.items()}
         address_state.choice(tr("Show"), "show", labels, clears=("page", CASE), label_visibility="collapsed")
-        address_state.search(tr("Query or video"), clears=("page", CASE), width=160)
+        address_state.search(tr("Query or video"), clears=("page", CASE), width=130)
     return _which()
 
 
@@ -223,7 +224,7 @@ def _told(row: ReviewRow) -> str:
     grades = " ".join(look.grade_mark(grade) for grade in row.grades)
     relevance = f" {row.relevance}" if row.relevance is not None else ""
     state = tr("re-opened") if row.re_opened and not row.verdict.is_settled else wording.verdict(row.verdict)
-    note = f"<b class='rr-of-case'>“{escape(row.note)}”</b>" if row.note else ""
+    note = f"<b class='rr-of-case'>“{escape(isolated(row.note))}”</b>" if row.note else ""
     return f"{note}{escape(row.query)}<small class='rr-of-case'>{grades} {state}{relevance}</small>"
 
 
@@ -253,7 +254,7 @@ def _blocked(project: Project, lead: Person) -> None:
     st.caption(
         tr(
             "Annotators do not get these pairs. Fix the video, then hand the pairs out again. Settled pairs "
-            "come last: nobody needs to see them again."
+            "come last: they need no more grades."
         )
     )
     for row in found.rows:

@@ -29,7 +29,7 @@ ON_SHOW = "dis_on_show"
 UNDONE = marked("Undone at once.")
 _UNDO = "dis_undo"
 _TO_UNDO = {
-    ActKind.DECIDED: marked("the decision"),
+    ActKind.DECIDED: marked("the adjudication"),
     ActKind.DISCARD_CONFIRMED: marked("the confirmed discard"),
     ActKind.RE_OPENED: marked("the re-opening"),
 }
@@ -69,7 +69,7 @@ def form(project: Project, lead: Person, pair: PairReview, reasons: list[str], l
                 st.form_submit_button(label, shortcut=key, type="primary", on_click=act, args=(pair.pair, seen, leave))
                 st.form_submit_button(tr("Cancel"), on_click=cancel, args=(pair.pair,))
             else:
-                st.form_submit_button(tr("Decide"), type="primary", on_click=decide, args=(pair.pair, seen, leave))
+                st.form_submit_button(tr("Adjudicate"), type="primary", on_click=decide, args=(pair.pair, seen, leave))
                 for label, key, act in acts:
                     st.form_submit_button(label, shortcut=key, on_click=act, args=(pair.pair, seen, leave))
     if any(key == "o" for _, key, _ in acts) and (lacking := _lacking(project, lead, pair.pair)):
@@ -114,10 +114,10 @@ def re_open(pair: PairKey, seen: int, leave: Leave) -> None:
     """Callback: two more people shall grade the pair."""
     reason = _reason(pair)
     if not reason:
-        _wait_for_reason(pair, "o", tr("Write a reason, then press Enter: two more people will grade this pair."))
+        _wait_for_reason(pair, "o", tr("Write a reason, then press Enter. Two more annotators will grade this pair."))
         return
     act = partial(adjudicating.re_open, key=pair, reason=reason, seen=seen, now=time.time())
-    _do(pair, act, tr("Re-opened for two more people"), (ActKind.RE_OPENED, seen), leave)
+    _do(pair, act, tr("Re-opened for two more annotators"), (ActKind.RE_OPENED, seen), leave)
 
 
 def take_back(pair: PairKey, seen: int, leave: Leave) -> None:
@@ -146,21 +146,21 @@ def undo() -> None:
 def undo_button() -> None:
     """The way back from what this lead did last, as long as there is one."""
     if done := st.session_state.get(_UNDO):
-        what = tr("Undo {to_undo} you just made, and show that pair again.", to_undo=tr(_TO_UNDO[done[1]]))
+        what = tr("Undo {act} you just made, and show that pair again.", act=tr(_TO_UNDO[done[1]]))
         st.button(tr("Undo"), key="dis-undo", icon=":material/undo:", shortcut="u", help=what, on_click=undo)
 
 
 def offer(pair: PairReview) -> None:
     """The button that offers a skipped pair again, or why there is none."""
     if pair.verdict.is_settled:
-        st.caption(tr("This pair is settled. Nobody is asked about it again."))
+        st.caption(tr("This pair is settled. It needs no more grades."))
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         blocked = bool(pair.fault)
         st.button(tr("Offer again"), key=f"offer-{pair.pair}", on_click=offer_again, args=(pair.pair, blocked))
         who = wording.count_of(len(pair.skips), "person")
         st.caption(
-            tr("to the {who} who skipped it", who=who) + (tr(", and show the clip again") if blocked else ""),
+            tr("to the {people} who skipped it", people=who) + (tr(", and show the clip again") if blocked else ""),
             width="content",
         )
 
@@ -205,7 +205,7 @@ def _again(pair: PairKey, reasons: list[str]) -> None:
             st.session_state[_reason_key(pair)] = chosen
             st.session_state[f"again-{pair}"] = None
 
-    st.pills(tr("Given lately"), reasons, format_func=plain, key=f"again-{pair}", on_change=fill)
+    st.pills(tr("Recent reasons"), reasons, format_func=plain, key=f"again-{pair}", on_change=fill)
 
 
 def _do(
@@ -245,7 +245,7 @@ def _tell(pair: PairKey, done: str, *, re_opened: bool = False) -> None:
 
     def tell(project: Project, lead: Person) -> None:
         found = pair_review(project, lead, pair)
-        text = tr("{done}: “{query}”", done=done, query=found.query if found else "")
+        text = tr("{done}: “{query}”", done=done, query=wording.short(found.query) if found else "")
         lacking = _lacking(project, lead, pair) if re_opened else 0
         if lacking:
             path, invite = _INVITE

@@ -16,6 +16,7 @@ from backend.campaign.qualification.exam import results as qualification_exam_re
 from backend.campaign.qualification.exam.answer_key import exam_items, exam_to_use, explain_exam_item, preview_exam_key
 from backend.campaign.qualification.exam.model import Exam, ExamItem, ExamPhase
 from backend.campaign.qualification.exam.results import exempt_from_exam, grant_retake
+from backend.campaign.qualification.exam.retaking import RetakeOutlook, retake_outlooks
 from backend.campaign.qualification.exam.setting import end_exam, exam_although, exam_held
 from backend.campaign.review.queries import query_pairs
 from backend.campaign.setup.project.folder import Project
@@ -55,11 +56,13 @@ def page() -> None:
     _facts(held, exam_although(project, lead))
     standing = qualification_exam_results.exam_results(project, lead)
     holding.stage(held, standing, preview_exam_key(project, lead))
+    if address_state.read("tab") == "Another exam, or none":  # an address from before the tab was renamed
+        address_state.go(tab="Change or end")
     people, outcomes, items, another = address_state.tabs(
-        [marked("People"), marked("Results"), marked("Items"), marked("Change or end")]
+        [marked("Annotators"), marked("Results"), marked("Items"), marked("Change or end")]
     )
     with people:
-        _people(standing)
+        _people(project, lead, standing)
     with outcomes:
         figures.outcomes(qualification_exam_results.exam_outcomes(project, lead))
     with items:
@@ -115,7 +118,7 @@ def _earlier(found: qualification_exam_results.ExamOutcomes) -> None:
 
 def _facts(held: Exam, reserve: tuple[list[str], str] | None) -> None:
     source = figures.source(held.source)
-    drawn = source if held.seed is None else tr("{source}, seed {seed}", source=source, seed=held.seed)
+    drawn = source if held.seed is None else tr("{pairs}, seed {seed}", pairs=source, seed=held.seed)
     lost = held.items - held.showable
     hidden = (
         tr(" {pairs} left out because their clips cannot be shown.", pairs=wording.count_of(lost, "pair"))
@@ -124,14 +127,14 @@ def _facts(held: Exam, reserve: tuple[list[str], str] | None) -> None:
     )
     st.markdown(
         tr(
-            "**{pairs} of {querys}**, from {drawn}. At most {percent} of the grades may {differ}. Started by "
-            "{value}, {when}.{hidden}",
+            "**{pairs} from {queries}** ({drawn}). At most {percent} of the grades may {differ}. Started by "
+            "{lead}, {when}.{hidden}",
             pairs=wording.count_of(held.items, "pair"),
-            querys=wording.count_of(held.queries, "query"),
+            queries=wording.count_of(held.queries, "query"),
             drawn=plain(drawn),
             percent=wording.percent(held.most_missed),
             differ=wording.differ(held.tolerance),
-            value=plain(held.set_by or tr("the command line")),
+            lead=plain(held.set_by or tr("the command line")),
             when=wording.when(held.set_at, st.context.timezone),
             hidden=hidden,
         )
@@ -140,28 +143,30 @@ def _facts(held: Exam, reserve: tuple[list[str], str] | None) -> None:
         weak, although = reserve
         st.warning(
             tr(
-                "This exam is weak: {join}. Reason for using it: {although}",
-                join=plain("; ".join(map(retold, weak))),
+                "This exam is weak: {weaknesses}. Reason for using it: {although}",
+                weaknesses=plain("; ".join(map(retold, weak))),
                 although=plain(although),
             ),
             icon=":material/rule:",
         )
 
 
-def _people(people: list[qualification_exam_results.ExamPerson]) -> None:
+def _people(project: Project, lead: Person, people: list[qualification_exam_results.ExamPerson]) -> None:
     if not people:
         st.info(tr("No annotators yet. Invite them on the page People."))
         return
     people = sorted(people, key=lambda one: one.phase not in _FOR_A_LEAD)
     listed = searched(people, lambda one: one.person.name, "person", name="people", page="people-page")
     look.outcome("exam_people")
+    may_retake = [one.person.annotator_id for one in listed.rows if one.attempts and one.phase not in _NO_RETAKE]
+    outlooks = retake_outlooks(project, lead, may_retake, now=time.time()) if may_retake else {}
     for one in listed.rows:
         with st.container(key=f"exam-person-{one.person.annotator_id}"):
-            _person(one)
+            _person(one, outlooks.get(one.person.annotator_id))
     listed.end()
 
 
-def _person(one: qualification_exam_results.ExamPerson) -> None:
+def _person(one: qualification_exam_results.ExamPerson, outlook: RetakeOutlook | None) -> None:
     person, phase = one.person, one.phase
     if phase is None:
         return
@@ -170,13 +175,18 @@ def _person(one: qualification_exam_results.ExamPerson) -> None:
         st.text(person.name, width="content")
         exam_results.badge(phase)
     words.markdown(plain(_told(one)))
+    if outlook is not None and outlook.short:
+        words.caption(plain(retold(outlook.short)))
     again, excuse = action.columns(2, gap="small")
     again.button(
         tr("Retake"),
         key=f"exam-retake-{person.annotator_id}",
         width="stretch",
         disabled=phase in _NO_RETAKE,
-        help=tr("They must pass the exam again before they grade. This also ends an exemption."),
+        help=tr(
+            "They must pass the exam again before they grade: with other pairs of the same right grades, where enough "
+            "are settled. This also ends an exemption."
+        ),
         on_click=retake,
         args=(person.annotator_id,),
     )
@@ -241,7 +251,8 @@ def _item_list(items: list[ExamItem], missed: dict[int, int], chosen: int | None
 
 def _row(item: ExamItem, missed: int) -> str:
     right = "<span class='rr-grade rr-none'>?</span>" if item.right is None else look.grade_mark(item.right)
-    told = "" if item.explanation else tr(" · not explained")
+    told = tr(" · only in retakes") if item.alternate else ""
+    told += "" if item.explanation else tr(" · not explained")
     return f"{escape(item.query)}<small class='rr-of-case'>{right} {tr('missed {n}×', n=missed)}{told}</small>"
 
 
@@ -249,7 +260,8 @@ def _item(project: Project, lead: Person, item: ExamItem) -> None:
     told = tr("not fixed yet")
     if item.right is not None:
         told = f"{item.right}, {project.campaign.scale.label(item.right).lower()}"
-    st.markdown(tr("**{query}**  \nRight grade: {told}", query=plain(item.query), told=plain(told)))
+    look.text_heading(item.query)
+    st.markdown(tr("Right grade: {grade}", grade=plain(told)))
     pair = next((p for p in query_pairs(project, lead, item.query_id) if p.pair == item.pair_key), None)
     if pair is not None:
         review_clip(pair)

@@ -40,12 +40,12 @@ def told(preview: ExamPreview) -> None:
     tolerance = auth.project().campaign.tolerance
     drawn = source(preview.source)
     if preview.seed is not None:
-        drawn = tr("{source}, seed {seed}", source=drawn, seed=preview.seed)
+        drawn = tr("{pairs}, seed {seed}", pairs=drawn, seed=preview.seed)
     st.markdown(
         tr(
-            "**{pairs} of {querys}**, from {drawn}. At most {percent} of the grades may {differ}.",
+            "**{pairs} from {queries}** ({drawn}). At most {percent} of the grades may {differ}.",
             pairs=wording.count_of(len(preview.items), "pair"),
-            querys=wording.count_of(preview.queries, "query"),
+            queries=wording.count_of(preview.queries, "query"),
             drawn=plain(drawn),
             percent=wording.percent(preview.most_missed),
             differ=wording.differ(tolerance),
@@ -54,7 +54,7 @@ def told(preview: ExamPreview) -> None:
     if preview.short:
         st.warning(plain(retold(preview.short)), icon=":material/info:")
     if preview.guesses is None:
-        st.markdown(tr("The answer key comes later. You see what guessing would score before you close the exam."))
+        st.markdown(tr("The answer key comes later. Before you close the exam, you see what guessing would score."))
     else:
         key_and_guesses(preview.grades, preview.guesses)
 
@@ -79,7 +79,7 @@ def reason(guesses: ExamGuesses, key: str) -> None:
     """Asks why an exam is held that guessing passes, or nearly; nothing of one that tells enough."""
     if guesses.weak:
         told = "".join(f"\n- {retold(why)}" for why in guesses.weak)
-        st.markdown(tr("**This exam is weak:**\n{told}", told=told))
+        st.markdown(tr("**This exam is weak:**\n{weaknesses}", weaknesses=told))
         st.markdown(tr("Choose other pairs, use more pairs, or allow fewer misses. To use it as it is, give a reason."))
         st.text_input(tr("Reason for using it"), key=key, max_chars=_TEXT_LENGTH)
 

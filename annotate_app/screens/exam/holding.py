@@ -32,8 +32,9 @@ KEYS = {
 KEYS_EXPLAINED = marked(
     "**Relevance of settled pairs**: the answer key is known at once. The other two use the top "
     "candidates of open pairs, which are reserved until the exam ends. **Median**: everybody takes the "
-    "exam, then you close it; the median of their grades is the key. **My own grades**: you grade the "
-    "pairs blind on this page. To use a key from a file, run: reelrank exam set DIR --from KEY.csv."
+    "exam, then you close it; the median of their grades is the answer key. **My own grades**: you "
+    "grade the pairs blind on this page. To use an answer key from a file, run: reelrank exam set DIR "
+    "--from KEY.csv."
 )
 _GIVING = "exam_giving_key"
 _MIDDLE = (ExamPhase.ANSWERING, ExamPhase.ANSWERED)
@@ -100,12 +101,10 @@ def hold(project: Project, lead: Person, previewed: str) -> None:
         now=time.time(),
     )
     clips, queries = wording.count_of(report.items, "pair"), wording.count_of(report.queries, "query")
-    exempted = (
-        tr(" {persons} exempted.", persons=wording.count_of(report.exempted, "person")) if report.exempted else ""
-    )
+    exempted = tr(" {people} exempted.", people=wording.count_of(report.exempted, "person")) if report.exempted else ""
     short = f" {retold(report.short)}" if report.short else ""
     told = tr(
-        "Exam started: {clips} of {queries}.{short}{exempted}",
+        "Exam started: {clips} from {queries}.{short}{exempted}",
         clips=clips,
         queries=queries,
         short=short,
@@ -166,14 +165,17 @@ def stage(held: Exam, people: Sequence[ExamPerson], would_be: ExamKeyPreview | N
     )
     if held.closed_at is not None:
         when = wording.when(held.closed_at, st.context.timezone)
-        st.info(tr("**Answer key fixed** {when}. {aside}", when=when, aside=aside), icon=":material/key:")
+        st.info(tr("**Answer key fixed** {when}. {reserved}", when=when, reserved=aside), icon=":material/key:")
         return
     finished = [one.person.name for one in people if one.phase is ExamPhase.WAITING]
     middle = [one.person.name for one in people if one.phase in _MIDDLE]
     told = tr("Handed in: {who}. ", who=_who(finished)) + (
         tr("Still working: {who}. ", who=_who(middle)) if middle else ""
     )
-    st.info(tr("**The exam is open.** {told}{aside}", told=told, aside=aside), icon=":material/hourglass_empty:")
+    st.info(
+        tr("**The exam is open.** {progress}{reserved}", progress=told, reserved=aside),
+        icon=":material/hourglass_empty:",
+    )
     if held.key_from is ExamKey.OWN and would_be is None:
         st.button(tr("Answer it yourself"), key="exam-give", type="primary", on_click=_give, args=(True,))
         st.caption(tr("Grade its pairs as annotators do. When you hand in, your grades become the answer key."))
@@ -183,7 +185,7 @@ def stage(held: Exam, people: Sequence[ExamPerson], would_be: ExamKeyPreview | N
         return
     with st.expander(tr("Close the exam"), expanded=held.key_from is ExamKey.OWN):
         if held.key_from is ExamKey.OWN:
-            st.markdown(tr("You handed in your answers. Write a reason to fix them as the answer key."))
+            st.markdown(tr("You handed in your answers. Fix them as the answer key now."))
         else:
             st.markdown(
                 tr(
@@ -239,11 +241,11 @@ def use(project: Project, lead: Person) -> None:
         else tr("{fewest} to {most}", fewest=report.fewest, most=report.most)
     )
     told = tr(
-        "{answers} for {pairs} now count as judgements: {each} from each of {persons}.",
+        "{answers} for {pairs} now count as judgements: {each} from each of {people}.",
         answers=wording.count_of(report.judgements, "answer"),
         pairs=wording.count_of(report.pairs, "pair"),
         each=each,
-        persons=wording.count_of(report.people, "person"),
+        people=wording.count_of(report.people, "person"),
     )
     results.leave("exam_use", told)
 

@@ -56,7 +56,7 @@ def page() -> None:
     """The choice of the part, and the part."""
     project, lead, counts = look.lead_page("Explore")
     if not any(counts["pairs"].values()):
-        st.info(tr("No pair has been handed out yet. Go on with the page [Set up]({path}).", path=full_path("/set-up")))
+        st.info(tr("No pairs have been handed out yet. Continue on [Set up]({path}).", path=full_path("/set-up")))
         return
     part = address_state.choice(tr("Part"), "part", translated(_PARTS), clears=_OF_A_PART, label_visibility="collapsed")
     _SHOWN[part](project, lead)
@@ -67,7 +67,9 @@ def _along(project: Project, lead: Person, along: Along) -> None:
     bins = _counted(project, lead, along.value, lambda: relevances_along(project, lead, along))
     scale, of = project.campaign.scale, explore_charts.WORDS[along].of
     if not bins:
-        st.info(tr("No candidate was found by captions, so none has a similarity. Choose another part."))
+        st.info(
+            tr("Only candidates that captions found have a similarity, and this project has none. Choose another part.")
+        )
         return
     _nothing_counts(bins)
     st.header(tr("Relevance by {of}", of=tr(of)), anchor=False)
@@ -98,7 +100,7 @@ def _nothing_counts(bins: Sequence[RelevanceBin]) -> None:
         if without
         else ""
     )
-    st.caption(tr("Over {pairs} with a relevance.{waits}", pairs=wording.count_of(decided, "pair"), waits=waits))
+    st.caption(tr("{pairs} with a relevance.{without}", pairs=wording.count_of(decided, "pair"), without=waits))
 
 
 def _same_words(project: Project, lead: Person) -> None:
@@ -132,7 +134,7 @@ def _same_words(project: Project, lead: Person) -> None:
     st.html(look.table((tr("Relevance"), "", tr("Pairs"), tr("Share")), rows, "rr-figures"))
     st.header(tr("Similarity 1, but below {highest}", highest=scale.highest), anchor=False)
     relevance = _relevance(scale, most=scale.highest - 1)
-    _pairs(project, lead, PairPart(relevance=relevance, same_words=True), tr("None: all have the best relevance."))
+    _pairs(project, lead, PairPart(relevance=relevance, same_words=True), tr("No pairs: all have the best relevance."))
 
 
 def _sources(project: Project, lead: Person) -> None:
@@ -140,12 +142,12 @@ def _sources(project: Project, lead: Person) -> None:
     found: list[SourceStanding] = _counted(project, lead, "sources", lambda: source_standings(project, lead))
     st.caption(
         tr(
-            "Candidates come from captions under an encoder, and from pooled runs. Without a source, what it "
-            "alone found would not be judged. Annotators see none of this."
+            "Candidates come from captions (with an encoder), from frames, and from pooled runs. “Only from "
+            "it” counts what no other source found. Annotators see none of this."
         )
     )
     if not found:
-        st.info(tr("These pairs come from an earlier campaign, which does not name their sources."))
+        st.info(tr("These pairs come from an earlier campaign, and their sources are not known."))
         return
     rows = [explore_lists.source_row(one) for one in found]
     st.html(look.table(map(tr, explore_lists.SOURCE_HEADS), rows, "rr-figures rr-sources"))
@@ -165,17 +167,17 @@ def _coverage(project: Project, lead: Person) -> None:
         )
         st.header(plain(one.video), anchor=False)
         told = tr(
-            "{moments} of {moments_2:,} handed out",
+            "{moments} of {all_moments:,} handed out",
             moments=wording.count_of(one.judged_moments, "moment"),
-            moments_2=one.moments,
+            all_moments=one.moments,
         )
         mean = "" if one.mean is None else tr(", mean relevance {mean:.2f}", mean=one.mean)
         st.caption(
             tr(
-                "{duration_s:,.1f} s, {told} with {querys}{mean}.",
+                "{duration_s:,.1f} s, {moments} with {queries}{mean}.",
                 duration_s=one.duration_s,
-                told=told,
-                querys=wording.count_of(one.queries, "query"),
+                moments=told,
+                queries=wording.count_of(one.queries, "query"),
                 mean=mean,
             )
         )
@@ -226,8 +228,8 @@ def _durations(project: Project, lead: Person) -> None:
         st.header(tr("Duration of {noun}", noun=wording.several(noun)), anchor=False)
         st.caption(
             tr(
-                "{count_of}: {least:,.2f} to {most:,.2f} s, mean {mean:,.2f} s.",
-                count_of=wording.count_of(found.count, noun),
+                "{number}: {least:,.2f} to {most:,.2f} s, mean {mean:,.2f} s.",
+                number=wording.count_of(found.count, noun),
                 least=found.least,
                 mean=found.mean,
                 most=found.most,
@@ -243,8 +245,8 @@ def _agreement(project: Project, lead: Person) -> None:
     queries: list[AgreedQuery] = _counted(project, lead, "agreement", lambda: agreed_queries(project, lead))
     st.caption(
         tr(
-            "The share of any two grades of a pair that agree within the tolerance. Queries with the least "
-            "agreement come first. A query with few pairs says little. See Agreement for alpha and kappa."
+            "How often two grades of a pair agree within the tolerance. Queries with the least agreement come "
+            "first. With few pairs, a figure is uncertain. Alpha and kappa are on the page Agreement."
         )
     )
     by = sorted_by(explore_lists.QUERY_COLUMNS)

@@ -155,10 +155,10 @@ def counts(bins: Sequence[RelevanceBin], along: Along) -> None:
         )
     )
     told = tr(
-        "Bars: pairs by {of}, {value:,} with a relevance", of=tr(words.of), value=sum(one.decided for one in bins)
+        "Bars: pairs by {of}, {pairs:,} with a relevance", of=tr(words.of), pairs=sum(one.decided for one in bins)
     )
     st.altair_chart(
-        chart, height=230, alt=tr("{told} and {value:,} without.", told=told, value=sum(one.without for one in bins))
+        chart, height=230, alt=tr("{chart} and {pairs:,} without.", chart=told, pairs=sum(one.without for one in bins))
     )
 
 
@@ -197,12 +197,12 @@ def lasting(found: Lasting, noun: str) -> None:
         )
     )
     told = tr(
-        "Bars: {several} by how long they last, from {least:.2f} to {most:.2f} s",
-        several=wording.count_of(found.count, noun),
+        "Bars: {number} by duration, from {least:.2f} to {most:.2f} s",
+        number=wording.count_of(found.count, noun),
         least=found.least,
         most=found.most,
     )
-    st.altair_chart(chart, height=250, alt=tr("{told}, {mean:.2f} s in the mean.", told=told, mean=found.mean))
+    st.altair_chart(chart, height=250, alt=tr("{chart}, mean {mean:.2f} s.", chart=told, mean=found.mean))
 
 
 def _across(bins: Sequence[RelevanceBin], words: Words) -> alt.X:

@@ -71,10 +71,10 @@ def source_row(one: SourceStanding) -> tuple[str, ...]:
     # The files of an encoder are no concern of a table.
     name = source.name if source.kind is SourceKind.RUN else source.name.partition(" ")[0]
     return (
-        f"{escape(name)}<br><small>{tr('{kind}, {n:,} deep', kind=kind, n=source.depth)}{later}</small>",
-        f"{one.candidates:,}<br><small>{tr('{n:,} from it alone', n=one.alone)}</small>",
-        f"{one.pairs:,}<br><small>{tr('{n:,} decided', n=one.decided)}</small>",
-        f"{one.relevant:,}<br><small>{tr('{n:,} from it alone', n=one.relevant_alone)}</small>",
+        f"{escape(name)}<br><small>{tr('{kind}, depth {n:,}', kind=kind, n=source.depth)}{later}</small>",
+        f"{one.candidates:,}<br><small>{tr('{n:,} only from it', n=one.alone)}</small>",
+        f"{one.pairs:,}<br><small>{tr('{n:,} with a relevance', n=one.decided)}</small>",
+        f"{one.relevant:,}<br><small>{tr('{n:,} only from it', n=one.relevant_alone)}</small>",
         "–" if one.mean is None else f"{one.mean:.2f}",
     )
 
@@ -87,7 +87,7 @@ VIDEO_COLUMNS = (
         sort="moments",
         number=True,
         phone=False,
-        meaning=marked("Handed out with any query, of those in the corpus."),
+        meaning=marked("Moments handed out with any query, of all moments in the corpus."),
     ),
     ListColumn(marked("Queries"), sort="queries", number=True, phone=False),
     ListColumn(marked("Pairs"), sort="pairs", number=True),

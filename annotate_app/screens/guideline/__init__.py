@@ -1,13 +1,14 @@
 """The lead's page "Guideline": edit its words, compare its versions, and choose practice pairs."""
 
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from html import escape
 from typing import Any
 
 import streamlit as st
 
-from annotate_app.language import browser_texts, marked, retold, tr, trn
+from annotate_app.language import LANGUAGES, SOURCE, browser_texts, marked, retold, tr, trn
 from annotate_app.plain import plain
 from annotate_app.shared import address_state, joined, look, player, practice, results, wording
 from annotate_app.shared.player import guideline
@@ -17,6 +18,7 @@ from backend.campaign.qualification.guideline.rules import Change
 from backend.campaign.qualification.guideline.rules import changes as guideline_changes
 from backend.campaign.qualification.guideline.versions import (
     examples,
+    examples_chosen,
     guideline_readers,
     guideline_versions,
     reword_guideline,
@@ -26,6 +28,7 @@ from backend.campaign.setup.project.model import Grading, GuidelineVersion, Ques
 
 _LABEL_LENGTH, _REASON_LENGTH = 24, 200
 _PARTS = ("label", "meaning", "detail", "example")
+_OTHER_LANGUAGES = [language for language in LANGUAGES if language != SOURCE]
 _SCRIPTS = ("../../language/browser.js", "../../shared/desk/frame.js", "guide.js")
 _PANEL = """<section class="player shown"><dialog class="panel" open><div class="body" tabindex="0"></div></dialog>
 </section>"""
@@ -75,7 +78,8 @@ def page() -> None:
 def save(project: Project, lead: Person, version: int) -> None:
     """Callback: save what was typed as a new version."""
     state = st.session_state
-    typed, reason = _typed(project.campaign.grading, version), str(state.get(f"words-{version}-reason", ""))
+    notes = _notes(project, lead)
+    typed, reason = _typed(project.campaign.grading, version, notes), str(state.get(f"words-{version}-reason", ""))
     number, changed = reword_guideline(project, lead, typed, reason, now=time.time(), based_on=version)
     told = trn(
         "Version {number} saved; {n} text changed. Annotators read it before their next clip.",
@@ -112,17 +116,60 @@ def _words(project: Project, lead: Person, version: GuidelineVersion) -> None:
             )
         )
         with st.container(key="guideline-words"):
-            typed = _form(grading, version.version)
+            typed = _form(grading, version.version, _notes(project, lead))
         warn_unsaved("guideline-words", changed=typed != grading, saved=str(version.version))
     with seen:
         st.header(tr("As annotators see it"), anchor=False)
-        guideline_preview(guideline(replace(campaign, grading=typed), examples(project, lead)))
+        language = _preview_language(list(typed.translations))
+        guideline_preview(guideline(replace(campaign, grading=typed), examples(project, lead), language))
         st.caption(
             tr("To add an example clip, open a settled pair on Disputes or Queries and choose “Show as example”.")
         )
 
 
-def _form(grading: Grading, version: int) -> Grading:
+def _preview_language(languages: list[str]) -> str:
+    """Let the lead choose the texts of the preview, where there are some in other languages; "" for the originals."""
+    if not languages:
+        return ""
+    return str(
+        st.radio(
+            tr("Language of the preview"),
+            ["", *languages],
+            format_func=lambda tag: LANGUAGES.get(tag, tag) if tag else tr("Original"),
+            horizontal=True,
+            key="guideline-preview-language",
+        )
+    )
+
+
+def _notes(project: Project, lead: Person) -> dict[int, str]:
+    """Return the notes of the example clips by grade, the best first: they can be translated too."""
+    return {one.grade: one.note for one in reversed(examples_chosen(project, lead))}
+
+
+def _form(grading: Grading, version: int, notes: Mapping[int, str]) -> Grading:
+    chosen = [
+        language
+        for language in _OTHER_LANGUAGES
+        if st.toggle(
+            tr("Add texts in {language}", language=LANGUAGES[language]),
+            language in grading.translations,
+            key=f"words-{version}-{language}",
+            help=tr("Annotators who read this app in this language see these texts. An empty text stays as it is."),
+        )
+    ]
+
+    def translated(name: str, label: str, *texts: str) -> None:
+        for language in chosen:
+            known = grading.translations.get(language, {})
+            there = "\n".join(known.get(text, "") for text in texts)
+            (st.text_area if name == "reminders" else st.text_input)(
+                f"{label} ({LANGUAGES[language]})",
+                there,
+                key=f"words-{version}-{language}-{name}",
+                placeholder="\n".join(texts),
+            )
+
     for meaning in reversed(grading.scale.meanings):
         key = f"words-{version}-{meaning.grade}"
         with st.expander(f"{meaning.grade} {plain(meaning.label)}", expanded=meaning.grade == grading.scale.highest):
@@ -131,17 +178,28 @@ def _form(grading: Grading, version: int) -> Grading:
             right.text_input(tr("Meaning"), meaning.meaning, key=f"{key}-meaning")
             st.text_area(tr("In the guideline"), meaning.detail, key=f"{key}-detail", height=70)
             st.text_input(tr("Example in words"), meaning.example, key=f"{key}-example")
+            labels = (tr("Label"), tr("Meaning"), tr("In the guideline"), tr("Example in words"))
+            for part, label in zip(_PARTS, labels, strict=True):
+                translated(f"{meaning.grade}-{part}", label, getattr(meaning, part))
     with st.expander(tr("Questions, reminders, example query")):
         st.text_input(tr("Query of the examples in words"), grading.example_query, key=f"words-{version}-query")
+        translated("query", tr("Query of the examples in words"), grading.example_query)
         for nth, asked in enumerate((*grading.questions, Question("", "")), start=1):
             left, right = st.columns([2, 3])
             left.text_input(tr("Question {nth}", nth=nth), asked.title, key=f"words-{version}-ask-{nth}")
             right.text_input(
                 tr("Explanation of question {nth}", nth=nth), asked.text, key=f"words-{version}-asked-{nth}"
             )
+            translated(f"ask-{nth}", tr("Question {nth}", nth=nth), asked.title)
+            translated(f"asked-{nth}", tr("Explanation of question {nth}", nth=nth), asked.text)
         st.text_area(
             tr("Reminders, one a line"), "\n".join(grading.reminders), key=f"words-{version}-reminders", height=120
         )
+        translated("reminders", tr("Reminders, one a line"), *grading.reminders)
+    if chosen and notes:
+        with st.expander(tr("Notes of the example clips")):
+            for grade, note in notes.items():
+                translated(f"note-{grade}", tr("Grade {grade}", grade=grade), note)
     st.text_input(
         tr("Reason for the change"),
         key=f"words-{version}-reason",
@@ -156,31 +214,51 @@ def _form(grading: Grading, version: int) -> Grading:
         args=(version,),
     )
     look.outcome("guideline")
-    return _typed(grading, version)
+    return _typed(grading, version, notes)
 
 
-def _typed(grading: Grading, version: int) -> Grading:
+def _typed(grading: Grading, version: int, notes: Mapping[int, str]) -> Grading:
     """Return what the fields hold; a field that was not drawn yet is as stored."""
     state = st.session_state
+    originals = {f"note-{grade}": (note, note) for grade, note in notes.items()}
 
-    def field(name: str, there: str) -> str:
+    def text(name: str, there: str) -> str:
         return " ".join(str(state.get(f"words-{version}-{name}", there)).split())
 
-    meanings = (
+    def field(name: str, there: str) -> str:
+        originals[name] = there, text(name, there)
+        return originals[name][1]
+
+    def lines(name: str, there: Sequence[str]) -> list[str]:
+        return [" ".join(line.split()) for line in str(state.get(name, "\n".join(there))).splitlines()]
+
+    meanings = [
         GradeMeaning(one.grade, *(field(f"{one.grade}-{part}", getattr(one, part)) for part in _PARTS))
         for one in grading.scale.meanings
-    )
-    asked = (
+    ]
+    asked = [
         Question(field(f"ask-{nth}", one.title), field(f"asked-{nth}", one.text))
         for nth, one in enumerate((*grading.questions, Question("", "")), start=1)
-    )
-    lines = str(state.get(f"words-{version}-reminders", "\n".join(grading.reminders))).splitlines()
+    ]
+    query = field("query", grading.example_query)
+    reminders = [line for line in lines(f"words-{version}-reminders", grading.reminders) if line]
+    translations = {}
+    for language in {*_OTHER_LANGUAGES, *grading.translations}:
+        known = grading.translations.get(language, {})
+        reminded = lines(f"words-{version}-{language}-reminders", [known.get(one, "") for one in grading.reminders])
+        told = {one: known[one] for one in known.keys() - {*grading.texts, *notes.values()}}  # of earlier examples
+        fields = [(now, text(f"{language}-{name}", known.get(was, ""))) for name, (was, now) in originals.items()]
+        both = [*fields, *zip(reminders, reminded, strict=False)]
+        told |= {original: translation for original, translation in both if original and translation}
+        if told:
+            translations[language] = told
     return replace(
         grading,
         scale=Scale(tuple(meanings)),
-        example_query=field("query", grading.example_query),
+        example_query=query,
         questions=tuple(one for one in asked if one.title or one.text),
-        reminders=tuple(" ".join(line.split()) for line in lines if line.strip()),
+        reminders=tuple(reminders),
+        translations=translations,
     )
 
 

@@ -11,7 +11,7 @@ import streamlit as st
 from annotate_app.language import marked, retold, tr, trn
 from annotate_app.plain import plain
 from annotate_app.screens.leaderboard import board as board_view
-from annotate_app.shared import address_state, look, wording
+from annotate_app.shared import address_state, look, results, wording
 from backend.campaign.nouns import Person
 from backend.campaign.release.board.kept_runs import add_run, add_truth, list_runs, list_truths, remove_run
 from backend.campaign.release.board.leaderboard import (
@@ -42,7 +42,6 @@ def page() -> None:
     """What is compared, then its parts; without anything to compare, how to bring it."""
     project, lead, _ = look.lead_page("Leaderboard")
     truths, runs = truth_names(project, lead), list_runs(project, lead)
-    look.outcome("board")
     if not truths:
         st.info(
             tr("No ground truth yet. Finish a validation or test query, or upload a ground truth below."),
@@ -81,11 +80,12 @@ def page() -> None:
 
 def keep() -> None:
     """Callback of the form: checks each file and keeps its columns, or leaves a message with every problem."""
+    results.clear("board_problem")
     kind, bound = st.session_state["board_kind"], bool(st.session_state.get("board_bound"))
     name = st.session_state["board_name"].strip() or None
     files = st.session_state.get("board_file") or []
     if not files or (name and len(files) > 1):
-        several = tr("Leave the name empty: each of several files is named as its file.")
+        several = tr("Leave the name empty: with several files, each run is named after its file.")
         st.session_state["board_problem"] = several if files else tr("Choose a file first.")
         return
     kept: list[Kept] = []
@@ -116,20 +116,21 @@ def keep() -> None:
 def _tell_uploaded(project: Project, lead: Person, kept: Sequence[Kept], *, runs: bool) -> None:
     """Says what was uploaded, and turns to the ground truth that has the queries of the runs."""
     held = ", ".join(f"{one.name} ({wording.count_of(one.queries, 'query')})" for one in kept)
-    done = tr("Uploaded {held}.", held=held)
+    done = tr("Uploaded {files}.", files=held)
     truth = truth_of_runs(project, lead, [one.name for one in kept]) if runs else None
     if truth:
         done += tr(" Scored against {truth}.", truth=truth)
         address_state.go(truth=truth)
     elif runs:
         done += tr(" No ground truth has any of these queries: upload one too.")
-    st.session_state["board_done"] = done
+    results.leave("board", done)
 
 
 @look.lead_callback("board_problem")
 def remove(project: Project, lead: Person, name: str) -> None:
     """Callback of a button: the run is kept no longer."""
     remove_run(project, lead, name, now=time.time())
+    results.leave("board", tr("{name} is removed.", name=name))
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
@@ -155,6 +156,8 @@ def _shown(project: Project, lead: Person, runs: Sequence[Kept], board: Leaderbo
     notes = "".join(f"; {plain(retold(note))}" for note in scores.setting.notes)
     st.caption(f"{plain(board.truth)}: {plain(retold(score_sentence(scores.summary())))}{notes}")
     part = address_state.choice(tr("Part"), "part", {name: tr(name) for name in _PARTS}, label_visibility="collapsed")
+    if part != "Runs":
+        look.outcome("board")  # the first upload leads away from its form
     if part == "Charts":
         board_view.charts(scores)
     elif part == "Groups":
@@ -224,6 +227,7 @@ def _keeper(project: Project, lead: Person, runs: Sequence[Kept], left_out: Mapp
             ),
         )
         st.form_submit_button(tr("Upload"), type="primary", on_click=keep)
+    look.outcome("board")
     for number, run in enumerate(runs):
         with st.container(horizontal=True, vertical_alignment="center", key=f"kept-{number}"):
             note = tr(" · upper bound") if run.upper_bound else ""

@@ -15,7 +15,7 @@ import streamlit as st
 from annotate_app.language import browser_texts, marked, retold, tr
 from annotate_app.plain import component_key, plain
 from annotate_app.session.addresses import full_path
-from annotate_app.shared import address_state, joined, wording
+from annotate_app.shared import address_state, joined, look, wording
 from annotate_app.shared.review_clip import moment_path
 from backend.campaign.nouns import Person
 from backend.campaign.release.board.leaderboard import Leaderboard, report_frames, videos_with_file
@@ -247,13 +247,13 @@ def cases(project: Project, lead: Person, board: Leaderboard, scores: Scoreboard
     shown = [name for name in dict.fromkeys([first, second]) if name]
     (case,) = scores.cases([query], k, mu)
     view = score_case(scores, case, shown, board.inputs.facts)
-    st.markdown(f"## {plain(retold(view.title))}")
+    look.text_heading(retold(view.title))
     case_view(case_data(view, videos_with_file(project, lead)), key=f"case-{query}-{mu}-{'-'.join(shown)}")
     st.caption(
         tr(
-            "Matched at K = {k} and an IoU threshold of {mu:g}. Shown are the first {case_first} predictions and "
-            "moments, and all that match. The bar shows where in its video a moment lies; an outline marks the truth. "
-            "{case_bars_told} Point at a card, or move to it with Tab, to see its partner.",
+            "Matched at K = {k} and an IoU threshold of {mu:g}. You see the first {case_first} predictions and "
+            "moments, and all that match. The bar shows where a moment lies in its video; an outline marks the "
+            "truth. {case_bars_told} To see the partner of a card, point at it or move to it with Tab.",
             k=k,
             mu=mu,
             case_first=CASE_FIRST,

@@ -1,7 +1,8 @@
 """The lead's page "People": who works here, how much, and one-time links for newcomers and forgotten passwords."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from html import escape
 
 import streamlit as st
@@ -25,7 +26,7 @@ from backend.campaign.setup.people.accounts import list_people, new_invitation
 from backend.campaign.setup.project.folder import Project
 from backend.core.ids import AnnotatorId
 
-_WIDTHS = (2.5, 4.5, 5.4)
+_WIDTHS = (2.3, 4.4, 5.7)
 _FACTS = (marked("Judgements"), marked("Today"), marked("Median active"), marked("Skips"), marked("Last active"))
 _SPLITS: Mapping[Split | None, str] = {
     None: marked("Both splits"),
@@ -87,31 +88,37 @@ def _people(project: Project, lead: Person, reviews: list[PersonReview]) -> None
     inviting.form()
 
 
-@look.lead_callback("people_problem")
-def renew(project: Project, lead: Person, annotator_id: AnnotatorId) -> None:
+def renew(annotator_id: AnnotatorId) -> None:
     """Callback of a row's button: a new one-time link, shown once; the person's older links become void."""
-    person, invitation = new_invitation(project, lead, annotator_id, now=time.time())
-    inviting.show_link(lead, str(annotator_id), person.name, invitation)
+
+    def act(project: Project, lead: Person) -> None:
+        person, invitation = new_invitation(project, lead, annotator_id, now=time.time())
+        inviting.show_link(lead, str(annotator_id), person.name, invitation)
+
+    _do(annotator_id, act)
 
 
-@look.lead_callback("people_problem")
-def suspend(project: Project, lead: Person, annotator_id: AnnotatorId, suspended: bool) -> None:
+def suspend(annotator_id: AnnotatorId, suspended: bool) -> None:
     """Callback of a row's button."""
-    staffing.suspend(project, lead, annotator_id, suspended, now=time.time())
+    _do(annotator_id, partial(staffing.suspend, annotator_id=annotator_id, suspended=suspended, now=time.time()))
 
 
-@look.lead_callback("people_problem")
-def pause(project: Project, lead: Person, annotator_id: AnnotatorId) -> None:
+def pause(annotator_id: AnnotatorId) -> None:
     """Callback of a row's form: no pairs for this person from now on."""
     key = f"pause-reason-{annotator_id}"
-    staffing.pause_person(project, lead, annotator_id, st.session_state[key], now=time.time())
-    st.session_state[key] = ""
+    reason = st.session_state[key]
+    if _do(annotator_id, partial(staffing.pause_person, annotator_id=annotator_id, reason=reason, now=time.time())):
+        st.session_state[key] = ""
 
 
-@look.lead_callback("people_problem")
-def go_on(project: Project, lead: Person, annotator_id: AnnotatorId) -> None:
+def go_on(annotator_id: AnnotatorId) -> None:
     """Callback of a row's button: a paused person is handed pairs again."""
-    staffing.unpause_person(project, lead, annotator_id, now=time.time())
+    _do(annotator_id, partial(staffing.unpause_person, annotator_id=annotator_id, now=time.time()))
+
+
+def _do(annotator_id: AnnotatorId, act: Callable[[Project, Person], object]) -> bool:
+    """Do something about a person, or say in their row why not."""
+    return look.done_as_lead(act, f"person-{annotator_id}_problem")
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
@@ -159,7 +166,7 @@ def _row(review: PersonReview, flags: PersonFlags | None, me: Person, exam: Exam
             disabled=is_me or person.suspended,
             help=tr("To change your own password, click your name above.")
             if is_me
-            else tr("A one-time link to choose a new password. Use it if they forgot theirs or lost their link."),
+            else tr("A one-time link to choose a new password. Use it if they forgot the password or lost the link."),
             on_click=renew,
             args=(person.annotator_id,),
         )
@@ -177,6 +184,7 @@ def _row(review: PersonReview, flags: PersonFlags | None, me: Person, exam: Exam
         )
         with gone:
             removing.button(person, is_me)
+        look.refusal(f"person-{person.annotator_id}_problem")
         inviting.links(str(person.annotator_id))
 
 
@@ -184,10 +192,10 @@ def _pausing(review: PersonReview) -> None:
     """The button that pauses an annotator, with its reason, or lets them go on."""
     who = review.person.annotator_id
     if review.pause is not None:
-        st.button(tr("Go on"), key=f"go-on-{who}", width="stretch", on_click=go_on, args=(who,))
+        st.button(tr("Resume"), key=f"go-on-{who}", width="stretch", on_click=go_on, args=(who,))
         return
     with st.popover(tr("Pause"), width="stretch"), st.form(f"pause-{who}", border=False):
-        st.caption(tr("They get no pairs until you let them go on. They can still sign in, and keep their grades."))
+        st.caption(tr("They get no pairs until you press Resume. They can still sign in, and their grades stay."))
         st.text_input(
             tr("Why is {name} paused?", name=plain(review.person.name)),
             key=f"pause-reason-{who}",
@@ -200,9 +208,9 @@ def _pausing(review: PersonReview) -> None:
 def paused(pause: Pause, timezone: str | None) -> str:
     """Since when somebody is paused, by whom and why."""
     return tr(
-        "Since {when}, by {value}: {reason}",
+        "Since {when}, by {lead}: {reason}",
         when=wording.when(pause.at, timezone),
-        value=pause.by or tr("a rule"),
+        lead=pause.by or tr("a rule"),
         reason=pause.reason,
     )
 
@@ -230,9 +238,9 @@ def assignments(project: Project, lead: Person, people: Sequence[PersonReview]) 
         if one.person.role is Role.ANNOTATOR and not one.person.suspended
     }
     if not annotators:
-        st.info(tr("There are no annotators yet. Add them under “People”."))
+        st.info(tr("No annotators yet. Add them under “People”."))
         return
-    st.caption(tr("Optional. Without an assignment, people grade whatever is nearest to completion."))
+    st.caption(tr("Optional. Without an assignment, annotators grade the pairs nearest to completion."))
     look.outcome("assign")
     names = {one.person.annotator_id: one.person.name for one in people}
     standing = staffing.assignments_standing(project, lead)
@@ -243,7 +251,9 @@ def assignments(project: Project, lead: Person, people: Sequence[PersonReview]) 
         with st.container(horizontal=True, vertical_alignment="center", key=f"assigned-{who}"):
             told = f"**{plain(names.get(who, ''))}**: {plain(words(given))}"
             st.markdown(told, width="stretch", help=plain(since(given, st.context.timezone)))
-            st.button(tr("Take back"), key=f"unassign-{who}", on_click=take_back, args=(who, names.get(who, "")))
+            st.button(
+                tr("Remove assignment"), key=f"unassign-{who}", on_click=take_back, args=(who, names.get(who, ""))
+            )
     if given_to:
         listed.end()
     with st.expander(tr("Assign work"), key="assign", on_change="rerun") as form:
@@ -265,19 +275,19 @@ def words(given: Assignment) -> str:
             tr("part {part} of {parts}", part=given.part, parts=given.parts) + ("" if what else tr(" of the queries"))
         )
     if given.queries is not None:
-        what.append(tr("{querys} chosen by name", querys=wording.count_of(len(given.queries), "query")))
+        what.append(tr("{queries} chosen by name", queries=wording.count_of(len(given.queries), "query")))
     quotas = [
-        tr("{count:,} grades {when}", count=count, when=when)
+        tr("{grades} {when}", grades=wording.count_of(count, "grade"), when=when)
         for count, when in ((given.a_day, tr("a day")), (given.in_all, tr("in all")))
         if count is not None
     ]
-    most = [tr("at most {join}", join=tr(" and ").join(quotas))] if quotas else []
+    most = [tr("at most {quotas}", quotas=tr(" and ").join(quotas))] if quotas else []
     return "; ".join([*([", ".join(what)] if what else []), *most])
 
 
 def since(given: Assignment, timezone: str | None) -> str:
     """Who gave it, and when."""
-    return tr("Given by {by}, {when}.", by=given.by, when=wording.when(given.at, timezone))
+    return tr("Assigned by {by}, {when}.", by=given.by, when=wording.when(given.at, timezone))
 
 
 @look.lead_callback("assign_problem")
@@ -297,9 +307,9 @@ def assign(project: Project, lead: Person) -> None:
     )
     count = staffing.assign(project, lead, who, given, seen=state.get(_SEEN, {}), now=time.time())
     state["assign_done"] = tr(
-        "Assigned: {words}. That is {querys} with open batches.",
+        "Assigned: {words}. That is {queries} with open batches.",
         words=words(given),
-        querys=wording.count_of(count, "query"),
+        queries=wording.count_of(count, "query"),
     )
     for field in _FIELDS:
         state.pop(field, None)
@@ -311,7 +321,7 @@ def take_back(project: Project, lead: Person, annotator_id: AnnotatorId, name: s
     """Callback of a button: this person grades whatever there is again."""
     seen = st.session_state.get(_SEEN, {}).get(annotator_id)
     staffing.unassign(project, lead, annotator_id, seen=seen, now=time.time())
-    st.session_state["assign_done"] = tr("{name} has no assignment any more.", name=name)
+    st.session_state["assign_done"] = tr("Assignment of {name} removed.", name=name)
 
 
 def _form(project: Project, lead: Person, annotators: Mapping[AnnotatorId, str]) -> None:
@@ -330,13 +340,13 @@ def _form(project: Project, lead: Person, annotators: Mapping[AnnotatorId, str])
         value=None,
         key="assign_part",
         placeholder=tr("all"),
-        help=tr("Queries are dealt out in turn: part 1 of 2 gets every other one."),
+        help=tr("Queries are divided in turn: part 1 of 2 gets every second query."),
     )
     parts.number_input(tr("of how many parts"), 2, value=None, key="assign_parts", placeholder="1")
     search, chosen = st.columns(2)
-    labels = (tr("Find queries to choose by name"), tr("Chosen queries"))
+    labels = (tr("Search queries"), tr("Chosen queries"))
     choose_queries(project, lead, _NAME, labels, (search, chosen), none=tr("None: all of the chosen split"))
     day, whole, button = st.columns([1, 1, 2], vertical_alignment="bottom")
-    day.number_input(tr("Grades a day"), 1, value=None, key="assign_day", placeholder=tr("any number"))
-    whole.number_input(tr("Grades in all"), 1, value=None, key="assign_all", placeholder=tr("any number"))
+    day.number_input(tr("Grades a day"), 1, value=None, key="assign_day", placeholder=tr("no limit"))
+    whole.number_input(tr("Grades in all"), 1, value=None, key="assign_all", placeholder=tr("no limit"))
     button.button(tr("Assign"), type="primary", key="assign_button", on_click=assign, width="stretch")

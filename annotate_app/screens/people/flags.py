@@ -9,32 +9,43 @@ import streamlit as st
 
 from annotate_app.language import marked, retold, tr
 from annotate_app.plain import plain
-from annotate_app.shared import look, pair_view, wording
+from annotate_app.shared import look, pair_view, results, wording
 from annotate_app.shared.address_state import read_number
+from annotate_app.shared.flag_dismissal import dismissal
 from backend.campaign.judging.queue import lift_skips
 from backend.campaign.monitoring.quality import flags as quality_flags
-from backend.campaign.monitoring.quality.model import FLAG_MEANINGS, FLAG_NAMES, Flag, FlagKind, PersonFlags, Stretch
+from backend.campaign.monitoring.quality.model import (
+    FLAG_MEANINGS,
+    FLAG_NAMES,
+    Flag,
+    FlagDismissal,
+    FlagKind,
+    PersonFlags,
+    Stretch,
+)
 from backend.campaign.nouns import Person
 from backend.campaign.setup.project.folder import Project
 from backend.core.ids import AnnotatorId, PairId
 
 PER_PAGE = 5
-_WHO, _FLAG, _PAGE, _PROBLEM = "who", "flag", "flag_page", "lift_problem"
+_WHO, _FLAG, _PAGE, _LIFTED = "who", "flag", "flag_page", "lift"
+_DISMISSED = "flags"
+"""The place of what came of a dismissal."""
 _BEHIND = {
-    FlagKind.TOO_FAST: marked("The grades that came too fast, the newest first."),
-    FlagKind.UNSEEN: marked("The grades that came before the clip was seen, the newest first."),
-    FlagKind.ONE_GRADE: marked("The pairs that got this grade, the newest first."),
-    FlagKind.BIAS: marked("The pairs whose grade lies farthest from the others', on the side of the bias."),
-    FlagKind.DRIFT: marked("Of the newest grades those that lie farthest from the others', on the side of the drift."),
-    FlagKind.AGREEMENT: marked("Of the newest pairs those whose two first grades do not agree, the newest first."),
-    FlagKind.SKIPS: marked("The pairs that this person skipped, the newest first."),
-    FlagKind.REPORTS: marked("The pairs whose clip this person reported as broken, the newest first."),
+    FlagKind.TOO_FAST: marked("Grades given too fast, newest first."),
+    FlagKind.UNSEEN: marked("Grades given before the clip was seen, newest first."),
+    FlagKind.ONE_GRADE: marked("Pairs with this grade, newest first."),
+    FlagKind.BIAS: marked("Pairs whose grade differs most from the others', in the direction of the bias."),
+    FlagKind.DRIFT: marked("Newest grades that differ most from the others', in the direction of the drift."),
+    FlagKind.AGREEMENT: marked("Newest pairs whose first two grades do not agree, newest first."),
+    FlagKind.SKIPS: marked("Pairs that this annotator skipped, newest first."),
+    FlagKind.REPORTS: marked("Pairs whose clip this annotator reported as broken, newest first."),
 }
 _OF_SKIPS = (FlagKind.SKIPS, FlagKind.REPORTS)
 _WHAT = {
     FlagKind.BIAS: marked("Mean difference from the others"),
     FlagKind.DRIFT: marked("Mean difference from the others"),
-    FlagKind.AGREEMENT: marked("Share that agrees"),
+    FlagKind.AGREEMENT: marked("Share of grades that agree"),
 }
 _IN_GRADES = (FlagKind.BIAS, FlagKind.DRIFT)
 
@@ -49,17 +60,20 @@ def overview(people: Sequence[PersonFlags]) -> None:
     """Everybody with a quality flag."""
     st.markdown(
         tr(
-            "A quality flag marks a figure of somebody's work that is worth a look. It never acts by itself. Choose "
-            "one to see the pairs behind it."
+            "A quality flag marks a figure of an annotator's work that is worth a look. Flags change nothing "
+            "by themselves. Choose a flag to see its pairs."
         )
     )
+    look.outcome(_DISMISSED)
     flagged = [one for one in people if one.raised]
     if not flagged:
-        st.success(tr("Nobody has a quality flag."), icon=":material/check_circle:")
+        st.success(tr("No quality flags."), icon=":material/check_circle:")
     for one in sorted(flagged, key=lambda one: -len(one.raised)):
         with st.container(key=f"flagged-{one.annotator_id}"):
             button(one)
-            raised(one)
+            with st.container(horizontal=True, vertical_alignment="center"):
+                raised(one)
+                dismissal(one.annotator_id, one.name, [flag.kind for flag in one.raised], _DISMISSED)
 
 
 def button(flags: PersonFlags) -> None:
@@ -68,7 +82,7 @@ def button(flags: PersonFlags) -> None:
         plain(flags.name),
         key=f"look-{flags.annotator_id}",
         type="tertiary",
-        help=tr("Open their work: every figure, its chart over time, and the pairs behind it."),
+        help=tr("Open their work: every figure with its chart and pairs."),
         on_click=open_flag,
         args=(flags.annotator_id,),
     )
@@ -105,17 +119,17 @@ def close() -> None:
         st.query_params.pop(name, None)
 
 
-@look.lead_callback(_PROBLEM)
+@look.lead_callback(f"{_LIFTED}_problem")
 def lift(project: Project, lead: Person, who: AnnotatorId, reports_only: bool) -> None:
     """Callback: undoes all skips of somebody, or only their reports of broken clips."""
     done = lift_skips(project, lead, who, reports_only=reports_only, now=time.time())
     skips, clips = wording.count_of(done.skips, "skip"), wording.count_of(done.clips, "clip")
-    st.toast(tr("{skips} undone, {clips} shown again.", skips=skips, clips=clips), icon=":material/undo:")
+    results.leave(_LIFTED, tr("{skips} undone, {clips} shown again.", skips=skips, clips=clips))
 
 
 def show(project: Project, lead: Person) -> None:
     """The person that the address asks for."""
-    st.button(tr("All people"), key="all_people", icon=":material/arrow_back:", type="tertiary", on_click=close)
+    st.button(tr("All annotators"), key="all_people", icon=":material/arrow_back:", type="tertiary", on_click=close)
     found = quality_flags.flags(project, lead, asked())
     if not found:
         st.info(tr("This annotator is not in the project."))
@@ -125,12 +139,13 @@ def show(project: Project, lead: Person) -> None:
     _numbers(flags)
     st.caption(
         tr(
-            "These figures only tell you where to look. Pairs can be hard, and somebody who differs from the others "
-            "may be right."
+            "These figures only tell you where to look. Pairs can be hard, and an annotator who differs from "
+            "the others may be right."
         )
     )
     chosen = _chosen(flags)
     _cards(flags, chosen)
+    look.outcome(_DISMISSED)
     _behind(project, lead, flags, chosen)
 
 
@@ -157,12 +172,17 @@ def _cards(flags: PersonFlags, chosen: Flag) -> None:
     for at in range(0, len(flags.flags), 3):
         for column, flag in zip(st.columns(3), flags.flags[at : at + 3], strict=False):
             with column.container(border=True, height="stretch", key=f"figure-{flag.kind.value}"):
-                state = tr(":orange-badge[:material/flag: flag]") if flag.raised else ""
+                state = tr(":orange-badge[:material/flag: flag]") if flag in flags.raised else ""
+                state = tr(":gray-badge[dismissed]") if flag.dismissed else state
                 state = tr(":gray-badge[undefined]") if flag.value is None else state
                 st.markdown(f"**{retold(FLAG_NAMES[flag.kind])}** {state}")
                 if flag.value is not None:
                     st.markdown(f"### {retold(flag.figure)}")
                 st.markdown(plain(retold(flag.told)))
+                if flag.dismissed:
+                    st.caption(_dismissed(flag.dismissed))
+                if flag in flags.raised:
+                    dismissal(flags.annotator_id, flags.name, [flag.kind], _DISMISSED)
                 if flag.value is not None:
                     st.button(
                         tr("Shown below") if flag.kind is chosen.kind else tr("Show pairs"),
@@ -173,9 +193,16 @@ def _cards(flags: PersonFlags, chosen: Flag) -> None:
                     )
 
 
+def _dismissed(one: FlagDismissal) -> str:
+    told = tr("Dismissed by {by}, {when}.", by=plain(one.by), when=wording.when(one.at, st.context.timezone))
+    return f"{told} {plain(one.reason)}".rstrip()
+
+
 def _behind(project: Project, lead: Person, flags: PersonFlags, flag: Flag) -> None:
     st.subheader(retold(FLAG_NAMES[flag.kind]), anchor=False)
     st.markdown(retold(FLAG_MEANINGS[flag.kind]))
+    if flag.kind in _OF_SKIPS:
+        look.outcome(_LIFTED)
     if flag.value is None:
         st.info(retold(flag.reason))
         return
@@ -185,7 +212,7 @@ def _behind(project: Project, lead: Person, flags: PersonFlags, flag: Flag) -> N
     elif found.stretches:
         flag_chart(found.stretches, flag)
     else:
-        st.caption(tr("No chart over time: there are too few grades, or their file does not say when they were given."))
+        st.caption(tr("No chart: too few grades, or the times of the grades are not known."))
     if not found.pairs and not found.by_number:
         st.success(tr("No pair raised this flag."), icon=":material/check_circle:")
         return
@@ -193,7 +220,7 @@ def _behind(project: Project, lead: Person, flags: PersonFlags, flag: Flag) -> N
     if found.by_number:
         st.caption(
             tr(
-                "Of {pairs} nothing but the number is known: their campaign was brought in without its moments.",
+                "{pairs} cannot be shown: an earlier campaign was imported without its moments.",
                 pairs=wording.count_of(found.by_number, "pair"),
             )
         )
@@ -202,15 +229,14 @@ def _behind(project: Project, lead: Person, flags: PersonFlags, flag: Flag) -> N
 
 def _lift(flags: PersonFlags, kind: FlagKind, count: int) -> None:
     """The button that undoes all skips, or all reports, of somebody, and asks before."""
-    look.refusal(_PROBLEM)
     if not count:
         return
     label = tr("Undo all reports") if kind is FlagKind.REPORTS else tr("Undo all skips and reports")
     with st.popover(label, icon=":material/undo:"):
         st.markdown(
             tr(
-                "{name} may be offered these pairs again. Clips that are kept back only because of these reports are "
-                "shown to everybody again. To stop the person from skipping more, pause them on the page People.",
+                "{name} may be offered these pairs again. Clips that only these reports block are shown to "
+                "everybody again. To stop {name} from skipping more, pause them on the page People.",
                 name=plain(flags.name),
             )
         )
@@ -264,9 +290,9 @@ def flag_chart(stretches: Sequence[Stretch], flag: Flag) -> None:
     first, last = stretches[0].mean, stretches[-1].mean
     shown = [format(value, form if flag.kind in _IN_GRADES else ".1%") for value in (first, last)]
     told = tr(
-        "{flag_names} over time, in {stretches} runs of grades: from {first} to {last}",
-        flag_names=FLAG_NAMES[flag.kind],
-        stretches=len(stretches),
+        "{flag} over time, in {parts} parts: from {first} to {last}",
+        flag=FLAG_NAMES[flag.kind],
+        parts=len(stretches),
         first=shown[0],
         last=shown[1],
     )

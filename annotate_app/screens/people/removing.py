@@ -24,11 +24,11 @@ def remove(project: Project, lead: Person, annotator_id: AnnotatorId, name: str)
         st.session_state["people_done"] = tr("{name} is removed.", name=name)
 
 
-@look.lead_callback("people_problem")
+@look.lead_callback("archive_problem")
 def bring_back(project: Project, lead: Person, annotator_id: AnnotatorId, name: str) -> None:
     """Callback of a button: somebody archived may sign in again, and is on the list."""
     suspend(project, lead, annotator_id, False, now=time.time())
-    st.session_state["people_done"] = tr("{name} is back, and can sign in.", name=name)
+    st.session_state["archive_done"] = tr("{name} is restored and can sign in.", name=name)
 
 
 def button(person: Person, is_me: bool) -> None:
@@ -42,8 +42,8 @@ def button(person: Person, is_me: bool) -> None:
     ):
         st.markdown(
             tr(
-                "{name} can no longer sign in and leaves this list. Judgements and everything else on record stay: "
-                "then {name} is archived, and you can bring them back.",
+                "{name} can no longer sign in and leaves this list. Anyone with judgements or other records is "
+                "archived, and you can restore them.",
                 name=plain(person.name),
             )
         )
@@ -58,6 +58,7 @@ def button(person: Person, is_me: bool) -> None:
 
 def archive(archived: Sequence[PersonReview]) -> None:
     """The people who were removed but have work on record, each with the way back."""
+    look.outcome("archive")
     if not archived:
         return
     with st.expander(tr("Archived people ({n})", n=len(archived))):
@@ -66,6 +67,4 @@ def archive(archived: Sequence[PersonReview]) -> None:
             with st.container(horizontal=True, vertical_alignment="center", key=f"archived-{who}"):
                 judgements = trn("{n} judgement", "{n} judgements", review.judgements)
                 st.markdown(f"**{plain(review.person.name)}** · {judgements}", width="stretch")
-                st.button(
-                    tr("Bring back"), key=f"bring-back-{who}", on_click=bring_back, args=(who, review.person.name)
-                )
+                st.button(tr("Restore"), key=f"bring-back-{who}", on_click=bring_back, args=(who, review.person.name))

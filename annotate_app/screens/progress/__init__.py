@@ -46,7 +46,7 @@ def page() -> None:
     _live(project, lead)
     if wrong := video_states(project, lead, wrong=True):
         st.header(tr("Videos with a problem"), anchor=False)
-        st.caption(tr("As of the last check. Check them again on the page Videos."))
+        st.caption(tr("As of the last check. To check again, open the page Videos."))
         video_troubles(wrong)
 
 
@@ -98,7 +98,7 @@ def _live(project: Project, lead: Person) -> None:
         st.header(tr("Judgements a day"), anchor=False)
         _days(found)
     with people:
-        st.header(tr("People"), anchor=False)
+        st.header(tr("Annotators"), anchor=False)
         _people(found.people)
 
 
@@ -133,8 +133,8 @@ def _about_grades(found: WorkProgress) -> Iterator[str]:
         yield tr("Plus about {grades}, if as many pairs are disputed as so far.", grades=grades)
     if ahead.forecast.exam:
         yield trn(
-            "{n} of them can only come from annotators who have yet to pass the exam.",
-            "{n} of them can only come from annotators who have yet to pass the exam.",
+            "{n} of them can only come from annotators who must pass the exam first.",
+            "{n} of them can only come from annotators who must pass the exam first.",
             ahead.forecast.exam,
         )
     if ahead.set_aside:
@@ -154,11 +154,11 @@ def _days(found: WorkProgress) -> None:
     by_people, simulated = _judged(found)
     if by_people:
         days = [(day.day, day.judgements) for day in found.days]
-        told = tr("Bar chart: {value:,} judgements over the last 30 days", value=by_people)
+        told = tr("Bar chart of judgements over the last 30 days: {number:,}", number=by_people)
         day_chart(days, tr("Judgements"), told)
     elif simulated:
         days = [(day.day, day.simulated) for day in found.days]
-        told = tr("Bar chart: {value:,} simulated judgements over the last 30 days", value=simulated)
+        told = tr("Bar chart of simulated judgements over the last 30 days: {number:,}", number=simulated)
         day_chart(days, tr("Judgements"), told, "#a1a1aa")
     else:
         st.info(tr("No judgements in the last 30 days."))
@@ -171,11 +171,11 @@ def left_out(found: WorkProgress) -> list[str]:
     by_people, simulated = _judged(found)
     texts = []
     if simulated and by_people:
-        texts.append(tr("Without {simulated}.", simulated=wording.count_of(simulated, "simulated judgement")))
+        texts.append(tr("Not shown: {simulated}.", simulated=wording.count_of(simulated, "simulated judgement")))
     elif simulated:
-        texts.append(tr("All {simulated:,} judgements of these 30 days are simulated.", simulated=simulated))
+        texts.append(tr("All judgements of the last 30 days are simulated ({simulated:,}).", simulated=simulated))
     if found.imported:
-        texts.append(tr("Without {imported:,} imported from earlier campaigns.", imported=found.imported))
+        texts.append(tr("Not shown: {imported:,} imported from earlier campaigns.", imported=found.imported))
     return texts
 
 
@@ -187,10 +187,14 @@ def _people(people: Sequence[PersonPace]) -> None:
     if not people:
         st.info(tr("No annotators yet. Invite them on the page People."))
     elif not busy:
-        st.info(tr("Nobody judged anything in the last 7 days."))
+        st.info(tr("No judgements in the last 7 days."))
     elif idle:
         st.caption(
-            trn("{n} other judged nothing in the last 7 days.", "{n} others judged nothing in the last 7 days.", idle)
+            trn(
+                "{n} other annotator gave no judgement in the last 7 days.",
+                "{n} other annotators gave no judgement in the last 7 days.",
+                idle,
+            )
         )
 
 

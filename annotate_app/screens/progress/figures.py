@@ -14,7 +14,7 @@ from backend.campaign.selection.pools.model import CheckReport, PutInAs, Share
 
 _BAR = {
     "consensus": marked("consensus"),
-    "adjudicated": marked("decided by a lead"),
+    "adjudicated": marked("adjudicated by a lead"),
     "discarded": marked("discarded"),
     "escalated": marked("escalated"),
     "open": marked("open"),
@@ -60,9 +60,9 @@ def steps(found: Funnel) -> Iterator[Step]:
     yield Step(tr("settled by two"), found.settled_by_two, 0, 2, "consensus")
     at = found.settled_by_two
     if found.decided_at_once:
-        yield Step(tr("decided by a lead at once"), found.decided_at_once, at, 2, "adjudicated")
+        yield Step(tr("adjudicated by a lead at once"), found.decided_at_once, at, 2, "adjudicated")
     at += found.decided_at_once
-    yield Step(tr("went on to two more people"), found.escalated, at, 2, "escalated")
+    yield Step(tr("sent to two more annotators"), found.escalated, at, 2, "escalated")
     ends = [
         *(
             (tr(_SETTLED_BY.get(asked, marked("settled by {people}")), people=asked), count, "consensus")
@@ -70,7 +70,7 @@ def steps(found: Funnel) -> Iterator[Step]:
         ),
         (tr("discarded: no consensus"), found.discarded, "discarded"),
         (tr("discard confirmed by a lead"), found.confirmed, "discarded"),
-        (tr("decided by a lead"), found.decided, "adjudicated"),
+        (tr("adjudicated by a lead"), found.decided, "adjudicated"),
         (tr("wait for further grades"), found.waiting_further, "escalated"),
     ]
     for words, count, style in ends:
@@ -99,10 +99,10 @@ def pool_check(found: CheckReport) -> None:
     st.html(share_table(found))
     st.caption(
         tr(
-            "Checked: {querys} of {queries:,} in {file}. 95 % Wilson intervals. A video is undecided if two people "
-            "said yes and two said no.",
+            "Checked: {drawn} of {queries:,} in {file}. 95 % Wilson intervals. A video is undecided if two "
+            "annotators said yes and two said no.",
             file=plain(found.facts.file),
-            querys=wording.count_of(found.facts.drawn, "query"),
+            drawn=wording.count_of(found.facts.drawn, "query"),
             queries=found.facts.queries,
         )
     )

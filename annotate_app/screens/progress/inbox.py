@@ -8,8 +8,10 @@ from typing import NamedTuple
 import streamlit as st
 
 from annotate_app.language import retold, tr, trn
+from annotate_app.plain import component_key
 from annotate_app.server import job_functions, jobs
 from annotate_app.shared import look, waiting, wording
+from annotate_app.shared.flag_dismissal import dismissal
 from annotate_app.shared.job_view import job_view
 from annotate_app.shared.waiting import Line
 from annotate_app.shared.ways import WayThere
@@ -23,7 +25,9 @@ from backend.campaign.setup.serving.jobs import dismiss_job, list_jobs
 from backend.campaign.setup.serving.model import Job, JobKind, JobState
 from backend.core.ids import PairKey
 
-_PROBLEM = "inbox_problem"
+_DONE = "inbox"
+"""The place of results."""
+_PROBLEM = f"{_DONE}_problem"
 _BEGUN = "inbox_clips_begun"
 _SHOWN = 5
 """How many reported clips, and how many flagged people, have a row of their own."""
@@ -46,6 +50,8 @@ class InboxRow(NamedTuple):
     at: float | None
     line: Line
     buttons: tuple[Button, ...] = ()
+    flags: tuple[FlaggedPerson, tuple[FlagKind, ...]] | None = None
+    """The flags that can be dismissed here, and whose they are."""
 
 
 def inbox(
@@ -66,14 +72,14 @@ def inbox(
         *_flags(flagged),
     ]
     entries.sort(key=lambda entry: (entry.at is not None, -(entry.at or 0.0)))
-    look.refusal(_PROBLEM)
+    look.outcome(_DONE)
     if not stuck and not entries:
         return
     with st.container(key="inbox", gap="xxsmall"):
         st.header(tr("Waits for you"), anchor=False)
         if stuck:
             st.html(f"<div class='rr-stuck'>{waiting.list_of(stuck)}</div>")
-        for has_buttons, rows in groupby(entries, key=lambda entry: bool(entry.buttons)):
+        for has_buttons, rows in groupby(entries, key=lambda entry: bool(entry.buttons or entry.flags)):
             if has_buttons:
                 for entry in rows:
                     _with_buttons(entry)
@@ -82,10 +88,14 @@ def inbox(
 
 
 def _with_buttons(entry: InboxRow) -> None:
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"inbox-{entry.buttons[0].key}"):
+    key = entry.buttons[0].key if entry.buttons else f"flags-{entry.flags}"
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"inbox-{component_key(key)}"):
         st.html(waiting.list_of([entry.line]), width="stretch")
         for button in entry.buttons:
             st.button(button.label, key=button.key, on_click=button.act, args=button.args)
+        if entry.flags is not None:
+            one, kinds = entry.flags
+            dismissal(one.flags.annotator_id, one.flags.name, kinds, _DONE)
 
 
 def _zone() -> str | None:
@@ -95,11 +105,11 @@ def _zone() -> str | None:
 def _reported(project: Project, lead: Person) -> Iterator[InboxRow]:
     """A row for each clip that one person reported as broken, the newest first."""
     found = sorted(queue.reported_clips(project, lead), key=lambda one: -one.at)
-    see = WayThere("Disputes", "?show=skipped", tr("See the clip"))
+    see = WayThere("Disputes", "?show=skipped", tr("Show clip"))
     for one in found[:_SHOWN]:
         text = tr("{who} reported a clip as broken: “{reason}”", who=one.by, reason=one.reason)
         note = tr(
-            "{moment} · others still get it until a second person reports it · {when}",
+            "{moment} · others still get it until a second report · {when}",
             moment=wording.moment(one),
             when=wording.when(one.at, _zone()),
         )
@@ -122,7 +132,7 @@ def _jobs(project: Project, lead: Person) -> Iterator[InboxRow]:
         if job.state not in _ENDED_BADLY:
             continue
         text = _job_end(job)
-        note = tr("Begun by {by}, {began}. Nothing was changed.", by=retold(job.by), began=_when(job))
+        note = tr("Started by {by}, {began}. Nothing was changed.", by=retold(job.by), began=_when(job))
         if job.refusal:
             note = f"{retold(job.refusal)} · {_when(job)}"
         dismiss = Button(tr("Dismiss"), f"dismiss-{job.key}", dismiss_ended, (job.key,))
@@ -140,7 +150,7 @@ def _job_end(job: Job) -> str:
         case JobState.INTERRUPTED:
             return tr("{title} was interrupted, because the server stopped.", title=title)
         case JobState.FAILED:
-            return tr("{title} failed. The server's log says why.", title=title)
+            return tr("{title} failed. The server's log has the reason.", title=title)
         case _:
             return tr("{title} could not be done.", title=title)
 
@@ -179,17 +189,22 @@ def _flags(flagged: Sequence[FlaggedPerson]) -> Iterator[InboxRow]:
         others = [flag for flag in person.raised if flag.kind not in _OF_SKIPS]
         if skips:
             text = tr("{name} skips unusually many pairs.", name=person.name)
-            yield InboxRow(one.newest, Line(text, _work(one, skips[0]), note=_figures(skips)))
+            yield _flag_row(one, text, skips)
         if others:
             text = trn("{name} has {n} quality flag.", "{name} has {n} quality flags.", len(others), name=person.name)
-            yield InboxRow(one.newest, Line(text, _work(one, others[0]), note=_figures(others)))
+            yield _flag_row(one, text, others)
     if more := flagged[_SHOWN:]:
         text = trn("{n} more annotator has quality flags.", "{n} more annotators have quality flags.", len(more))
-        yield InboxRow(more[0].newest, Line(text, WayThere("People", "", tr("See the flags"))))
+        yield InboxRow(more[0].newest, Line(text, WayThere("People", "", tr("Show flags"))))
+
+
+def _flag_row(one: FlaggedPerson, text: str, flags: Sequence[Flag]) -> InboxRow:
+    kinds = tuple(flag.kind for flag in flags)
+    return InboxRow(one.newest, Line(text, _work(one, flags[0]), note=_figures(flags)), flags=(one, kinds))
 
 
 def _work(one: FlaggedPerson, flag: Flag) -> WayThere:
-    return WayThere("People", f"?who={one.flags.annotator_id}&flag={flag.kind.value}", tr("See the pairs"))
+    return WayThere("People", f"?who={one.flags.annotator_id}&flag={flag.kind.value}", tr("Show pairs"))
 
 
 def _figures(flags: Sequence[Flag]) -> str:

@@ -22,7 +22,7 @@ from backend.core.ids import QueryId
 _STUCK = "stuck"
 _SHOWN = {
     QueryShow.ALL.value: marked("All"),
-    QueryShow.IN_WORK.value: marked("In work"),
+    QueryShow.IN_WORK.value: marked("In progress"),
     _STUCK: marked("Stuck"),
     QueryShow.NEXT_BATCH.value: marked("Next batch possible"),
     QueryShow.DECLINED.value: marked("Declined"),
@@ -42,7 +42,7 @@ _COLUMNS = (
     ListColumn(
         marked("Relevance by rank"),
         phone=False,
-        meaning=marked("20 ranks a line; – means no relevance (yet)"),
+        meaning=marked("20 ranks a line; – means no relevance yet"),
     ),
 )
 _CLEARS = ("page",)
@@ -57,7 +57,7 @@ def page() -> None:
     _metrics(counts)
     waiting.line(project, lead)
     if not count_queries(project, lead, QueryFilter()):
-        st.info(tr("No query has candidates yet. Go on with the page [Set up]({path}).", path=full_path("/set-up")))
+        st.info(tr("No query has candidates yet. Continue on [Set up]({path}).", path=full_path("/set-up")))
         return
     next_batches(project, lead)
     _filters()
@@ -105,12 +105,12 @@ def _list(project: Project, lead: Person, wanted: QueryFilter) -> None:
         rows,
         opens=one_query.QUERY,
         noun="query",
-        nothing=tr("This list is empty."),
+        nothing=tr("No queries in this list."),
     )
 
 
 def _row(review: QueryReview) -> ListRow:
-    told = tr("{settled} of {pairs} pairs", settled=review.settled, pairs=review.pairs)
+    told = tr("{settled:,} of {pairs:,} settled", settled=review.settled, pairs=review.pairs)
     settled = f"<span title='{told}'>{_share(review)}</span>"
     numbers = [f"{value:,}" for value in (review.pairs, review.escalated, review.discarded, review.batches_open)]
     cells = (escape(review.query), review.split.value, settled, *numbers, by_rank(review.relevances))

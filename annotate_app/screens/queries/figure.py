@@ -160,7 +160,7 @@ def _legend(pairs: Sequence[PairReview], last: int, scale: Scale) -> str:
         f"<span><i class='rr-r{grade}'></i>{escape(wording.grade(grade, scale))}: <b>{counts[grade]}</b></span>"
         for grade in reversed(scale.grades)
     )
-    none = f"<span><i class='rr-none'></i>{tr('no relevance (yet)')}: <b>{counts[None]}</b></span>"
+    none = f"<span><i class='rr-none'></i>{tr('no relevance yet')}: <b>{counts[None]}</b></span>"
     signs = f"<span><i style='background:{EARLIER}'></i>{tr('relevance')}</span>"
     if speaking := _speaking(pairs, last):
         first = speaking[0].rank

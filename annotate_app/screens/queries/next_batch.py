@@ -9,7 +9,7 @@ import streamlit as st
 
 from annotate_app.language import retold, tr
 from annotate_app.plain import plain
-from annotate_app.shared import look, wording
+from annotate_app.shared import look, results, wording
 from backend.campaign.nouns import Person
 from backend.campaign.selection.batches import next_batch as batches_next_batch
 from backend.campaign.selection.batches.model import WORDS, NextBatch, NextState, OpenedBatch, RuleReading, RuleWord
@@ -18,7 +18,6 @@ from backend.core.ids import QueryId
 
 WORD_COLOURS = {RuleWord.OPEN: "green", RuleWord.LEAVE: "gray", RuleWord.UNTOLD: "orange"}
 REASON_LENGTH = 300
-_MESSAGE = "next_batch_message"
 _Args = ParamSpec("_Args")
 
 
@@ -26,19 +25,17 @@ def next_batch(project: Project, lead: Person, query_id: QueryId) -> None:
     """Everything about the next batch of a query, and what a lead may do about it."""
     found = batches_next_batch.next_batch(project, lead, query_id)
     with st.container(key="next-batch"):
-        kind, text = st.session_state.pop(_MESSAGE, ("", ""))
-        if text:
-            (st.error if kind == "error" else st.success)(plain(text))
         if found.state is not NextState.ENDED or found.opened is None:
             st.markdown(says(found.reading))
         with st.container(horizontal=True, vertical_alignment="center"):
             _acts(found)
         if found.opened is not None:
             _opened(query_id, found.opened)
+        look.outcome(_place(query_id))
 
 
 def says(reading: RuleReading) -> str:
-    """What the rule says with its numbers, as Markdown: `The rule: mean 2.4 (needs 2.0), ...`, and a badge."""
+    """Return what the rule says, as Markdown: `The rule: mean 2.4 (needs 2.0), ...` and a badge with its word."""
     return tr(
         "The rule: {numbers} :{word_colours}-badge[{word}]",
         numbers=plain(retold(reading.numbers)),
@@ -74,7 +71,7 @@ def _acts(found: NextBatch) -> None:
             ),
             width="content",
         )
-        _reasoned(tr("Take that back"), tr("Why do you take that back?"), "decline_back", query_id, number)
+        _reasoned(tr("Take back"), tr("Why do you take it back?"), "decline_back", query_id, number)
         return
     refusal = why_not(found)
     st.button(
@@ -125,14 +122,23 @@ def _reasoned(label: str, question: str, act: str, query_id: QueryId, number: in
         st.form_submit_button(label, on_click=_ACTS[act], args=(query_id, number, f"{key}-reason"))
 
 
-def _told(act: Callable[Concatenate[Project, Person, _Args], str]) -> Callable[_Args, None]:
-    """Decorate a callback so that the next run shows its result, or why it did nothing."""
+def _place(query_id: QueryId) -> str:
+    """The place of results on the page."""
+    return f"next-batch-{query_id}"
+
+
+def _told(
+    act: Callable[Concatenate[Project, Person, QueryId, _Args], str],
+) -> Callable[Concatenate[QueryId, _Args], None]:
+    """Decorate a callback so that the page shows its result, or why it did nothing."""
 
     @wraps(act)
-    def callback(*args: _Args.args, **more: _Args.kwargs) -> None:
-        done: list[str] = []
-        problem = look.as_lead(lambda project, lead: done.append(act(project, lead, *args, **more)))
-        st.session_state[_MESSAGE] = ("error", problem) if problem else ("success", *done)
+    def callback(query_id: QueryId, /, *args: _Args.args, **more: _Args.kwargs) -> None:
+        def do(project: Project, lead: Person) -> None:
+            done = act(project, lead, query_id, *args, **more)
+            results.leave(_place(query_id), done)
+
+        look.done_as_lead(do, f"{_place(query_id)}_problem")
 
     return callback
 

@@ -13,7 +13,7 @@ from annotate_app.language import marked, retold, tr, trn
 from annotate_app.plain import plain
 from annotate_app.screens.queries.next_batch import REASON_LENGTH, WORD_COLOURS
 from annotate_app.session import auth
-from annotate_app.shared import look, wording
+from annotate_app.shared import look, results, wording
 from backend.campaign.nouns import Person, Scale
 from backend.campaign.selection.batches.model import WORDS, AcceptedReport, BatchRule, RuleWord, Suggestions
 from backend.campaign.selection.batches.suggestions import (
@@ -30,16 +30,15 @@ _NUMBERS = (
     *(marked("no", _context="with"), marked("one", _context="with"), marked("two", _context="with")),
     *(marked("three", _context="with"), marked("four", _context="with"), marked("five", _context="with")),
 )
-_MESSAGE, _PROBLEM = "next_batches_message", "next_batches_problem"
+_DONE, _PROBLEM = "next_batches", "next_batches_problem"
 
 
 def next_batches(project: Project, lead: Person) -> None:
     """A line with the shares, and the button of the dialog that accepts suggestions and changes the rule."""
-    if text := st.session_state.pop(_MESSAGE, ""):
-        st.success(plain(text))
     with st.container(horizontal=True, vertical_alignment="center", key="next-batches"):
         st.caption(shares(batch_shares(project, lead)), width="stretch")
         st.button(tr("Next batches"), key="next_batches_look", icon=":material/library_add:", on_click=_look)
+    results.show(f"{_DONE}_done")
     if _SEEN not in st.session_state:  # the dialog shows it itself
         look.refusal(_PROBLEM)
     else:
@@ -59,7 +58,7 @@ def shares(found: Mapping[str, Mapping[str, int]]) -> str:
             for place, (number, count) in enumerate(numbers.items())
         ]
         parts.append(
-            tr("{split}: {join} (of {values:,})", split=split, join=", ".join(told), values=sum(numbers.values()))
+            tr("{split}: {shares} (of {queries:,})", split=split, shares=", ".join(told), queries=sum(numbers.values()))
         )
     return " · ".join(parts)
 
@@ -150,7 +149,7 @@ def _accept(seen: Suggestions, decline: bool) -> None:
         done.append(accept_suggestions(project, lead, seen, decline=decline, now=time.time(), progress=tell))
 
     if look.done_as_lead(act, _PROBLEM):
-        st.session_state[_MESSAGE] = told(done[0])
+        results.leave(_DONE, told(done[0]))
         _close()
     else:
         _look()
@@ -168,7 +167,7 @@ def told(done: AcceptedReport) -> str:
         text += tr(" Declined: {declined:,}.", declined=done.declined)
     if done.overtaken:
         text += tr(
-            " Not changed, because another lead decided or a grade changed: {overtaken:,}.",
+            " Not changed, because another lead was faster or a grade changed: {overtaken:,}.",
             overtaken=done.overtaken,
         )
     return text
@@ -178,7 +177,10 @@ def _table(seen: Suggestions) -> str:
     """Queries and pairs by what the rule says, and by split."""
     splits = sorted({one.split.value for one in seen.queries}, reverse=True)
     lines = [
-        tr("| The rule says | {join} |", join=" | ".join([*splits, wording.several("query"), wording.several("pair")])),
+        tr(
+            "| The rule says | {heads} |",
+            heads=" | ".join([*splits, wording.several("query"), wording.several("pair")]),
+        ),
         f"| --- |{' ---: |' * (len(splits) + 2)}",
     ]
     for word in RuleWord:

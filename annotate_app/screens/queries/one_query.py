@@ -20,8 +20,8 @@ from backend.core.ids import QueryId
 
 QUERY, PAIR = "query", "pair"
 """The names in the address of the query that is shown, and of the candidate that is opened, by its rank."""
-_CLIPS = WayThere("Disputes", "?show=blocked", marked("Look at the clips"))
-_EXAM = WayThere("Exam", "", marked("Look"))
+_CLIPS = WayThere("Disputes", "?show=blocked", marked("Check clips"))
+_EXAM = WayThere("Exam", "", marked("Open Exam"))
 
 
 def show(project: Project, lead: Person, wanted: QueryFilter) -> None:
@@ -30,7 +30,7 @@ def show(project: Project, lead: Person, wanted: QueryFilter) -> None:
     review = query_review(project, lead, query_id)
     if review is None:
         _back()
-        st.info(tr("There is no such query, or it has no candidates yet."))
+        st.info(tr("This query does not exist, or has no candidates yet."))
         return
     campaign = project.campaign
     pairs = query_pairs(project, lead, query_id)
@@ -51,8 +51,8 @@ def show(project: Project, lead: Person, wanted: QueryFilter) -> None:
         settled = sum(pair.verdict.is_settled for pair in probe)
         st.caption(
             tr(
-                "This query is a probe: {further_pairs} {are} judged to see how deep judging has to go. "
-                "{settled:,} settled. Releases leave them out.",
+                "This query is a probe: {further_pairs} {are} graded to find out how many candidates are needed. "
+                "{settled:,} settled. Releases leave these pairs out.",
                 further_pairs=wording.count_of(len(probe), "further pair"),
                 are=wording.are(len(probe)),
                 settled=settled,
@@ -108,9 +108,9 @@ def _facts(review: QueryReview) -> str:
         review.split.value,
         tr("query {query_id}", query_id=review.query_id),
         tr(
-            "{pairs} in {batchs}",
+            "{pairs} in {batches}",
             pairs=wording.count_of(review.pairs, "pair"),
-            batchs=wording.count_of(review.batches_open, "batch"),
+            batches=wording.count_of(review.batches_open, "batch"),
         ),
         tr("{settled:,} settled", settled=review.settled),
         tr("{escalated:,} escalated", escalated=review.escalated),
@@ -168,10 +168,7 @@ def stuck_sentences(found: QueryStuck) -> list[Line]:
             )
         )
     if found.set_aside:
-        asked = tr(
-            "reserved while an exam or a calibration round asks for {len}.",
-            len=tr("it") if len(found.set_aside) == 1 else tr("them"),
-        )
+        asked = tr("reserved for an exam or a calibration round.")
         told.append(Line(f"{_are(found.set_aside)} {asked} {wording.ranks(found.set_aside)}.", _EXAM))
     return told
 

@@ -71,17 +71,18 @@ def inside(found: ReleaseSelection) -> list[str]:
     return _sentences(
         (
             len(found.unfinished),
-            marked("{queries_are} left out: pairs of {len} still wait for grades, and would count as not relevant."),
+            marked("{queries_are} left out: some pairs still wait for grades, and would count as not relevant."),
         ),
         (
             len(found.unfinished_within),
             marked(
-                "{queries_are} included although pairs still wait. A system that finds those pairs scores 0 for them."
+                "{queries_are} included although some pairs still wait for grades. A system that finds those pairs "
+                "scores 0 for them."
             ),
         ),
-        (len(found.without_relevance), marked("{queries_are} left out: none of the pairs has a relevance.")),
-        (found.adjudicated, marked("{pairs_are} adjudicated by a lead, and marked so.")),
-        (found.adjudicated_left_out, marked("{pairs_are} left out because a lead adjudicated.")),
+        (len(found.without_relevance), marked("{queries_are} left out: no pair has a relevance.")),
+        (found.adjudicated, marked("{pairs_are} adjudicated by a lead, and marked as such.")),
+        (found.adjudicated_left_out, marked("{pairs_are} left out, because a lead adjudicated.")),
     )
 
 
@@ -102,8 +103,8 @@ def warnings(counts: dict[str, Any]) -> list[str]:
         (
             pairs["set_aside"],
             marked(
-                "{pairs_are} reserved for an exam or a calibration round, and not settled. On the page Exam you can "
-                "count an exam's answers, or end it."
+                "{pairs_are} reserved for an exam or a calibration round, and not settled. To use them, count the "
+                "answers on the page Exam, or end the exam or round."
             ),
         ),
         (pairs["blocked"], marked("{pairs_are} blocked, because the clip cannot be shown.")),
@@ -118,7 +119,6 @@ def _sentences(*counted: tuple[int, str], pairs: Mapping[str, int] = MappingProx
             text,
             queries_are=f"{wording.count_of(count, 'query')} {wording.are(count)}",
             pairs_are=wording.pairs_are(count),
-            len=tr("it") if count == 1 else tr("them"),
             pairs=pairs.get("open", 0),
             pairs_2=pairs.get("escalated", 0),
         )
@@ -176,17 +176,14 @@ def _options(busy: bool) -> ReleaseOptions:
         tr("Include unfinished queries"),
         key="release_unfinished",
         disabled=busy,
-        help=tr(
-            "A query is finished once no pair of its batches waits for grades: each is settled, "
-            "discarded, or its clip cannot be shown."
-        ),
+        help=tr("A query is finished once each pair of its batches is settled, discarded or blocked."),
     )
     published = st.checkbox(
         tr("Include the published captions"),
         key="with_published",
         disabled=busy,
         help=tr(
-            "A release has the imprecise captions. The published ones may name people; they are added as "
+            "A release has the imprecise captions. Published captions may name people; this adds them as "
             "published_caption."
         ),
     )
@@ -198,7 +195,7 @@ def _left_out(found: ReleaseSelection) -> None:
     rows = [
         (
             query,
-            tr("{waiting:,} of {pairs:,} pairs wait", waiting=query.waiting, pairs=query.pairs)
+            tr("{waiting:,} of {pairs} waiting", waiting=query.waiting, pairs=wording.count_of(query.pairs, "pair"))
             if query.pairs
             else tr("no batch is open yet"),
         )
@@ -206,7 +203,7 @@ def _left_out(found: ReleaseSelection) -> None:
     ] + [(query, tr("no pair has a relevance")) for query in found.without_relevance]
     if not rows:
         return
-    with st.expander(tr("{querys} left out", querys=wording.count_of(len(rows), "query"))):
+    with st.expander(tr("{queries} left out", queries=wording.count_of(len(rows), "query"))):
         st.table(
             {
                 tr("Query"): [plain(query.text) for query, _ in rows[:_SHOWN]],
@@ -216,7 +213,8 @@ def _left_out(found: ReleaseSelection) -> None:
             hide_index=True,
         )
         if len(rows) > _SHOWN:
-            st.caption(tr("And {len:,} others; the manifest of the release names all of them.", len=len(rows) - _SHOWN))
+            others = wording.count_of(len(rows) - _SHOWN, "other")
+            st.caption(tr("And {others}. The manifest of the release names all of them.", others=others))
 
 
 def _maker(options: ReleaseOptions, busy: bool, usual: str) -> None:

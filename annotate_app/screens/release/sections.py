@@ -9,7 +9,8 @@ import streamlit as st
 
 from annotate_app.language import retold, tr
 from annotate_app.plain import plain
-from annotate_app.shared import address_state, look, wording
+from annotate_app.shared import address_state, look, results, wording
+from annotate_app.shared.unsaved import warn_unsaved
 from backend.campaign.nouns import Person
 from backend.campaign.release.export import terms
 from backend.campaign.release.export.diffing import diff_csv
@@ -81,13 +82,13 @@ def told(one: KeptRelease, timezone: str | None) -> str:
     held = tr("counts in its manifest")
     if one.val_queries is not None and one.test_queries is not None and one.moments is not None:
         held = tr(
-            "{val_queries:,} validation and {test_querys}, {graded_moments}",
+            "{val_queries:,} validation and {test_queries}, {graded_moments}",
             val_queries=one.val_queries,
-            test_querys=wording.count_of(one.test_queries, "test query"),
+            test_queries=wording.count_of(one.test_queries, "test query"),
             graded_moments=wording.count_of(one.moments, "graded moment"),
         )
     size = f"{one.megabytes:,.1f} MB" if one.megabytes is not None else ""
-    lost = "" if size else tr(" · :red[**its file is gone**]") if one.file else tr(" · only its manifest was kept")
+    lost = "" if size else tr(" · :red[**its file is missing**]") if one.file else tr(" · only its manifest remains")
     settings = f" · {'; '.join(map(retold, one.settings))}" if one.settings else ""
     notes = f"  \n{plain(one.notes)}" if one.notes else ""
     return tr(
@@ -113,8 +114,11 @@ def _reader(project: Project, lead: Person, name: str) -> Callable[[], bytes]:
 def release_terms(project: Project, lead: Person) -> None:
     """Folded away once they are said."""
     found = terms.release_terms(project, lead)
-    with st.expander(
-        tr("Licence and citation: {value}", value=plain(found.licence or tr("no licence chosen"))), expanded=False
+    with (
+        st.container(key="release-terms"),
+        st.expander(
+            tr("Licence and citation: {value}", value=plain(found.licence or tr("no licence chosen"))), expanded=False
+        ),
     ):
         if found.at is not None:
             because = f": {plain(found.reason)}" if found.reason else ""
@@ -127,7 +131,6 @@ def release_terms(project: Project, lead: Person) -> None:
                     because=because,
                 )
             )
-        look.refusal("terms_problem")
         # No typing in the box: Streamlit would keep a fragment that somebody typed to search it.
         offered = list(dict.fromkeys([*([found.licence] if found.licence else []), *LICENCES, _OTHER]))
         chosen = st.selectbox(
@@ -148,17 +151,8 @@ def release_terms(project: Project, lead: Person) -> None:
         )
         st.text_input(tr("Reason"), key="terms_reason", help=tr("Needed to change an earlier licence or citation."))
         st.button(tr("Save"), key="terms_save", on_click=_save)
-
-
-def licences_meant(typed: str) -> list[str]:
-    """Return the licences that a typed text is only a part of; nothing for a whole name or a text of one's own.
-
-    >>> licences_meant("odbl"), licences_meant("MIT"), licences_meant("Ask us first")
-    (['ODbL-1.0'], [], [])
-    """
-    if not typed or typed in LICENCES:
-        return []
-    return [one for one in LICENCES if typed.casefold() in one.casefold()]
+        look.outcome("terms")
+    warn_unsaved("release-terms", saved=str(found.at))
 
 
 @look.lead_callback("terms_problem")
@@ -176,6 +170,7 @@ def _save(project: Project, lead: Person) -> None:
     )
     st.session_state["terms_reason"] = ""
     st.session_state.pop("terms_licence", None)
+    results.leave("terms", tr("Licence and citation saved."))
 
 
 def release_diff(project: Project, lead: Person, found: Sequence[KeptRelease]) -> None:
@@ -203,30 +198,26 @@ def release_diff(project: Project, lead: Person, found: Sequence[KeptRelease]) -
     if changes.equal:
         st.info(
             tr(
-                "The truth of {was} and {now} is the same: {same:,} graded moments.",
+                "{was} and {now} have the same ground truth. Graded moments: {same:,}.",
                 was=plain(was),
                 now=plain(now),
                 same=changes.same,
             )
         )
         return
-    moved = sum(changes.moved.values())
     st.markdown(
         tr(
-            "**{querys}** changed. Of the moments **{same:,}** are as before, **{moved:,}** {moved_2} "
-            "another relevance, **{moments_gone:,}** {are} gone, **{moments_new:,}** {are_2} new.",
-            querys=wording.count_of(len(changes.queries), "query"),
+            "**{queries}** changed. Moments: **{same:,}** as before, **{moved:,}** with another relevance, "
+            "**{gone:,}** gone, **{new:,}** new.",
+            queries=wording.count_of(len(changes.queries), "query"),
             same=changes.same,
-            moved=moved,
-            moved_2=tr("has") if moved == 1 else tr("have"),
-            moments_gone=changes.moments_gone,
-            are=wording.are(changes.moments_gone),
-            moments_new=changes.moments_new,
-            are_2=wording.are(changes.moments_new),
+            moved=sum(changes.moved.values()),
+            gone=changes.moments_gone,
+            new=changes.moments_new,
         )
     )
     _changes(tr("Queries"), [_query(one) for one in changes.queries])
-    _changes(tr("Pairs of queries that both have"), [_pair(one) for one in changes.pairs])
+    _changes(tr("Pairs of queries in both releases"), [_pair(one) for one in changes.pairs])
     look.csv_download(tr("All changes as CSV"), partial(diff_csv, changes), f"changes-{was}-{now}.csv", "diff_csv")
 
 
@@ -265,6 +256,5 @@ def _changes(title: str, lines: Sequence[str]) -> None:
     st.markdown(f"**{title}** · {len(lines):,}")
     st.markdown("\n\n".join(lines[:_CHANGES_SHOWN]))
     if len(lines) > _CHANGES_SHOWN:
-        st.caption(
-            tr("And {others}; the CSV has all of them.", others=wording.count_of(len(lines) - _CHANGES_SHOWN, "other"))
-        )
+        others = wording.count_of(len(lines) - _CHANGES_SHOWN, "other")
+        st.caption(tr("And {others}. The CSV file has all of them.", others=others))

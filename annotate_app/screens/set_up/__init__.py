@@ -10,7 +10,7 @@ from typing import Any
 
 import streamlit as st
 
-from annotate_app.language import marked, tr
+from annotate_app.language import marked, tr, trn
 from annotate_app.plain import plain
 from annotate_app.screens.set_up import annotations, candidates, names, queries, videos
 from annotate_app.screens.set_up.step import SetUpStep, StepStanding
@@ -104,18 +104,18 @@ def _training_standing(project: Project, lead: Person, counts: dict[str, Any]) -
 
 def _show_training(project: Project, lead: Person, counts: dict[str, Any]) -> None:
     _ways(
-        (tr("Guideline that annotators read before they grade"), WayThere("Guideline", "", tr("Edit the guideline"))),
+        (tr("Guideline that annotators read first"), WayThere("Guideline", "", tr("Edit the guideline"))),
         (
             tr("Practice pairs with the right grade"),
             WayThere("Guideline", "?tab=Tutorial", tr("Choose practice pairs")),
         ),
-        (tr("Exam that annotators pass first"), WayThere("Exam", "", tr("Set an exam"))),
+        (tr("Exam that annotators pass first"), WayThere("Exam", "", tr("Start an exam"))),
     )
 
 
 def _inviting_standing(project: Project, lead: Person, counts: dict[str, Any]) -> StepStanding:
     there, seats = counts["annotators"], project.campaign.seats
-    told = wording.count_of(there, "annotator") if there else tr("nobody yet")
+    told = wording.count_of(there, "annotator") if there else tr("none yet")
     return StepStanding(there >= seats, told)
 
 
@@ -123,11 +123,11 @@ def _show_inviting(project: Project, lead: Person, counts: dict[str, Any]) -> No
     seats, further = project.campaign.seats, project.campaign.further_seats
     st.markdown(
         tr(
-            "{number} annotators grade every pair, and {number_2} more if they disagree. Invite at least "
-            "{number_3} to finish every pair. Leads do not grade.",
+            "{number} annotators grade every pair, and {further} more if they disagree. Invite at least "
+            "{total} to finish every pair. Leads do not grade.",
             number=wording.number(seats),
-            number_2=wording.number(further).lower(),
-            number_3=wording.number(seats + further).lower(),
+            further=wording.number(further).lower(),
+            total=wording.number(seats + further).lower(),
         )
     )
     people = [row.person for row in list_people(project, lead) if not row.person.suspended]
@@ -143,8 +143,7 @@ def _lacks(project: Project, counts: dict[str, Any]) -> list[str]:
     lacking = project.campaign.seats - counts["annotators"]
     lacks = [] if any(counts["pairs"].values()) else [tr("no pairs handed out yet")]
     if lacking > 0:
-        annotators, needed = wording.count_of(lacking, "annotator"), wording.are(lacking)
-        lacks.append(tr("{annotators} more {lacking} needed", annotators=annotators, lacking=needed))
+        lacks.append(trn("{n} more annotator is needed", "{n} more annotators are needed", lacking))
     return lacks
 
 
@@ -153,7 +152,7 @@ def _open_standing(project: Project, lead: Person, counts: dict[str, Any]) -> St
     return StepStanding(
         not lacks,
         "; ".join(lacks) if lacks else tr("annotators can grade"),
-        tr("Not yet: {join}.", join="; ".join(lacks)) if lacks else "",
+        tr("Not yet: {reasons}.", reasons="; ".join(lacks)) if lacks else "",
     )
 
 

@@ -52,7 +52,7 @@ def take(project: Project, lead: Person) -> None:
     """Callback of the button at the preview: import that very file, read in the same way."""
     job = last_job(project, lead)
     if job is None or job.subject != KEY or _LOOKED not in job.asked:
-        raise ProjectError(tr("somebody dismissed the preview: preview the file again"))
+        raise ProjectError(tr("somebody dismissed the preview. Preview the file again"))
     title = said("Importing {name}", name=Path(job.asked["file"]).name)
     _begin(project, lead, title, job.asked, dry_run=False, kept={})
 
@@ -75,7 +75,7 @@ def _show(project: Project, lead: Person, counts: dict[str, Any]) -> None:
     )
     st.text_input(tr("Annotation file"), key="set_up_file", placeholder=tr("An uploaded file, or a path on the server"))
     if sent := [file.name for file in lead_routes.sent_files(project, "files")]:
-        st.caption(tr("Uploaded: {join}", join=plain(", ".join(sent))))
+        st.caption(tr("Uploaded: {files}", files=plain(", ".join(sent))))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.selectbox(tr("Format"), [_TOLD, *CORPUS_FORMATS], key="set_up_format", format_func=tr)
         st.text_input(

@@ -54,7 +54,7 @@ def take(project: Project, lead: Person) -> None:
     """Callback of the button at the preview: pool those very runs in the same way."""
     job = last_job(project, lead)
     if job is None or job.subject != KEY or _LOOKED not in job.asked:
-        raise ProjectError(tr("somebody dismissed the preview: preview the runs again"))
+        raise ProjectError(tr("somebody dismissed the preview. Preview the runs again"))
     asked = msgspec.json.decode(job.asked[_LOOKED], type=CandidatesAsked)
     _pool(project, lead, asked, again=_AGAIN in job.asked, dry_run=False)
 
@@ -70,7 +70,7 @@ def _standing(project: Project, lead: Person, counts: dict[str, Any]) -> StepSta
     if pairs:
         return StepStanding(True, tr("{pairs} handed out", pairs=wording.count_of(pairs, "pair")))
     if not counts["queries"]["val"] + counts["queries"]["test"]:
-        return StepStanding(False, tr("none yet"), tr("Choose queries first."))
+        return StepStanding(False, tr("none yet"), tr("Add queries first."))
     return StepStanding(False, tr("none yet"))
 
 
@@ -84,10 +84,9 @@ def _show(project: Project, lead: Person, counts: dict[str, Any]) -> None:
                 link=way.link,
             )
         )
-        st.caption(
-            tr("Source of candidates: {value}", value=plain(", ".join(counts["sources"]) or tr("an earlier campaign")))
-        )
-        st.markdown(tr("**Later runs**: hand out what they found, as a further batch."))
+        sources = ", ".join(counts["sources"]) or tr("an earlier campaign")
+        st.caption(tr("Source of candidates: {sources}", sources=plain(sources)))
+        st.markdown(tr("**Later runs**: hand out what they found as a further batch."))
         _choose_runs(project, lead)
         st.button(tr("Preview new candidates"), key="look_at_runs", on_click=look_at, args=(True,))
         return
@@ -147,7 +146,7 @@ def _choose_runs(project: Project, lead: Person) -> None:
             help=tr("How many predictions of each run are used per query."),
         )
         iou.number_input(
-            tr("Same from IoU"),
+            tr("Same moment from IoU"),
             0.05,
             1.0,
             CandidatesAsked().iou,

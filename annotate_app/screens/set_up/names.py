@@ -48,7 +48,7 @@ def add(project: Project, lead: Person) -> None:
     state = st.session_state
     name = state["cast_name"].strip()
     if not name:
-        raise ProjectError(tr("Write the name first."))
+        raise ProjectError(tr("Enter a name first."))
     correct_cast(project, lead, {name: state["cast_becomes"]})
     state["cast_name"] = state["cast_becomes"] = ""
     results.leave("set_up_add", tr("{name} added.", name=name))
@@ -86,7 +86,7 @@ def _standing(project: Project, lead: Person, counts: dict[str, Any]) -> StepSta
             ),
         )
     if found.fixed:
-        return StepStanding(True, tr("fixed, because queries are drawn"))
+        return StepStanding(True, tr("fixed, because queries were drawn"))
     waits = "" if counts["captions"] else tr("Import captions first: names are found in them.")
     return StepStanding(False, tr("original captions") if counts["captions"] else tr("no captions"), waits)
 
@@ -94,7 +94,7 @@ def _standing(project: Project, lead: Person, counts: dict[str, Any]) -> StepSta
 def _show(project: Project, lead: Person, counts: dict[str, Any]) -> None:
     queue = rewrite_queue(project, lead)
     if queue.fixed:
-        st.markdown(tr("Captions are fixed once queries are drawn. To rewrite them, remove all queries first."))
+        st.markdown(tr("Captions are fixed, because queries were drawn. To rewrite them, remove all queries first."))
         return
     st.markdown(
         tr(
@@ -103,14 +103,14 @@ def _show(project: Project, lead: Person, counts: dict[str, Any]) -> None:
             "Skip this step to keep the original wording."
         )
     )
-    st.button(tr("Look for names"), key="look_for_names", on_click=look_for)
+    st.button(tr("Find names"), key="look_for_names", on_click=look_for)
     _cast(project, lead)
     look.outcome("set_up_add")
     # Counted when somebody asks: a second for 15,000 captions.
-    if queue.counts.rewritten and st.button(tr("Show what changed"), key="rewriting_changed"):
+    if queue.counts.rewritten and st.button(tr("Show changes"), key="rewriting_changed"):
         auth.dialog(_what_changed, tr("Changes by rewriting"))(project, lead)
     if queue.counts.waiting:
-        way = WayThere("Captions", "?part=rewrites", tr("Decide on them"))
+        way = WayThere("Captions", "?part=rewrites", tr("Review rewrites"))
         told = trn("{n} caption waits for a decision.", "{n} captions wait for a decision.", queue.counts.waiting)
         st.html(f"<p class='rr-waiting'>{told} {way.link}</p>")
 
@@ -120,7 +120,7 @@ def _cast(project: Project, lead: Person) -> None:
     try:
         lines = cast_lines(project, lead)
     except InputError as problem:
-        st.error(tr("Correct cast.csv on the server.  \n{problem}", problem=plain(retold(problem))))
+        st.error(tr("Correct the file cast.csv on the server.  \n{problem}", problem=plain(retold(problem))))
         return
     undecided_first = sorted(lines, key=lambda line: line.becomes != "")
     if lines:

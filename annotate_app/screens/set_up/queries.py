@@ -6,10 +6,11 @@ from typing import Any
 
 import streamlit as st
 
-from annotate_app.language import marked, tr, trn
+from annotate_app.language import marked, marked_n, tr, trn
 from annotate_app.plain import plain
 from annotate_app.screens.set_up.step import SetUpStep, StepStanding
 from annotate_app.shared import address_state, look, results, wording
+from annotate_app.shared.unsaved import warn_unsaved
 from annotate_app.shared.ways import WayThere
 from backend.campaign.corpus.captions.decisions import rewrite_queue
 from backend.campaign.nouns import Person, Split
@@ -59,14 +60,14 @@ def change(project: Project, lead: Person, query: ListedQuery) -> None:
     """Callback of a query's form: save its text and split."""
     text, split = st.session_state[f"query-text-{query.query_id}"], st.session_state[f"query-split-{query.query_id}"]
     change_query(project, lead, query.query_id, text, split, seen=query.text, now=time.time())
-    results.leave("set_up_query", tr("Query saved: “{text}”.", text=text.strip()))
+    results.leave("set_up_query", tr("Query saved: “{text}”.", text=wording.short(text.strip())))
 
 
 @look.lead_callback("set_up_query_problem")
 def remove(project: Project, lead: Person, query: ListedQuery) -> None:
     """Callback of a query's button: remove it."""
     remove_queries(project, lead, [query.query_id], now=time.time())
-    results.leave("set_up_query", tr("Query removed: “{text}”.", text=query.text))
+    results.leave("set_up_query", tr("Query removed: “{text}”.", text=wording.short(query.text)))
 
 
 @look.lead_callback("set_up_queries_problem")
@@ -105,7 +106,7 @@ def _show(project: Project, lead: Person, counts: dict[str, Any]) -> None:
 
 
 def _form(*, can_draw: bool, published: bool) -> None:
-    with st.form("queries_form", border=False):
+    with st.container(key="queries-form"), st.form("queries_form", border=False):
         st.markdown(tr("**Your own queries**"))
         st.text_area(
             tr("One query per line, or a table with the columns text, split and, if you like, source"),
@@ -121,6 +122,7 @@ def _form(*, can_draw: bool, published: bool) -> None:
         if can_draw:
             _drawing(published)
         st.form_submit_button(tr("Preview"), key="look_at_queries", on_click=look_at)
+    warn_unsaved("queries-form")
 
 
 def _drawing(published: bool) -> None:
@@ -129,8 +131,8 @@ def _drawing(published: bool) -> None:
         st.caption(
             ":material/warning: "
             + tr(
-                "Captions are not rewritten, so queries may contain names. To rewrite them, use the step Names "
-                "first: captions are fixed once queries are drawn."
+                "Captions are not rewritten, so queries may contain names. Rewrite them in the step Names first: "
+                "once queries are drawn, captions are fixed."
             )
         )
     val, test, seed, spread = st.columns(4, vertical_alignment="bottom")
@@ -155,7 +157,7 @@ def _asked() -> dict[str, Any]:
     state = st.session_state
     typed, file = str(state.get("queries_typed") or ""), state.get(f"queries_file_{state.get(_FILES, 0)}")
     if typed.strip() and file is not None:
-        raise ProjectError(tr("you typed queries and chose a file: add them one after the other"))
+        raise ProjectError(tr("you typed queries and chose a file. Add one of them first"))
     own = None
     if file is not None:
         own = OwnFile(file.getvalue(), file.name, state["queries_split"])
@@ -164,7 +166,7 @@ def _asked() -> dict[str, Any]:
     spread = state.get("queries_spread")
     val, test = int(state.get("queries_val") or 0), int(state.get("queries_test") or 0)
     if own is None and not (val or test):
-        raise ProjectError(tr("write queries, one per line, choose a file, or say how many to draw"))
+        raise ProjectError(tr("enter queries, one per line, choose a file, or enter how many to draw"))
     return {
         **{"val": val, "test": test, "own": own, "seed": int(state.get("queries_seed") or 0)},
         "stratum": Stratum(spread) if spread else None,
@@ -183,17 +185,29 @@ def _seen() -> None:
         own = tr(" ({own:,} of your own)", own=report.own) if report.own and asked["val"] + asked["test"] else ""
         st.markdown(f"**{_counted(report.test, report.val)}**{own}")
         st.html(look.table((tr("Query"), tr("Split")), [(escape(text), split.value) for text, split in report.first]))
-        notes = [tr("Only the first {first} are shown.", first=len(report.first))] if len(report.first) < judged else []
-        for count, text in (
-            (report.train, marked("{train:,} other captions become training queries.")),
+        notes = [tr("These are the first {first}.", first=len(report.first))] if len(report.first) < judged else []
+        for count, words in (
+            (
+                report.train,
+                marked_n("{n} other caption becomes a training query.", "{n} other captions become training queries."),
+            ),
             (
                 report.removed,
-                marked("{removed:,} captions are left out: they have the text of a validation or test query."),
+                marked_n(
+                    "{n} caption is left out: it has the text of a validation or test query.",
+                    "{n} captions are left out: they have the text of a validation or test query.",
+                ),
             ),
-            (report.merged, marked("{merged:,} training captions are merged with another of the same text.")),
+            (
+                report.merged,
+                marked_n(
+                    "{n} training caption is merged with another of the same text.",
+                    "{n} training captions are merged with others of the same text.",
+                ),
+            ),
         ):
             if count:
-                notes.append(tr(text, train=count, removed=count, merged=count))
+                notes.append(trn(*words, count))
         if report.long:
             told = trn(
                 "{n} query is very long ({longest:,} characters). Annotators read it beside every clip: shorten it.",
@@ -214,7 +228,7 @@ def _list(project: Project, lead: Person, *, may_change: bool) -> None:
     every = count_drawn_queries(project, lead)
     search = ""
     if every > _PER_PAGE or address_state.read("words"):
-        placeholder = tr("Search {querys}", querys=wording.count_of(every, "query"))
+        placeholder = tr("Search {queries}", queries=wording.count_of(every, "query"))
         search = address_state.search(
             placeholder, name="words", clears=("part",), label=tr("Search queries"), type="search"
         )
@@ -237,7 +251,10 @@ def _row(query: ListedQuery, *, may_change: bool) -> None:
     number = query.query_id
     with st.container(horizontal=True, vertical_alignment="center", key=f"set-up-query-{number}"):
         source = tr(_SOURCE) if query.source == _SOURCE else query.source
-        st.text(query.text, width="stretch", help=plain(tr("from {source}", source=source)) if source else None)
+        if (cut := wording.clamped(escape(query.text))) != escape(query.text):
+            st.html(cut, width="stretch")
+        else:
+            st.text(query.text, width="stretch", help=plain(tr("from {source}", source=source)) if source else None)
         st.badge(query.split.value, color="gray")
         if not may_change:
             return

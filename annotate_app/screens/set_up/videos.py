@@ -107,7 +107,7 @@ def _then(job: Job) -> None:
             if found.new > len(found.pictures):
                 shown = len(found.pictures)
                 st.caption(tr("Pictures of the first {shown} of {n:,} new videos.", shown=shown, n=found.new))
-    label = trn("Add {n} video", "Add {n} videos", found.new) if found.new else tr("Update where they lie")
+    label = trn("Add {n} video", "Add {n} videos", found.new) if found.new else tr("Update file locations")
     st.button(label, key="add_videos", on_click=add, type="primary")
 
 
@@ -138,16 +138,16 @@ def _videos_standing(project: Project, lead: Person, counts: dict[str, Any]) -> 
     videos = counts["videos"]
     wrong = len(video_states(project, lead, wrong=True))
     told = wording.count_of(videos, "video") if videos else tr("none yet")
-    return StepStanding(
-        videos > 0, trn("{told}, {n} with a problem", "{told}, {n} with a problem", wrong, told=told) if wrong else told
-    )
+    if wrong:
+        told = tr("{videos}, {wrong:,} with a problem", videos=told, wrong=wrong)
+    return StepStanding(videos > 0, told)
 
 
 def _show_videos(project: Project, lead: Person, counts: dict[str, Any]) -> None:
     st.markdown(
         tr(
-            "Enter a folder on the server, or send files. You see what is in it before anything is added. "
-            "Files on the server stay where they are."
+            "Enter a folder on the server, or upload files. You see a preview before anything is added. Files "
+            "on the server stay where they are."
         )
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -156,7 +156,7 @@ def _show_videos(project: Project, lead: Person, counts: dict[str, Any]) -> None
             measuring_options(_MEASURING)
         st.button(tr("Preview"), key="preview_videos", on_click=preview, type="primary")
     folders = ", ".join(map(str, allowed_folders(project, lead)))
-    st.caption(plain(tr("Folders you may use, with everything in them: {folders}", folders=folders)))
+    st.caption(plain(tr("You may use these folders and everything in them: {folders}", folders=folders)))
     upload("videos", tr("Videos from your computer"), lead_routes.KINDS["videos"].extensions, on_sent=preview_sent)
     _not_added(project, lead)
     if counts["videos"]:
@@ -172,8 +172,8 @@ def _not_added(project: Project, lead: Person) -> None:
     taken = {project.file(one.path).resolve() for one in video_states(project, lead) if one.path}
     left = [file.name for file in sent if file.resolve() not in taken]
     if left and last_job(project, lead) is None:
-        st.caption(plain(tr("Sent, but not added: {names}", names=", ".join(left))))
-        st.button(tr("Preview what was sent"), key="preview_sent", on_click=preview_sent)
+        st.caption(plain(tr("Uploaded but not added: {names}", names=", ".join(left))))
+        st.button(tr("Preview uploads"), key="preview_sent", on_click=preview_sent)
 
 
 def _remove(project: Project, lead: Person) -> None:
@@ -278,7 +278,7 @@ def _show_moments(project: Project, lead: Person, counts: dict[str, Any]) -> Non
             st.number_input(tr("Split shots longer than (s)"), 0.5, value=shots.longest_s, key="moments_longest")
         st.button(tr("Propose moments"), key="propose_moments", type="primary", on_click=propose)
     if counts["moments"]:
-        way = WayThere("Moments", "", tr("View and change the moments"))
+        way = WayThere("Moments", "", tr("Open Moments"))
         st.html(f"<p class='rr-waiting'>{way.link}</p>")
     chosen = describing_choice(project, lead)
     way = WayThere("Captions", "?part=descriptions&tab=Who describes", tr("Choose who describes which videos"))

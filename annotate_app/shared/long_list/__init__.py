@@ -205,7 +205,7 @@ class Searched(Generic[_Item]):
         """What stands below the rows: how many there are, and the way to the others."""
         pages = -(-self.count // _ROWS_OF_CONTROLS)
         if not self.count:
-            st.info(tr("Nothing in this list has these words."))
+            st.info(tr("Nothing in this list matches your search."))
         elif pages > 1:
             first = (address_state.page_number(pages, self.page) - 1) * _ROWS_OF_CONTROLS
             _end(wording.count_of(self.count, self.noun), first, len(self.rows), pages, self.page)
@@ -252,8 +252,8 @@ def matching(
     """Draws the search, where there are more than `over` items; those that have all its words."""
     asked = nfc(address_state.read(name)).casefold().split()
     if len(items) > over or asked:
-        placeholder = tr("Search {count_of}", count_of=wording.count_of(len(items), noun))
-        label = tr("Search {several}", several=wording.several(noun))
+        placeholder = tr("Search {items}", items=wording.count_of(len(items), noun))
+        label = tr("Search {items}", items=wording.several(noun))
         address_state.search(placeholder, name=name, clears=clears, label=label, type="search", width=320)
     return [item for item in items if all(word in nfc(words(item)).casefold() for word in asked)] if asked else items
 

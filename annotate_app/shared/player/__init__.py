@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from annotate_app.language import browser_texts, tr
+from annotate_app.language import browser_texts, current, tr
 from annotate_app.session import auth
 from annotate_app.session.addresses import full_path
 from annotate_app.shared import DESK_SCRIPTS, grade_colours, joined, wording
@@ -97,12 +97,13 @@ def player(
     _mount(data=data | browser_texts(FOLDER, (*SCRIPTS, "player.html")), key=key)
 
 
-def guideline(campaign: Campaign, examples: Sequence[Example] = ()) -> dict[str, Any]:
+def guideline(campaign: Campaign, examples: Sequence[Example] = (), language: str | None = None) -> dict[str, Any]:
     """The guideline as plain JSON values, the lowest grade first.
 
     Args:
         campaign: whose scale it is.
         examples: what the project shows for some of the grades.
+        language: whose translations stand in the place of texts; None for the reader's.
 
     Returns:
         `{"grades": [{"grade", "label", "meaning", "detail", "example", "shown"}], "choose": heading of the grades,
@@ -112,13 +113,14 @@ def guideline(campaign: Campaign, examples: Sequence[Example] = ()) -> dict[str,
         "note", "clip"}` for a grade with an example of the project, else None; `clip` is its address. Nothing else of
         an example goes to a browser.
     """
-    grading = campaign.grading
+    language = current() if language is None else language
+    grading = campaign.grading.in_language(language)
     meanings, count = grading.scale.meanings, len(grading.questions)
     number = wording.number(count).lower()
     shown = {
         example.grade: {
             "query": example.query,
-            "note": example.note,
+            "note": campaign.grading.told(example.note, language),
             "clip": full_path(f"/examples/{example.grade}.mp4?v={example.version}"),
         }
         for example in examples

@@ -1,6 +1,6 @@
 // The exam as the player shows it: words for its stages, and what belongs to one of its items.
 //
-// An item of the exam is a desk item like any other, with `exam` ("answering", "again", or "trial" in a trial round),
+// An item of the exam is a desk item like any other, with `exam` ("answering", "again", or "trial" in a calibration round),
 // `counts` in words and, when it is looked at again, `missed` {own, right, explanation, again}. Its answers travel as grades do; the server knows them by name.
 
 const EXAM_ACTS = { first: "start", answered: "hand_in", result: "go_on" };
@@ -15,12 +15,12 @@ function withExam(desk) {
   return { ...desk, items: desk.items.map(marked), previous: marked(desk.previous) };
 }
 
-/** Whether a desk is that of a trial round, which is only talked about: it has no right grades. */
+/** Whether a desk is that of a calibration round, which is only talked about: it has no right grades. */
 function isTrial(desk) {
   return desk?.exam?.purpose === "trial";
 }
 
-/** Whether an item belongs to what the desk is about: work, the exam, or a trial round. */
+/** Whether an item belongs to what the desk is about: work, the exam, or a calibration round. */
 function isOf(item, desk) {
   return Boolean(item.exam) === Boolean(desk.exam) && (item.exam === "trial") === isTrial(desk);
 }
@@ -46,7 +46,8 @@ function examAct({ phase, items }) {
 /** Why the exam has no clip to show: {title, text, label of the button, whether the guideline is offered}. */
 function examWords(exam) {
   const { phase, attempt, items, queries, most_missed: most, tolerance, result } = exam;
-  const asked = tr("{clips} of {queries}", { clips: trn("{n} clip", "{n} clips", items), queries: trn("{n} query", "{n} queries", queries) });
+  const clips = trn("{n} clip", "{n} clips", items);
+  const asked = queries > 0 ? tr("{clips} of {queries}", { clips, queries: trn("{n} query", "{n} queries", queries) }) : clips;
   if (exam.purpose === "trial") return trialWords(phase, items, asked);
   if (phase === "first" && items === 0) {
     return { title: tr("The exam comes first"), text: tr("None of its clips can be shown just now. Tell your lead annotator.") };
@@ -82,25 +83,25 @@ function examWords(exam) {
   return words[phase] ?? { title: tr("One moment"), text: tr("Fetching the exam.") };
 }
 
-/** The same for a trial round. */
+/** The same for a calibration round. */
 function trialWords(phase, items, asked) {
   const words = {
     first: {
-      title: tr("A trial round comes first"),
+      title: tr("A calibration round comes first"),
       text:
         items === 0
           ? tr("None of its clips can be shown just now. Tell your lead annotator.")
           : tr("You grade {asked}, with the same keys as later, and then talk about them with the others. There are no right grades yet: give what the guideline (key G) says to you, and write a note (N) wherever it leaves you in doubt. Nothing counts as a judgement, and you may stop and go on later.", { asked }),
-      label: tr("Begin the trial round"),
+      label: tr("Begin the calibration round"),
       guideline: true,
     },
     answered: {
-      title: tr("All clips of the trial round have a grade"),
+      title: tr("All clips of the calibration round have a grade"),
       text: tr("You can still go back and change grades and notes (U). When you finish, your lead annotator talks about them with everybody."),
       label: tr("Finish"),
     },
   };
-  return words[phase] ?? { title: tr("One moment"), text: tr("Fetching the trial round.") };
+  return words[phase] ?? { title: tr("One moment"), text: tr("Fetching the calibration round.") };
 }
 
 /** The same for a lead who gives the key. */

@@ -46,7 +46,9 @@ class Guide {
 
   /** The example in words, where the scale has one for this grade. */
   inWords(row, example) {
-    if (example) row.append(make("em", "", example));
+    if (!example) return;
+    row.append(make("em", "", example));
+    row.lastChild.dataset.eg = tr("e.g.");
   }
 
   /** Say what the examples belong to: each clip to a query of its own, those in words to one made-up query. */

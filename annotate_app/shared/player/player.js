@@ -224,7 +224,7 @@ class Player {
     if (currentItem(this.work).exam) {
       const trial = isTrial(this.work.desk);
       this.tell(
-        trial ? tr("The trial round has no skip: give the grade that fits best, and say why in a note (N).") : tr("The exam has no skip: give the grade that fits best."),
+        trial ? tr("The calibration round has no skip: give the grade that fits best, and say why in a note (N).") : tr("The exam has no skip: give the grade that fits best."),
       );
       return;
     }

@@ -47,7 +47,7 @@ class View extends Frame {
     put(this.parts.query, item?.query ?? "");
     this.parts.query.classList.toggle("long", (item?.query.length ?? 0) > 90);
     const nth = item ? tr("{position} of {total}", { position: item.position, total: item.total }) : "";
-    const words = { answering: tr("Exam, {nth}", { nth }), again: tr("Exam, look again: {nth}", { nth }), practice: tr("Practice, {nth}", { nth }), trial: tr("Trial round, {nth}", { nth }) }[item?.exam] ?? nth;
+    const words = { answering: tr("Exam, {nth}", { nth }), again: tr("Exam, look again: {nth}", { nth }), practice: tr("Practice, {nth}", { nth }), trial: tr("Calibration round, {nth}", { nth }) }[item?.exam] ?? nth;
     this.root.dataset.exam = item?.exam ?? "";
     put(this.parts.progress, words);
     this.missed(item?.missed);

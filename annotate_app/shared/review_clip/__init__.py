@@ -77,7 +77,7 @@ def video_troubles(wrong: Sequence[VideoState]) -> None:
     if len(wrong) > _SHOWN:
         st.caption(
             tr(
-                "The first {shown} of {videos}. `reelrank probe` lists them all.",
+                "The first {shown} of {videos}. `reelrank probe` lists all of them.",
                 shown=_SHOWN,
                 videos=wording.count_of(len(wrong), "video"),
             )
@@ -98,8 +98,9 @@ def reported_clips(project: Project, lead: Person) -> None:
     st.header(tr("Clips that one person reported as broken"), anchor=False)
     st.caption(
         tr(
-            "The server can play these clips, so others still get them. A second report blocks a clip. See each clip "
-            "in the list Skipped on Disputes. To undo all reports of a person, open the person on People."
+            "The server can play these clips, so others still get them. A second report blocks a clip. The "
+            "list Skipped on Disputes shows each clip. To undo all reports of an annotator, open them on "
+            "People."
         )
     )
     for one in found[:_SHOWN]:

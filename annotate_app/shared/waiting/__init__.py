@@ -17,6 +17,7 @@ import streamlit as st
 
 from annotate_app.language import marked, tr, trn
 from annotate_app.pages import GROUPS, PAGES, address
+from annotate_app.plain import isolated
 from annotate_app.session import auth
 from annotate_app.shared import joined, wording
 from annotate_app.shared.ways import CURES, OUT, SHORT, WAITS, WayThere
@@ -31,8 +32,8 @@ _SPARED = 30
 """Counts are kept for this many times what counting took: while many people grade, something has always changed."""
 _ORDINALS = ("", marked("first"), marked("second"), marked("third"), marked("fourth"), marked("fifth"), marked("sixth"))
 _INVITE = WayThere("People", "", marked("Invite annotators"))
-_STUCK = WayThere("Queries", "?show=stuck", marked("Show these queries"))
-_DECIDE = WayThere("Disputes", "?show=escalated", marked("Decide"))
+_STUCK = WayThere("Queries", "?show=stuck", marked("Show stuck queries"))
+_DECIDE = WayThere("Disputes", "?show=escalated", marked("Adjudicate"))
 _NAMES = 3
 """How many people a sentence names; the others are counted."""
 MORE_COUNTS: list[Callable[[Project, Person], dict[str, str]]] = []
@@ -63,7 +64,7 @@ def wait_lines(waits: Iterable[Wait], timezone: str | None = None) -> list[Line]
 def wait_line(wait: Wait, timezone: str | None = None) -> Line:
     """Return the line of one thing that waits."""
     words, place = WAITS[wait.kind]
-    parts = [f"“{wait.quote}”"] if wait.quote else []
+    parts = [f"“{isolated(wait.quote)}”"] if wait.quote else []
     parts += [names(wait.who)] if wait.who else []
     parts += [tr(CURES[wait.kind])] if wait.kind in CURES else []
     parts += [] if wait.newest is None else [wording.when(wait.newest, timezone)]
@@ -83,8 +84,8 @@ def stuck_lines(ahead: Ahead) -> list[Line]:
         lines.append(Line(text, WayThere("People", "?part=assignments", marked("Change the quotas"))))
     if left.disputes:
         text = trn(
-            "About {n} more pair will be disputed if this goes on, and need {lack}.",
-            "About {n} more pairs will be disputed if this goes on, and need {lack}.",
+            "About {n} more pair will be disputed at this rate, and needs {lack}.",
+            "About {n} more pairs will be disputed at this rate, and need {lack}.",
             left.disputes,
             lack=_needed(left.disputes_lack),
         )
@@ -96,7 +97,7 @@ def lines_of(one: Stuck, told: str = "") -> list[Line]:
     """Return why pairs are stuck, with `told` about them, and below it what would help."""
     lines = [Line(f"{_stuck(one)}{told}", _INVITE), *_ways_out(one)]
     if min(one.places) > max(FIRST_ROUND_SEATS):
-        text = trn("You can also decide it yourself.", "You can also decide them yourself.", one.pairs)
+        text = trn("You can also adjudicate it yourself.", "You can also adjudicate them yourself.", one.pairs)
         lines.append(Line(text, _DECIDE, below=True))
     return lines
 
@@ -206,10 +207,10 @@ def counts(waits: Iterable[Wait], stuck: Iterable[Stuck]) -> dict[str, str]:
 def line(project: Project, lead: Person) -> None:
     """Show all that waits and is stuck in one line, which keeps itself up to date."""
     kept = now_waiting(project, lead)
-    parts = [WAITS[one.kind][1]._replace(act=f"{one.count:,} {tr(SHORT[one.kind])}").link for one in kept.waits]
+    parts = [WAITS[one.kind][1]._replace(act=trn(*SHORT[one.kind], one.count)).link for one in kept.waits]
     said = [tr("Waits for you: {parts}.", parts=", ".join(parts))] if parts else []
     if pairs := sum(one.pairs for one in kept.stuck):
-        place = WayThere("Progress", "", marked("See why"))
+        place = WayThere("Progress", "", marked("Show why"))
         told = trn("{n} pair is stuck.", "{n} pairs are stuck.", pairs)
         said.append(f"<b>{told}</b> {place.link}")
     if said:
@@ -250,7 +251,7 @@ def names(who: Sequence[str]) -> str:
     """Return up to three names, and the number of the others: `Ana, Ben, Cem and 2 others`."""
     more = len(who) - _NAMES
     # One name more takes no more room than "1 other".
-    shown = [*who[:_NAMES], wording.count_of(more, "other")] if more > 1 else list(who)
+    shown = [*map(isolated, who[:_NAMES]), wording.count_of(more, "other")] if more > 1 else list(map(isolated, who))
     return _joined(shown)
 
 
@@ -282,7 +283,8 @@ def menu_answer(project: Project, lead: Person) -> dict[str, object]:
     kept = now_waiting(project, lead)
     by_title = counts(kept.waits, kept.stuck)
     for more in MORE_COUNTS:
-        by_title |= more(project, lead)
+        for title, told in more(project, lead).items():
+            by_title[title] = ", ".join(filter(None, (by_title.get(title), told)))
     return {"at": kept.at, "counts": {_place(title): count for title, count in by_title.items()}}
 
 

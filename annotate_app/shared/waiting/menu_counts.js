@@ -23,11 +23,9 @@ export default function ({ parentElement, data }) {
 
   let frame = 0;
   const mark = () => {
+    describeDrawer(); // at once: a screen reader may read the drawer before the next frame
     cancelAnimationFrame(frame);
-    frame = requestAnimationFrame(() => {
-      markGroups(data.groups);
-      describeDrawer();
-    });
+    frame = requestAnimationFrame(() => markGroups(data.groups));
   };
   const drawn = new MutationObserver(mark);
   drawn.observe(document.body, { childList: true, subtree: true });

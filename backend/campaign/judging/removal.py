@@ -9,9 +9,9 @@ stays, under their number. `staffing.suspend` with `suspended=False` brings them
 from backend.campaign.judging.model import PERSON_ARCHIVED, PERSON_REMOVED
 from backend.campaign.judging.rows import assignments
 from backend.campaign.judging.staffing import return_seats
-from backend.campaign.nouns import Lead
+from backend.campaign.nouns import Lead, Operator
 from backend.campaign.setup.people import rows as people
-from backend.campaign.setup.people.permissions import lead_only
+from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import ProjectError
 from backend.core.ids import AnnotatorId
@@ -20,8 +20,8 @@ from backend.store import events
 from backend.store.connection import writing
 
 
-@lead_only
-def remove_person(project: Project, lead: Lead, annotator_id: AnnotatorId, *, now: float) -> bool:
+@in_charge
+def remove_person(project: Project, by: Lead | Operator, annotator_id: AnnotatorId, *, now: float) -> bool:
     """Remove somebody from the lists of people, and end their sessions and links.
 
     Returns:
@@ -34,16 +34,17 @@ def remove_person(project: Project, lead: Lead, annotator_id: AnnotatorId, *, no
         person = people.by_id(db, annotator_id)
         if person is None:
             raise ProjectError(said("there is no person {person}: reload the page", person=annotator_id))
-        if annotator_id == lead.annotator_id:
+        if annotator_id == by.annotator_id:
             raise ProjectError(said("You cannot remove yourself. Ask another lead."))
         subject = f"annotator:{annotator_id}"
         if not people.is_on_record(db, annotator_id):
             people.remove(db, annotator_id)
-            events.note(db, PERSON_REMOVED, lead, subject, now=now, name=person.name, role=person.role.value)
+            events.note(db, PERSON_REMOVED, by, subject, now=now, name=person.name, role=person.role.value)
             return False
-        return_seats(db, annotator_id, lead.annotator_id, "archived", now=now)
-        assignments.end(db, annotator_id, by=lead.annotator_id, at=now)
+        return_seats(db, annotator_id, by.annotator_id, "archived", now=now)
+        if by.annotator_id is not None:  # only a lead can end an assignment: on the command line it stays
+            assignments.end(db, annotator_id, by=by.annotator_id, at=now)
         people.void_invitations(db, annotator_id, at=now)
         people.archive(db, annotator_id, at=now)
-        events.note(db, PERSON_ARCHIVED, lead, subject, now=now, name=person.name)
+        events.note(db, PERSON_ARCHIVED, by, subject, now=now, name=person.name)
     return True

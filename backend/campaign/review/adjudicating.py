@@ -29,7 +29,7 @@ from backend.core.typed_text import is_visible, tidy
 from backend.store import events
 from backend.store.connection import Database, reading, writing
 
-GONE = said("there is no such pair (any more): reload the page")
+GONE = said("this pair no longer exists: reload the page")
 
 
 @lead_only
@@ -84,7 +84,7 @@ def confirm_discard(project: Project, lead: Lead, key: PairKey, reason: str = ""
         if _is_done(db, pair, lead, ActKind.DISCARD_CONFIRMED, reason.strip(), seen=seen, now=now):
             return
         if pair_status.verdict(db, pair.pair_id) is not Verdict.DISCARDED:
-            raise ProjectError(said("only a discard can be confirmed, and this pair is not discarded (any more)"))
+            raise ProjectError(said("this pair is not discarded, so it cannot be confirmed: reload the page"))
         _add(db, pair, lead, ActKind.DISCARD_CONFIRMED, DISCARD_CONFIRMED, reason.strip(), now=now)
 
 
@@ -107,9 +107,9 @@ def re_open(project: Project, lead: Lead, key: PairKey, reason: str, *, seen: in
         if _is_done(db, pair, lead, ActKind.RE_OPENED, reason, seen=seen, now=now):
             return
         if pair_status.is_re_opened(db, pair.pair_id):
-            raise ProjectError(said("six people have graded this pair already: confirm its discard, or decide it"))
+            raise ProjectError(said("six people have already graded this pair: confirm its discard, or decide it"))
         if pair_status.verdict(db, pair.pair_id) is not Verdict.DISCARDED:
-            raise ProjectError(said("only a discarded pair can be re-opened, and this one is not (any more)"))
+            raise ProjectError(said("this pair is not discarded, so it cannot be re-opened: reload the page"))
         if pair_status.is_faulty(db, pair.moment_id):
             raise ProjectError(
                 said("its clip cannot be shown, so nobody could grade it: hand the clip out again first")
@@ -133,19 +133,21 @@ def take_back(project: Project, lead: Lead, key: PairKey, reason: str, *, seen: 
     """
     reason = reason.strip()
     if not is_visible(reason):
-        raise ProjectError(said("taking something back needs a reason: it is kept with it"))
+        raise ProjectError(said("taking something back needs a reason: it stays on record"))
     with writing(project.store) as db:
         pair = _pair_of(db, key)
         if _is_done(db, pair, lead, ActKind.TAKEN_BACK, reason, seen=seen, now=now):
             return
         last = next((act for act in reversed(pair_status.acts(db, pair.pair_id)) if act.stands), None)
         if last is None:
-            raise ProjectError(said("nothing that a lead did about this pair stands (any more)"))
+            raise ProjectError(said("there is no lead's decision about this pair to take back: reload the page"))
         if last.kind is ActKind.RE_OPENED:
             if last.lead_id is None:
-                raise ProjectError(said("it was re-opened in an earlier campaign, whose record is closed"))
+                raise ProjectError(said("a re-opening in an earlier campaign cannot be taken back"))
             if who := seats.re_opened_in_use(db, pair.pair_id, now=now):
-                raise ProjectError(said("{who} has begun with this pair, so it stays open: decide it instead", who=who))
+                raise ProjectError(
+                    said("{who} has already started on this pair, so it stays open: decide it instead", who=who)
+                )
             seats.close_re_opened(db, pair.pair_id)
         if last.kind is ActKind.DECIDED:
             seats.open_again(db, pair.pair_id)  # settled below: an older decision that stands closes them again
@@ -184,7 +186,7 @@ def _is_done(
     """Whether this very act was done already; raises where there is another one that the lead had not seen."""
     acts = pair_status.acts(db, pair.pair_id)
     if len(acts) < seen:
-        raise ProjectError(said("what this page shows of leads is not there (any more): reload the page"))
+        raise ProjectError(said("this page is out of date: reload the page"))
     if len(acts) == seen:
         return False
     newest = acts[-1]
@@ -200,12 +202,12 @@ def _in_words(act: LeadAct, lead: Lead, now: float) -> str:
     if act.lead_id == lead.annotator_id:
         who = said("You", _context="by")
     when, why = ago(now - act.at), said(" (“{reason}”)", reason=act.reason) if act.reason else ""
-    again = said("Do yours again if it shall count; both stay on record")
+    again = said("To make yours count, do it again; both stay on record")
     match act.kind:
         case ActKind.DECIDED:
             return said(
-                "{who} decided this pair {when}: relevance {relevance}{why}. Decide again if yours shall take "
-                "its place; both stay on record",
+                "{who} decided this pair {when}: relevance {relevance}{why}. To replace that, decide again; "
+                "both stay on record",
                 who=who,
                 when=when,
                 relevance=act.relevance,
@@ -229,7 +231,7 @@ def _in_words(act: LeadAct, lead: Lead, now: float) -> str:
             )
         case ActKind.TAKEN_BACK:
             return said(
-                "{who} took back what a lead had done about this pair, {when}{why}. {again}",
+                "{who} took back a lead's decision about this pair {when}{why}. {again}",
                 who=who,
                 when=when,
                 why=why,
@@ -250,9 +252,7 @@ def _require_unknown(db: Database, pair: PairRow) -> None:
     """Refuse to hand out a pair of which people may know what is right."""
     if where := pair_lists.shown_as_right(db, pair.pair_id):
         raise ProjectError(
-            said(
-                "annotators were shown this pair {where}, so nobody can grade it blind any more: decide it", where=where
-            )
+            said("annotators were shown this pair {where}, so nobody can grade it blind: decide it", where=where)
         )
 
 
@@ -281,11 +281,11 @@ def reply_to_note(project: Project, lead: Lead, note: int, text: str, *, seen: i
     """
     text = tidy(text)
     if not text:
-        raise ProjectError(said("a reply needs words: write a sentence, or leave the note as it is"))
+        raise ProjectError(said("the reply is empty: write a sentence"))
     if len(text) > LONGEST_REPLY:
         raise ProjectError(
             said(
-                "a reply has at most {longest} characters; this one has {length}",
+                "a reply can have at most {longest} characters; this one has {length}",
                 longest=LONGEST_REPLY,
                 length=len(text),
             )
@@ -293,7 +293,7 @@ def reply_to_note(project: Project, lead: Lead, note: int, text: str, *, seen: i
     with writing(project.store) as db:
         found = judgements.note_by_id(db, note)
         if found is None or not found[1]:
-            raise ProjectError(said("there is no such note (any more): reload the page"))
+            raise ProjectError(said("this note no longer exists: reload the page"))
         newest = judgements.newest_reply(db, note)
         if newest is not None and newest[0] != seen:
             if newest[1:3] == (lead.name, text):
@@ -301,7 +301,7 @@ def reply_to_note(project: Project, lead: Lead, note: int, text: str, *, seen: i
             who = said("You", _context="by") if newest[1] == lead.name else newest[1]
             raise Overtaken(
                 said(
-                    "{who} replied {when}: “{newest}”. Reply again if yours shall replace it",
+                    "{who} replied {when}: “{newest}”. To replace that, reply again",
                     who=who,
                     when=ago(now - newest[3]),
                     newest=newest[2],

@@ -15,6 +15,8 @@ from backend.core.messages import said
 class InUse:
     """Which parts of a campaign have something to show, so that their pages appear in the menu."""
 
+    captions: bool
+    """There are captions, which a lead may correct."""
     rewrites: bool
     """A caption was rewritten."""
     descriptions: bool
@@ -264,16 +266,16 @@ class QueryPlace:
 
 
 QUERIES_TAKEN_BACK = Event(
-    "queries_taken_back", EventGroup.MATERIAL, said("took the queries back: {val} val, {test} test, {train} train")
+    "queries_taken_back", EventGroup.MATERIAL, said("took back the queries: {val} val, {test} test, {train} train")
 )
 """val, test, train, candidates, pairs: what went"""
 NOTE_ANSWERED = Event("note_answered", EventGroup.DECISIONS, said("replied to a note"))
 """judgement: the one whose note a lead replied to"""
-ADJUDICATED = Event("adjudicated", EventGroup.DECISIONS, said("decided: relevance {relevance}"))
+ADJUDICATED = Event("adjudicated", EventGroup.DECISIONS, said("adjudicated: relevance {relevance}"))
 """relevance, reason"""
 DISCARD_CONFIRMED = Event("discard_confirmed", EventGroup.DECISIONS, said("confirmed the discard"))
 """reason, which may be empty"""
 RE_OPENED = Event("re_opened", EventGroup.DECISIONS, said("re-opened the pair for two more people"))
 """reason: two more people grade the pair"""
-TAKEN_BACK = Event("taken_back", EventGroup.DECISIONS, said("took a decision back ({what})"))
+TAKEN_BACK = Event("taken_back", EventGroup.DECISIONS, said("took back a decision ({what})"))
 """what (decided, discard_confirmed, re_opened) and its reason, why"""

@@ -94,13 +94,15 @@ def take_back_queries(project: Project, by: Lead | Operator, *, now: float) -> T
         if not sum(splits.values()):
             raise ProjectError(said("there are no queries to take back"))
         if pool_check.facts(db):
-            raise ProjectError(said("this project checks a file of pools, from which its queries come: they stay"))
+            raise ProjectError(
+                said("the queries of this project come from a file of pools, so they cannot be taken back")
+            )
         if work := query_rows.work(db):
             there = joined(", ", [said("{n:,} {what}", n=count, what=what) for what, count in work.items()])
             raise ProjectError(
                 said(
-                    "the queries cannot be taken back any more, because people have worked on them: {there}. Make a "
-                    "new project for other queries",
+                    "the queries cannot be taken back, because people have worked on them: {there}. For other "
+                    "queries, make a new project",
                     there=there,
                 )
             )
@@ -109,7 +111,8 @@ def take_back_queries(project: Project, by: Lead | Operator, *, now: float) -> T
             minutes = math.ceil((max(until for _, until in holding) - now) / 60)
             raise ProjectError(
                 said(
-                    "pairs are on the desk of {names} just now: ask for signing out, or try again in {minutes} minutes",
+                    "pairs are handed out to {names} right now: ask them to sign out, or try again in {minutes} "
+                    "minutes",
                     names=names,
                     minutes=minutes,
                 )
@@ -155,7 +158,7 @@ def write_probe_figures(project: Project, by: Lead | Operator, out: Path) -> Pro
     with reading(project.store) as db:
         pairs, scale = probe_pairs(db, top=rules.TOP), project_rows.scale(db)
     if not pairs:
-        raise ProjectError("no query is probed: `reelrank candidates DIR --probe N` says how many shall be")
+        raise ProjectError("no query is probed: set how many with `reelrank candidates DIR --probe N`")
     settled = [pair for pair in pairs if pair.relevance is not None]
     if not settled:
         raise ProjectError(f"none of the {len(pairs)} pairs of probed queries has a relevance yet: judge them first")

@@ -1,4 +1,4 @@
-"""Pure: the pairs of probes in bins, by rank and by similarity."""
+"""Sort the pairs of probes into bins, by rank and by similarity. Pure."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence

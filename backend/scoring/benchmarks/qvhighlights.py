@@ -109,7 +109,7 @@ def _fault(entry: _Graded, clips: int, people: int) -> str | None:
             scores=len(scores),
         )
     if not people or any(len(grades) != people for grades in scores):
-        return said("`saliency_scores` are not of the same people for each clip")
+        return said("`saliency_scores` do not come from the same people for each clip")
     if outside := [clip for clip in ids if not 0 <= clip < clips]:
         return said(
             "clip {clip} is not one of the {clips} clips of {clip_s} s in its `duration`",

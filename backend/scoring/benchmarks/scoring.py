@@ -52,7 +52,7 @@ def score_benchmark(
     boards = [_board(part, settings, truth, runs, narrowing, progress) for part, settings in parts]
     first = next((board for board in boards if board and len(board.runs) == len(runs)), None)
     if first is None:
-        message = "and its runs have no part of the benchmark in common: score them apart" if any(boards) else ""
+        message = "and its runs share no part of the benchmark: score them separately" if any(boards) else ""
         raise InputError.single(truth.file, message or "holds no query")
     values: dict[str, dict[str, float | None]] = {name: {} for name in runs}
     for (part, _), board in zip(parts, boards, strict=True):
@@ -118,10 +118,10 @@ def require_only(benchmark: Benchmark, *, asked: bool, truth: bool, pools: bool)
         InputError: with what to leave out, or to give.
     """
     if asked or (pools and not benchmark.in_pools):
-        told = "says itself which measures, K, mu and theta, and by which preset; leave these and pools out"
+        told = "sets its own measures, K, mu, theta and preset; leave these and pools out"
         raise InputError.single("benchmark", f"{benchmark.name} {told}")
     if benchmark.in_pools and (truth or not pools):
-        told = "is scored in pools, whose own moments are the truth; give pools and no truth"
+        told = "takes its truth from the pools; give pools and no truth"
         raise InputError.single("benchmark", f"{benchmark.name} {told}")
 
 

@@ -110,7 +110,7 @@ def _of_splits(document: Mapping[str, Mapping[str, object]], file: str) -> dict[
         for name, value in part.items():
             if found.setdefault(nfc(name), value) != value:
                 message = said(
-                    "video {name} of {split} is given otherwise in an earlier split",
+                    "video {name} of {split} differs from an earlier split",
                     name=short(name),
                     split=short(split),
                 )
@@ -132,7 +132,7 @@ def _names_by_index(pairs: Mapping[str, object], file: str, shape: str) -> dict[
             )
         elif (first := rows.setdefault(name, row)) != row:
             problems.append(
-                Problem(file, row, said("video {name} stands in row {first} already", name=short(name), first=first))
+                Problem(file, row, said("video {name} was already given in row {first}", name=short(name), first=first))
             )
         elif names.setdefault(index, name) != name:
             message = said(

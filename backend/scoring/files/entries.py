@@ -103,7 +103,7 @@ def by_query(
         for place in places:
             if (first := seen.setdefault(ranks[place], rows[place])) != rows[place]:
                 message = said(
-                    "query {query} has rank {rank} in row {first} already",
+                    "rank {rank} of query {query} was already given in row {first}",
                     query=query,
                     rank=ranks[place],
                     first=first,

@@ -199,7 +199,7 @@ def sentences(content: bytes, file: str) -> list[Query] | None:
             return None
         if "retrieval_pool" in fields:
             raise InputError.single(
-                file, said("is a file of pools: give it with --pool, and its moments are the truth")
+                file, said("is a file of pools: give it with --pool, and its moments become the truth")
             )
         frames = "duration" not in fields and {"fps", "num_frames"} <= fields
         return _of_videos(sentences_of_videos(content, file, frames=frames), file)
@@ -261,7 +261,7 @@ def _truth(queries: Iterable[Query], file: str) -> Truth:
             groups.append(Group(query, moments[0].row, items))
     notes = [
         *_told(file, left_out, "moments that do not end after they begin were left out, as published evaluators do"),
-        *_told(file, cut, "moments that go on after their video were cut at its end, as published evaluators do"),
+        *_told(file, cut, "moments that end after their video were cut at its end, as published evaluators do"),
     ]
     return replace(truth_of(groups, file, _NAMES, name_only), durations=durations, notes=tuple(notes))
 

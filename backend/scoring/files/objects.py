@@ -168,7 +168,7 @@ def _rows_of(frame: Frame, file: str, kind: Kind) -> list[Group]:
     if ranks and (kinds := {type(rank).__name__ for rank in ranks if not isinstance(rank, (int, np.integer))}):
         raise InputError.single(
             file,
-            said("has in its column {rank!r} {kinds}, not whole numbers", rank=RANK, kinds=", ".join(sorted(kinds))),
+            said("has {kinds} in its column {rank!r}, not whole numbers", rank=RANK, kinds=", ".join(sorted(kinds))),
         )
     return by_query(list(frame[query]), range(1, len(items) + 1), items, ranks, file)
 
@@ -178,7 +178,7 @@ def _refused(given: object, name: str, shape: str) -> InputError:
     return InputError.single(
         name,
         said(
-            "is of type {kind}; give the path of a file, {shape}, or a data frame with a row a moment",
+            "is of type {kind}; give the path of a file, {shape}, or a data frame with one row per moment",
             kind=kind,
             shape=shape,
         ),

@@ -70,9 +70,7 @@ def placed_run(document: object, file: str, truth: Truth | None) -> Run:
             or whose query the truth has in several videos.
     """
     if truth is None:
-        message = said(
-            "its rows name no video, so only a truth tells which are meant: it is read beside one, not kept alone"
-        )
+        message = said("its rows name no video, so it can only be read together with a truth")
         raise InputError.single(file, message)
     own = _own_videos(truth)
     problems: list[Problem] = []
@@ -81,7 +79,7 @@ def placed_run(document: object, file: str, truth: Truth | None) -> Run:
         videos = own.get(nfc(str(group.query)), ())
         if len(videos) > 1:
             message = said(
-                "query {query} has moments in {n} videos, and its rows do not say which is meant",
+                "query {query} has moments in {n} videos, and its rows do not say in which",
                 query=group.query,
                 n=len(videos),
             )
@@ -109,12 +107,12 @@ def _groups(document: Any, file: str, truth: Truth) -> list[Group]:
         return named_groups(document, file)
     if len(document) != len(truth.queries):
         message = said(
-            "holds {n:,} lists of moments and names no queries; {file} has {queries:,}",
+            "has {n:,} lists of moments without query ids, but {file} has {queries:,} queries",
             n=len(document),
             file=truth.file,
             queries=len(truth.queries),
         )
-        raise InputError.single(file, said("{message}, and the lists have to stand in its order", message=message))
+        raise InputError.single(file, said("{message}; the lists must be in the same order", message=message))
     wrong = [row for row, items in enumerate(document, start=1) if not isinstance(items, (list, tuple))]
     if wrong:
         raise InputError([Problem(file, row, said("is not a list of moments")) for row in wrong])

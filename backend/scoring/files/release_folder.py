@@ -40,7 +40,9 @@ def truths_in(folder: Path) -> dict[str, Path]:
     if not found:
         raise InputError.single(
             folder,
-            said("is no release: it has neither val.json nor test.json; give a file or what `reelrank export` wrote"),
+            said(
+                "is not a release: it has neither val.json nor test.json; give a file or what `reelrank export` wrote"
+            ),
         )
     return found
 

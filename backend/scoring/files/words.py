@@ -165,7 +165,7 @@ def text_fault(text: str) -> str | None:
     try:
         text.encode()
     except UnicodeEncodeError:
-        return said("{given} holds half of a character (a lone surrogate), which is no text", given=short(text))
+        return said("{given} contains half of a character (a lone surrogate), which is not text", given=short(text))
     return None if is_visible(text) else said("is blank")
 
 

@@ -64,7 +64,7 @@ def read_abandonment(value: object) -> str:
     except (TypeError, ValueError):
         raise ValueError(f"{value!r} is neither {' nor '.join(NAMED)} nor probabilities such as 0.5,0.3,0.2") from None
     if not found or not all(math.isfinite(one) and one >= 0 for one in found):
-        raise ValueError(f"{value!r} holds what is not a probability: each is a number of at least 0")
+        raise ValueError(f"{value!r} contains a value that is not a probability: each must be a number of at least 0")
     if math.fsum(found) > 1 + 1e-9:
         raise ValueError(f"{value!r}: the probabilities add up to {math.fsum(found):.6g}, which is more than 1")
     return ",".join(map(repr, found))

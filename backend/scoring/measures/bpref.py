@@ -54,7 +54,7 @@ MEASURE = Measure(
     "bpref",
     Threshold("mu", None, "mu"),
     compute,
-    "share of the relevant moments found, less what is graded and not relevant before them; ungraded ones cost nothing",
+    "share of the relevant moments found, reduced by irrelevant ones ranked before them; ungraded ones cost nothing",
     depth=DEPTH,
     usual=False,
 )

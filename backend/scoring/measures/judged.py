@@ -42,6 +42,6 @@ MEASURE = Measure(
     "Judged",
     Threshold("mu", None, "mu"),
     compute,
-    "share of the K best predictions that show a graded moment, of whatever relevance",
+    "share of the K best predictions that show a graded moment, whatever its relevance",
     usual=False,
 )

@@ -79,7 +79,7 @@ MEASURE = Measure(
     "NCxIoU",
     None,
     compute,
-    "best IoU so far at the rank where a person stops, as the option abandonment says (err, unless told otherwise)",
+    "best IoU so far at the rank where a person stops, by the option abandonment (default err)",
     "AxIoU sec. 4.1",
     usual=False,
 )

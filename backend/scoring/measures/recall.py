@@ -41,6 +41,6 @@ MEASURE = Measure(
     "R",
     Threshold("theta", ">="),
     compute,
-    "share of queries whose K best predictions have one with IoU >= theta with a relevant moment",
+    "share of queries for which one of the K best predictions has IoU >= theta with a relevant moment",
     also={"rank": "rank is called recall: Rank n@m of MVMR is R@K, IoU>=theta"},
 )

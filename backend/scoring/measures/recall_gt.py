@@ -34,6 +34,6 @@ MEASURE = Measure(
     "R",
     Threshold("theta", ">"),
     compute,
-    "share of queries whose K best predictions have one with IoU > theta with a relevant moment",
+    "share of queries for which one of the K best predictions has IoU > theta with a relevant moment",
     "AxIoU eq. 1",
 )

@@ -44,7 +44,9 @@ class RawVideo:
 def raw_videos(found: object, file: str) -> tuple[dict[str, RawVideo | None], list[Problem]]:
     """The entries by name, None for those that have a wrong shape, and what is wrong with them."""
     if not isinstance(found, Mapping) or not found:
-        raise InputError.single(file, "is no file of pools: it is not an object `video -> {duration, timestamps, ...}`")
+        raise InputError.single(
+            file, "is not a file of pools: it must be an object `video -> {duration, timestamps, ...}`"
+        )
     videos: dict[str, RawVideo | None] = {}
     problems: list[Problem] = []
     rows: dict[str, int] = {}
@@ -52,7 +54,7 @@ def raw_videos(found: object, file: str) -> tuple[dict[str, RawVideo | None], li
         name, faults = nfc(written), list[str]()
         video = _video(name, entry, row, faults)
         if (first := rows.setdefault(name, row)) != row:
-            faults.append(f"video {name} stands in row {first} already")
+            faults.append(f"video {name} was already given in row {first}")
         videos[name] = None if faults else video
         problems += [Problem(file, row, fault) for fault in faults]
     return videos, problems
@@ -127,7 +129,7 @@ def _span(value: object, where: str, faults: list[str]) -> Span:
 
 
 def _sentence(value: object, where: str, faults: list[str]) -> str:
-    fault = text_fault(value) if isinstance(value, str) else f"is {short(value)} and no text"
+    fault = text_fault(value) if isinstance(value, str) else f"is {short(value)}, not text"
     if fault:
         faults.append(f"{where}: its sentence {fault}")
     return str(value)
@@ -135,7 +137,7 @@ def _sentence(value: object, where: str, faults: list[str]) -> str:
 
 def _positives(value: object, where: str, faults: list[str]) -> list[RawPositive]:
     if not isinstance(value, list):
-        faults.append(f"{where}: `pos_moments` has {short(value)} for it and no list")
+        faults.append(f"{where}: `pos_moments` has {short(value)} for it, not a list")
         return []
     found = []
     for number, item in enumerate(value, start=1):
@@ -150,7 +152,7 @@ def _positives(value: object, where: str, faults: list[str]) -> list[RawPositive
 
 def _pool(value: object, where: str, faults: list[str]) -> list[str]:
     if not (isinstance(value, list) and all(isinstance(name, str) for name in value)):
-        faults.append(f"{where}: `retrieval_pool` has {short(value)} for it and no list of videos")
+        faults.append(f"{where}: `retrieval_pool` has {short(value)} for it, not a list of videos")
         return []
     return [nfc(name) for name in value]
 
@@ -170,8 +172,8 @@ def scale_problems(videos: Mapping[str, RawVideo], file: str) -> list[Problem]:
     if not (seconds and frames):
         return []
     message = (
-        f"mixes scales: times are seconds in {_videos(seconds)}, by `duration`, and frames in {_videos(frames)}, by"
-        " `fps` and `num_frames`; bring all to seconds with `duration`"
+        f"mixes seconds and frames: times are seconds in {_videos(seconds)}, by `duration`, but frames "
+        f"in {_videos(frames)}, by `fps` and `num_frames`; convert all to seconds with `duration`"
     )
     return [Problem(file, None, message)]
 
@@ -198,7 +200,7 @@ def _query_faults(
         yield f"{query}, own moment in video {name}: {fault}"
     if not pool:
         if positives:
-            yield f"{query}: has positives and an empty pool; give it a pool that begins with video {name}"
+            yield f"{query}: has positives but an empty pool; give it a pool that begins with video {name}"
         return
     if name not in pool:
         yield f"{query}: its own video {name} is not in its pool"
@@ -227,8 +229,8 @@ def _positive_faults(
     elif said := _in_another_scale(positive, video):
         there, here = ("frames", "seconds") if video.fps else ("seconds", "frames or another unit")
         yield (
-            f"mixes scales: the video has this sentence at {_told(said)} {there}, the positive at"
-            f" {_told(positive.span)}, which look like {here}"
+            f"mixes seconds and frames: the video has this sentence at {_told(said)} {there}, but the "
+            f"positive at {_told(positive.span)}, which looks like {here}"
         )
 
 
@@ -236,8 +238,8 @@ def _time_fault(span: Span, video: RawVideo) -> str | None:
     """What is wrong with a span in the scale of its video."""
     if video.fps is not None and not (span[0].is_integer() and span[1].is_integer()):
         return (
-            f"{_told(span)} are no frames, which the times of a video with `fps` and no `duration` are; if they are"
-            " seconds, give `duration` for all videos"
+            f"{_told(span)} are not frame numbers, but a video with `fps` and without `duration` has its "
+            "times in frames; if they are seconds, give `duration` for all videos"
         )
     end_s = video.seconds(span)[1]
     if end_s <= video.duration_s + PAST_END_S:

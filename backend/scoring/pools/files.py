@@ -77,7 +77,7 @@ def write_pools(pools: Pools, path: Path) -> None:
     known = {query.query_id: query for query in pools.queries}
     sentences = {query_id(name, number) for name, said in pools.moments.items() for number in range(len(said))}
     if len(known) < len(pools.queries) or not known.keys() <= sentences:
-        raise ValueError("queries are not all of different sentences of the videos")
+        raise ValueError("queries must all come from different sentences of the videos")
     found = {}
     for name, moments in pools.moments.items():
         queries = [known.get(query_id(name, number)) for number in range(len(moments))]

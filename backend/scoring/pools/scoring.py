@@ -96,7 +96,9 @@ def first_step(run: Run, places: Places, pooling: PoolConventions) -> tuple[Flag
     chosen = places.best_videos(place[kept], run.score[kept], pooling.top_videos or TOP_VIDEOS)
     without = len(places.query_number) - len(np.unique(places.query[chosen]))
     if without:
-        warnings.append(f"{run.file}: {without:,} queries of {places.file} have no video here; nothing counts for them")
+        warnings.append(
+            f"{run.file}: {without:,} queries of {places.file} have no video here, so nothing counts for them"
+        )
     return chosen, warnings
 
 

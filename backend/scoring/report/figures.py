@@ -42,14 +42,14 @@ def write_figure(name: str, summary: Mapping[str, Any], path: Path) -> None:
 def _by_k(summary: Mapping[str, Any]) -> Specification:
     focus = summary["focus"]
     if measure_of(focus).depth:
-        why = f"{focus} has no cut-off: put a measure that has some first, such as --measure recall --k 1,5,10"
+        why = f"{focus} has no cut-off: put a measure with cut-offs first, such as --measure recall --k 1,5,10"
     else:
-        why = f"there is one cut-off for {focus}: give several, such as --k 1,5,10,20,50,100"
+        why = f"{focus} has only one cut-off: give several, such as --k 1,5,10,20,50,100"
     return _titled(by_cutoff_picture(summary, summary["focus"]), summary, "by-k", why)
 
 
 def _order(summary: Mapping[str, Any]) -> Specification:
-    why = "runs are sorted by one measure under others: give two runs or more, and two measures or more"
+    why = "this chart compares the order of runs: give at least two runs and two measures"
     return _titled(order_picture(summary, summary["focus"]), summary, "order", why)
 
 

@@ -42,8 +42,8 @@ BUDGET = 5_000_000
 """Characters of all strips together, so that the page stays below 6 MB: most mail servers refuse 10."""
 
 _MEANING = (
-    "A picture is a frame of its moment. Point at a card, or move to its link, and six frames play, evenly spaced over "
-    "the moment (unless your system asks for less motion)."
+    "A picture is a frame of its moment. Point at a card, or move to its link, to play six "
+    "frames, evenly spaced over the moment (unless your system asks for less motion)."
 )
 
 
@@ -86,7 +86,7 @@ def add_strips(
     if without:
         words.append(f"{without:,} of {len(cards):,} moments have no picture: no video of the project shows them.")
     if unseen:
-        words.append(f"The pictures end at {budget / 1e6:g} MB; {unseen:,} moments further down have none.")
+        words.append(f"The pictures end at {budget / 1e6:g} MB; {unseen:,} later moments have none.")
     return {"strips": strips, "words": " ".join(words)}
 
 

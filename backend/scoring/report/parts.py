@@ -308,12 +308,12 @@ def board_pictures(board: Scoreboard, key: str | None = None) -> list[Picture]:
         ],
     )
     caption = said(
-        "The best IoU that any of a query's first {k} predictions has with a truth moment. {near}.{told}",
+        "The best IoU of each query's first {k} predictions with a truth moment. {near}.{told}",
         k=k,
         near=near,
         told=told,
     )
-    found.append(Picture(said("How near the best prediction comes"), caption, best_iou(ious, k)))
+    found.append(Picture(said("How close the best prediction comes"), caption, best_iou(ious, k)))
     return found
 
 
@@ -341,9 +341,9 @@ def order_picture(summary: Mapping[str, Any], key: str) -> Picture | None:
     if len(found) < 2:
         return None
     caption = said(
-        "Runs from top to bottom by falling {measure}, and their means under it and under other measures. A diamond is "
-        "a run that a measure puts before one that stands above it. Kendall's tau-b says how alike two orders are: 1 "
-        "is the same, -1 the reverse.{told}",
+        "Runs from top to bottom by falling {measure}, with their means under this and other "
+        "measures. A diamond marks a run that a measure ranks above one shown higher up. Kendall's "
+        "tau-b compares two orders: 1 is the same, -1 the reverse.{told}",
         measure=key,
         told=said(" Upper bounds are left out.") if upper_bounds(summary) else "",
     )

@@ -28,7 +28,7 @@ MIN_SHARED = 50
 
 NO_TWO_GRADES = said("no pair has two grades")
 ALL_THE_SAME = said("all grades are the same")
-ONE_GRADE = said("both gave one and the same grade throughout")
+ONE_GRADE = said("both gave every pair the same single grade")
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +219,7 @@ def mean_kappa(found: "Couples", weights: Weights, min_shared: int) -> Agreement
     values = kappas(tables, weights)
     values = values[~np.isnan(values)]
     if not values.size:
-        return Agreement(None, 0, said("everybody gave one and the same grade throughout"))
+        return Agreement(None, 0, said("everybody gave every pair the same single grade"))
     return Agreement(float(values.mean()), int(values.size))
 
 

@@ -148,9 +148,9 @@ def _notes(summary: dict[str, Any], board: Scoreboard) -> list[str]:
     if summary["baseline"] is not None:
         notes.append(
             said(
-                "Differences: run minus {baseline}, paired over the {queries:,} queries that count for every run; p by "
-                "sign-flip randomisation ({resamples:,} flips; all, up to 20 queries), adjusted by Holm over the "
-                "comparisons of a measure; the paired t-test beside it, not adjusted.",
+                "Differences: run minus {baseline}, paired over the {queries:,} queries that count for every "
+                "run. p by sign-flip randomisation ({resamples:,} flips; all, up to 20 queries), adjusted by "
+                "Holm over the comparisons of a measure. The paired t-test beside it is not adjusted.",
                 baseline=summary["baseline"],
                 queries=facts["queries"],
                 resamples=facts["resamples"],
@@ -160,7 +160,7 @@ def _notes(summary: dict[str, Any], board: Scoreboard) -> list[str]:
     if groups:
         notes.append(
             said(
-                "Not told apart by {measure} (Holm over all pairs, p < {apart}): {runs}.",
+                "No significant difference in {measure} (Holm over all pairs, p < {apart}): {runs}.",
                 measure=board.focus,
                 apart=APART,
                 runs="; ".join(groups),
@@ -169,7 +169,7 @@ def _notes(summary: dict[str, Any], board: Scoreboard) -> list[str]:
     elif len(board.runs) > 1:
         notes.append(
             said(
-                "All runs are told apart by {measure} (Holm over all pairs, p < {apart}).",
+                "All runs differ significantly in {measure} (Holm over all pairs, p < {apart}).",
                 measure=board.focus,
                 apart=APART,
             )

@@ -199,8 +199,10 @@ def noise_study(
     known_s = {} if scored.videos is None else durations_of(scored.videos)
     unknown = sum(video not in known_s for video in truth.videos)
     if unknown:
-        warnings.append(f"the durations of {unknown} of the truth's {len(truth.videos)} videos are not known "
-                        "(--videos gives them); noisy moments may end after them")  # fmt: skip
+        warnings.append(
+            f"the durations of {unknown} of the truth's {len(truth.videos)} videos are unknown (--videos gives them), "
+            "so noisy moments may end after them"
+        )
     rows = noise.label_noise(
         noise.NoiseInputs(truth, scored.runs, scored.settings, noise.durations(truth, known_s)),
         scored.table,
@@ -240,8 +242,10 @@ def model_selection_study(
     rows = studies_stability.model_selection(chosen.table, judged.table, over)
     warnings = [*chosen.warnings, *judged.warnings]
     if over == "selected" and len({row["selected"] for row in rows}) == 1:
-        warnings.append(f"every measure selects {rows[0]['selected']}, so all z-scores are 0 (over the selected "
-                        "models); over the candidates they say how good it is")  # fmt: skip
+        warnings.append(
+            f"every measure selects {rows[0]['selected']}, so all z-scores over the selected models are 0; those over "
+            "the candidates say how good it is"
+        )
     return Study("model-selection", choices, rows, warnings)
 
 

@@ -10,9 +10,9 @@ from backend.core.timespan import Floats
 _COUNTED = {
     "queries": "queries",
     "test_queries": "test queries",
-    "trials": "trials a size",
+    "trials": "trials per size",
     "sets": "noisy sets",
-    "draws": "draws a boundary",
+    "draws": "draws per boundary",
 }
 
 Cell = str | int | float | None

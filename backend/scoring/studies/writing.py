@@ -1,4 +1,4 @@
-"""A study as files to take along: its figure and its data.
+"""Write a study as files: its figure and its data.
 
 Writes: a folder of a study's figures (PNG, SVG) and data (CSV).
 """

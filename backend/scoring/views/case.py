@@ -37,7 +37,7 @@ _WORTHS = {
 SIGNS = {
     Worth.MATCH: ("✓", "takes a truth moment (same number and colour in the ground truth)"),
     Worth.NOT_RELEVANT: ("○", "takes a moment that people judged 0"),
-    Worth.TAKEN: ("≡", "reaches mu, but better ranks took the moments it fits"),
+    Worth.TAKEN: ("≡", "reaches mu, but better ranks took the moments that it fits"),
     Worth.WRONG_TIME: ("◐", "the truth has a moment in this video (outlined), but none is reached"),
     Worth.WRONG_VIDEO: ("✕", "the truth has no moment in this video"),
 }
@@ -167,8 +167,8 @@ def bars_told(unmeasured: int) -> str:
     if not unmeasured:
         return ""
     return said_n(
-        "How long {n:,} video is was not told: there the bar ends with the last moment of the case.",
-        "How long {n:,} videos are was not told: there the bar ends with the last moment of the case.",
+        "The duration of {n:,} video is unknown: there the bar ends with the last moment of the case.",
+        "The duration of {n:,} videos is unknown: there the bar ends with the last moment of the case.",
         unmeasured,
     )
 

@@ -36,8 +36,8 @@ def outcomes(summary: Mapping[str, Any]) -> Table:
     )
     notes = (
         said(
-            "Each is counted once, under the first of these that holds; a query with more relevant moments than ranks "
-            "must leave some unfound."
+            "Each is counted once, under the first line that holds. A query with more relevant moments "
+            "than ranks always leaves some unfound."
         ),
         said("Never found: {fates}.", fates=_LOST),
     )
@@ -73,8 +73,8 @@ def examples(summary: Mapping[str, Any], texts: Mapping[str, str] | None = None)
         Column("video", said("video"), number=False),
         Column("moment", said("moment"), unit="s", number=False),
         Column("relevance", said("relevance")),
-        Column("rank", said("rank"), said("Of the prediction that takes it.")),
-        Column("iou", said("best IoU"), said("The highest of a prediction with it.")),
+        Column("rank", said("rank"), said("Rank of the prediction that takes it.")),
+        Column("iou", said("best IoU"), said("The highest IoU of any prediction with it.")),
     )
     rows = tuple(
         (
@@ -96,8 +96,9 @@ def examples(summary: Mapping[str, Any], texts: Mapping[str, str] | None = None)
 
 OWN, POOL = "own video", "pool"
 _NOTE = (
-    "Own video: the predictions of the query's own video in the order of the file, against the truth that lies there; "
-    "pool: as everywhere else here. A query may gain in its pool, whose other videos hold positives too."
+    "Own video: the predictions of the query's own video in file order, against the truth in that "
+    "video. Pool: as everywhere else here. A query may score higher in its pool, whose other "
+    "videos hold positives too."
 )
 
 

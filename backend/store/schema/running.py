@@ -1,4 +1,4 @@
-"""How a migration is written down and run."""
+"""Run migrations, and record that they ran."""
 
 from collections.abc import Callable, Iterable, Mapping
 

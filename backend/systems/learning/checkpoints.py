@@ -123,7 +123,7 @@ def read_settings(folder: Path) -> Config:
     try:
         return msgspec.json.decode(data, type=Config)
     except UNDECODABLE as error:
-        raise InputError.single(file, f"is not what training has written: {error}") from None
+        raise InputError.single(file, f"was not written by training: {error}") from None
 
 
 def write_best(folder: Path, network: nn.Module, card: ModelCard) -> None:
@@ -173,7 +173,7 @@ def read_state(folder: Path) -> tuple[TrainingState, dict[str, Tensor]] | None:
     """
     if not (folder / LAST).is_file():
         if folder.exists() and (not folder.is_dir() or any(map(_others, folder.iterdir()))):
-            raise ProjectError(f"{folder} is there and was not made by training: name another folder `out`")
+            raise ProjectError(f"{folder} exists, but was not made by training: name another folder `out`")
         return None
     return _read(folder / LAST, TrainingState)
 
@@ -209,7 +209,7 @@ def _read(file: Path, kind: type[_Struct]) -> tuple[_Struct, dict[str, Tensor]]:
             return about, {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118 - no mapping
     except (SafetensorError, OSError, KeyError, *UNDECODABLE) as error:
         told = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise InputError.single(file, f"is no checkpoint of this program, or is damaged: {told}") from None
+        raise InputError.single(file, f"is not a checkpoint of this program, or is damaged: {told}") from None
 
 
 PICTURES = ("history.png", "history.svg")

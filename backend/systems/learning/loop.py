@@ -159,7 +159,7 @@ def _train(
     kept = checkpoints.read_state(folder)
     if kept and kept[0].fingerprint != made_of:
         told = "was trained with other settings, or other data"
-        raise ProjectError(f"{folder} {told}: name another folder `out`, or put both back to go on")
+        raise ProjectError(f"{folder} {told}: name another folder `out`, or restore both to go on")
     checkpoints.write_settings(folder, config)
     with repeatable(seed):
         network = LateInteraction(_card(config, material, seed, None).shape).to(device)

@@ -103,7 +103,7 @@ def require_queries(asked: AskedQueries) -> None:
         InputError: it is so.
     """
     if not asked.ids:
-        raise InputError.single(asked.file, "has no query: nothing can be asked")
+        raise InputError.single(asked.file, "has no query to ask")
     if problems := [
         Problem(asked.file, row, f"query {query}: the text is empty")
         for row, (query, text) in enumerate(zip(asked.ids, asked.texts, strict=True), start=1)
@@ -139,7 +139,7 @@ def read_clips(
     if not videos:
         raise InputError.single(file, "there is no video to search in: the release's video_corpus.json is empty")
     if dim is not None and features.dim != dim:
-        raise InputError.single(file, f"features have {features.dim} numbers, the model was made for {dim}")
+        raise InputError.single(file, f"features have {features.dim} numbers, but the model was made for {dim}")
     if features.rate * clip_s < 1:
         told = f"{features.rate:g} rows a second leave clips of {clip_s:g} s (`model.clip_s`) empty"
         raise InputError.single(file, f"{told}: make clips of at least {1 / features.rate:g} s")
@@ -165,7 +165,7 @@ def _require_length(file: str, video: str, rows: int, rate: float, seconds: floa
     covered = rows / rate
     if abs(covered - seconds) > SPARE_S + SPARE_SHARE * seconds:
         told = f"video {video}: {rows} rows at {rate:g} a second are {covered:.1f} s, but it lasts {seconds:.1f} s"
-        raise InputError.single(file, f"{told}: the rate is another, or the features are of another video")
+        raise InputError.single(file, f"{told}: the rate is wrong, or the features belong to another video")
 
 
 def _averaged(found: Floats, rate: float, clip_s: float, count: int) -> Floats:
@@ -191,7 +191,7 @@ def read_pairs(training: TrainingSet, clips: Clips, *, weighted: bool) -> Traini
         InputError: it is empty, or a moment lies in no known video or outside of it, or lacks the weight asked for.
     """
     if not training.pairs:
-        raise InputError.single(training.file, "has no query with a moment: nothing can be learned")
+        raise InputError.single(training.file, "has no query with a moment to learn from")
     number = {video: n for n, video in enumerate(clips.videos)}
     if problems := list(_faults(training, clips, number, weighted)):
         raise InputError(problems)
@@ -217,10 +217,12 @@ def _faults(training: TrainingSet, clips: Clips, number: Mapping[str, int], weig
             continue
         seconds = float(clips.durations_s[number[pair.video]])
         if not 0 <= pair.start_s < pair.end_s or pair.start_s >= seconds:
-            told = f"[{pair.start_s:g}, {pair.end_s:g}] is no moment of video {pair.video!r}, which lasts {seconds:g} s"
+            told = (
+                f"[{pair.start_s:g}, {pair.end_s:g}] is not a moment of video {pair.video!r}, which lasts {seconds:g} s"
+            )
             yield Problem(training.file, pair.row, told)
         elif weighted and (pair.similarity is None or not math.isfinite(pair.similarity)):
-            told = f"a moment in video {pair.video!r} has no similarity to weigh by: set `loss.weighted` to false"
+            told = f"a moment in video {pair.video!r} has no similarity as its weight: set `loss.weighted` to false"
             yield Problem(training.file, pair.row, told)
 
 

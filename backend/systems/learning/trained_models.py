@@ -103,7 +103,7 @@ def predict_run(
     asked = _asked(home / f"{split}.json")
     encoder = _encoder(settings)
     if encoder.identity != card.sentences:
-        told = f"was trained with the sentence encoder {card.sentences}, but `encoder` is {encoder.identity} now"
+        told = f"was trained with the sentence encoder {card.sentences}, but `encoder` is now {encoder.identity}"
         raise InputError.single(folder, told)
     with open_features(file, settings.rate) as opened:
         if (made := loop.identity_of(opened.encoder, opened.rate)) != card.frames:
@@ -171,7 +171,7 @@ def _training(home: Path, top: int) -> TrainingSet:
     file = home / release_entries.training_file(top)
     if home.is_dir() and not file.is_file():
         there = ", ".join(sorted(one.name for one in home.glob("train_top*.json"))) or "none"
-        raise InputError.single(home, f"has no {file.name} (field `top`); of training sets it has {there}")
+        raise InputError.single(home, f"has no {file.name} (field `top`); training sets there: {there}")
     found = _queries(file, Moment).entries
     pairs = [
         TrainingPair(entry.row, place, moment.video_name, *moment.timestamp, moment.similarity)

@@ -188,7 +188,7 @@ def test_the_newest_reply_counts_and_is_new_again(judging: Judging, pair: str) -
 @pytest.mark.parametrize(
     ("text", "refusal", "sentence"),
     [
-        (" ", ProjectError, "needs words"),
+        (" ", ProjectError, "the reply is empty"),
         ("x" * (LONGEST_REPLY + 1), ProjectError, f"at most {LONGEST_REPLY} characters"),
         ("another one", Overtaken, "You replied just now: “It is.”"),
     ],
@@ -208,7 +208,7 @@ def test_a_reply_that_is_refused(
 
 def test_a_note_that_is_not_there_gets_no_reply(judging: Judging, pair: str) -> None:
     grade(judging, 0, pair, 3)
-    with pytest.raises(ProjectError, match="no such note"):
+    with pytest.raises(ProjectError, match="this note no longer exists"):
         reply_to_note(judging.project, judging.lead, 1, "It is.", now=NOW)
 
 

@@ -117,7 +117,7 @@ def test_six_that_do_not_agree_are_discarded_again_and_then_confirmed_or_decided
     crew.grade(5, pair, 4)
     assert crew.state(pair).verdict is Verdict.DISCARDED  # 0 0 1 3 4 4
     assert listed(crew, ReviewList.TO_DECIDE) == [pair], "what was confirmed were four grades"
-    with pytest.raises(ReelRankError, match="six people have graded this pair already"):
+    with pytest.raises(ReelRankError, match="six people have already graded this pair"):
         re_open(crew.project, crew.lead, pair, "Again.", seen=2, now=NOW)
     confirm_discard(crew.project, crew.lead, pair, "So be it.", seen=2, now=NOW)
     assert listed(crew, ReviewList.CONFIRMED) == [pair]
@@ -136,10 +136,10 @@ def test_a_re_opening_is_taken_back_while_nobody_has_begun(crew: Judging) -> Non
     assert well(crew)
     re_open(crew.project, crew.lead, pair, "After all.", seen=2, now=NOW)
     shown(crew.project, crew.annotators[5], desk(crew.project, crew.annotators[5], now=NOW).items[0].pair, now=NOW)
-    with pytest.raises(ReelRankError, match="Finn has begun with this pair"):
+    with pytest.raises(ReelRankError, match="Finn has already started on this pair"):
         take_back(crew.project, crew.lead, pair, "No.", seen=3, now=NOW)
     crew.grade(5, pair, 2)
-    with pytest.raises(ReelRankError, match="Finn has begun with this pair, so it stays open: decide it instead"):
+    with pytest.raises(ReelRankError, match="Finn has already started on this pair, so it stays open: decide it"):
         take_back(crew.project, crew.lead, pair, "No.", seen=3, now=NOW + 9000)
     adjudicate(crew.project, crew.lead, pair, 2, "Enough.", seen=3, now=NOW)
     assert crew.state(pair).relevance == 2
@@ -157,7 +157,7 @@ def test_a_decision_taken_back_leaves_what_the_rule_says_and_one_that_it_replace
     found = crew.state(pair)
     assert (found.verdict, found.relevance, found.reason) == (Verdict.DISCARDED, None, "")
     assert record(crew) == given
-    with pytest.raises(ReelRankError, match="nothing that a lead did about this pair stands"):
+    with pytest.raises(ReelRankError, match="there is no lead's decision about this pair"):
         take_back(crew.project, crew.lead, pair, "More.", seen=4, now=NOW + 4)
     assert well(crew)
 
@@ -309,9 +309,9 @@ def test_a_file_cannot_say_that_three_grades_were_re_opened(judging: Judging, tm
     with pytest.raises(ReelRankError) as refused:
         import_judgements(judging.project, raw, now=NOW)
     assert [line.partition(": ")[2] for line in str(refused.value).splitlines() if line.startswith("raw.csv")] == [
-        "pair 7 is re_opened, but has 3 of the 4 grades before",
-        "re_opened is empty here and 1 in another row of pair '8'",
-        "pair 8 is re_opened, but has 2 of the 4 grades before",
+        "pair 7 is marked re_opened, but only 3 of its first 4 grades are there",
+        "re_opened is empty here, but 1 in another row of pair '8'",
+        "pair 8 is marked re_opened, but only 2 of its first 4 grades are there",
         "re_opened is 'yes', not 1 or empty",
     ]
 

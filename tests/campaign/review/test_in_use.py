@@ -11,7 +11,7 @@ from support import NOW, Judging
 
 def test_a_part_is_in_use_from_its_first_row_on(judging: Judging) -> None:
     project = judging.project
-    assert in_use(project, OPERATOR) == InUse(rewrites=False, descriptions=False, gold=False)
+    assert in_use(project, OPERATOR) == InUse(captions=True, rewrites=False, descriptions=False, gold=False)
     pair = judging.pairs()[0].pair
     judging.grade(0, pair, 4)
     assert not in_use(project, OPERATOR).gold
@@ -26,4 +26,4 @@ def test_a_part_is_in_use_from_its_first_row_on(judging: Judging) -> None:
             "INSERT INTO caption (moment_id, text, kind, source_caption_id) "
             "SELECT moment_id, 'Somebody laughs', 'rewritten', caption_id FROM caption LIMIT 1"
         )
-    assert in_use(project, OPERATOR) == InUse(rewrites=True, descriptions=True, gold=True)
+    assert in_use(project, OPERATOR) == InUse(captions=True, rewrites=True, descriptions=True, gold=True)

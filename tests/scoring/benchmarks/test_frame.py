@@ -25,7 +25,7 @@ def test_a_sentence_without_predictions_is_refused_until_somebody_says_what_it_c
 
 
 def test_what_the_benchmark_says_itself_cannot_be_asked_for(golden: Golden) -> None:
-    with pytest.raises(InputError, match="charades-sta says itself which measures"):
+    with pytest.raises(InputError, match="charades-sta sets its own measures"):
         score("charades-sta", golden, k=[10])
 
 

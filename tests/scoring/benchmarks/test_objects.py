@@ -55,7 +55,7 @@ def test_everything_wrong_is_told_at_once(tmp_path: Path) -> None:
     with pytest.raises(InputError) as by_files:
         score_files(golden.truth, [golden.run], benchmark="qvhighlights")
     assert by_files.value.problems == refused.value.problems
-    with pytest.raises(InputError, match="says itself which measures"):
+    with pytest.raises(InputError, match="sets its own measures"):
         evaluate(golden.truth, golden.run, benchmark="qvhighlights", k=5)
 
 

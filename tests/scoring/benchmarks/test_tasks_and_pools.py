@@ -48,7 +48,7 @@ class TestTasks:
 
     def test_runs_without_a_task_in_common_are_refused(self, tvr: Golden, tmp_path: Path):
         runs = [with_tasks(tvr, tmp_path, "VCMR"), with_tasks(tvr, tmp_path, "SVMR")]
-        with pytest.raises(InputError, match="no part of the benchmark in common"):
+        with pytest.raises(InputError, match="share no part of the benchmark"):
             score_files(tvr.truth, runs, benchmark="tvr")
 
     def test_a_run_of_another_form_is_one_of_the_corpus(self, tvr: Golden, tmp_path: Path):
@@ -92,7 +92,7 @@ class TestPools:
 
     def test_it_needs_pools_and_no_truth(self, mvmr: Golden):
         for truth, pool in [(mvmr.truth, None), (mvmr.truth, PoolFile(mvmr.truth, PoolConventions()))]:
-            with pytest.raises(InputError, match="mvmr is scored in pools"):
+            with pytest.raises(InputError, match="mvmr takes its truth from the pools"):
                 score_files(truth, [mvmr.run], benchmark="mvmr", pool=pool)
 
     def test_other_benchmarks_have_no_pools(self, mvmr: Golden):
@@ -112,5 +112,5 @@ class TestPython:
     def test_pools_are_given_in_place_of_a_truth(self, mvmr: Golden):
         shares = evaluate(None, mvmr.run, pools=mvmr.truth, benchmark="mvmr").summary["runs"][0]["figures"]
         assert {name: f"{100 * share:.2f}" for name, share in shares.items()} == mvmr.printed["MVMR"]
-        with pytest.raises(InputError, match="mvmr is scored in pools"):
+        with pytest.raises(InputError, match="mvmr takes its truth from the pools"):
             evaluate(mvmr.truth, mvmr.run, benchmark="mvmr")

@@ -72,7 +72,7 @@ def test_a_video_map_names_videos_of_the_other_form_and_refuses_two_of_one_name(
     assert videos == {7: "caf\u00e9", 8: "v"}
     assert run_file(b'{"q": [[7, 0, 9, 1]]}', "run.json", videos).videos == ("caf\u00e9",)
     assert parse_video_map({"train": {"cafe\u0301": [9.5, 7]}, "val": {"caf\u00e9": [9.5, 7]}}, "m") == {7: "caf\u00e9"}
-    with pytest.raises(InputError, match="row 2: video 'caf\u00e9' stands in row 1 already"):
+    with pytest.raises(InputError, match="row 2: video 'caf\u00e9' was already given in row 1"):
         video_map_file(encoded({"cafe\u0301": [9.5, 7], "caf\u00e9": [3, 8]}), "map.json")
 
 
@@ -102,7 +102,7 @@ def test_pools_name_their_videos_in_either_form() -> None:
     )
     assert (pools.queries[0].query_id, pools.queries[0].videos) == ("caf\u00e9#0", ("caf\u00e9", "\u00e9"))
     assert pools.queries[0].positive_videos == ("caf\u00e9", "\u00e9")
-    with pytest.raises(InputError, match="stands in row 1 already"):
+    with pytest.raises(InputError, match="was already given in row 1"):
         pools_of(encoded({name: {**one, "pos_moments": [[]], "retrieval_pool": [[]]} for name in FORMS[0]}), "p.json")
 
 

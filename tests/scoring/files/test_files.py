@@ -118,7 +118,7 @@ class TestForms:
         run = run_file(content, "f")
         assert [run.videos[n] for n in run.video] == ["b", "a", "c"]
         assert run.row.tolist() == [4, 2, 3]
-        assert said(run_file, content + b"5,1,b,3,5,.2\n") == ["row 5: query 5 has rank 1 in row 4 already"]
+        assert said(run_file, content + b"5,1,b,3,5,.2\n") == ["row 5: rank 1 of query 5 was already given in row 4"]
 
     def test_numbers_of_a_csv_run_are_indices_where_a_map_is_given(self):
         content = b"query_id,video,start,end,score\n5,7,0,9,.1\n5,b,0,9,.1\n"
@@ -132,7 +132,7 @@ class TestForms:
         assert read_videos(path) == {0: "a", 1: "b"}
         assert dict(read_facts(write_truth(tmp_path), path).durations) == {"a": 9.5, "b": 8}
         path.write_text('{"train": {"a": [9.5, 0]}, "val": {"a": [9.5, 2]}}')
-        with pytest.raises(InputError, match="row 2: video 'a' of 'val' is given otherwise"):
+        with pytest.raises(InputError, match="row 2: video 'a' of 'val' differs"):
             read_videos(path)
         path.write_text('{"train": {"a": [9.5, 0]}, "val": {"b": [9.5, 0]}}')
         with pytest.raises(InputError, match="index 0 names both 'a' and 'b'"):
@@ -197,7 +197,7 @@ class TestFaults:
             (b'{"5": [["v", 0, 1' + b"0" * 9000 + b", 1]]}", "moment 1: end is NaN, infinite or too large"),
             (b'{"5": [[" ", 0, 1, 1]]}', "query 5, moment 1: the video's name is blank"),
             (b'{" ": []}', "row 1: the query id is blank"),
-            (b'{"5": [["\\ud800", 0, 1, 1]]}', "moment 1: the video's name '\\ud800' holds half of a character"),
+            (b'{"5": [["\\ud800", 0, 1, 1]]}', "moment 1: the video's name '\\ud800' contains half of a character"),
             (
                 b'{"5": [["v", 0, 1, 1]], "6": [["v", 0 1, 1]]}',
                 "row 2: is not JSON: Expecting ',' delimiter (column 39)",
@@ -253,10 +253,10 @@ class TestFaults:
         packed = gzip.compress(b"[1, 2, 3]" * 50)
         assert said(unpack, packed[:-3]) == ["is cut off: the end of the gzip data is missing"]
         assert said(unpack, packed[:-6] + b"\0" + packed[-5:])[0].startswith("is damaged: gzip cannot unpack it")
-        assert said(unpack, packed + b"more") == ["is damaged: there is something else after the gzip data"]
+        assert said(unpack, packed + b"more") == ["is damaged: there is other data after the end of the gzip data"]
         monkeypatch.setattr(reading, "LARGEST_UNPACKED", 1 << 20)
         bomb = gzip.compress(b" " * (40 << 20))
-        assert said(unpack, bomb) == ["unpacks to more than 0.000976562 GiB: unpack it yourself if it is right"]
+        assert said(unpack, bomb) == ["unpacks to more than 0.000976562 GiB: if that is right, unpack it yourself"]
 
     def test_names_that_look_like_keys_are_counted_exactly(self):
         assert count_keys(b'{"castle": 1, "castl3": 2, "battle": "cattle"}', ["castle", "battle"])["castle"] >= 1

@@ -54,8 +54,8 @@ def test_queries_may_be_named_and_rows_scored(form):
 @pytest.mark.parametrize(
     ("run", "truth", "message"),
     [
-        (ROWS, None, "only a truth tells which are meant"),
-        (ROWS[:2], TRUTH, r"2 lists of moments and names no queries; truth has 3, .*in its order"),
+        (ROWS, None, "only be read together with a truth"),
+        (ROWS[:2], TRUTH, r"2 lists of moments without query ids, but truth has 3 queries; .*in the same order"),
         ([[[0, 9]], 5, []], TRUTH, "row 2: is not a list of moments"),
         ([[[0, 9]], [[1, 2, 3, 4]], []], TRUTH, r"row 2: query one#1, moment 1: is not \[start, end\]"),
         ([[[0, 9]], [["x", 2]], []], TRUTH, "row 2: query one#1, moment 1: start is text"),

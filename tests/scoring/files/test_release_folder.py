@@ -104,7 +104,7 @@ def test_a_release_is_taken_for_the_map_of_videos_too(release: Path, runs: Calla
 
 
 def test_a_folder_that_is_no_release_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"is no release: it has neither val\.json nor test\.json"):
+    with pytest.raises(InputError, match=r"is not a release: it has neither val\.json nor test\.json"):
         choose_truth(tmp_path)
 
 

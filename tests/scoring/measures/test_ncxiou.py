@@ -82,9 +82,9 @@ def test_the_err_style_breaks_both_axioms_and_a_fixed_abandonment_none():
     [
         ("rbp", "'rbp' is neither err nor uniform nor probabilities such as 0.5,0.3,0.2"),
         (0.5, "0.5 is neither err nor uniform"),
-        ([0.5, -0.1], "holds what is not a probability"),
-        ([], "holds what is not a probability"),
-        ("0.5,nan", "holds what is not a probability"),
+        ([0.5, -0.1], "contains a value that is not a probability"),
+        ([], "contains a value that is not a probability"),
+        ("0.5,nan", "contains a value that is not a probability"),
         ([0.5, 0.6], "the probabilities add up to 1.1, which is more than 1"),
     ],
 )

@@ -115,7 +115,7 @@ def with_(change: Callable[[Document], object], start: Callable[[], Document] = 
         ),
         pytest.param(
             with_(lambda d: d["a"]["retrieval_pool"][0].clear()),
-            "query a#0: has positives and an empty pool; give it a pool that begins with video a",
+            "query a#0: has positives but an empty pool; give it a pool that begins with video a",
             id="positives without a pool",
         ),
         pytest.param(
@@ -132,14 +132,14 @@ def with_(change: Callable[[Document], object], start: Callable[[], Document] = 
         ),
         pytest.param(
             with_(lambda d: d["a"]["pos_moments"].__setitem__(0, [["b", "A man sits.", [2, 6]]]), frames),
-            "query a#0, positive 1 in video b: mixes scales: the video has this sentence at [40, 120] frames, the"
-            " positive at [2, 6], which look like seconds",
+            "query a#0, positive 1 in video b: mixes seconds and frames: the video has this sentence at [40, 120]"
+            " frames, but the positive at [2, 6], which looks like seconds",
             id="positive in seconds among frames",
         ),
         pytest.param(
             with_(lambda d: d["a"].update(timestamps=[[1, 4.5], [50, 90], [200, 240]]), frames),
-            "query a#0, own moment in video a: [1, 4.5] are no frames, which the times of a video with `fps` and no"
-            " `duration` are; if they are seconds, give `duration` for all videos",
+            "query a#0, own moment in video a: [1, 4.5] are not frame numbers, but a video with `fps` and without"
+            " `duration` has its times in frames; if they are seconds, give `duration` for all videos",
             id="own seconds for frames",
         ),
         pytest.param(
@@ -184,8 +184,8 @@ def test_a_fault_is_refused_with_file_query_and_video(document: Document, said: 
 
 def test_a_file_with_some_videos_in_frames_and_some_in_seconds_is_refused() -> None:
     assert refused(seconds() | {"b": frames()["b"]}) == [
-        "pools.json: mixes scales: times are seconds in 2 videos such as a, by `duration`, and frames in 1 video such"
-        " as b, by `fps` and `num_frames`; bring all to seconds with `duration`"
+        "pools.json: mixes seconds and frames: times are seconds in 2 videos such as a, by `duration`, but frames in 1 "
+        "video such as b, by `fps` and `num_frames`; convert all to seconds with `duration`"
     ]
 
 

@@ -234,7 +234,7 @@ def test_where_the_budget_ends_the_deep_ranks_go_without_and_the_page_says_so() 
     assert asked == [0, 4, 1]
     assert [len(strip) for strip in found["strips"]] == [400] * 3
     assert [[one["strip"] for one in lane] for lane in (moments, first, second)] == [[0, 2], [0, None, None], [1, 2]]
-    assert "The pictures end at 0.001 MB; 2 moments further down have none." in found["words"]
+    assert "The pictures end at 0.001 MB; 2 later moments have none." in found["words"]
 
 
 def test_the_page_opens_with_one_table_and_the_rest_is_folded(tmp_path: Path) -> None:

@@ -207,7 +207,7 @@ NOTHING = np.array([], dtype=np.int64)
         (lambda: cohen_kappa(NOTHING, NOTHING), Agreement(None, 0, "no shared pairs")),
         (
             lambda: cohen_kappa(np.array([2, 2]), np.array([2, 2]), "quadratic"),
-            Agreement(None, 2, "both gave one and the same grade throughout"),
+            Agreement(None, 2, "both gave every pair the same single grade"),
         ),
         (
             lambda: mean_pairwise_kappa(NOTHING, NOTHING, NOTHING),
@@ -224,7 +224,7 @@ NOTHING = np.array([], dtype=np.int64)
         ),
         (
             lambda: mean_pairwise_kappa(np.array([0, 0]), np.array([1, 0]), np.array([2, 2]), min_shared=1),
-            Agreement(None, 0, "everybody gave one and the same grade throughout"),
+            Agreement(None, 0, "everybody gave every pair the same single grade"),
         ),
     ],
 )

@@ -59,8 +59,8 @@ def test_features_that_do_not_fit_are_refused_by_video_all_at_once(tmp_path: Pat
         ("frames.npz", "video v: row 3 (from 0) holds NaN or infinity"),
         (
             "frames.npz",
-            "video w: 5 rows at 1 a second are 5.0 s, but it lasts 10.0 s: the rate is another, or the features are of "
-            "another video",
+            "video w: 5 rows at 1 a second are 5.0 s, but it lasts 10.0 s: the rate is wrong, or the features belong "
+            "to another video",
         ),
         ("frames.npz", "video x: row 3 (from 0) holds NaN or infinity"),
     ]
@@ -68,7 +68,7 @@ def test_features_that_do_not_fit_are_refused_by_video_all_at_once(tmp_path: Pat
 
 def test_features_of_another_model_and_clips_shorter_than_a_row() -> None:
     features = HeldFeatures(0.25, {"v": np.ones((3, 2), dtype=np.float32)})
-    with pytest.raises(InputError, match=r"f\.h5: features have 2 numbers, the model was made for 5"):
+    with pytest.raises(InputError, match=r"f\.h5: features have 2 numbers, but the model was made for 5"):
         read_clips(features, "f.h5", {"v": 12.0}, 4.0, dim=5)
     with pytest.raises(InputError, match=r"f\.h5: 0\.25 rows a second leave clips of 2 s .* of at least 4 s"):
         read_clips(features, "f.h5", {"v": 12.0}, 2.0)
@@ -115,9 +115,9 @@ def test_moments_that_cannot_be_are_refused_by_row_and_video() -> None:
         )
     assert [str(one) for one in refusal.value.problems] == [
         "train.json, row 3: video 'no' is not in video_corpus.json",
-        "train.json, row 4: [2, 2] is no moment of video 'v', which lasts 9 s",
-        "train.json, row 5: [9, 10] is no moment of video 'v', which lasts 9 s",
-        "train.json, row 6: a moment in video 'w' has no similarity to weigh by: set `loss.weighted` to false",
+        "train.json, row 4: [2, 2] is not a moment of video 'v', which lasts 9 s",
+        "train.json, row 5: [9, 10] is not a moment of video 'v', which lasts 9 s",
+        "train.json, row 6: a moment in video 'w' has no similarity as its weight: set `loss.weighted` to false",
     ]
 
 

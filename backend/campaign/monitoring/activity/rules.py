@@ -10,7 +10,7 @@ def event_words(kind: str, payload: Payload) -> str:
     >>> event_words("batch_opened", {"number": 2, "pairs": 20})
     'opened batch 2: 20 pairs'
     >>> event_words("adjudicated", {"relevance": 3, "reason": "seen at the end"})
-    'decided: relevance 3 (“seen at the end”)'
+    'adjudicated: relevance 3 (“seen at the end”)'
     >>> event_words("from_another_version", {"a": 1})
     'from_another_version (a 1)'
     """

@@ -76,8 +76,8 @@ class SettingLine:
 
 def _agreement(now: CurrentSettings) -> str:
     if tolerance := now.campaign.tolerance:
-        return said("Two grades agree that differ by at most {tolerance}", tolerance=tolerance)
-    return said("Two grades agree that are equal")
+        return said("Two grades agree if they differ by at most {tolerance}", tolerance=tolerance)
+    return said("Two grades agree only if they are equal")
 
 
 def _clips(now: CurrentSettings) -> str:
@@ -89,7 +89,11 @@ def _clips(now: CurrentSettings) -> str:
 def _bucket(now: CurrentSettings) -> str:
     clips = now.file.clips
     if clips.bucket and clips.signed_s:
-        return said("{bucket}, desks sent there for {seconds:g} seconds", bucket=clips.bucket, seconds=clips.signed_s)
+        return said(
+            "{bucket}; browsers fetch from it with links valid for {seconds:g} seconds",
+            bucket=clips.bucket,
+            seconds=clips.signed_s,
+        )
     return clips.bucket or said("None")
 
 
@@ -111,8 +115,8 @@ def _assignments(now: CurrentSettings) -> str:
 
 def _exam(now: CurrentSettings) -> str:
     if now.exam_most_missed is None:
-        return said("None is held")
-    return said("Held: at most {most:g} % may be missed", most=now.exam_most_missed)
+        return said("No exam")
+    return said("At most {most:g} % of the answers may be missed", most=now.exam_most_missed)
 
 
 def _gold(now: CurrentSettings) -> str:
@@ -120,8 +124,8 @@ def _gold(now: CurrentSettings) -> str:
     if not gold.on:
         return said("Off")
     return said(
-        "On: {share:.0%} of everybody's pairs; warned below {warn:g} %, paused below {pause:g} % of the last {window} "
-        "answers",
+        "On: {share:.0%} of each annotator's pairs; warning below {warn:g} %, pause below {pause:g} % "
+        "of the last {window} answers",
         share=gold.share,
         warn=gold.warn,
         pause=gold.pause,
@@ -151,7 +155,7 @@ LINES = (
         said("Grades"),
         lambda now: ", ".join(f"{meaning.grade} {meaning.label}" for meaning in now.campaign.scale.meanings),
         page="guideline",
-        how=said("Their number is fixed once somebody has graded; their words may change any day."),
+        how=said("The number of grades is fixed after the first judgement; their words can change at any time."),
         since=lambda now: now.worded,
     ),
     SettingLine(("tolerance",), SCALE, said("Agreement"), _agreement, how=_FIXED),
@@ -167,29 +171,29 @@ LINES = (
     SettingLine(
         ("seats", "further_seats", "rule_version"),
         SCALE,
-        said("People a pair"),
+        said("Annotators per pair"),
         lambda now: said(
-            "{seats}, and {further} more where they disagree",
+            "{seats}, and {further} more if they disagree",
             seats=now.campaign.seats,
             further=now.campaign.further_seats,
         ),
         how=said("Part of the protocol."),
-        changes=lambda now: said("How many grades settle a pair, by the rule {rule}.", rule=now.campaign.rule_version),
+        changes=lambda now: said("How many grades settle a pair by the rule {rule}.", rule=now.campaign.rule_version),
     ),
     SettingLine(
         ("encoder", "encoder_kind", "encoder_dtype"),
         WORK,
         said("Encoder"),
         lambda now: f"{now.file.encoder} ({now.file.encoder_kind}, {now.file.encoder_dtype})",
-        how=said("Set by whoever runs the server, in reelrank.toml. Lists that exist stay as they are."),
+        how=said("Set by whoever runs the server, in reelrank.toml. Existing candidate lists stay as they are."),
         events=(CANDIDATES_CHOSEN,),
-        changes=said("How similar a query and a caption are, and so which moments are candidates."),
+        changes=said("Computes how similar a query and a caption are, which decides the candidates."),
     ),
     SettingLine(
         ("batch_size",),
         WORK,
         said("Batch"),
-        lambda now: said("{number} candidates of a query", number=now.campaign.batch_size),
+        lambda now: said("{number} candidates per query", number=now.campaign.batch_size),
         page="set-up",
         how=said("Before candidates are chosen."),
         events=(CANDIDATES_CHOSEN,),
@@ -207,7 +211,7 @@ LINES = (
         said("Clips"),
         _clips,
         page=_PAGE,
-        changes=said("What annotators are shown. Clips made otherwise are cut anew when somebody asks for them."),
+        changes=said("What annotators see. Clips in another format are cut again when somebody opens them."),
     ),
     SettingLine(
         ("clips.context_s",),
@@ -217,13 +221,17 @@ LINES = (
         page=_PAGE,
     ),
     SettingLine(
-        ("clips.cache_gb",), WORK, said("Room for clips"), lambda now: f"{now.file.clips.cache_gb:g} GB", how=_OPERATOR
+        ("clips.cache_gb",),
+        WORK,
+        said("Disk space for clips"),
+        lambda now: f"{now.file.clips.cache_gb:g} GB",
+        how=_OPERATOR,
     ),
-    SettingLine(("clips.bucket", "clips.signed_s"), WORK, said("Bucket of clips"), _bucket, how=_OPERATOR),
+    SettingLine(("clips.bucket", "clips.signed_s"), WORK, said("Bucket for clips"), _bucket, how=_OPERATOR),
     SettingLine(
         ("media_roots",),
         WORK,
-        said("Folders for leads"),
+        said("Folders that leads can browse"),
         lambda now: ", ".join(now.file.media_roots) or said("The project's own, and those of its videos"),
         how=_OPERATOR,
     ),
@@ -305,7 +313,7 @@ LINES = (
         said("Pay"),
         _pay,
         page=_PAGE,
-        changes=said("What the page Hours computes."),
+        changes=said("Used on the page Hours."),
     ),
 )
 """In the order of the page."""

@@ -138,9 +138,9 @@ FEWEST_DAYS = 10
 """Working days of people below which no interval is told."""
 _Z = NormalDist().inv_cdf(0.975)
 
-NO_TIME = said("no judgement made here has a measured time yet")
-FEW_DAYS = said("an interval needs {days} working days of people", days=FEWEST_DAYS)
-CERTAIN = said("nothing is left")
+NO_TIME = said("no judgement made in this project has a measured time yet")
+FEW_DAYS = said("an interval needs at least {days} working days, counted over all annotators", days=FEWEST_DAYS)
+CERTAIN = said("no work is left")
 
 
 def bounded(days: Sequence[WorkDay]) -> list[WorkDay]:

@@ -205,7 +205,7 @@ def cut_clips_as_job(
     asked = {NEXT_BATCHES: "yes" if next_batches else "", EVERYTHING: "yes" if everything else ""}
     key = begin_job(project, by, JobKind.CLIPS, "", CUTTING_CLIPS, asked, now=now)
     if key is None:
-        raise ProjectError(said("clips are being cut already: the page Progress shows leads how far it is"))
+        raise ProjectError(said("clips are already being cut: leads see how far it is on the page Progress"))
     with running(project, key):
         if refusal := run_job(project, key, cut):
             raise refusal
@@ -218,7 +218,7 @@ def clips_outcome(report: ClipsReport) -> JobOutcome:
     there = clips.there + clips.shared
     sentences = [
         said(
-            "{n:,} clips: {there:,} were there, {cut:,} were cut, {failed:,} failed.",
+            "{n:,} clips: {there:,} existed, {cut:,} were cut, {failed:,} failed.",
             n=there + clips.cut + clips.left + len(clips.failed),
             there=there,
             cut=clips.cut,
@@ -226,9 +226,9 @@ def clips_outcome(report: ClipsReport) -> JobOutcome:
         )
     ]
     if clips.left:
-        sentences.append(said("{n:,} more have no room: they are cut when somebody asks for them.", n=clips.left))
+        sentences.append(said("{n:,} more do not fit: they are cut when somebody opens them.", n=clips.left))
     if report.without_file:
-        sentences.append(said("No file is known of {videos}.", videos=", ".join(report.without_file)))
+        sentences.append(said("No video file is known for {videos}.", videos=", ".join(report.without_file)))
     rows = [[job.source.name, f"{job.start_s:.2f}-{job.end_s:.2f}", why] for job, why in clips.failed[:_SHOWN]]
     head = [said("Video"), said("Seconds"), said("What is wrong")]
     return JobOutcome(sentences, [OutcomeTable(head, rows)] if rows else [])
@@ -252,8 +252,8 @@ def little_room(project: Project, by: Lead | Operator) -> str | None:
     if left >= LITTLE_BYTES:
         return None
     return said(
-        "The disk of {folder} has {left:.0f} MB left: soon no clip can be cut that is not there, and people wait for "
-        "them. Make room there. Nothing is lost: clips are cut again once there is room.",
+        "The disk of {folder} has {left:.0f} MB left. Soon no new clip can be cut, and annotators "
+        "will wait. Free some space: nothing is lost, and cutting goes on by itself.",
         folder=project.clips.folder,
         left=left / 1024**2,
     )

@@ -1,4 +1,4 @@
-"""Pure: who can still grade what, what is stuck, and when the rest may be done.
+"""Compute who can still grade what, what is stuck, and when the rest may be done. Pure.
 
 Pairs come as kinds with a count each (`Wanting`), so that a hundred thousand are a few dozen kinds. How the grades are
 shared out is a question of flow: every kind wants its grades, everybody gives each pair one at most, and nobody gives

@@ -29,7 +29,7 @@ from backend.scoring.statistics.agreement import Floats, Integers
 from backend.scoring.statistics.bootstrap import RESAMPLES
 from backend.store.connection import Database, Store, reading
 
-NO_ROUNDS = said("all grades are of earlier campaigns, which do not say which of four grades came first")
+NO_ROUNDS = said("all grades come from earlier campaigns, whose files do not say which of four grades came first")
 _PARTS = (*(split.value for split in Split), rows.PROBE)
 _QUARTER_S = 900
 """Every clock of the world is set by quarters of an hour, so a day changes with one."""
@@ -53,13 +53,13 @@ def agreement_board(
     graded, origins, _ = _read(project.store)
     if part.split and part.split not in origins.splits:
         raise ProjectError(
-            said("there is no split {split}: there are {splits}", split=part.split, splits=", ".join(origins.splits))
+            said(
+                "there is no split {split}: choose one of {splits}", split=part.split, splits=", ".join(origins.splits)
+            )
         )
     if part.query and part.query not in origins.queries:
         raise ProjectError(
-            said(
-                "no query that is judged reads {query!r}: write it exactly as the page Queries has it", query=part.query
-            )
+            said("no judged query has the text {query!r}: copy it exactly from the page Queries", query=part.query)
         )
     return rules.measure(graded, origins, part, resamples=resamples)
 

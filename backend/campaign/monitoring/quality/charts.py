@@ -15,8 +15,9 @@ from backend.scoring import drawing
 _INDIGO = ["#e0e7ff", "#a5b4fc", "#6063f1", "#4338ca", "#312e81"]
 """From pale to dark: the more, the darker."""
 _WIDTH = 560
-_ROW_PX, _AROUND_PX = 24, 110
-"""Of one person's row, and of axes and legend, which a chart on a page holds within its height."""
+_ROW_PX = 24
+_AXES_PX, _LEGEND_PX, _NAMES_PX = 110, 50, 40
+"""Of axes, of a legend, and of names below instead of numbers: a chart on a page holds them within its height."""
 _NO_LEGEND = None
 _FITS_TEXT = 16
 """With more people than this the cells of a matrix are too small to be written in."""
@@ -94,7 +95,7 @@ def _grades(board: AgreementBoard, rows: Rows) -> BoardPicture:
         ", ".join(f"{row['grade']} {row['share']:.0%}" for row in rows if row["kind"] == kind) for kind in kinds
     )
     told = said("Bars. raw grades: {raw}; relevances: {final}.", raw=raw, final=final)
-    caption = said("Raw grades of everybody, and the final relevances of settled pairs (the paper's Figure 5b).")
+    caption = said("Raw grades of all annotators, and the final relevances of settled pairs (the paper's Figure 5b).")
     return BoardPicture(said("Grades and relevances"), caption, told, _sized(bars, _WIDTH, 330))
 
 
@@ -110,12 +111,12 @@ def _people(board: AgreementBoard, rows: Rows) -> BoardPicture:
     dots = base.mark_point(filled=True, size=60, opacity=1, color="#6063f1").encode(x=x, tooltip=[*tips, "bias_n:Q"])
     zero = _chart([{"zero": 0}]).mark_rule(color="#888888", strokeDash=[4, 3]).encode(x="zero:Q")
     caption = said(
-        "Mean of a grade minus the unrounded mean of what others gave to the same pair, with its 95 % interval: who is "
-        "stricter, who more generous."
+        "Mean of a grade minus the unrounded mean of the other grades of its pair, with a 95 % "
+        "interval. Above 0 is more generous, below 0 stricter."
     )
     ends = [f"{row['bias']:+.2f} ({row['annotator']})" for row in (rows[:1] + rows[-1:])]
     told = said(
-        "Dots with intervals, one for each of {people} people, from {ends}.",
+        "Dots with intervals, one for each of {people} annotators, from {ends}.",
         people=len(rows),
         ends=said("{low} to {high}", low=ends[0], high=ends[-1]) if ends else said("nobody"),
     )
@@ -153,8 +154,10 @@ def _spread(board: AgreementBoard, rows: Rows) -> BoardPicture:
         limit=board.most_used_limit,
         people=", ".join(over) or said("nobody"),
     )
-    caption = said("How often everybody gave each grade; from pale (0) to dark.")
-    return BoardPicture(said("Grades of every annotator"), caption, told, _sized(chart, _WIDTH, _height(board.people)))
+    caption = said("How often each annotator gave each grade.")
+    return BoardPicture(
+        said("Grades of every annotator"), caption, told, _sized(chart, _WIDTH, _height(board.people, _LEGEND_PX))
+    )
 
 
 def _couples(board: AgreementBoard, rows: Rows) -> BoardPicture:
@@ -194,8 +197,9 @@ def _couples(board: AgreementBoard, rows: Rows) -> BoardPicture:
             low=values[0],
             high=values[-1],
         )
-    caption = said("Cohen's quadratic kappa of every two annotators. Empty: they share fewer than 50 pairs.")
-    return BoardPicture(said("Who agrees with whom"), caption, told, _sized(chart, _WIDTH, _height(names)))
+    caption = said("Cohen's quadratic kappa of every two annotators. Empty cells: fewer than 50 shared pairs.")
+    height = _height(names, _LEGEND_PX + _NAMES_PX)
+    return BoardPicture(said("Who agrees with whom"), caption, told, _sized(chart, _WIDTH, height))
 
 
 def _over_time(what: str) -> Callable[[AgreementBoard, Rows], BoardPicture]:
@@ -269,9 +273,9 @@ def _person_weeks(board: AgreementBoard, rows: Rows) -> BoardPicture:
         )
     )
     people = {row["annotator"] for row in kept}
-    told = said("Matrix of the bias of {people} people by week.", people=len(people))
-    caption = said("Bias of everybody in each week (blue: stricter than the others, orange: more generous).")
-    return BoardPicture(said("Bias by week"), caption, told, _sized(chart, _WIDTH, _height(people)))
+    told = said("Matrix of the bias of {people} annotators by week.", people=len(people))
+    caption = said("Bias of each annotator by week (blue: stricter than the others, orange: more generous).")
+    return BoardPicture(said("Bias by week"), caption, told, _sized(chart, _WIDTH, _height(people, _LEGEND_PX)))
 
 
 _MAKERS: dict[str, Callable[[AgreementBoard, Rows], BoardPicture]] = {
@@ -300,5 +304,5 @@ def _sized(chart: Any, width: float, height: float) -> alt.TopLevelMixin:
     return sized
 
 
-def _height(rows: Any) -> int:
-    return max(len(rows), 1) * _ROW_PX + _AROUND_PX
+def _height(rows: Any, more_px: int = 0) -> int:
+    return max(len(rows), 1) * _ROW_PX + _AXES_PX + more_px

@@ -34,11 +34,14 @@ def flags(project: Project, by: Lead | Operator, only: AnnotatorId | None = None
     """Return the flags of every annotator, or of one, raised or not, by name; everything of one instant."""
     with reading(project.store) as db:
         people = [one for one in rows.annotators(db) if only in (None, one[0])]
-        work = _work(db)
+        work, dismissed = _work(db), rows.dismissals(db)
     return [
         PersonFlags(
             *(annotator_id, name, int((work.grades.annotator == annotator_id).sum())),
-            *(_median_s(work, annotator_id), rules.flags_of(work, annotator_id)),
+            _median_s(work, annotator_id),
+            rules.flags_of(
+                work, annotator_id, {kind: one for (who, kind), one in dismissed.items() if who == annotator_id}
+            ),
         )
         for annotator_id, name in people
     ]

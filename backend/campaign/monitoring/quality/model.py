@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from backend.core.events import Event, EventGroup, Payload
 from backend.core.ids import AnnotatorId, PairId
 from backend.core.messages import said
 
@@ -100,33 +101,53 @@ FLAG_NAMES = {
 FLAG_MEANINGS = {
     FlagKind.TOO_FAST: said("Nobody reads a query and watches a clip in less than 1.5 s, or half of a shorter clip."),
     FlagKind.UNSEEN: said(
-        "Even at double speed half of the clip had not been on screen. A clip of something else can be "
-        "told from its beginning, so a few of these, graded low, are no harm. Whole videos are not asked."
+        "Even at double speed, half of the clip cannot have been on screen. The beginning shows when "
+        "a clip is of something else, so a few of these with low grades are fine. Whole videos are "
+        "not counted."
     ),
     FlagKind.ONE_GRADE: said(
-        "Whoever always gives the same grade need not look. It may also be right: see what others "
-        "gave to the same pairs."
+        "Somebody who always gives the same grade may not be looking. It may also be right: see what "
+        "others gave to the same pairs."
     ),
     FlagKind.BIAS: said(
-        "Above 0: more generous than the others on the same pairs. Held against the unrounded mean of the "
-        "others' grades, without their own."
+        "Above 0: more generous than the others on the same pairs. Compared with the unrounded mean "
+        "of the others' grades."
     ),
     FlagKind.DRIFT: said(
-        "The scale of people moves as they work. The newest 200 grades are held against all before, each "
-        "measured by the others' grades of the same pairs, so that easier queries do not look like a drift."
+        "Standards shift while people work. The newest 200 grades are compared with all earlier ones. "
+        "Each is measured against the others' grades of the same pair, so easier queries do not look "
+        "like a shift."
     ),
     FlagKind.AGREEMENT: said(
-        "How often the two first grades of a pair agree, of the newest 200 and of all before. Disputed "
-        "pairs that somebody is third or fourth at do not count."
+        "How often the first two grades of a pair agree: the newest 200 against all earlier ones. "
+        "Third and fourth grades do not count."
     ),
     FlagKind.SKIPS: said(
-        "Skipped pairs are left to others. Somebody who skips many may choose the easy ones, or collect pairs."
+        "Skipped pairs go to others. Somebody who skips many may be choosing the easy ones, or collecting pairs."
     ),
     FlagKind.REPORTS: said(
-        "Clips that this person reported as broken. One report changes nothing for others; the reports of two people "
-        "keep a clip back."
+        "Clips that this annotator reported as broken. One report changes nothing for others; two "
+        "annotators' reports hold a clip back."
     ),
 }
+
+
+def _dismissal_words(payload: Payload) -> str:
+    flag = payload.get("flag")
+    return said("dismissed the quality flag “{flag}”", flag=FLAG_NAMES[FlagKind(flag)] if flag else "–")
+
+
+FLAG_DISMISSED = Event("flag_dismissed", EventGroup.PEOPLE, _dismissal_words)
+"""flag, reason (may be empty): a lead has seen it; work from then on can raise it again"""
+
+
+@dataclass(frozen=True, slots=True)
+class FlagDismissal:
+    """A lead has seen a flag, which is hidden until the work after `at` raises it again."""
+
+    at: float
+    by: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +169,8 @@ class Flag:
     interval: tuple[float, float] | None = None
     """99 %, of a difference."""
     reason: str = ""
+    dismissed: FlagDismissal | None = None
+    """Only of a flag that is raised and hidden."""
 
     @property
     def figure(self) -> str:
@@ -175,8 +198,8 @@ class PersonFlags:
 
     @property
     def raised(self) -> tuple[Flag, ...]:
-        """The flags that are worth a look."""
-        return tuple(flag for flag in self.flags if flag.raised)
+        """The flags that are worth a look and not dismissed."""
+        return tuple(flag for flag in self.flags if flag.raised and flag.dismissed is None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,12 @@ million grades take a tenth of a second so, and a third if they come as rows.
 
 from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
 
 from backend.campaign.corpus.importing.rows import WHOLE
 from backend.campaign.judging.model import JUDGEMENTS_IMPORTED
+from backend.campaign.monitoring.quality.model import FLAG_DISMISSED, FlagDismissal, FlagKind
 from backend.campaign.monitoring.quality.rules.pairs import NOT_MEASURED, Codes, Grades, Skips, Truths
 from backend.campaign.selection.candidates.rows import PROBE_PAIRS
 from backend.core.days import DAY_MS
@@ -120,12 +122,28 @@ def clips(db: Database) -> tuple[Codes, Floats, Truths]:
 def skips(db: Database) -> Skips:
     """Return every current skip, in the order of making."""
     row = db.conn.execute(
-        "SELECT group_concat(annotator_id), group_concat(pair_id), group_concat(broken) FROM "
-        "(SELECT annotator_id, pair_id, CAST(kind = 'broken_clip' AS INTEGER) AS broken FROM skip "
+        "SELECT group_concat(annotator_id), group_concat(pair_id), group_concat(broken), "
+        "group_concat(CAST(skipped_at * 1000 AS INTEGER)) FROM "
+        "(SELECT annotator_id, pair_id, CAST(kind = 'broken_clip' AS INTEGER) AS broken, skipped_at FROM skip "
         "WHERE lifted_at IS NULL ORDER BY skip_id)"
     ).fetchone()
-    annotator, pair, broken = (numbers(text) for text in row)
-    return Skips(annotator, pair, broken == 1)
+    annotator, pair, broken, at_ms = (numbers(text) for text in row)
+    return Skips(annotator, pair, broken == 1, at_ms / 1000)
+
+
+def dismissals(db: Database) -> dict[tuple[int, FlagKind], FlagDismissal]:
+    """Return the newest dismissal of each flag of each annotator."""
+    rows = db.conn.execute(
+        "SELECT e.subject, e.payload, e.at, a.name FROM event e JOIN annotator a ON a.annotator_id = e.actor "
+        "WHERE e.kind = ? ORDER BY e.event_id",
+        [FLAG_DISMISSED.kind],
+    )
+    found = {}
+    for subject, text, at, by in rows:
+        payload = msgspec.json.decode(text)
+        who = int(subject.removeprefix("annotator:"))
+        found[who, FlagKind(payload["flag"])] = FlagDismissal(at, by, payload["reason"])
+    return found
 
 
 def annotators(db: Database) -> list[tuple[AnnotatorId, str]]:

@@ -1,1 +1,1 @@
-"""Check the project's videos as they lie there now, and find those that were moved."""
+"""Check the project's video files as they are now, and find those that were moved."""

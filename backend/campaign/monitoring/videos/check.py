@@ -81,7 +81,9 @@ def look_at_videos(
     accept = [nfc(name) for name in accept]
     found = _find(project, videos, fps, decode, where, named(progress, said("looking at videos")))
     if wrong := [name for name in accept if name not in found.changed]:
-        raise InputError([Problem(name, None, said("is no video of the project that has changed")) for name in wrong])
+        raise InputError(
+            [Problem(name, None, said("is not a video of the project that has changed")) for name in wrong]
+        )
     accepted = {name: found.changed[name] for name in accept}
     troubles = [
         *found.troubles,
@@ -200,7 +202,7 @@ def _find(
         told = (
             said("{file}: no video file in {folder}", file=file, folder=folder or place)
             if place
-            else said("{file}: nobody has shown its video file", file=file)
+            else said("{file}: the place of its video file is not known", file=file)
         )
         troubles.append(VideoTrouble(name, Trouble.MISSING, told))
     moved = sorted((name, one.path) for name, one in well.items() if name in facts and facts[name].path != one.path)

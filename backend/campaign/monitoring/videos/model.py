@@ -47,18 +47,18 @@ class VideoState:
                 if self.judged:
                     told.append(
                         said_n(
-                            "{n} pair was graded by the former content, and the grades stay.",
-                            "{n:,} pairs were graded by the former content, and the grades stay.",
+                            "{n} pair was graded with the former content; its grades stay.",
+                            "{n:,} pairs were graded with the former content; their grades stay.",
                             self.judged,
                         )
                     )
-                told.append(said("Put the former file back, or take the new content."))
+                told.append(said("Put the former file back, or accept the new content."))
             case Trouble.MISSING:
-                told.append(said("Put the file back, or show where it lies."))
+                told.append(said("Put the file back, or choose the folder that it is in now."))
             case Trouble.UNREADABLE:
-                told.append(said("Put a whole copy in its place, then look again."))
+                told.append(said("Replace it with an intact copy, then check again."))
             case Trouble.DAMAGED:
-                told.append(said("Its clips are shown; put a whole copy in its place if there is one."))
+                told.append(said("Its clips are still shown. Replace it with an intact copy if you have one."))
         return joined(" ", told)
 
 
@@ -83,7 +83,7 @@ class LookReport:
 
 
 VIDEOS_LOOKED_AT = Event(
-    "videos_looked_at", EventGroup.MATERIAL, said("looked at {videos} videos anew: {wrong} with something wrong")
+    "videos_looked_at", EventGroup.MATERIAL, said("checked {videos} videos: {wrong} with a problem")
 )
 """videos, wrong: how many have something wrong, moved: how many, accepted: names of those with a new content"""
 VIDEOS_REMOVED = Event("videos_removed", EventGroup.MATERIAL, said("removed {count} videos: {videos}"))

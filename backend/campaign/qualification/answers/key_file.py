@@ -44,7 +44,7 @@ def read_key(db: Database, data: bytes, file: str, *, now: float) -> list[KeyIte
             continue
         pair_id, explanation = PairId(pair), " ".join(text.split())
         if pair_id in items:
-            problems.append(Problem(file, row, said("pair {pair} stands in the file twice", pair=pair)))
+            problems.append(Problem(file, row, said("pair {pair} is in the file twice", pair=pair)))
         elif why := pairs_known.why_unfit(db, pair_id, now=now):
             problems.append(Problem(file, row, said("pair {pair} {why}", pair=pair, why=why)))
         elif query is not None and pairs_known.query_of(db, pair_id) != query:
@@ -56,7 +56,7 @@ def read_key(db: Database, data: bytes, file: str, *, now: float) -> list[KeyIte
                 Problem(
                     file,
                     row,
-                    said("the explanation is longer than {longest} characters", longest=LONGEST_TEXT),
+                    said("the explanation has more than {longest} characters", longest=LONGEST_TEXT),
                 )
             )
         items.setdefault(pair_id, (pair_id, grade, explanation))

@@ -1,4 +1,4 @@
-"""Pairs whose right grade is known, whether one can be asked about, and who can be asked.
+"""Find pairs whose right grade is known, and say whether one can be asked and who can be asked.
 
 A pair whose grade people are told, or are measured by, must be settled for good and on nobody's desk.
 """
@@ -101,12 +101,12 @@ def why_unfit(db: Database, pair_id: PairId, *, now: float) -> str:
         return said("is not a pair of this project with a known moment")
     verdict, no_video, fault, on_a_desk, example = row
     if verdict not in ("consensus", "adjudicated", "discarded"):
-        return said("is not settled: people may still have to grade it")
+        return said("is not settled: annotators may still grade it")
     if why := clip_fault(fault, no_video):
         return said("has no clip to show ({fault})", fault=why)
     if on_a_desk:
-        return said("is on somebody's desk just now")
-    return said("is an example of the guideline, which shows its grade") if example else ""
+        return said("is being graded right now")
+    return said("is an example in the guideline, which shows its grade") if example else ""
 
 
 def fitness(db: Database, pair_id: PairId) -> Fitness:
@@ -130,7 +130,7 @@ def clip_fault(fault: str | None, no_video: bool) -> str:
         fault: what is on record about it.
         no_video: whether its video's file is not known.
     """
-    return recalled(fault) if fault else said("its video file is not known") if no_video else ""
+    return recalled(fault) if fault else said("the place of its video file is not known") if no_video else ""
 
 
 def query_of(db: Database, pair_id: PairId) -> QueryId | None:

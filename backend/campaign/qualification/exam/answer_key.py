@@ -73,7 +73,7 @@ def explain_exam_item(project: Project, lead: Lead, item_id: int, explanation: s
     with writing(project.store) as db:
         pair_id = exams.explain(db, item_id, explanation)
         if pair_id is None:
-            raise ProjectError(said("there is no such item of the exam (any more): reload the page"))
+            raise ProjectError(said("this item of the exam no longer exists: reload the page"))
         payload, subject = {"pair": pair_id, "explanation": explanation}, f"exam_item:{item_id}"
         events.record(db, EXAM_EXPLAINED, at=now, actor=lead.annotator_id, subject=subject, payload=payload)
 
@@ -142,9 +142,9 @@ def _fix(db: Database, held: Exam, by: Lead | Operator, key: Mapping[int, int], 
 def _to_close(db: Database) -> Exam:
     held = exams.held(db)
     if held is None:
-        raise ProjectError(said("this project has no exam just now"))
+        raise ProjectError(said("no exam is open in this project"))
     if held.closed_at is not None:
-        raise ProjectError(said("this exam has its key already"))
+        raise ProjectError(said("this exam already has its answer key"))
     return held
 
 
@@ -154,15 +154,17 @@ def _key(db: Database, held: Exam) -> dict[int, int]:
         own = attempts.of_leads(db, held.exam_id)
         if not own:
             raise ProjectError(
-                said("a lead's own grades are the key of this exam: give them on the page Exam, and hand them in")
+                said(
+                    "a lead's own grades are the answer key of this exam: give them on the page Exam, then hand them in"
+                )
             )
         return {answer.item_id: answer.grade for answer in attempts.answers(db, own[0].attempt_id)}
     finished = attempts.first_finished(db, held.exam_id)
     if len(finished) < FEWEST:
         raise ProjectError(
             said(
-                "{n} of at least {fewest} people have finished the exam: the median of fewer would be what one of "
-                "them says",
+                "{n} of at least {fewest} people have finished the exam: with fewer, the median would be one "
+                "person's opinion",
                 n=len(finished),
                 fewest=FEWEST,
             )
@@ -209,11 +211,11 @@ def use_exam(project: Project, by: Lead | Operator, *, now: float) -> UsedReport
     with writing(project.store) as db:
         found = exams.newest_of_open_pairs(db)
         if found is None:
-            raise ProjectError(said("there was no exam of open pairs: answers about settled pairs never count"))
+            raise ProjectError(said("there was no exam of open pairs, and answers about settled pairs never count"))
         if found.used_at is not None:
-            raise ProjectError(said("the answers of this exam count already"))
+            raise ProjectError(said("the answers of this exam already count"))
         if found.closed_at is None and found.ended_at is None:
-            raise ProjectError(said("the round of this exam is still open: fix its key, or end it, first"))
+            raise ProjectError(said("this exam is still open: fix its answer key first, or end the exam"))
         finished = attempts.first_finished(db, found.exam_id)
         if not finished:
             raise ProjectError(said("nobody has finished this exam, so it has no answers to use"))

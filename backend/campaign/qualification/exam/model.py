@@ -67,18 +67,32 @@ class ExamPhase(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class ExamResult:
-    """What an attempt came to. An answer misses the key where it differs from it by more than the tolerance."""
+class ExamScore:
+    """What an attempt came to, as its annotator is told it.
+
+    An answer misses the key where it differs from it by more than the tolerance.
+    """
 
     answers: int
     missed: int
     most_missed: float
     """At most this share of the answers may miss, in percent."""
     passed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ExamResult(ExamScore):
+    """What an attempt came to, as leads read it."""
+
     kappa: float | None
     """Cohen's kappa of answers and key; None where it is undefined, and then `undefined` says why."""
     kappa_quadratic: float | None
     undefined: str = ""
+
+    @property
+    def score(self) -> ExamScore:
+        """What of it the annotator is told."""
+        return ExamScore(self.answers, self.missed, self.most_missed, self.passed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +115,12 @@ class ExamDesk:
     attempt: int
     items: int
     queries: int
+    """0 where a retake is drawn when it begins."""
     answered: int
     most_missed: float
     tolerance: int
     """How far an answer may be from the right grade and still agree."""
-    result: ExamResult | None = None
+    result: ExamScore | None = None
     purpose: ExamPurpose = ExamPurpose.EXAM
     gives_key: bool = False
     """Whether a lead gives the key here, instead of somebody taking the exam."""
@@ -234,6 +249,8 @@ class ExamItem:
     again: int | None
     note: str = ""
     """What was written with the answer, in a calibration round."""
+    alternate: bool = False
+    """Whether only retakes ask it."""
 
 
 EXAM_SET = Event(
@@ -242,7 +259,7 @@ EXAM_SET = Event(
 """source, seed, items, queries, most_missed, exempted: how many people who had graded before; key: where from"""
 EXAM_ENDED = Event("exam_ended", EventGroup.TRAINING, said("ended the exam"))
 """replaced: whether another exam took its place"""
-EXAM_CLOSED = Event("exam_closed", EventGroup.TRAINING, said("closed the round; {finished} people had finished"))
+EXAM_CLOSED = Event("exam_closed", EventGroup.TRAINING, said("closed the exam: {finished} people had finished"))
 """key (median, own), finished: how many people, items that have a key"""
 EXAM_USED = Event(
     "exam_used", EventGroup.TRAINING, said("let {judgements} first answers about {pairs} pairs count as judgements")
@@ -250,13 +267,13 @@ EXAM_USED = Event(
 """pairs, judgements: first answers that count as judgements from now on"""
 EXAM_EXPLAINED = Event("exam_explained", EventGroup.TRAINING, said("explained an item: “{explanation}”"))
 """pair, explanation"""
-EXAM_STARTED = Event("exam_started", EventGroup.TRAINING, said("began the exam, attempt {number}"))
+EXAM_STARTED = Event("exam_started", EventGroup.TRAINING, said("started the exam, attempt {number}"))
 """exam, number: the person's how manyeth attempt"""
 EXAM_HANDED_IN = Event(
     "exam_handed_in", EventGroup.TRAINING, said("handed in the exam, attempt {number}: {answers} answers")
 )
 """exam, number, answers; where the exam has its key also missed, passed"""
-EXAM_RETAKE = Event("exam_retake", EventGroup.TRAINING, said("let somebody try the exam again"))
+EXAM_RETAKE = Event("exam_retake", EventGroup.TRAINING, said("allowed another attempt at the exam"))
 """after_attempt: a lead lets somebody try again"""
 EXAM_EXEMPTED = Event("exam_exempted", EventGroup.TRAINING, said("exempted somebody from the exam"))
 """reason: why somebody needs no exam"""

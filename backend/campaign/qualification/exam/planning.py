@@ -29,12 +29,12 @@ Item = tuple[PairId, int | None, str]
 
 
 _NO_SETTLED = said(
-    "there is no settled pair to ask yet (with a clip, on nobody's desk, not corrected any more): hold "
-    "an exam of open pairs, settle some pairs first, or bring the key in a file"
+    "no settled pair can be asked yet: it needs a clip and a final grade, and nobody may be "
+    "grading it. Settle more pairs, hold an exam of open pairs, or bring the answer key in a file"
 )
 _NO_OPEN = said(
-    "there is no open pair to ask (with a clip, graded by nobody, on nobody's desk): an exam of settled "
-    "pairs may be what you want"
+    "no open pair can be asked: it needs a clip, no grade yet, and nobody may be grading it. Hold "
+    "an exam of settled pairs instead"
 )
 
 
@@ -128,9 +128,7 @@ def require_same(plan: Plan, previewed: str) -> None:
         ProjectError: something has changed since.
     """
     if previewed and previewed != plan.digest:
-        raise ProjectError(
-            said("the {source} are not what they were when you looked: look at the draw once more", source=plan.source)
-        )
+        raise ProjectError(said("the {source} have changed since you looked: check the draw again", source=plan.source))
 
 
 def guessed(db: Database, key: Sequence[int], most_missed: float) -> Guesses:
@@ -159,7 +157,7 @@ def short(asked: tuple[int, int] | None, items: int, found: int) -> str:
         found: of how many queries.
 
     >>> short((2, 4), 4, 1)
-    'Asked for 2 queries with 4 pairs each; there were only 4 pairs of 1 query to be had.'
+    'Asked for 2 queries with 4 pairs each; only 4 pairs of 1 query are available.'
     >>> short((2, 4), 8, 2)
     ''
     """
@@ -167,8 +165,8 @@ def short(asked: tuple[int, int] | None, items: int, found: int) -> str:
         return ""
     queries, pairs = asked
     return said_n(
-        "Asked for {queries} with {pairs} each; there was only {n} pair of {found} to be had.",
-        "Asked for {queries} with {pairs} each; there were only {n} pairs of {found} to be had.",
+        "Asked for {queries} with {pairs} each; only {n} pair of {found} is available.",
+        "Asked for {queries} with {pairs} each; only {n} pairs of {found} are available.",
         items,
         queries=said_n("{n} query", "{n} queries", queries),
         pairs=said_n("{n} pair", "{n} pairs", pairs),
@@ -186,7 +184,7 @@ def written(text: str) -> str:
     if len(text) > LONGEST_TEXT:
         raise ProjectError(
             said(
-                "the text has {length} characters: say it in {longest}",
+                "the text has {length} characters: use at most {longest}",
                 length=len(text),
                 longest=LONGEST_TEXT,
             )
@@ -199,7 +197,7 @@ def _open_pairs(db: Database, draw: ExamDraw, *, now: float) -> list[Open]:
     there = exams.open_pairs(db, now=now, replaced=draw.purpose)
     if missing := set(draw.among) - {one.query_id for one in there}:
         raise ProjectError(
-            said("no open pair to ask belongs to query {missing}", missing=", ".join(map(str, sorted(missing))))
+            said("query {missing} has no open pair to ask", missing=", ".join(map(str, sorted(missing))))
         )
     return [one for one in there if not draw.among or one.query_id in draw.among]
 
@@ -214,7 +212,7 @@ def _usual(
     most_missed = usual.most_missed if most_missed is None else most_missed
     if not 0 <= most_missed <= 100:
         raise ProjectError(
-            said("{most_missed:g} is not a share of answers: give 0 to 100 percent", most_missed=most_missed)
+            said("{most_missed:g} is not a percentage of answers: give 0 to 100", most_missed=most_missed)
         )
     if queries < 1 or pairs < 1:
         raise ProjectError(said("an exam needs at least one query and one pair of each"))

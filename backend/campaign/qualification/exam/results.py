@@ -193,10 +193,10 @@ def grant_retake(project: Project, by: Lead | Operator, annotator_id: AnnotatorI
         held, person = _person(db, annotator_id)
         found = standing(db, person, held)
         if found.phase in (ExamPhase.FIRST, ExamPhase.ANSWERING, ExamPhase.ANSWERED):
-            raise ProjectError(said("{name} may take the exam already", name=person.name))
+            raise ProjectError(said("{name} can already take the exam", name=person.name))
         if found.phase is ExamPhase.WAITING:
             raise ProjectError(
-                said("{name} has handed in and waits for the key: close the round first", name=person.name)
+                said("{name} has handed in and waits for the answer key: close the exam first", name=person.name)
             )
         after = found.attempt.number if found.attempt else 0
         attempts.add_waiver(db, annotator_id, "retake", "", by=by.annotator_id, after_attempt=after, at=now)
@@ -231,7 +231,7 @@ def exempt(db: Database, by: Lead | Operator, annotator_id: AnnotatorId, reason:
 def _person(db: Database, annotator_id: AnnotatorId) -> tuple[Exam, Person]:
     held, person = exams.held(db), people.by_id(db, annotator_id)
     if held is None:
-        raise ProjectError(said("this project has no exam just now"))
+        raise ProjectError(said("no exam is open in this project"))
     if person is None or person.role is not Role.ANNOTATOR:
         raise ProjectError(said("only annotators take the exam: reload the page"))
     return held, person
@@ -335,7 +335,9 @@ def lay_out(held: Exam, found: ExamStanding, today: int, in_all: int) -> Desk[Ex
     shown: list[DeskItem] = []
     previous: DeskItem | None = None
     if attempt is None or found.phase is ExamPhase.FIRST:
-        exam_desk = replace(exam_desk, attempt=exam_desk.attempt + 1)
+        drawn_later = attempt is not None and held.purpose is ExamPurpose.EXAM and held.closed_at is not None
+        queries = 0 if drawn_later else held.queries
+        exam_desk = replace(exam_desk, attempt=exam_desk.attempt + 1, queries=queries)
     elif attempt.handed_in_at is None:
         asked = [
             (item, name) for item, name in _named(found.items, attempt) if item.own is not None or not item.blocked
@@ -353,7 +355,7 @@ def lay_out(held: Exam, found: ExamStanding, today: int, in_all: int) -> Desk[Ex
         exam_desk = replace(
             exam_desk,
             most_missed=attempt.most_missed,
-            result=result(found.items, attempt),
+            result=result(found.items, attempt).score,
             missed=tuple(_miss(item, name) for _, item, name in to_do) if shown else (),
         )
     state = DeskState.READY if shown else DeskState.EXAM

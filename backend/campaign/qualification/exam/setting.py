@@ -330,7 +330,7 @@ def start_trial(
     """
     with writing(project.store) as db:
         if exams.held(db, ExamPurpose.CALIBRATION) is not None:
-            raise ProjectError(said("a trial round is open already: end it first"))
+            raise ProjectError(said("a calibration round is already open: end it first"))
         among = frozenset(chosen)
         draw = ExamDraw(len(among) or queries, pairs, seed, most_missed=100, key=ExamKey.NONE, among=among)
         return hold(db, by, planning.of_draw(db, draw, now=now), now=now)

@@ -1,7 +1,7 @@
 """Give the exam, or a calibration round, to annotators: it comes before any pair, and no answer is a judgement.
 
-*Reads* exams, pairs. *Writes* exam, exam_attempt, exam_answer, events. The key and its explanation leave this module
-only for attempts that were handed in. A lead comes here for one thing: to give the key of an exam, blind.
+*Reads* exams, pairs. *Writes* exam, exam_item, exam_attempt, exam_answer, events. The key and its explanation leave
+this module only for attempts that were handed in. A lead comes here for one thing: to give the key of an exam, blind.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from backend.campaign.judging.rows import assignments, judgements, seats
 from backend.campaign.judging.rows.judgements import PairRow
 from backend.campaign.judging.rules import names_item
 from backend.campaign.nouns import Annotator, Lead, Person
-from backend.campaign.qualification.exam import answer_key
+from backend.campaign.qualification.exam import answer_key, retaking
 from backend.campaign.qualification.exam.model import (
     EXAM_HANDED_IN,
     EXAM_STARTED,
@@ -43,14 +43,14 @@ from backend.core.messages import said
 from backend.store import events
 from backend.store.connection import Database, Store, reading, writing
 
-NO_SKIP = said("an item of the exam cannot be skipped; give the grade that fits best")
-HANDED_IN = said("this exam is handed in: its answers are final")
-REPLACED = said("this exam is not held any more, so the answer does not count")
-EXAM_FIRST = said("the exam comes first; this grade is kept in the log but does not count")
-ONLY_THE_KEY = said("leads grade nothing but the key of the exam, so that their decisions stay independent")
-KEY_IS_THERE = said("this exam has its key already")
+NO_SKIP = said("exam items cannot be skipped: give the grade that fits best")
+HANDED_IN = said("you have handed in this exam, so its answers are final")
+REPLACED = said("this exam has ended, so the answer does not count")
+EXAM_FIRST = said("take the exam first: this grade is kept in the log but does not count")
+ONLY_THE_KEY = said("leads grade only the answer key of the exam, so that their decisions stay independent")
+KEY_IS_THERE = said("this exam already has its answer key")
 PAUSED = said("your work is paused, so this answer does not count")
-USED = said("this key press was stored for another item already: grade the item again")
+USED = said("this key press was already stored for another item: grade the item again")
 
 NOTHING_BEFORE_WORK = (ExamPhase.PASSED, ExamPhase.EXEMPT, ExamPhase.DONE)
 """Phases in which people may judge."""
@@ -155,7 +155,8 @@ def _at_key(db: Database, lead: Lead, held: Exam) -> ExamStanding:
 def _begin(db: Database, person: Person, held: Exam, found: ExamStanding, now: float) -> None:
     if found.phase is ExamPhase.FIRST and held.showable:
         number = found.attempt.number + 1 if found.attempt else 1
-        attempts.begin(db, held.exam_id, person.annotator_id, number, at=now)
+        items = retaking.add_items(db, person, held, number, now=now)
+        attempts.begin(db, held.exam_id, person.annotator_id, number, items, at=now)
         _tell(db, EXAM_STARTED, person, now, {"exam": held.exam_id, "number": number})
 
 

@@ -48,17 +48,17 @@ from backend.store.connection import Database, Store, reading, writing
 SETTLED = "settled pairs"
 PAIRS = 500
 """So many gold pairs last one person, at the usual share, for 10,000 pairs."""
-GOLD_SET = Event("gold_set", EventGroup.TRAINING, said("set gold: {pairs} pairs, a share of {share}"))
+GOLD_SET = Event("gold_set", EventGroup.TRAINING, said("set gold questions: {pairs} pairs, a share of {share}"))
 """source, pairs, share, window, fewest, warn, pause"""
 GOLD_WARNED = Event(
-    "gold_warned", EventGroup.TRAINING, said("warned by gold: {within} of {answers} answers were right")
+    "gold_warned", EventGroup.TRAINING, said("was warned by gold questions: {within} of {answers} answers were right")
 )
 """answers, within: the person is told at the next pairs"""
 GOLD_PAUSED = Event(
-    "gold_paused", EventGroup.TRAINING, said("paused by gold: {within} of {answers} answers were right")
+    "gold_paused", EventGroup.TRAINING, said("was paused by gold questions: {within} of {answers} answers were right")
 )
 """answers, within"""
-GOLD_ENDED = Event("gold_ended", EventGroup.TRAINING, said("ended gold"))
+GOLD_ENDED = Event("gold_ended", EventGroup.TRAINING, said("ended gold questions"))
 """(empty)"""
 
 
@@ -150,7 +150,7 @@ def set_gold(
         if file is not None and data is not None:
             given = read_key(db, data, file.name, now=now)
             if not given:
-                raise ProjectError(said("{name} has no pair in it", name=file.name))
+                raise ProjectError(said("{name} contains no pair: add at least one", name=file.name))
             gold.replace_pairs(db, [(pair, right) for pair, right, _ in given])
         else:
             if pairs < 1:
@@ -159,8 +159,8 @@ def set_gold(
             if not drawn:
                 raise ProjectError(
                     said(
-                        "there is no pair yet whose grade is known well (decided by a lead, or graded alike, with a "
-                        "clip, not corrected any more): settle some pairs first, or bring the key in a file"
+                        "no pair has a known grade yet: it needs a clip, no open corrections, and equal grades or a "
+                        "lead's decision. Settle more pairs, or bring the answer key in a file"
                     )
                 )
             gold.replace_pairs(db, [(one.pair_id, None) for one in drawn])
@@ -238,7 +238,7 @@ def _settings(before: GoldSettings, options: GoldOptions) -> GoldSettings:
     if not 0 < new.share <= MOST_SHARE:
         problems.append(
             said(
-                "a share of {share:g} makes no sense: give more than 0 and at most {most:g}",
+                "the share {share:g} is not valid: give more than 0 and at most {most:g}",
                 share=new.share,
                 most=MOST_SHARE,
             )
@@ -246,8 +246,8 @@ def _settings(before: GoldSettings, options: GoldOptions) -> GoldSettings:
     if not 1 <= new.fewest <= new.window:
         problems.append(
             said(
-                "accuracy over the last {window} answers, from {fewest} on, makes no sense: begin with at least one, "
-                "and with no more than it is counted over",
+                "accuracy cannot start at {fewest} of the last {window} answers: start at 1 or more, and at "
+                "no more answers than it counts",
                 window=new.window,
                 fewest=new.fewest,
             )
@@ -255,8 +255,8 @@ def _settings(before: GoldSettings, options: GoldOptions) -> GoldSettings:
     if not 0 <= new.pause <= new.warn <= 100:
         problems.append(
             said(
-                "a warning below {warn:g} % and a pause below {pause:g} % make no sense: both are between 0 and 100, "
-                "and the pause is not above the warning",
+                "warning below {warn:g} % and pause below {pause:g} % do not fit: use 0 to 100, and a pause "
+                "no higher than the warning",
                 warn=new.warn,
                 pause=new.pause,
             )

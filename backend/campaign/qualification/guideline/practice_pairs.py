@@ -84,11 +84,11 @@ def choose_practice(
     item = (_joined(query), moment_id, grade, _joined(explanation))
     with writing(project.store) as db:
         if len(guideline_rows.practice_pairs(db)) >= MOST:
-            raise ProjectError(said("there are {most} practice pairs: take one out first", most=MOST))
+            raise ProjectError(said("there are already {most} practice pairs: remove one first", most=MOST))
         if why := _wrong(db, item, now=now):
             raise ProjectError(why)
         if any((one.query, one.moment_id) == item[:2] for one in guideline_rows.practice_pairs(db)):
-            raise ProjectError(said("this is a practice pair already"))
+            raise ProjectError(said("this is already a practice pair"))
         _add(db, lead, item, now=now)
 
 
@@ -104,7 +104,7 @@ def choose_practice_pair(
     with writing(project.store) as db:
         made_of = guideline_rows.pair_made_of(db, pair)
         if made_of is None:
-            raise ProjectError(said("there is no such pair (any more): reload the page"))
+            raise ProjectError(said("this pair no longer exists: reload the page"))
         choose_practice(project, lead, *made_of, grade, explanation, now=now)
 
 
@@ -159,11 +159,11 @@ def _wrong(db: Database, item: Item, *, now: float) -> str:
     if not query:
         return said("a practice pair needs the text of a query")
     if not explanation:
-        return said("a practice pair needs an explanation: say in a sentence or two why this grade is right")
+        return said("a practice pair needs an explanation: say in one or two sentences why this grade is right")
     for name, text in ((said("query"), query), (said("explanation"), explanation)):
         if len(text) > LONGEST_TEXT:
             return said(
-                "the {name} has {length} characters: say it in {longest}",
+                "the {name} has {length} characters: use at most {longest}",
                 name=name,
                 length=len(text),
                 longest=LONGEST_TEXT,
@@ -181,20 +181,20 @@ def _unfit(db: Database, query: str, moment_id: MomentId, grade: int, *, now: fl
         if why := _open(db, pair, grade, now=now):
             return why
     if guideline_rows.may_become_pair(db, query, moment_id):
-        return said("it is on the candidate list of this query, and a further batch may hand it out")
+        return said("it is on the candidate list of this query, so a later batch may hand it out")
     return ""
 
 
 def _open(db: Database, pair: guideline_rows.SamePair, grade: int, *, now: float) -> str:
     if not pair.settled:
-        return said("it is an open pair, which somebody may still have to grade")
+        return said("it is an open pair, so somebody may still have to grade it")
     if seats.is_set_aside(db, pair.pair_id):
-        return said("it is asked in the exam, and practice would tell its grade")
+        return said("it is in the exam, and practice would reveal its grade")
     stands = fitness(db, pair.pair_id)
     if stands.correctable_s(now) > 0:
-        return said("whoever graded this pair last may still correct it: choose it a quarter of an hour later")
+        return said("its last grade can still be corrected: choose it in a quarter of an hour")
     if stands.is_held(now):
-        return said("somebody has this pair on their desk: choose it once they have graded it")
+        return said("somebody is grading this pair: choose it once they have finished")
     if pair.relevance not in (None, grade):
         return said("the relevance of this pair is {relevance}, not {grade}", relevance=pair.relevance, grade=grade)
     return ""
@@ -252,7 +252,7 @@ def _read_items(db: Database, data: bytes, file: str, *, now: float) -> list[Ite
             continue
         item = (_joined(text or ""), moment_id, grade, _joined(why))
         if item[:2] in items:
-            problems.append(Problem(file, row, said("this text and moment stand in the file twice")))
+            problems.append(Problem(file, row, said("this text and moment are in the file twice")))
         elif wrong := _wrong(db, item, now=now):
             problems.append(Problem(file, row, wrong))
         items.setdefault(item[:2], item)
@@ -272,7 +272,7 @@ def _tell(db: Database, event: Event, by: Lead | Operator, payload: dict[str, ob
     events.record(db, event, at=now, actor=by.annotator_id, subject="tutorial", payload=payload)
 
 
-GONE = said("this is no practice pair (any more): reload the page")
+GONE = said("this is no longer a practice pair: reload the page")
 
 
 @permissions.annotator_only
@@ -302,7 +302,7 @@ def practice_clip(project: Project, person: Lead | Annotator, key: str) -> ClipJ
             said(
                 "{name}: {why}",
                 name=one.video,
-                why=said("no video file known; import the corpus again with --videos FOLDER"),
+                why=said("the place of the video file is not known: import the corpus again with --videos FOLDER"),
             )
         )
     return clip_job(project.clips, project.source(video), one.start_s, one.end_s, video.sha256)
@@ -330,7 +330,7 @@ def answer_practice(
         if owner is None:
             guideline_rows.add_answer(db, one.practice_id, person.annotator_id, grade, event_key, at=now)
         elif owner != (one.practice_id, person.annotator_id, grade):
-            raise ProjectError(said("this key press was stored for another answer already: press the grade again"))
+            raise ProjectError(said("this key press was already stored for another answer: press the grade again"))
     return PracticeTold(grade, one.grade, not misses(grade, one.grade, campaign.tolerance), one.explanation)
 
 
@@ -354,7 +354,7 @@ def practice_offers(project: Project, lead: Lead, text: str, *, most: int = 6) -
     if recorded is not None and recorded != encoder.identity:
         raise ProjectError(
             said(
-                "the candidate lists were made with {recorded}, but the encoder is {identity} now",
+                "the candidate lists were made with {recorded}, but the encoder is now {identity}",
                 recorded=recorded,
                 identity=encoder.identity,
             )

@@ -123,7 +123,26 @@ def to_read(seen: int | None, present: int, *, tutorial: bool) -> Reading | None
 
 
 def changes(before: Grading, after: Grading) -> list[Change]:
-    """Every text that differs, in the order of reading: questions, grades from the best down, reminders."""
+    """Every text that differs, in the order of reading: questions, grades from the best down, reminders.
+
+    Then, for each language, what differs in its own texts, and in the notes of examples.
+    """
+    found = _changes(before, after)
+    for language in sorted({*before.translations, *after.translations}):
+        translated = _changes(before.in_language(language), after.in_language(language))
+        found += [
+            Change(said("{where} ({language})", where=one.where, language=language), one.before, one.after)
+            for one in translated
+            if one not in found
+        ]
+        was, now = (one.translations.get(language, {}) for one in (before, after))
+        for note in sorted({*was, *now} - {*before.texts, *after.texts}):
+            where = said("Note “{note}” ({language})", note=note, language=language)
+            found += _one(where, was.get(note, ""), now.get(note, ""))
+    return found
+
+
+def _changes(before: Grading, after: Grading) -> list[Change]:
     return [
         *_listed(said("Question {number}"), _questions(before), _questions(after)),
         *_grades(before, after),

@@ -26,7 +26,7 @@ from backend.core.messages import said, said_n
 from backend.core.typed_text import tidy
 from backend.media.jobs import ClipJob, clip_job
 from backend.store import events
-from backend.store.connection import Store, reading, writing
+from backend.store.connection import Database, Store, reading, writing
 
 LONGEST_REASON = 200
 FIXED = said("somebody has graded")
@@ -84,7 +84,8 @@ def set_guideline_from_file(
     project: Project, by: Lead | Operator, file: Path, reason: str, *, now: float
 ) -> tuple[int, list[Change]]:
     """Replace the guideline's words by those of a file, in the form of `init --scale`; otherwise `reword_guideline`."""
-    return _reword(project.store, by, scale_file.read(file), reason, now=now, based_on=None, source=str(file))
+    new = scale_file.read(file, _notes(project.store.db))
+    return _reword(project.store, by, new, reason, now=now, based_on=None, source=str(file))
 
 
 def _reword(
@@ -92,11 +93,11 @@ def _reword(
 ) -> tuple[int, list[Change]]:
     reason = tidy(reason)
     if not reason:
-        raise ProjectError(said("a change needs a reason: say in one sentence why; annotators read it"))
+        raise ProjectError(said("a change needs a reason: say why in one sentence; annotators read it"))
     if len(reason) > LONGEST_REASON:
         raise ProjectError(
             said(
-                "the reason has {length} characters: say it in {longest}",
+                "the reason has {length} characters: use at most {longest}",
                 length=len(reason),
                 longest=LONGEST_REASON,
             )
@@ -106,6 +107,7 @@ def _reword(
         wrong = list(
             model.grading_problems(new.scale.meanings, new.tolerance, new.example_query, new.questions, new.reminders)
         )
+        wrong += [] if wrong else model.translation_problems(new, _notes(db))
         if project_rows.has_graded(db):
             wrong += _fixed(old, new)
         if wrong:
@@ -114,14 +116,14 @@ def _reword(
             who = project_rows.versions(db)[-1].by or said("the command line", _context="by")
             raise Overtaken(
                 said(
-                    "{who} changed the guideline meanwhile (version {present}): look at it, then change yours",
+                    "{who} changed the guideline in the meantime (version {present}): look at it, then change yours",
                     who=who,
                     present=present,
                 )
             )
         changed = changes(old, new)
         if not changed:
-            raise ProjectError(said("nothing changed: the guideline says this already"))
+            raise ProjectError(said("nothing changed: the guideline already says this"))
         number = project_rows.add_version(db, new, reason, by.annotator_id, at=now)
         events.record(
             db,
@@ -134,13 +136,20 @@ def _reword(
     return number, changed
 
 
+def _notes(db: Database) -> set[str]:
+    """The notes of examples, and those of earlier ones that have a translation: an example may come back."""
+    stands = project_rows.grading(db)
+    translated = {text for texts in stands.translations.values() for text in texts}
+    return {one.note for one in rows.current_examples(db)} | translated - set(stands.texts)
+
+
 def _fixed(old: Grading, new: Grading) -> list[str]:
     """What differs beside the words."""
     found = []
     if len(old.scale.grades) != len(new.scale.grades):
         found.append(
             said(
-                "has {n} grades: this campaign has {present}, and {fixed}",
+                "has {n} grades, but this campaign has {present}, and {fixed}",
                 n=len(new.scale.grades),
                 present=len(old.scale.grades),
                 fixed=FIXED,
@@ -149,7 +158,7 @@ def _fixed(old: Grading, new: Grading) -> list[str]:
     if old.tolerance != new.tolerance:
         found.append(
             said(
-                "tolerance is {tolerance}: that of this campaign is {old_tolerance}, and {fixed}",
+                "tolerance is {tolerance}, but this campaign has {old_tolerance}, and {fixed}",
                 tolerance=new.tolerance,
                 old_tolerance=old.tolerance,
                 fixed=FIXED,
@@ -158,7 +167,7 @@ def _fixed(old: Grading, new: Grading) -> list[str]:
     if old.rounding is not new.rounding:
         found.append(
             said(
-                "rounding is {rounding}: that of this campaign is {old_rounding}, and {fixed}",
+                "rounding is {rounding}, but this campaign has {old_rounding}, and {fixed}",
                 rounding=new.rounding.value,
                 old_rounding=old.rounding.value,
                 fixed=FIXED,
@@ -194,15 +203,19 @@ def guideline_due(project: Project, person: Annotator) -> Reading | None:
 
 
 @permissions.annotator_only
-def guideline_news(project: Project, person: Annotator) -> News | None:
-    """Return what changed since an annotator was shown the guideline; None if nothing did, or they are new."""
+def guideline_news(project: Project, person: Annotator, language: str = "") -> News | None:
+    """Return what changed since an annotator was shown the guideline; None if nothing did, or they are new.
+
+    The changes are those of the texts that readers of this language see; there may be none.
+    """
     with reading(project.store) as db:
         seen, present, _ = rows.reading(db, person.annotator_id)
         if seen is None or seen == present:
             return None
         there = {one.version: one for one in project_rows.versions(db)}
     since = [there[number].reason for number in range(seen + 1, present + 1)]
-    return News(present, since, changes(there[seen].grading, there[present].grading))
+    before, after = (there[number].grading.in_language(language) for number in (seen, present))
+    return News(present, since, changes(before, after))
 
 
 @permissions.annotator_only
@@ -255,7 +268,7 @@ def example_clip(project: Project, person: Lead | Annotator, grade: int, version
     for example in examples(project, person):
         if example.grade == grade and version in (None, example.version):
             return _clip(project, example.pair)
-    raise ProjectError(said("there is no such example of grade {grade} (any more): reload the page", grade=grade))
+    raise ProjectError(said("this example of grade {grade} no longer exists: reload the page", grade=grade))
 
 
 @permissions.lead_only
@@ -281,7 +294,7 @@ def choose_example(project: Project, lead: Lead, pair: PairKey, grade: int, note
     if len(note) > LONGEST_NOTE:
         raise ProjectError(
             said(
-                "the note has {length} characters: say it in {longest}",
+                "the note has {length} characters: use at most {longest}",
                 length=len(note),
                 longest=LONGEST_NOTE,
             )
@@ -289,9 +302,9 @@ def choose_example(project: Project, lead: Lead, pair: PairKey, grade: int, note
     with writing(project.store) as db:
         row = judgements.pair_by_key(db, pair)
         if row is None:
-            raise ProjectError(said("there is no such pair (any more): reload the page"))
+            raise ProjectError(said("this pair no longer exists: reload the page"))
         if seats.is_set_aside(db, row.pair_id):
-            raise ProjectError(said("this pair is asked in the exam: an example would tell its grade"))
+            raise ProjectError(said("this pair is in the exam, and an example would reveal its grade"))
         _require_fit(fitness(db, row.pair_id), grade, now=now)
         seats.free_lapsed(db, row.pair_id)
         replaced = rows.withdraw_example(db, grade, at=now)
@@ -336,7 +349,7 @@ def _require_fit(pair: Fitness, grade: int, *, now: float) -> None:
     if pair.relevance != grade:
         raise ProjectError(
             said(
-                "the relevance of this pair is {relevance} now, not {grade}: reload the page",
+                "the relevance of this pair is now {relevance}, not {grade}: reload the page",
                 relevance=pair.relevance,
                 grade=grade,
             )
@@ -346,12 +359,12 @@ def _require_fit(pair: Fitness, grade: int, *, now: float) -> None:
     correctable_s = pair.correctable_s(now)
     if correctable_s > 0:
         raise ProjectError(
-            said("whoever graded this pair last may still correct it: choose it {when}", when=_in(correctable_s))
+            said("the last grade of this pair can still be corrected: choose it {when}", when=_in(correctable_s))
         )
     if pair.held_until is not None and pair.held_until >= now:
         raise ProjectError(
             said(
-                "somebody has this pair on their desk: choose it once they have graded it, or {when}",
+                "somebody is grading this pair: choose it once they have finished, or {when}",
                 when=_in(pair.held_until - now),
             )
         )

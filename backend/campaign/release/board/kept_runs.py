@@ -180,7 +180,7 @@ def _add(
     name = _proper(path.name.removesuffix(".gz").rpartition(".")[0] or path.name if name is None else name)
     if shelf is Shelf.TRUTHS and name in OWN_TRUTHS:
         raise ProjectError(
-            said("{name} is the name of the project's own settled pairs: choose another name", name=name)
+            said("{name} is reserved for the project's own settled pairs: choose another name", name=name)
         )
     _require_free(runs.listed(project.store.db, shelf), shelf, name)
     packed = bytes_of(path)
@@ -223,11 +223,11 @@ def _add(
 def _proper(name: str) -> str:
     name = spaced(name)
     if not is_readable(name):
-        raise ProjectError(said("the name cannot be read: choose another name, such as baseline"))
+        raise ProjectError(said("the name has no visible characters: choose another name, such as baseline"))
     if len(name) > LONGEST_NAME:
         raise ProjectError(
             said(
-                "the name has {length} characters: choose one of at most {longest}",
+                "the name has {length} characters: use at most {longest}",
                 length=len(name),
                 longest=LONGEST_NAME,
             )
@@ -239,7 +239,7 @@ def _require_free(kept: list[Kept], shelf: Shelf, name: str) -> None:
     if any(name == one.name for one in kept):
         raise ProjectError(
             said(
-                "there is a {word} called {name} already: choose another name, or remove that one first",
+                "there is already a {word} called {name}: choose another name, or remove that one first",
                 word=_WORD[shelf],
                 name=name,
             )

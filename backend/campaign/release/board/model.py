@@ -24,11 +24,11 @@ class Kept:
     upper_bound: bool = False
 
 
-TRUTH_ADDED = Event("truth_added", EventGroup.RESULTS, said("kept the ground truth {name}: {queries} queries"))
+TRUTH_ADDED = Event("truth_added", EventGroup.RESULTS, said("added the ground truth {name}: {queries} queries"))
 """name, file, sha256, queries, moments"""
 TRUTH_REMOVED = Event("truth_removed", EventGroup.RESULTS, said("removed the ground truth {name}"))
 """name, file, sha256"""
-RUN_ADDED = Event("run_added", EventGroup.RESULTS, said("kept the run {name}: {queries} queries"))
+RUN_ADDED = Event("run_added", EventGroup.RESULTS, said("added the run {name}: {queries} queries"))
 """name, file, sha256, queries, moments, videos: the SHA-256 of the map that named its videos; upper_bound, if marked"""
 RUN_REMOVED = Event("run_removed", EventGroup.RESULTS, said("removed the run {name}"))
 """name, file, sha256"""

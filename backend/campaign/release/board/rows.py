@@ -149,7 +149,7 @@ def load(db: Database, shelf: Shelf, name: str) -> Spans | None:
     except ValueError:
         raise ProjectError(
             said(
-                "what is kept under {name!r} is damaged: remove it and add {file} again, or restore a backup",
+                "{name!r} is damaged in the database: remove it and add {file} again, or restore a backup",
                 name=name,
                 file=file,
             )

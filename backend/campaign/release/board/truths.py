@@ -57,7 +57,10 @@ def truth_of_project(project: Project, by: Lead | Operator, split: str) -> Truth
                 found.setdefault(query, []).append(moment)
     if not found:
         raise ProjectError(
-            said("no {split} query is finished with a settled pair yet: nothing to score against", split=split.value)
+            said(
+                "there is nothing to score against yet: no {split} query is finished and has a settled pair",
+                split=split.value,
+            )
         )
     return parse_truth_mapping(found, f"{split.value} of {project.name}")
 

@@ -98,7 +98,7 @@ def take(
     with writing(project.store) as db:
         if (at := earlier.imported_at(db, digest)) is not None:
             day = datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d at %H:%M UTC")
-            raise ProjectError(f"{file} was imported on {day} already; its judgements are in the project")
+            raise ProjectError(f"{file} was already imported on {day}; its judgements are in the project")
         work = _Import(project, db, campaign, now, progress)
         problems = [*campaign.problems, *work.clashes()]
         if problems:
@@ -123,7 +123,7 @@ class _Import:
         judged = earlier.judged_pairs(self.db)
         for grade in self.campaign.grades:
             if grade.pair_id in judged:
-                yield Problem(file, grade.row, f"pair {grade.pair_id} has judgements in the project already")
+                yield Problem(file, grade.row, f"pair {grade.pair_id} already has judgements in the project")
         for worker in self.campaign.workers:
             row = next((grade.row for grade in self.campaign.grades if grade.worker == worker), None)
             try:

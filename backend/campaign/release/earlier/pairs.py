@@ -85,9 +85,12 @@ def _as_number(text: str) -> float | None:
 
 def _as_pair(pair: EarlierPair, known: dict[int, KnownPair | None], there: int | None) -> str | None:
     if pair.pair_id in known and known[pair.pair_id] is None:
-        return f"pair {pair.pair_id} is known by its number alone, and judged so: import into another project"
+        return (
+            f"pair {pair.pair_id} has judgements in the project, but no query and moment to compare: "
+            "import into another project"
+        )
     if pair.pair_id in known and there != pair.pair_id:
-        return f"pair {pair.pair_id} is another query and moment in the project"
+        return f"pair {pair.pair_id} has another query and moment in the project"
     if there not in (None, pair.pair_id):
         return f"this query and moment are pair {there} in the project"
     return None
@@ -95,9 +98,14 @@ def _as_pair(pair: EarlierPair, known: dict[int, KnownPair | None], there: int |
 
 def _as_query(pair: EarlierPair, there: QueryRow | None) -> str | None:
     if there is not None and there.split is Split.TRAIN:
-        return "this query is in split train of the project, which is fixed once drawn: import into another project"
+        return (
+            "this query is in split train of the project, and splits are fixed once drawn: import into another project"
+        )
     if there is not None and pair.split not in (None, there.split):
-        return f"this query is in split {pair.split} here, but {there.split} in the project, which is fixed once drawn"
+        return (
+            f"this query is in split {pair.split} here, but in {there.split} in the project, where splits "
+            "are fixed once drawn"
+        )
     return None
 
 

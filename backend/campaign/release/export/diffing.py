@@ -52,7 +52,7 @@ def read(path: Path, name: str | None = None) -> tuple[ComparedRelease, str]:
         judged: dict[Span, JudgedSpan] = {}
         if not any(file in files.places for file in TRUTH.values()):
             raise InputError.single(
-                path, said("is no release: it has none of {files}", files=", ".join(TRUTH.values()))
+                path, said("is not a release: it has none of {files}", files=", ".join(TRUTH.values()))
             )
         for split, file in TRUTH.items():
             if file not in files.places:
@@ -144,7 +144,10 @@ def _judged(files: ReleaseFiles) -> dict[Span, JudgedSpan]:
             raise InputError.single(
                 _PAIRS,
                 said(
-                    "pair {pair_id}: start {start!r} or end {end!r} is no number", pair_id=pair_id, start=start, end=end
+                    "pair {pair_id}: start {start!r} or end {end!r} is not a number",
+                    pair_id=pair_id,
+                    start=start,
+                    end=end,
                 ),
             ) from None
         found[span] = JudgedSpan(pair_id.strip(), verdict, tuple(given[pair_id.strip()]))

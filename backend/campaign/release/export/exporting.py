@@ -318,7 +318,7 @@ def _level(project: Project, form: ReleaseForm, threshold: int | None) -> int:
     if threshold is None:
         return max(1, scale.highest - 1)  # the best two grades, but never 0
     if form is not ReleaseForm.QVHIGHLIGHTS:
-        raise ProjectError(f"a threshold is for qvhighlights: {form.value} has every relevance")
+        raise ProjectError(f"only qvhighlights takes a threshold: {form.value} has every relevance")
     if threshold not in range(1, scale.highest + 1):
         raise ProjectError(f"{threshold} is not a relevance above 0: choose 1 to {scale.highest}")
     return threshold

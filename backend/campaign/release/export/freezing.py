@@ -202,7 +202,7 @@ def require_ready(project: Project, by: Lead | Operator, options: ReleaseOptions
         place, home = out.resolve(), project.folder.resolve()
         first = place.relative_to(home).parts[:1] if place.is_relative_to(home) else ()
         if first and (first[0] == CACHE_FOLDER or first[0].startswith(DATABASE_FILE)):
-            raise ProjectError(said("{out} is the project's own place: name a folder outside of it", out=out))
+            raise ProjectError(said("{out} is reserved for the project itself: name another folder", out=out))
         require_new_folder(out)
     if not any(reviews.any_settled(project.store.db, split) for split in (Split.VAL, Split.TEST)):
         raise ProjectError(said("no pair is settled yet: a release needs at least one relevance"))
@@ -213,13 +213,13 @@ def require_ready(project: Project, by: Lead | Operator, options: ReleaseOptions
         waiting = min(query.waiting for query in found.unfinished if query.settled)
         raise ProjectError(
             said(
-                "no query is finished yet: {waiting} pairs of the nearest one still wait for grades. Unfinished "
-                "queries come into a release only where you say so (--unfinished)",
+                "no query is finished yet: the nearest one still has {waiting} pairs waiting for grades. To "
+                "include unfinished queries, say so (--unfinished)",
                 waiting=waiting,
             )
         )
     raise ProjectError(
-        said("no query would be in it: their pairs are discarded, or left out because a lead decided on them")
+        said("the release would have no query: their pairs are discarded, or left out because a lead adjudicated them")
     )
 
 

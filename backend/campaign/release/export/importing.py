@@ -1,4 +1,4 @@
-"""Make a project of a release, so that its campaign can be looked at, gone on with, and released again.
+"""Make a project of a release, to inspect its campaign, continue it, and release it again.
 
 *Reads* the folder or zip of a release. *Writes* a whole project, or nothing. What can come back comes back: queries
 with their splits, moments, captions, pairs, every grade, the decisions of leads, the training lists; a release of the

@@ -168,7 +168,7 @@ def _require_news(found: Sequence[ReleaseRow], sha256: str, notes: str) -> None:
     if len(same) >= MOST_IDENTICAL and not notes:
         raise ProjectError(
             said(
-                "{names} hold exactly this already. To make another release of it, say why in the notes.",
+                "{names} already hold exactly this. To make another release of it, say why in the notes.",
                 names=", ".join(reversed(same)),
             )
         )
@@ -222,17 +222,19 @@ def release_file(project: Project, by: Lead | Operator, name: str) -> Path:
     if row is None:
         names = ", ".join(one.name for one in found)
         raise ProjectError(
-            said("there is no release called {name}; there is {names}", name=name, names=names or said("none yet"))
+            said(
+                "there is no release called {name}; the project has {names}", name=name, names=names or said("none yet")
+            )
         )
     if row.file is None:
         raise ProjectError(
-            said("of the release {name} only the manifest was kept: it is nowhere in the project", name=name)
+            said("only the manifest of the release {name} was kept: its files are not in the project", name=name)
         )
     if (file := zip_of(project, row.file)) is None:
         raise ProjectError(
             said(
-                "{name}: {file} lies outside of the folder {folder}/ of the project, so it is not given out: put the "
-                "zip itself there",
+                "{name}: {file} is outside of the folder {folder}/ of the project, so it cannot be "
+                "downloaded. Put the zip itself there",
                 name=name,
                 file=row.file,
                 folder=FOLDER,
@@ -240,13 +242,17 @@ def release_file(project: Project, by: Lead | Operator, name: str) -> Path:
         )
     if not file.is_file():
         raise ProjectError(
-            said("the release {name} is gone: put {file} back into the project's folder", name=name, file=row.file)
+            said(
+                "the file of the release {name} is missing: put {file} back into the project's folder",
+                name=name,
+                file=row.file,
+            )
         )
     if file_sha256(file) != row.file_sha256:
         raise ProjectError(
             said(
-                "{name}: {file} is not the file that was made, by its hash: put it back from a copy of the project's "
-                "folder",
+                "{name}: {file} has changed since it was made (its hash differs). Restore it from a copy of "
+                "the project's folder",
                 name=name,
                 file=row.file,
             )
@@ -296,7 +302,7 @@ def damaged(project: Project, db: Database) -> Iterator[str]:
         elif row.file is not None:
             file = zip_of(project, row.file)
             if file is None:
-                yield f"{row.name}: {row.file} lies outside of {FOLDER}/"
+                yield f"{row.name}: {row.file} is outside of {FOLDER}/"
             elif not file.is_file():
                 yield f"{row.name}: {row.file} is missing"
             elif file_sha256(file) != row.file_sha256:
@@ -308,7 +314,7 @@ def _told(project: Project, row: ReleaseRow) -> KeptRelease:
     held: dict[str, int] = told.get("released", {})
     file = zip_of(project, row.file) if row.file else None
     settings = [
-        *([said("without what leads decided")] if told.get("adjudicated") == Adjudicated.LEAVE_OUT else []),
+        *([said("without adjudicated pairs")] if told.get("adjudicated") == Adjudicated.LEAVE_OUT else []),
         *([said("with unfinished queries")] if told.get("unfinished_queries") else []),
         *(
             [said("with published captions")]

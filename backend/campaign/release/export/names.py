@@ -28,9 +28,7 @@ def proper_name(name: str | None) -> str | None:
         return None
     name = spaced(name)
     if not is_readable(name) or len(name) > LONGEST_NAME:
-        raise ProjectError(
-            said("a release needs a name that can be read, of at most {longest} characters", longest=LONGEST_NAME)
-        )
+        raise ProjectError(said("a release needs a name of 1 to {longest} visible characters", longest=LONGEST_NAME))
     if forbidden := next((sign for sign in name if sign in _FORBIDDEN), None):
         raise ProjectError(
             said("The name {name} has a {sign}. Use letters, digits, spaces, . - and _.", name=name, sign=forbidden)
@@ -38,7 +36,7 @@ def proper_name(name: str | None) -> str | None:
     if name[0] in ".-" or name[-1] == ".":
         raise ProjectError(said("The name {name} begins with . or -, or ends with a dot. Choose another.", name=name))
     if _RESERVED.fullmatch(name):
-        raise ProjectError(said("{name} is a name that Windows keeps for itself. Choose another.", name=name))
+        raise ProjectError(said("{name} is a reserved name on Windows. Choose another.", name=name))
     return name
 
 

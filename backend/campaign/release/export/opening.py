@@ -1,4 +1,4 @@
-"""Open a release as somebody hands it on: a folder, or a zip with the files or with one folder of them.
+"""Open a release that somebody handed on: a folder, or a zip with the files or with one folder of them.
 
 *Reads* files. *Writes* nothing.
 """
@@ -96,11 +96,11 @@ def opened(path: Path) -> Iterator[ReleaseFiles]:
         if len(members) > MOST_MEMBERS:
             raise InputError.single(
                 path,
-                said("has more than {most} files: unpack it yourself if it is right", most=MOST_MEMBERS),
+                said("has more than {most} files: if that is right, unpack it yourself", most=MOST_MEMBERS),
             )
         if sum(info.file_size for info in members) > LARGEST_UNPACKED:
             message = said(
-                "unpacks to more than {largest:g} GiB: unpack it yourself if it is right",
+                "unpacks to more than {largest:g} GiB: if that is right, unpack it yourself",
                 largest=LARGEST_UNPACKED / 2**30,
             )
             raise InputError.single(path, message)

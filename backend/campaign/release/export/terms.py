@@ -69,14 +69,14 @@ def set_release_terms(
             if len(text) > longest:
                 raise ProjectError(
                     said(
-                        "the {what} has {length:,} characters: say it in {longest:,}",
+                        "the {what} has {length:,} characters: use at most {longest:,}",
                         what=what,
                         length=len(text),
                         longest=longest,
                     )
                 )
         if (old.licence, old.citation) == (new.licence, new.citation):
-            raise ProjectError(said("nothing changed: licence and citation are this already"))
+            raise ProjectError(said("nothing changed: licence and citation already say this"))
         if old.at is not None and not reason:
             raise ProjectError(said("a change of licence or citation needs a reason: say in one sentence why"))
         rows.add_terms(db, new.licence, new.citation, reason, at=now, by=by.annotator_id)

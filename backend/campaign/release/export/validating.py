@@ -114,7 +114,7 @@ def look_through(files: ReleaseFiles, *, progress: Progress | None = None) -> Va
         InputError: it is no release.
     """
     if not any(name in files.places for name in (MANIFEST, *TRUTH)):
-        raise InputError.single(files.name, f"is no release: it has none of {MANIFEST}, {', '.join(TRUTH)}")
+        raise InputError.single(files.name, f"is not a release: it has none of {MANIFEST}, {', '.join(TRUTH)}")
     return _Validation(files, progress).run()
 
 
@@ -178,12 +178,12 @@ class _Validation:
             if name not in self.files.places:
                 yield Problem(name, None, f"is missing; {MANIFEST} names it")
             elif (found := self.files.sha256(name)) != digest:
-                yield Problem(name, None, f"was changed: its SHA-256 is {found}, and {digest} in {MANIFEST}")
+                yield Problem(name, None, f"has changed: its SHA-256 is {found}, but {digest} in {MANIFEST}")
             if self.progress:
                 self.progress("hashing files", done, len(said.files))
         for name in self.files.places:
             if name != MANIFEST and name not in said.files:
-                yield Problem(name, None, f"is one too many: {MANIFEST} does not name it")
+                yield Problem(name, None, f"is an extra file: {MANIFEST} does not name it")
 
     def _totals(self, truth: list[Queries[GradedMoment]]) -> Iterator[Problem]:
         """Where the manifest says other totals than the truth has."""
@@ -197,7 +197,7 @@ class _Validation:
         }
         for what, count in found.items():
             if count != (told := getattr(self.said, what)):
-                yield Problem(MANIFEST, None, f"says {told} {what.replace('_', ' ')}, and the truth has {count}")
+                yield Problem(MANIFEST, None, f"says {told} {what.replace('_', ' ')}, but the truth has {count}")
 
     def _videos(self) -> dict[str, float] | None:
         if VIDEOS not in self.files.places:

@@ -147,7 +147,7 @@ def read(
     problems: list[Problem] = []
     for path, times in Counter(files).items():
         if times > 1:
-            raise InputError.single(path, "stands twice among the files: name it once")
+            raise InputError.single(path, "is named twice: name it once")
     one_of_each_name = len({path.name for path in files}) == len(files)
     for done, path in enumerate(files, start=1):
         try:

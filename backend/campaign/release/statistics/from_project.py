@@ -1,4 +1,4 @@
-"""A project: its queries, or its captions before there are any; its moments; its videos.
+"""Count a project: its queries, or its captions before there are any; its moments; its videos.
 
 *Reads* queries, captions, moments and videos. *Writes* nothing.
 """
@@ -20,9 +20,9 @@ from backend.core.messages import said
 from backend.core.progress import Progress, named
 from backend.store.connection import reading
 
-NO_QUERIES = "no queries are drawn yet: the captions are counted in their place, as `queries` would draw from them"
+NO_QUERIES = "no queries are drawn yet, so the captions that `queries` would draw from are counted instead"
 
-NO_CAPTIONS = "no moment has a caption: each moment is counted as one pair"
+NO_CAPTIONS = "no moment has a caption, so each moment is counted as one pair"
 
 
 @in_charge

@@ -1,4 +1,4 @@
-"""Count words, verbs and hours over what somebody else has read."""
+"""Count words, verbs and hours of what was read elsewhere. Pure."""
 
 import math
 import re

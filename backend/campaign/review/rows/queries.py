@@ -142,7 +142,7 @@ _WORK = {
     said("decisions of leads"): "adjudication",
     said("items of exams"): "exam_item",
     said("examples of the guideline"): "example",
-    said("queries chosen for somebody"): "assigned_query",
+    said("queries assigned to an annotator"): "assigned_query",
     said("declined batches"): "declined_batch",
 }
 """Tables in which a row is somebody's work on a pair or a query, by what people call the rows."""
@@ -263,7 +263,7 @@ def probe_pairs(db: Database, *, top: int) -> list[ProbePair]:
 def in_use(db: Database) -> InUse:
     """Which parts have something to show; it looks for one row of each."""
     row = db.conn.execute(
-        "SELECT EXISTS (SELECT 1 FROM caption WHERE kind = 'rewritten'), "
+        "SELECT EXISTS (SELECT 1 FROM caption), EXISTS (SELECT 1 FROM caption WHERE kind = 'rewritten'), "
         "EXISTS (SELECT 1 FROM describing_choice) OR EXISTS (SELECT 1 FROM description), "
         "EXISTS (SELECT 1 FROM consensus WHERE verdict IN ('consensus', 'adjudicated')) "
         "OR EXISTS (SELECT 1 FROM gold_pair)"

@@ -1,8 +1,8 @@
 """Values of a campaign (settings, scale, guideline), and the check of a guideline. Pure."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from backend.campaign.nouns import GradeMeaning, Rounding, Scale
@@ -61,6 +61,38 @@ class Grading:
     example_query: str
     questions: tuple[Question, ...]
     reminders: tuple[str, ...]
+    translations: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """By the tag of a language: what its readers see in the place of a text, or of an example's note, by that text."""
+
+    @property
+    def texts(self) -> list[str]:
+        """Every text that annotators read."""
+        of_grades = [text for one in self.scale.meanings for text in (one.label, one.meaning, one.detail, one.example)]
+        asked = [text for one in self.questions for text in (one.title, one.text)]
+        return [*of_grades, self.example_query, *asked, *self.reminders]
+
+    def told(self, text: str, language: str) -> str:
+        """Return what readers of a language see in the place of a text: the text itself where there is nothing else."""
+        return self.translations.get(language, {}).get(text, text)
+
+    def in_language(self, language: str) -> "Grading":
+        """Return the guideline as readers of a language see it."""
+
+        def told(text: str) -> str:
+            return self.told(text, language)
+
+        meanings = (
+            GradeMeaning(one.grade, told(one.label), told(one.meaning), told(one.detail), told(one.example))
+            for one in self.scale.meanings
+        )
+        return replace(
+            self,
+            scale=Scale(tuple(meanings)),
+            example_query=told(self.example_query),
+            questions=tuple(Question(told(one.title), told(one.text)) for one in self.questions),
+            reminders=tuple(map(told, self.reminders)),
+            translations={},
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,3 +204,20 @@ def grading_problems(
     texts = [text for one in meanings for text in (one.label, one.meaning, one.detail, one.example)]
     texts += [example_query, *reminders, *(text for asked in questions for text in (asked.title, asked.text))]
     yield from dict.fromkeys(fault for text in texts if (fault := control_fault(text)))
+
+
+def translation_problems(grading: Grading, notes: Collection[str] = ()) -> Iterator[str]:
+    """Return everything that is wrong with the translations of a guideline that is right itself, a sentence each.
+
+    Args:
+        grading: the guideline.
+        notes: what else may be translated: the notes of its examples.
+    """
+    for language, texts in grading.translations.items():
+        for text in sorted(texts.keys() - set(filter(None, (*grading.texts, *notes)))):
+            yield said("translations.{language}: {text!r} is no text of this guideline", language=language, text=text)
+        there = grading.in_language(language)
+        wrong = grading_problems(
+            there.scale.meanings, there.tolerance, there.example_query, there.questions, there.reminders
+        )
+        yield from (said("translations.{language}: {message}", language=language, message=one) for one in wrong)

@@ -75,6 +75,7 @@ def grading(db: Database) -> Grading:
         "SELECT tolerance, rounding, example_query FROM campaign"
     ).fetchone()
     texts = db.conn.execute("SELECT kind, title, text FROM guideline ORDER BY position").fetchall()
+    words = db.conn.execute("SELECT words FROM guideline_version ORDER BY version DESC LIMIT 1").fetchone()[0]
     return Grading(
         scale(db),
         tolerance,
@@ -82,6 +83,7 @@ def grading(db: Database) -> Grading:
         example_query,
         tuple(Question(title, text) for kind, title, text in texts if kind == "question"),
         tuple(text for kind, _, text in texts if kind == "reminder"),
+        _decoded(words).translations,
     )
 
 

@@ -3,6 +3,7 @@
 Such a file says all that differs between campaigns about grades: `scales/matches.toml` is one, with remarks.
 """
 
+from collections.abc import Collection
 from pathlib import Path
 
 import msgspec
@@ -40,6 +41,7 @@ class _ScaleFile(msgspec.Struct, forbid_unknown_fields=True):
     example_query: str = ""
     questions: list[_Question] = []
     reminders: list[str] = []
+    translations: dict[str, dict[str, str]] = {}
 
 
 def kept() -> list[str]:
@@ -67,8 +69,12 @@ def named(name: str) -> Grading:
     return read(Path(name))
 
 
-def read(file: Path) -> Grading:
+def read(file: Path, notes: Collection[str] = ()) -> Grading:
     """Return the scale in a file.
+
+    Args:
+        file: a TOML file.
+        notes: the notes of examples, which it may translate.
 
     Raises:
         InputError: everything that is wrong with it.
@@ -85,6 +91,15 @@ def read(file: Path) -> Grading:
     wrong = model.grading_problems(meanings, found.tolerance, found.example_query, questions, found.reminders)
     if problems := [Problem(str(file), None, message) for message in wrong]:
         raise InputError(problems)
-    return Grading(
-        Scale(tuple(meanings)), found.tolerance, found.rounding, found.example_query, questions, tuple(found.reminders)
+    read_from = Grading(
+        Scale(tuple(meanings)),
+        found.tolerance,
+        found.rounding,
+        found.example_query,
+        questions,
+        tuple(found.reminders),
+        found.translations,
     )
+    if problems := [Problem(str(file), None, message) for message in model.translation_problems(read_from, notes)]:
+        raise InputError(problems)
+    return read_from

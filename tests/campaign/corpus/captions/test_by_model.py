@@ -147,7 +147,7 @@ def test_a_command_stopped_in_the_middle_goes_on_where_it_was(project: Project, 
             stopped.kill()
         assert stopped.returncode == (-how if how == signal.SIGKILL else 1)
         assert how == signal.SIGKILL or said == (
-            "reelrank: stopped; every answer so far is kept: run the same command again, and only the rest is asked\n"
+            "reelrank: stopped; the answers so far are kept: run the same command again to continue\n"
         )
         assert rows(project, "SELECT count(*) FROM rewrite_answer") == [(20,)]
         report = rewritten(project, server)

@@ -27,6 +27,6 @@ def test_videos_at_addresses_are_taken_found_well_and_kept_by_their_address(proj
         looked = look_at_videos(project, OPERATOR, now=NOW)
         assert [(one.path, one.trouble) for one in looked.videos] == [(f"{web.address}/dog_dinner.mp4", None)]
         web.refuse = 403
-        assert "may not be read" in look_at_videos(project, OPERATOR, now=NOW).wrong[0].message
+        assert "cannot be read with the keys" in look_at_videos(project, OPERATOR, now=NOW).wrong[0].message
         web.refuse = 0
         assert look_at_videos(project, OPERATOR, now=NOW).wrong == ()

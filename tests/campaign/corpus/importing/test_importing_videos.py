@@ -99,7 +99,7 @@ def test_a_renamed_file_is_found_by_its_content_and_another_content_is_not_taken
     (folder / "good.mp4").rename(folder / "renamed.mp4")
     write_source(folder / "other.mp4", range(50), Fraction(1, 25), lambda n: numbered(n + 150))
     report = importing(project, file, folder)
-    assert troubles(report) == {"other": ("changed", "other.mp4 has changed since it was taken into the project")}
+    assert troubles(report) == {"other": ("changed", "other.mp4 has changed since it was added to the project")}
     states = {one.video: one for one in video_states(project, OPERATOR)}
     assert states["good"].path == str((folder / "renamed.mp4").resolve())
     assert states["other"].trouble is Trouble.CHANGED

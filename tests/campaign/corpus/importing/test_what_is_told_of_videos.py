@@ -82,7 +82,7 @@ UNREADABLE = {
 }
 DAMAGED = {
     "damaged": "damaged near 2.1 s: 97 of 100 frames",
-    "cut_off": "ends at 2.0 s of 4.0 s: copy it again",
+    "cut_off": "ends at 2.0 s instead of 4.0 s: copy it again",
 }
 
 
@@ -125,9 +125,9 @@ def test_when_a_clip_is_cut_from_what_is_left(broken: Path, tmp_path: Path) -> N
     assert report.warnings == ("damaged near 2.1 s: 47 of 50 frames",)
     assert len(contents(out)[1]) == report.frames >= 47
     assert cut(broken / "damaged.mp4", 2.4, 3.2, out).warnings == ()
-    with pytest.raises(VideoUnreadable, match=r"^cut_off\.mp4 ends at 2\.0 s; the moment 3\.0-3\.5 s lies after it$"):
+    with pytest.raises(VideoUnreadable, match=r"^cut_off\.mp4 ends at 2\.0 s, before the moment 3\.0-3\.5 s begins$"):
         cut(broken / "cut_off.mp4", 3.0, 3.5, out)
     late = cut(broken / "whole.mp4", 3.6, 4.5, out)
-    assert (late.frames, late.warnings) == (10, ("the video ends at 4.0 s, before the moment does at 4.5 s",))
+    assert (late.frames, late.warnings) == (10, ("the video ends at 4.0 s, before the end of the moment at 4.5 s",))
     assert cut(broken / "mpeg4.avi", 1.0, 1.4, out).warnings == ()
     assert [number_of(picture) for picture in contents(out)[1]] == list(range(25, 35))

@@ -184,6 +184,6 @@ def test_two_files_of_canonically_equal_names_are_told_and_the_rest_is_taken(pro
     report = register(project, folder)
     assert [video.name for video in report.videos] == ["dog", "\u00fcber/park"]
     assert [problem.message.partition(":")[0] for problem in report.problems] == [
-        "a text has the control character U+0007, which no text needs",
-        "two videos of the folder have this name, and differ only in how Unicode writes its letters",
+        "the text contains the control character U+0007",
+        "two videos of the folder have the same name, and differ only in how Unicode writes its letters",
     ]

@@ -50,10 +50,10 @@ def test_it_tells_who_did_what_to_what(worked: Judging) -> None:
     project = worked.project
     found = find_activity(project, OPERATOR, ALL, first=0, most=4)
     assert [(one.by, one.words) for one in found] == [
-        (None, "put the database back from a_b%; the state before is kept as –"),
+        (None, "restored the database from a_b%; the former state is kept as –"),
         ("Lea", "paused (“on leave”)"),
         ("Lea", "changed the rule for next batches: of the last 5, a mean of 3, or – graded 1 or more (“stricter”)"),
-        ("Lea", "decided: relevance 2 (“seen <twice>, 100 %”)"),
+        ("Lea", "adjudicated: relevance 2 (“seen <twice>, 100 %”)"),
     ]
     assert found[1].about == worked.annotators[0].name
     pair = worked.pairs()[1]
@@ -133,7 +133,7 @@ def test_settings_say_what_holds_since_when_and_by_whom(worked: Judging) -> None
     assert (rule.since, rule.by, rule.where) == (NOW + 400, "Lea", "queries")
     assert found["Gold"].value == "Off"
     assert found["Gold"].since is None
-    assert found["Batch"].value == "20 candidates of a query"
+    assert found["Batch"].value == "20 candidates per query"
     terms = {"licence": "CC-BY-4.0", "citation": "Us, 2026", "reason": "agreed"}
     set_release_terms(worked.project, worked.lead, **terms, now=NOW + 500)
     found = {one.name: one for one in campaign_settings(worked.project, OPERATOR)}

@@ -36,6 +36,9 @@ def test_every_kind_is_of_one_group() -> None:
         ("later", {"many": [1, [None, "b  c"]]}, "later (many 1, –, b c)"),
         ("later", {"a": "x" * 300}, f"later (a {'x' * 300})"),
         ("later", {"a": "x" * 301}, f"later (a {'x' * 299}…)"),
+        # Codes of the program are read as words.
+        ("skipped", {"kind": "cannot_judge"}, "skipped (cannot judge)"),
+        ("taken_back", {"what": "re_opened"}, "took back a decision (re-opened)"),
         # Why something was done comes after it, unless its words say it.
         ("batch_declined", {"number": 2, "reason": " all  found "}, "declined batch 2 (“all found”)"),
         ("batch_declined", {"number": 2, "why": "all found"}, "declined batch 2 (“all found”)"),

@@ -83,12 +83,12 @@ def test_the_interval_holds_what_comes_as_often_as_it_says() -> None:
 def test_what_cannot_be_told_says_why() -> None:
     nothing = outlook([], 40)
     assert (nothing.hours, nothing.cost, nothing.disputed, nothing.further) == (None, None, None, 0)
-    assert nothing.reason == "no judgement made here has a measured time yet"
+    assert nothing.reason == "no judgement made in this project has a measured time yet"
     few = outlook([day(1, 100, 1_000_000)], 360)
     assert few.hours == (1.0, 1.0, 1.0)
-    assert few.reason == "an interval needs 10 working days of people"
+    assert few.reason == "an interval needs at least 10 working days, counted over all annotators"
     assert few.cost is None
-    assert outlook([day(1, 100, 1_000_000)], 0).reason == "nothing is left"
+    assert outlook([day(1, 100, 1_000_000)], 0).reason == "no work is left"
 
 
 @given(st.lists(st.tuples(st.integers(1, 200), st.integers(1, 10**7)), min_size=10, max_size=30), st.integers(1, 10**5))

@@ -227,7 +227,7 @@ def test_biases_are_resampled_by_pair_as_the_figures_are() -> None:
 
 def test_two_who_never_differ_have_no_kappa() -> None:
     (couple,) = board_of([[2, 2]] * 50).couples
-    assert couple == Couple(0, 1, 50, None, None, "both gave one and the same grade throughout")
+    assert couple == Couple(0, 1, 50, None, None, "both gave every pair the same single grade")
     (couple,) = board_of([[n % 2 * 4, n % 2 * 4] for n in range(49)] + [[0, 4]]).couples
     assert couple.reason == ""
     # 49 of 50 alike; by chance 26 * 25 + 24 * 25 of 2500.

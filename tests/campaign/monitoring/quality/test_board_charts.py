@@ -66,3 +66,12 @@ def test_the_files_hold_what_the_board_says() -> None:
     assert [row["week"] for row in read["weeks"]] == ["2026-03-09", "2026-03-16"]
     assert {row["annotator"] for row in read["people"]} == {HOSTILE, "Boris"}
     assert [(row["first"], row["second"], row["n"]) for row in read["couples"]] == [(HOSTILE, "Boris", "60")]
+
+
+def test_a_legend_takes_no_room_from_the_rows() -> None:
+    board = board_of(4)
+    plain, *with_legend = (
+        agreement_picture(board, name).chart.to_dict()["height"]
+        for name in ("people", "spread", "couples", "person-weeks")
+    )
+    assert min(with_legend) >= plain + 50

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.campaign.judging.rules import too_fast, unseen
-from backend.campaign.monitoring.quality.model import BehindFlag, Flag, FlagKind, Stretch
+from backend.campaign.monitoring.quality.model import BehindFlag, Flag, FlagDismissal, FlagKind, Stretch
 from backend.campaign.monitoring.quality.rules.flags import NEWEST, behind, flags_of, is_often, look_at
 from backend.campaign.monitoring.quality.rules.pairs import NOT_MEASURED, Grades, Skips
 
@@ -218,7 +218,7 @@ def test_more_than_a_share_of_grades_given_in_no_time_is_a_flag(kind: FlagKind, 
 
 
 _ARE = {
-    FlagKind.TOO_FAST: "came in less time than the clip can be judged in",
+    FlagKind.TOO_FAST: "came faster than the clip can be judged",
     FlagKind.UNSEEN: "came before half of the clip can have been on screen",
 }
 
@@ -247,7 +247,7 @@ def test_a_drift_at_its_limit_is_a_flag() -> None:
 
     assert of([2] * NEWEST + [3, 2, 2, 2] * 50) == Flag(
         *(FlagKind.DRIFT, 0.25, 400, 0.25, True),
-        "Against the others, the newest 200 grades are 0.25 higher than the 200 before, +0.25 and +0.00 "
+        "Against the others, the newest 200 grades are 0.25 higher than the 200 earlier ones, +0.25 and +0.00 "
         "(99 % interval +0.25 to +0.25); 0.25 or more, with 0 outside the interval, is a flag.",
         (0.25, 0.25),
     )
@@ -266,8 +266,8 @@ def test_agreement_that_falls_by_ten_points_is_a_flag() -> None:
     assert of(9).value == pytest.approx(-0.1)
     assert (of(9).n, of(9).limit, of(9).interval) == (400, 0.1, pytest.approx((-0.1, -0.1)))
     assert of(9).told == (
-        "Within 1 of the other first grade of the pair: 90 % of the newest 200 grades, 100 % of the 200 before "
-        "(99 % interval −10 to −10 points); 10 points less or worse, with 0 outside the interval, is a flag."
+        "Within 1 of the other first grade of the pair: 90 % of the newest 200 grades, 100 % of the 200 earlier ones "
+        "(99 % interval −10 to −10 points); a drop of 10 points or more, with 0 outside the interval, is a flag."
     )
     assert [of(often).raised for often in (9, 10)] == [True, False]
     rises = flag(against([4] * NEWEST + [2] * 2 * NEWEST, [2] * 3 * NEWEST), FlagKind.AGREEMENT)
@@ -284,7 +284,7 @@ def test_only_grades_whose_time_is_known_have_a_course() -> None:
     assert flag(rows, FlagKind.DRIFT).n == 399
     assert flag(rows, FlagKind.DRIFT).told == flag(rows, FlagKind.DRIFT).reason
     assert flag(rows, FlagKind.DRIFT).told == (
-        "399 grades that can be compared are too few: the newest 200 are held against 200 before them at least."
+        "399 grades that can be compared are too few: the newest 200 need at least 200 earlier ones to compare with."
     )
     assert flag(replace(rows, timed=rows.pair >= 100), FlagKind.DRIFT).n == 400
     assert flag(replace(rows, timed=rows.pair >= 100), FlagKind.DRIFT).value == 0.0
@@ -368,7 +368,7 @@ def skipping(grades: int, skips: int, broken: int) -> dict[FlagKind, Flag]:
     """What is said of somebody with so many grades and skips, of which so many say that the clip is broken."""
     given = made([(pair, 1, ME, 2) for pair in range(grades)] + [(0, 2, ME + 1, 2)])
     who, pairs = np.append(np.full(skips, ME), ME + 1), np.append(np.arange(1000, 1000 + skips), 5)
-    everybodys = Skips(who, pairs, np.append(np.arange(skips) < broken, True))
+    everybodys = Skips(who, pairs, np.append(np.arange(skips) < broken, True), np.zeros(skips + 1))
     work = look_at(given, NO_CLIPS, everybodys, highest=4, tolerance=1)
     return {one.kind: one for one in flags_of(work, ME)}
 
@@ -392,7 +392,9 @@ def test_who_skips_or_reports_much_is_flagged(grades: int, skips: int, broken: i
 
 
 def test_the_pairs_behind_skips_are_the_newest_first_and_of_this_person() -> None:
-    skips = Skips(np.array([ME, 1, ME, ME]), np.array([11, 12, 13, 14]), np.array([True, True, False, True]))
+    skips = Skips(
+        np.array([ME, 1, ME, ME]), np.array([11, 12, 13, 14]), np.array([True, True, False, True]), np.zeros(4)
+    )
     work = look_at(made([(1, 1, ME, 2)]), NO_CLIPS, skips, highest=4, tolerance=1).of(ME)
     assert behind(work, FlagKind.SKIPS).pairs == (14, 13, 11)
     assert behind(work, FlagKind.REPORTS).pairs == (14, 11)
@@ -400,5 +402,22 @@ def test_the_pairs_behind_skips_are_the_newest_first_and_of_this_person() -> Non
 
 def test_skips_are_told_in_words() -> None:
     found = skipping(11, 149, 149)[FlagKind.REPORTS]
-    assert found.told == "149 of 160 pairs on the desk were reported as broken (93.1 %); more than 5 % is a flag."
+    assert found.told == "149 of 160 pairs handed out were reported as broken (93.1 %); more than 5 % is a flag."
     assert skipping(0, 0, 0)[FlagKind.SKIPS].reason == "No grade and no skip yet."
+
+
+@pytest.mark.parametrize(("more", "again"), [(49, False), (50, True)])
+def test_so_many_skips_after_a_dismissal_raise_the_flag_again(more: int, again: bool) -> None:
+    count, at = 100 + more, np.append(np.full(100, 5.0), np.full(more, 9.0))
+    skips = Skips(np.full(count, ME), np.arange(count), np.zeros(count, dtype=bool), at)
+    work = look_at(made([(1, 1, ME + 1, 2)]), NO_CLIPS, skips, highest=4, tolerance=1)
+    dismissed = {FlagKind.SKIPS: FlagDismissal(7.0, "Lea", "")}
+    (found,) = (one for one in flags_of(work, ME, dismissed) if one.kind is FlagKind.SKIPS)
+    assert found.raised
+    assert (found.dismissed is None) == again
+
+
+def test_a_grade_whose_time_is_not_known_is_no_new_work() -> None:
+    work = look_at(made([(pair, 1, ME, 2) for pair in range(60)], timed=False), NO_CLIPS, highest=4, tolerance=1)
+    dismissed = {FlagKind.ONE_GRADE: FlagDismissal(-1.0, "Lea", "")}
+    assert not any(one.raised and one.dismissed is None for one in flags_of(work, ME, dismissed))

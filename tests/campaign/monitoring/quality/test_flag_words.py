@@ -8,7 +8,7 @@ from backend.campaign.monitoring.quality.rules import flag_words as words
 
 def test_a_share_of_grades() -> None:
     assert words.share(FlagKind.TOO_FAST, 0.045, 1200, 0.05) == (
-        "4.5 % of 1,200 grades came in less time than the clip can be judged in; more than 5 % is a flag."
+        "4.5 % of 1,200 grades came faster than the clip can be judged; more than 5 % is a flag."
     )
     assert words.share(FlagKind.UNSEEN, 1.0, 1, 0.1) == (
         "100 % of 1 grade came before half of the clip can have been on screen; more than 10 % is a flag."
@@ -39,9 +39,9 @@ def test_a_bias(value: float, interval: tuple[float, float] | None, said: str) -
 @pytest.mark.parametrize(
     ("new", "old", "said"),
     [
-        (0.5, -0.25, "0.75 higher than the 1,000 before, +0.50 and −0.25"),
-        (-0.5, -0.25, "0.25 lower than the 1,000 before, −0.50 and −0.25"),
-        (0.5, 0.5, "0.00 higher than the 1,000 before, +0.50 and +0.50"),
+        (0.5, -0.25, "0.75 higher than the 1,000 earlier ones, +0.50 and −0.25"),
+        (-0.5, -0.25, "0.25 lower than the 1,000 earlier ones, −0.50 and −0.25"),
+        (0.5, 0.5, "0.00 higher than the 1,000 earlier ones, +0.50 and +0.50"),
     ],
 )
 def test_a_drift(new: float, old: float, said: str) -> None:
@@ -53,12 +53,12 @@ def test_a_drift(new: float, old: float, said: str) -> None:
 
 def test_agreement_that_falls() -> None:
     assert words.agreement(0.8, 0.954, 200, 4000, (-0.21, 0.104), 0.1, 1) == (
-        "Within 1 of the other first grade of the pair: 80 % of the newest 200 grades, 95.4 % of the 4,000 before "
-        "(99 % interval −21 to +10 points); 10 points less or worse, with 0 outside the interval, is a flag."
+        "Within 1 of the other first grade of the pair: 80 % of the newest 200 grades, 95.4 % of the 4,000 earlier "
+        "ones (99 % interval −21 to +10 points); a drop of 10 points or more, with 0 outside the interval, is a flag."
     )
     assert words.agreement(1.0, 0.0, 1, 200, None, 0.6, 0) == (
-        "The same as the other first grade of the pair: 100 % of the newest 1 grade, 0 % of the 200 before; "
-        "60 points less or worse, with 0 outside the interval, is a flag."
+        "The same as the other first grade of the pair: 100 % of the newest 1 grade, 0 % of the 200 earlier ones; "
+        "a drop of 60 points or more, with 0 outside the interval, is a flag."
     )
 
 
@@ -66,5 +66,5 @@ def test_too_few() -> None:
     assert words.few(50, 50) == ""
     assert words.few(49, 50) == " Too few to be a flag: 50 grades are needed."
     assert words.too_few_in_time(399, 200) == (
-        "399 grades that can be compared are too few: the newest 200 are held against 200 before them at least."
+        "399 grades that can be compared are too few: the newest 200 need at least 200 earlier ones to compare with."
     )

@@ -170,16 +170,16 @@ def test_another_content_is_not_taken_for_the_video_unless_a_lead_says_so(
     pair = next(pair for pair in judging.pairs() if pair.video == busiest)
     job = clip_for(judging.project, judging.lead, pair.pair)
     shutil.copy(films / f"v{COUNT}.mp4", file)
-    with pytest.raises(VideoUnreadable, match=f"{busiest}.mp4 has changed since it was taken into the project"):
+    with pytest.raises(VideoUnreadable, match=f"{busiest}.mp4 has changed since it was added to the project"):
         cut_clip(job)  # before anybody looks
-    with pytest.raises(InputError, match="dogs: is no video of the project that has changed"):
+    with pytest.raises(InputError, match="dogs: is not a video of the project that has changed"):
         look(judging, accept=["dogs"])
     found = state(look(judging), busiest)
     assert (found.trouble, found.message) == (
         Trouble.CHANGED,
-        f"{busiest}.mp4 has changed since it was taken into the project",
+        f"{busiest}.mp4 has changed since it was added to the project",
     )
-    assert "1 pair was graded by the former content, and the grades stay." in found.advice
+    assert "1 pair was graded with the former content; its grades stay." in found.advice
     assert handed_out(judging, busiest) == 0
     report = look(judging, accept=[busiest])
     assert (report.accepted, report.wrong) == ((busiest,), ())
@@ -207,7 +207,7 @@ def test_what_cannot_be_read_is_told_and_the_others_are_well(
     assert [(one.video, one.trouble, one.message) for one in report.wrong] == [
         (busiest, Trouble.UNREADABLE, f"{busiest}.mp4 {message}")
     ]
-    assert "Put a whole copy in its place" in report.wrong[0].advice
+    assert "Replace it with an intact copy" in report.wrong[0].advice
 
 
 def test_the_doctor_finds_moved_videos_again(judging: Judging, folder: Path, busiest: str) -> None:

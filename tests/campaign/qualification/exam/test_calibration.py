@@ -1,4 +1,4 @@
-"""A trial round: graded blind before exam and work, talked about, and never any part of the ground truth."""
+"""A calibration round: graded blind before exam and work, talked about, and never any part of the ground truth."""
 
 import csv
 import io
@@ -186,12 +186,12 @@ def test_queries_may_be_chosen(fresh: Round) -> None:
 
 
 def test_what_is_refused(fresh: Round) -> None:
-    with pytest.raises(ProjectError, match="no open pair to ask belongs to query 998, 999"):
+    with pytest.raises(ProjectError, match="query 998, 999 has no open pair to ask"):
         start(fresh, chosen=(QueryId(999), QueryId(998)))
     assert trial_round(fresh.project, fresh.lead) is None
     assert trial_csv(fresh.project, fresh.lead) == ""
     start(fresh)
-    with pytest.raises(ProjectError, match="open already: end it first"):
+    with pytest.raises(ProjectError, match="already open: end it first"):
         start(fresh)
     assert fresh.rows("SELECT count(*) FROM exam") == [(1,)]
 

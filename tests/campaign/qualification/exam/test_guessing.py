@@ -47,11 +47,11 @@ def test_an_exam_that_pressing_0_passes_is_called_weak() -> None:
     found = guesses(SEEN, range(5), 30, 1)
     assert found.constants[0].missed == 6
     assert found.constants[0].passed
-    assert "always 0 misses 6 of 26 and would pass" in found.weak
-    assert "always 1 misses 4 of 26 and would pass" in found.weak
+    assert "grade 0 throughout misses 6 of 26 and would pass" in found.weak
+    assert "grade 1 throughout misses 4 of 26 and would pass" in found.weak
     stricter = guesses(SEEN, range(5), 15, 1)
     assert not stricter.constants[0].passed
-    assert "always 0 misses 6 of 26, within 10 % of the 15 % that may miss" in stricter.weak
+    assert "grade 0 throughout misses 6 of 26, within 10 % of the limit of 15 % missed" in stricter.weak
 
 
 def test_an_even_key_of_a_hundred_is_not_weak() -> None:
@@ -64,11 +64,11 @@ def test_few_items_are_weak_because_chance_passes_them() -> None:
     # No miss: .4^2 .6^3 = .03456; one: 2 * .6 * .4 * .6^3 + 3 * .4 * .6^2 * .4^2 = .1728.
     found = guesses([0, 1, 2, 3, 4], range(5), 20, 1)
     assert found.chance_passes == pytest.approx(0.20736)
-    assert found.weak == ("grades by chance would pass 20.7 % of the time, more than 5 %",)
+    assert found.weak == ("random grades would pass 20.7 % of the time, more than 5 %",)
 
 
 def test_where_the_middle_grade_agrees_with_every_key_the_exam_is_always_weak() -> None:
-    assert "always 1 misses 0 of 60 and would pass" in guesses([0, 1, 2] * 20, range(3), 20, 1).weak
+    assert "grade 1 throughout misses 0 of 60 and would pass" in guesses([0, 1, 2] * 20, range(3), 20, 1).weak
     assert guesses([0, 1] * 30, range(2), 20, 0).weak == ()
 
 
@@ -79,7 +79,9 @@ def test_an_exam_without_items_has_no_guess() -> None:
 
 def test_a_weak_exam_needs_a_reason_and_another_one_none() -> None:
     weak = guesses(SEEN, range(5), 30, 1)
-    with pytest.raises(ProjectError, match=r"always 0 misses 6 of 26 and would pass; always 1 .* give a reason why"):
+    with pytest.raises(
+        ProjectError, match=r"grade 0 throughout misses 6 of 26 and would pass; grade 1 .* give a reason"
+    ):
         require_telling(weak, "  ")
     require_telling(weak, "a trial with two people")
     require_telling(guesses([0, 1, 2, 3, 4] * 20, range(5), 20, 1), "")
@@ -87,12 +89,12 @@ def test_a_weak_exam_needs_a_reason_and_another_one_none() -> None:
 
 def test_what_is_near_passing_is_told_up_to_the_margin_itself() -> None:
     """Of four grades, each the key of 25 items, every constant and chance itself miss 75 %: 10 more than 65."""
-    near = "within 10 % of the 65 % that may miss"
+    near = "within 10 % of the limit of 65 % missed"
     found = guesses([0, 1, 2, 3] * 25, range(4), 65, 0)
     assert (found.items, found.most_missed, found.chance_missed) == (100, 65, 0.75)
     assert found.chance_passes < 0.05
     assert found.weak == (
-        *(f"always {grade} misses 75 of 100, {near}" for grade in range(4)),
-        f"grades by chance miss 75 % on average, {near}",
+        *(f"grade {grade} throughout misses 75 of 100, {near}" for grade in range(4)),
+        f"random grades miss 75 % on average, {near}",
     )
     assert guesses([0, 1, 2, 3] * 25, range(4), 64, 0).weak == ()

@@ -41,7 +41,7 @@ def test_kappas_are_those_of_sklearn_and_lie_where_they_are_defined(answers: lis
     for weights, kappa in ((None, found.kappa), ("quadratic", found.kappa_quadratic)):
         if len({*own, *right}) == 1:
             assert (kappa.value, kappa.low, kappa.high) == (None, None, None)
-            assert kappa.reason == "both gave one and the same grade throughout"
+            assert kappa.reason == "both gave every pair the same single grade"
         else:
             assert kappa.value == pytest.approx(cohen_kappa_score(own, right, weights=weights, labels=range(5)))
         if kappa.low is not None and kappa.high is not None:
@@ -84,7 +84,7 @@ def test_what_was_missed_and_not_looked_at_again_leaves_the_second_share_open() 
     found = outcome([Answer(0, 4, None), Answer(0, 3, 3), Answer(1, 1, None)], 1)
     assert found.missed_first.value == pytest.approx(2 / 3)
     assert found.missed_after.value is None
-    assert found.missed_after.reason == "1 of 2 missed clips not looked at again yet"
+    assert found.missed_after.reason == "1 of 2 missed clips not yet looked at again"
 
 
 def test_a_kappa_that_most_resamples_do_not_have_gets_no_interval() -> None:
@@ -123,7 +123,7 @@ def test_the_group_is_the_mean_of_its_people_and_its_interval_that_of_all_resamp
 
 def test_a_group_of_one_has_no_interval_and_an_empty_one_no_mean() -> None:
     alone = outcome(answered([(0, 4), (1, 1), (2, 2)]), 1, resamples=10)
-    assert together([alone]).missed_first.reason == "one person alone has no interval"
+    assert together([alone]).missed_first.reason == "one person alone gives no interval"
     assert together([alone]).missed_first.value == pytest.approx(1 / 3)
     assert together([]).kappa.reason == "nobody has handed an exam in yet"
     same: Outcome = outcome(answered([(2, 2)]), 1)

@@ -65,7 +65,7 @@ def test_the_draw_takes_the_top_candidates_that_nobody_has_graded_or_holds(fresh
 def test_what_was_asked_for_and_is_not_there_is_said(fresh: Round) -> None:
     report = fresh.hold(queries=5, pairs=30)
     assert (report.items, report.queries) == (60, 3)
-    assert report.short == "Asked for 5 queries with 30 pairs each; there were only 60 pairs of 3 queries to be had."
+    assert report.short == "Asked for 5 queries with 30 pairs each; only 60 pairs of 3 queries are available."
     with pytest.raises(ProjectError, match="at least one query"):
         fresh.hold(queries=0)
 
@@ -104,7 +104,7 @@ def test_people_wait_for_the_key_and_are_told_nothing_until_it_is_there(fresh: R
         assert fresh.act(who, "go_on") == desk, "there is nothing to go on to"
         (attempt,) = my_exam(fresh.project, fresh.person(who)).attempts
         assert (attempt.result, attempt.missed, attempt.by_grade) == (None, (), ())
-    with pytest.raises(ProjectError, match="waits for the key"):
+    with pytest.raises(ProjectError, match="waits for the answer key"):
         grant_retake(fresh.project, fresh.lead, fresh.person(0).annotator_id, now=NOW)
     assert fresh.close() == 2
     assert {fresh.phase(who) for who in (0, 1)} == {ExamPhase.RESULT}
@@ -125,7 +125,7 @@ def test_the_key_is_the_median_of_everybody_who_finished_half_up(fresh: Round) -
 
 
 def test_a_round_is_not_closed_before_two_have_finished_nor_twice(fresh: Round) -> None:
-    with pytest.raises(ProjectError, match="no exam just now"):
+    with pytest.raises(ProjectError, match="no exam is open"):
         fresh.close()
     fresh.hold()
     fresh.finish(0, 2)
@@ -135,7 +135,7 @@ def test_a_round_is_not_closed_before_two_have_finished_nor_twice(fresh: Round) 
     assert set(fresh.key().values()) == {None}
     fresh.act(1, "hand_in")
     fresh.close()
-    with pytest.raises(ProjectError, match="has its key already"):
+    with pytest.raises(ProjectError, match="already has its answer key"):
         fresh.close()
 
 
@@ -188,14 +188,14 @@ def test_a_round_whose_key_a_constant_passes_is_closed_for_a_reason_only(fresh: 
     seen = preview_exam_key(fresh.project, fresh.lead)
     assert seen.grades == (6, 0, 0, 0, 0)
     assert [(one.missed, one.passed) for one in seen.guesses.constants][:3] == [(0, True), (0, True), (6, False)]
-    with pytest.raises(ProjectError, match="always 0 misses 0 of 6 and would pass"):
+    with pytest.raises(ProjectError, match="grade 0 throughout misses 0 of 6 and would pass"):
         fresh.close("")
     assert set(fresh.key().values()) == {None}
     assert fresh.phase(0) is ExamPhase.WAITING
     assert exam_although(fresh.project, fresh.lead) is None
     fresh.close("  they are  all unrelated")
     reserve = exam_although(fresh.project, fresh.lead)
-    assert "always 0 misses 0 of 6 and would pass" in reserve[0]
+    assert "grade 0 throughout misses 0 of 6 and would pass" in reserve[0]
     assert reserve[1] == "they are all unrelated"
     assert preview_exam_key(fresh.project, fresh.lead) is None, "the key is there"
 
@@ -210,7 +210,7 @@ def test_a_leads_own_key_that_a_constant_passes_waits_for_a_reason(fresh: Round)
     assert set(fresh.key().values()) == {None}
     seen = preview_exam_key(fresh.project, fresh.lead)
     assert seen.grades == (0, 0, 0, 0, 6)
-    with pytest.raises(ProjectError, match="always 4 misses 0 of 6 and would pass"):
+    with pytest.raises(ProjectError, match="grade 4 throughout misses 0 of 6 and would pass"):
         fresh.close("")
     fresh.close("we have no others")
     assert set(fresh.key().values()) == {4}
@@ -230,7 +230,7 @@ def test_an_exam_of_open_pairs_is_held_as_it_was_looked_at(fresh: Round) -> None
     assert again.digest == seen.digest
     assert set_exam(fresh.project, fresh.lead, previewed=again.digest, **ask) == report
     fresh.finish(0, 2)
-    with pytest.raises(ProjectError, match="the open pairs are not what they were when you looked"):
+    with pytest.raises(ProjectError, match="the open pairs have changed since you looked"):
         set_exam(fresh.project, fresh.lead, previewed=seen.digest, **(ask | {"queries": 1}))
 
 
@@ -414,7 +414,7 @@ def test_answers_become_two_judgements_a_pair_once_a_lead_says_so(fresh: Round) 
         (verdict,) = fresh.rows(f"SELECT verdict FROM consensus WHERE pair_id = {pair}")[0]
         seats = fresh.rows(f"SELECT count(*) FROM seat WHERE pair_id = {pair}")[0][0]
         assert (verdict, seats) == (("consensus", 2) if abs(first - second) <= 1 else ("escalated", 4))
-    with pytest.raises(ProjectError, match="count already"):
+    with pytest.raises(ProjectError, match="already count"):
         use_exam(fresh.project, fresh.lead, now=LATER)
     assert {finding.check for finding in doctor(fresh.project, now=LATER).findings} <= {"videos"}
 

@@ -206,7 +206,7 @@ def test_numbers_that_make_no_sense_are_refused(settled: Judging, options: GoldO
 
 
 def test_without_a_known_grade_there_is_no_gold(videos: Judging) -> None:
-    with pytest.raises(ProjectError, match="no pair yet whose grade is known well"):
+    with pytest.raises(ProjectError, match="no pair has a known grade yet"):
         set_gold(videos.project, OPERATOR, GoldOptions(), now=LATER)
 
 
@@ -480,7 +480,7 @@ def test_a_gold_pair_on_somebodys_desk_is_not_shown_in_the_guideline(small: Judg
         small.grade(2, found.items[0].pair, 2, at=LATER)
         found = desk(small, 2, LATER)
     pair = found.items[0].pair
-    with pytest.raises(ProjectError, match="somebody has this pair on their desk"):
+    with pytest.raises(ProjectError, match="somebody is grading this pair"):
         choose_example(small.project, small.lead, pair, relevances[pair], "so it is", now=LATER)
     # Once they are away it may be; they are not asked about it any more.
     choose_example(small.project, small.lead, pair, relevances[pair], "so it is", now=LATER + 2 * HOUR)

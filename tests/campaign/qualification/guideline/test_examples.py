@@ -87,7 +87,7 @@ def test_a_pair_without_a_relevance_is_refused(judging: Judging, grades: tuple[i
 
 def test_a_grade_that_is_not_the_relevance_is_refused(judging: Judging) -> None:
     pair = settled(judging, 0, 3, 3)
-    with pytest.raises(ProjectError, match="the relevance of this pair is 3 now, not 4"):
+    with pytest.raises(ProjectError, match="the relevance of this pair is now 3, not 4"):
         choose(judging, pair, 4)
 
 
@@ -113,16 +113,16 @@ def test_a_pair_without_a_video_file_is_refused(judging: Judging) -> None:
 
 
 def test_a_pair_that_is_not_there_is_refused(judging: Judging) -> None:
-    with pytest.raises(ProjectError, match="no such pair"):
+    with pytest.raises(ProjectError, match="this pair no longer exists"):
         choose(judging, PairKey("nothing"), 3)
 
 
 def test_a_pair_is_refused_while_its_last_grade_may_be_corrected(judging: Judging) -> None:
     pair = settled(judging, 0, 3, 3)
-    with pytest.raises(ProjectError, match="may still correct it: choose it in 10 minutes"):
+    with pytest.raises(ProjectError, match="can still be corrected: choose it in 10 minutes"):
         choose(judging, pair, 3, at=NOW + 5 * 60 + 1)
     assert judging.grade(1, pair, 4, at=NOW + QUARTER_HOUR).status == "saved"  # it could indeed
-    with pytest.raises(ProjectError, match="may still correct it"):
+    with pytest.raises(ProjectError, match="can still be corrected"):
         choose(judging, pair, 4, at=LATER)
     choose(judging, pair, 4, at=NOW + 2 * QUARTER_HOUR + 1)
     assert judging.grade(1, pair, 3, at=NOW + 2 * QUARTER_HOUR + 1).status == "refused"
@@ -131,7 +131,7 @@ def test_a_pair_is_refused_while_its_last_grade_may_be_corrected(judging: Judgin
 def test_a_pair_on_somebodys_desk_is_refused_until_they_are_gone_and_then_nobody_can_grade_it(judging: Judging) -> None:
     pair = desk(judging.project, judging.annotators[0], now=NOW).items[0].pair
     adjudicate(judging.project, judging.lead, pair, 2, "clear enough", now=NOW)
-    with pytest.raises(ProjectError, match="somebody has this pair on their desk"):
+    with pytest.raises(ProjectError, match="somebody is grading this pair"):
         choose(judging, pair, 2, at=NOW + 60)
     choose(judging, pair, 2, at=NOW + QUARTER_HOUR + 60)
     assert judging.grade(0, pair, 2, at=NOW + QUARTER_HOUR + 61).status == "refused"
@@ -183,7 +183,7 @@ def test_a_clip_that_breaks_later_is_shown_no_more(judging: Judging) -> None:
     choose(judging, pair, 3)
     report_clip(judging.project, judging.annotators[0], pair, "damaged", now=LATER)
     assert shown(judging) == {}
-    with pytest.raises(ProjectError, match="no such example"):
+    with pytest.raises(ProjectError, match="this example of grade 3 no longer exists"):
         example_clip(judging.project, judging.annotators[0], 3)
     restore_clip(judging.project, judging.lead, pair, now=LATER)
     assert shown(judging) == {3: pair}

@@ -1,5 +1,6 @@
 """The guideline's words: what two versions differ in, what a lead may change when, what annotators are told of it."""
 
+import re
 import sqlite3
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from backend.campaign.qualification.guideline.versions import (
     guideline_versions,
     note_guideline_seen,
     reword_guideline,
+    set_guideline_from_file,
 )
 from backend.campaign.setup.people import accounts as people
 from backend.campaign.setup.project.model import Grading, Question
@@ -99,8 +101,8 @@ def test_once_somebody_graded_numbers_stay(judging: Judging) -> None:
     with pytest.raises(InputError) as refused:
         reword_guideline(judging.project, judging.lead, fewer, WHY, now=NOW)
     assert [problem.message for problem in refused.value.problems] == [
-        "has 4 grades: this campaign has 5, and somebody has graded",
-        "tolerance is 2: that of this campaign is 1, and somebody has graded",
+        "has 4 grades, but this campaign has 5, and somebody has graded",
+        "tolerance is 2, but this campaign has 1, and somebody has graded",
     ]
     assert judging.project.campaign.grading == OLD
 
@@ -127,7 +129,7 @@ def test_what_cannot_be_is_refused_and_nothing_changes(judging: Judging) -> None
 
 def test_of_two_leads_at_once_the_second_is_told(judging: Judging) -> None:
     reword_guideline(judging.project, judging.lead, relabelled(OLD, 3, "Quite"), WHY, now=NOW, based_on=1)
-    with pytest.raises(Overtaken, match=r"Lea changed the guideline meanwhile \(version 2\)"):
+    with pytest.raises(Overtaken, match=r"Lea changed the guideline in the meantime \(version 2\)"):
         reword_guideline(judging.project, judging.lead, relabelled(OLD, 3, "Good"), WHY, now=NOW, based_on=1)
 
 
@@ -164,3 +166,71 @@ def test_another_scale_from_the_beginning_is_the_first_version(tmp_path: Path) -
     (version,) = guideline_versions(project, OPERATOR)
     assert (version.version, version.grading) == (1, project.campaign.grading)
     assert len(version.grading.scale.meanings) == 2
+
+
+GERMAN = {"Well": "Gut", OLD.questions[0].title: "Passt es?"}
+
+
+def test_a_text_in_another_language_is_a_version_that_both_readers_count_in(judging: Judging) -> None:
+    project, (reader, other, *_) = judging.project, judging.annotators
+    new = replace(OLD, translations={"de": GERMAN})
+    number, changed = reword_guideline(project, judging.lead, new, "German too", now=NOW)
+    question = f"{OLD.questions[0].title} {OLD.questions[0].text}"
+    german = f"Passt es? {OLD.questions[0].text}"
+    assert changed == [Change("Question 1 (de)", question, german), Change("Grade 3, label (de)", "Well", "Gut")]
+    assert project.campaign.grading == new
+    assert guideline_versions(project, OPERATOR)[-1].grading == new
+    assert [one.where for one in guideline_news(project, reader, "de").changes] == ["Question 1", "Grade 3, label"]
+    assert (guideline_news(project, other, "en").reasons, guideline_news(project, other, "en").changes) == (
+        ["German too"],
+        [],
+    )
+    for person in (reader, other):
+        note_guideline_seen(project, person, number, now=NOW)
+    assert guideline_readers(project, OPERATOR) == {1: 2, number: 2}
+
+
+def test_the_note_of_an_example_may_be_translated_and_no_other_one(judging: Judging, tmp_path: Path) -> None:
+    lead, note = judging.lead.annotator_id, "The hand is there."
+    judging.rows(
+        "INSERT INTO example (grade, pair_id, note, lead_id, chosen_at) VALUES (3, 1, ?, ?, ?)", note, lead, NOW
+    )
+    new = replace(OLD, translations={"de": {note: "Die Hand ist da."}})
+    _, changed = reword_guideline(judging.project, judging.lead, new, "German too", now=NOW)
+    assert changed == [Change("Note “The hand is there.” (de)", "", "Die Hand ist da.")]
+    assert new.told(note, "de") == "Die Hand ist da."
+    file = tmp_path / "own.toml"
+    texts = [f'[[grades]]\nlabel = "{one.label}"\n' for one in OLD.scale.meanings]
+    file.write_text(f'tolerance = 1\n{"".join(texts)}[translations.de]\n"{note}" = "Die Hand."\n')
+    set_guideline_from_file(judging.project, OPERATOR, file, WHY, now=NOW)
+    assert judging.project.campaign.grading.translations == {"de": {note: "Die Hand."}}
+    judging.rows("UPDATE example SET withdrawn_at = ?", NOW)
+    with pytest.raises(ProjectError, match="nothing changed"):
+        set_guideline_from_file(judging.project, OPERATOR, file, WHY, now=NOW)
+    file.write_text(file.read_text().replace("The hand is", "A hand is"))
+    with pytest.raises(InputError, match=r"'A hand is there\.' is no text of this guideline"):
+        set_guideline_from_file(judging.project, OPERATOR, file, WHY, now=NOW)
+
+
+def test_a_text_without_a_translation_stays_as_it_is() -> None:
+    german = replace(OLD, translations={"de": GERMAN}).in_language("de")
+    assert [one.label for one in german.scale.meanings][2:4] == [OLD.scale.label(2), "Gut"]
+    assert (german.questions[0].title, german.questions[1:]) == ("Passt es?", OLD.questions[1:])
+    assert replace(german, scale=OLD.scale, questions=OLD.questions) == OLD
+    assert replace(OLD, translations={"de": GERMAN}).in_language("fr") == OLD
+
+
+@pytest.mark.parametrize(
+    ("texts", "told"),
+    [
+        ({"Good": "Gut"}, "translations.de: 'Good' is no text of this guideline"),
+        ({"": "Gut"}, "translations.de: '' is no text of this guideline"),
+        ({"Well": " "}, "translations.de: grade 3 has no label"),
+        ({"Well": "x" * 25}, "translations.de: the label of grade 3 has 25 characters: a button holds 24"),
+        ({"Well": OLD.scale.label(2)}, "translations.de: 2 grades have the label"),
+    ],
+)
+def test_a_translation_that_cannot_be_shown_is_refused(judging: Judging, texts: dict[str, str], told: str) -> None:
+    with pytest.raises(InputError, match=re.escape(told)):
+        reword_guideline(judging.project, judging.lead, replace(OLD, translations={"de": texts}), WHY, now=NOW)
+    assert len(guideline_versions(judging.project, OPERATOR)) == 1

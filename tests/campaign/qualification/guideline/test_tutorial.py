@@ -140,7 +140,7 @@ def test_clips_of_practice_are_for_whoever_is_signed_in_under_names_that_tell_no
     withdraw_practice(judging.project, judging.lead, figures.practice_id, now=NOW)
     with pytest.raises(NotAllowed):
         practice_clip(judging.project, nova, item.pair)
-    with pytest.raises(ProjectError, match="no practice pair"):
+    with pytest.raises(ProjectError, match="no longer a practice pair"):
         answer_practice(judging.project, nova, item.pair, 0, "k", now=NOW)
 
 
@@ -153,13 +153,13 @@ def test_a_pair_that_somebody_may_still_grade_is_refused_however_its_text_is_wri
     for who in (0, 1):
         judging.grade(who, pair.pair, 3)
     choose = choose_practice_pair
-    with pytest.raises(ProjectError, match="may still correct it"):
+    with pytest.raises(ProjectError, match="can still be corrected"):
         choose(judging.project, judging.lead, pair.pair, 3, WHY, now=NOW + 60)
     with pytest.raises(ProjectError, match="the relevance of this pair is 3, not 4"):
         choose(judging.project, judging.lead, pair.pair, 4, WHY, now=LATER)
     choose(judging.project, judging.lead, pair.pair, 3, WHY, now=LATER)
     assert [one.query for one in practice_figures(judging.project, judging.lead, now=LATER)] == [pair.query]
-    with pytest.raises(ProjectError, match="a practice pair already"):
+    with pytest.raises(ProjectError, match="already a practice pair"):
         choose(judging.project, judging.lead, pair.pair, 3, WHY, now=LATER)
 
 
@@ -167,7 +167,7 @@ def test_a_candidate_that_a_further_batch_may_hand_out_is_refused(judging: Judgi
     text, moment = judging.rows(
         "SELECT q.text, k.moment_id FROM candidate k JOIN query q USING (query_id) WHERE k.rank = 25 LIMIT 1"
     )[0]
-    with pytest.raises(ProjectError, match="a further batch may hand it out"):
+    with pytest.raises(ProjectError, match="a later batch may hand it out"):
         practise(judging, text=str(text), moment=int(str(moment)))
 
 
@@ -178,7 +178,7 @@ def test_a_practice_pair_that_the_exam_asks_is_hidden_and_comes_back(judging: Ju
     choose_practice_pair(judging.project, judging.lead, pair.pair, 3, WHY, now=LATER)
     set_exam(judging.project, OPERATOR, although="one pair will do here", now=LATER)
     (figures,) = practice_figures(judging.project, judging.lead, now=LATER)
-    assert figures.hidden == "it is asked in the exam, and practice would tell its grade"
+    assert figures.hidden == "it is in the exam, and practice would reveal its grade"
     assert practice_items(judging.project, nova, now=LATER) == []
     end_exam(judging.project, OPERATOR, now=LATER)
     assert len(practice_items(judging.project, nova, now=LATER)) == 1
@@ -244,12 +244,12 @@ def test_every_problem_of_a_file_is_named_by_row_and_nothing_is_taken(judging: J
     with pytest.raises(InputError) as refused:
         set_practice_from_file(judging.project, OPERATOR, file, now=NOW)
     assert [(problem.row, problem.message) for problem in refused.value.problems] == [
-        (4, "this text and moment stand in the file twice"),
+        (4, "this text and moment are in the file twice"),
         (5, "nowhere has no moment from 0 to 2.5 s"),
         (6, "start is 'zero', not a number of seconds"),
         (6, "grade is '7', not one of 0, 1, 2, 3, 4"),
-        (7, "a practice pair needs an explanation: say in a sentence or two why this grade is right"),
-        (8, "it is an open pair, which somebody may still have to grade"),
+        (7, "a practice pair needs an explanation: say in one or two sentences why this grade is right"),
+        (8, "it is an open pair, so somebody may still have to grade it"),
     ]
     assert practice_figures(judging.project, judging.lead, now=NOW) == []
 

@@ -134,10 +134,10 @@ def test_a_relevance_that_is_no_grade_is_refused(corpus_project: Project, tmp_pa
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("run", "there is a run called run already"),
-        (" run ", "there is a run called run already"),
-        ("  ", "the name cannot be read"),
-        ("a\x07b", "the name cannot be read"),
+        ("run", "there is already a run called run"),
+        (" run ", "there is already a run called run"),
+        ("  ", "the name has no visible characters"),
+        ("a\x07b", "the name has no visible characters"),
         ("x" * 101, "the name has 101 characters"),
     ],
 )
@@ -192,7 +192,7 @@ def test_a_project_with_kept_runs_is_well_and_comes_back_from_a_backup(corpus_pr
 
 
 def test_the_truth_of_a_project_is_what_its_release_holds(judging: Judging, tmp_path: Path) -> None:
-    with pytest.raises(ProjectError, match="no val query is finished with a settled pair yet"):
+    with pytest.raises(ProjectError, match="no val query is finished and has a settled pair"):
         truth_of_project(judging.project, OPERATOR, "val")
     for n, pair in enumerate(judging.pairs()):
         for who, grade in enumerate((n % 5,) * 2 if n % 3 else (0, 4, 0, 4)):
@@ -219,10 +219,10 @@ def test_the_real_runs_are_kept_with_their_names(corpus_project: Project, shared
 def test_a_kept_run_is_found_by_either_form_of_its_name(corpus_project: Project, tmp_path: Path) -> None:
     path = write(tmp_path, "run.json", RUN)
     assert add_run(corpus_project, OPERATOR, path, name="cafe\u0301", now=NOW).name == "caf\u00e9"
-    with pytest.raises(ProjectError, match="already: choose another name"):
+    with pytest.raises(ProjectError, match="there is already a run called"):
         add_run(corpus_project, OPERATOR, path, name="caf\u00e9", now=NOW)
     for unseen in ("a\u200bb", "\u3164", "a\ufe0f"):
-        with pytest.raises(ProjectError, match="the name cannot be read"):
+        with pytest.raises(ProjectError, match="the name has no visible characters"):
             add_run(corpus_project, OPERATOR, path, name=unseen, now=NOW)
     with sqlite3.connect(corpus_project.folder / "reelrank.db") as db:  # as an earlier release kept it
         db.execute("DROP TRIGGER kept_run_no_update")

@@ -142,7 +142,7 @@ def test_a_release_is_a_truth_that_never_changes(settled: Judging, keep: Keep, t
 
 def test_a_truth_is_named_once_it_has_something_to_score_against(judging: Judging, tmp_path: Path) -> None:
     assert truth_names(judging.project, OPERATOR) == []
-    with pytest.raises(ProjectError, match="no val query is finished with a settled pair yet"):
+    with pytest.raises(ProjectError, match="no val query is finished and has a settled pair"):
         score_kept_runs(judging.project, OPERATOR, "settled val")
     (test,) = [query for query in list_queries(judging.project, OPERATOR) if query.split.value == "test"]
     for pair in query_pairs(judging.project, OPERATOR, test.query_id):
@@ -155,7 +155,7 @@ def test_a_truth_is_named_once_it_has_something_to_score_against(judging: Judgin
     # A kept truth cannot pass for what the project says itself.
     (tmp_path / "settled val.json").write_text(json.dumps(truth))
     for path, name in (("val.json", "settled val"), ("val.json", " settled  test"), ("settled val.json", None)):
-        with pytest.raises(ProjectError, match="the name of the project's own settled pairs: choose another name"):
+        with pytest.raises(ProjectError, match="reserved for the project's own settled pairs: choose another name"):
             add_truth(judging.project, OPERATOR, tmp_path / path, name=name, now=NOW)
     add_truth(judging.project, OPERATOR, tmp_path / "val.json", name="last year", now=NOW)
     assert [kept.name for kept in list_truths(judging.project, OPERATOR)] == ["last year"]
@@ -377,7 +377,7 @@ def test_lengths_of_videos_are_kept_with_the_files_that_tell_them(settled: Judgi
     assert board.scores is not None
     (case,) = board.scores.cases([0])
     view = score_case(board.scores, case, ["names"], board.inputs.facts)
-    assert case_bars_told(view.unmeasured).startswith("How long 1 video is was not told")
+    assert case_bars_told(view.unmeasured).startswith("The duration of 1 video is unknown")
     assert case_bars_told(view.unmeasured) in report_page(
         board.scores, board.inputs, made=datetime(2026, 1, 2, tzinfo=UTC)
     )

@@ -104,21 +104,25 @@ def test_a_wrong_cell_of_the_raw_annotations_is_named(text: str, expected: str) 
         (HEADER, '1, ,v,.5,"[1, 2]"', "row 2: query is ' ', not a text"),
         (HEADER, '1,q,,.5,"[1, 2]"', "row 2: video_name is '', not a name"),
         (HEADER, ',q,v,.5,"[1, 2]"', "row 2: pair_id is '', not a whole number from 0 on"),
-        (HEADER, '1,q,v,.5,"[1, 2]"\n1,q,v,.5,"[2, 3]"', "row 3: pair 1 stands in row 2 already"),
-        (HEADER, '1,q,v,.5,"[1, 2]"\n2, q,v,.5,"[1.0, 2]"', "row 3: this query and moment stand in row 2 already"),
+        (HEADER, '1,q,v,.5,"[1, 2]"\n1,q,v,.5,"[2, 3]"', "row 3: pair 1 was already given in row 2"),
+        (HEADER, '1,q,v,.5,"[1, 2]"\n2, q,v,.5,"[1.0, 2]"', "row 3: this query and moment were already given in row 2"),
         (HEADER + ",split", '1,q,v,.5,"[1, 2]",train', "row 2: split is 'train', not val or test"),
         (
             HEADER + ",split",
             '1,q,v,.5,"[1, 2]",val\n2,q,v,.5,"[2, 3]",test',
-            "row 3: this query is in split test here and val in row 2",
+            "row 3: this query is in split test here, but in val in row 2",
         ),
         (HEADER + ",rank", '1,q,v,.5,"[1, 2]",0', "row 2: rank is '0', not a whole number from 1 on"),
         (HEADER + ",rank", '1,q,v,.5,"[1, 2]",', "row 2: rank is '', not a whole number from 1 on"),
-        (HEADER + ",rank", '1,q,v,.5,"[1, 2]",4\n2,q,v,.5,"[2, 3]",4', "row 3: rank 4 of this query stands in row 2"),
+        (
+            HEADER + ",rank",
+            '1,q,v,.5,"[1, 2]",4\n2,q,v,.5,"[2, 3]",4',
+            "row 3: rank 4 of this query was already given in row 2",
+        ),
         (
             HEADER + ",query_id",
             '1,q,v,.5,"[1, 2]",4\n2,q,v,.5,"[2, 3]",5',
-            "row 3: this query has the number 5 here and 4 in row 2",
+            "row 3: this query has the number 5 here, but 4 in row 2",
         ),
         (HEADER + ",query_id", '1,q,v,.5,"[1, 2]",4\n2,p,v,.5,"[2, 3]",4', "row 3: query 4 has another text in row 2"),
         (HEADER + ",query_id", '1,q,v,.5,"[1, 2]",x', "row 2: query_id is 'x', not a whole number from 0 on"),
@@ -126,7 +130,7 @@ def test_a_wrong_cell_of_the_raw_annotations_is_named(text: str, expected: str) 
         (
             HEADER + ",duration",
             '1,q,v,.5,"[1, 2]",9\n2,q,v,.5,"[2, 3]",8',
-            "row 3: video 'v' lasts 8.0 s here and 9.0 s in row 2",
+            "row 3: video 'v' lasts 8.0 s here, but 9.0 s in row 2",
         ),
     ],
 )
@@ -250,7 +254,7 @@ def test_everything_that_both_files_say_is_read() -> None:
 def test_a_pair_is_re_opened_only_after_four_grades(seats: int) -> None:
     rows = "".join(f"{pair},{n},1,1\n" for pair, most in ((9, 4), (8, seats), (7, 0)) for n in range(most))
     assert problems("pair_id,worker,relevance,re_opened\n" + rows + "5,1,1,\n") == [
-        f"raw.csv, row {5 + seats}: pair 8 is re_opened, but has {seats} of the 4 grades before"
+        f"raw.csv, row {5 + seats}: pair 8 is marked re_opened, but only {seats} of its first 4 grades are there"
     ]
 
 

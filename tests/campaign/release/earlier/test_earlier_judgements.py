@@ -268,15 +268,16 @@ def test_what_contradicts_the_project_is_refused_with_its_row(judging: Judging) 
         ),
     )
     assert found == [
-        f"raw.csv, row 2: pair {first.pair_id} has judgements in the project already",
+        f"raw.csv, row 2: pair {first.pair_id} already has judgements in the project",
         "raw.csv, row 3: Worker 66 is a lead here, and leads do not grade",
-        f"pairs.csv, row 2: pair {second.pair_id} is another query and moment in the project",
+        f"pairs.csv, row 2: pair {second.pair_id} has another query and moment in the project",
         f"pairs.csv, row 3: this query and moment are pair {second.pair_id} in the project",
-        "pairs.csv, row 4: this query is in split train of the project, which is fixed once drawn: import into another "
-        "project",
+        "pairs.csv, row 4: this query is in split train of the project, and splits are fixed once drawn: import into "
+        "another project",
         "pairs.csv, row 5: video v77 has no duration: add a column duration, or import its moments first",
         "pairs.csv, row 6: start 70.0 is outside the video, which lasts 60.0 s",
-        "pairs.csv, row 7: pair 800 is known by its number alone, and judged so: import into another project",
+        "pairs.csv, row 7: pair 800 has judgements in the project, but no query and moment to compare: import into "
+        "another project",
         "pairs.csv, row 8: video v2 lasts 75.0 s here, but 60.0 s in the project",
     ]
 
@@ -287,13 +288,14 @@ def test_a_query_of_another_split_is_refused(judging: Judging) -> None:
     other = "test" if split == "val" else "val"
     pairs = f'pair_id,query,video_name,similarity,timestamp,split\n900,{pair.query},v1,0.5,"[50, 51]",{other}\n'
     assert refusal(judging.project, RAW + "900,71,3\n", pairs) == [
-        f"pairs.csv, row 2: this query is in split {other} here, but {split} in the project, which is fixed once drawn"
+        f"pairs.csv, row 2: this query is in split {other} here, but in {split} in the project, where splits are fixed "
+        "once drawn"
     ]
 
 
 def test_the_same_file_is_taken_once(empty: Project) -> None:
     take(empty, RAW + "1,1,3\n")
-    with pytest.raises(ProjectError, match=r"raw\.csv was imported on 2026-09-21 at 14:13 UTC already"):
+    with pytest.raises(ProjectError, match=r"raw\.csv was already imported on 2026-09-21 at 14:13 UTC"):
         take(empty, RAW + "1,1,3\n", now=LATER)
     assert take(empty, RAW + "2,1,3\n", now=LATER).people_added == 0, "worker 1 is the same person"
 

@@ -42,7 +42,7 @@ def summary_of(*rows: str) -> GradeSummary:
         ),
         (
             "pair_id,worker,worker,relevance\n1,2,2,3\n",
-            "raw.csv, row 1: column 'worker' stands 2 times in the header",
+            "raw.csv, row 1: column 'worker' occurs 2 times in the header: keep one",
         ),
         (HEADER + "a,b\n", "raw.csv, row 2: 2 columns where the header has 3"),
         (HEADER + "a,b,5\n", "raw.csv, row 2: relevance is '5', not one of 0, 1, 2, 3, 4"),
@@ -139,7 +139,7 @@ def test_a_pair_is_re_opened_in_every_row_or_in_none() -> None:
     raw = read(header + "a,1,0,\nb,1,1,1\na,2,4,\nb,2,1,1\n")
     assert (raw.re_opened.tolist(), raw.may_go_on, raw.decided.tolist()) == ([False, True], True, [-1, -1])
     assert problems_of(header + "a,1,0,1\nb,1,1,\na,2,4,\nc,1,1,yes\na,3,1,0\nb,2,1,\n") == [
-        "raw.csv, row 4: re_opened is empty here and 1 in another row of pair 'a'",
+        "raw.csv, row 4: re_opened is empty here, but 1 in another row of pair 'a'",
         "raw.csv, row 5: re_opened is 'yes', not 1 or empty",
         "raw.csv, row 6: re_opened is '0', not 1 or empty",
     ]

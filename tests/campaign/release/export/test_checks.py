@@ -102,15 +102,15 @@ def test_numbers_texts_moments_and_pairs_stand_once() -> None:
         entry(4, 4, "  ", graded(pair_id=8), graded("w", end=0.02)),
     ])  # fmt: skip
     assert told(val, test) == [
-        "val.json, row 1: query 1, pair 7: the moment [0.0, 4.0) of 'v' stands there already, as moment 1",
-        "val.json, row 2: query 1: the query's number stands in val.json, row 1, too",
-        "val.json, row 2: query 1: the text ' A dog. ' stands in val.json, row 1, too",
-        "val.json, row 2: query 1, pair 6: the pair 6 stands in val.json, row 1, moment 2, too",
-        "test.json, row 1: query 2, pair 5: the pair 5 stands in val.json, row 1, moment 1, too",
-        "test.json, row 2: query 2: the query's number stands in test.json, row 1, too",
+        "val.json, row 1: query 1, pair 7: the moment [0.0, 4.0) of 'v' was already given, as moment 1",
+        "val.json, row 2: query 1: the query's number is also in val.json, row 1",
+        "val.json, row 2: query 1: the text ' A dog. ' is also in val.json, row 1",
+        "val.json, row 2: query 1, pair 6: the pair 6 is also in val.json, row 1, moment 2",
+        "test.json, row 1: query 2, pair 5: the pair 5 is also in val.json, row 1, moment 1",
+        "test.json, row 2: query 2: the query's number is also in test.json, row 1",
         "test.json, row 2: query 2: has no moment",
         "test.json, row 3: query 3: the text is empty",
-        "test.json, row 4: query 4: the text '  ' stands in test.json, row 3, too",
+        "test.json, row 4: query 4: the text '  ' is also in test.json, row 3",
         "test.json, row 4: query 4: the text is empty",
     ]
 
@@ -136,10 +136,10 @@ def test_nothing_that_people_judged_trains_and_no_query_has_too_many() -> None:
         ]
     }
     assert training(sets, truth) == [
-        "top1.json, row 1: query 9: the text 'A bird. ' is judged in test.json, and must not train",
-        "top1.json, row 1: query 9: val.json has a query of this number",
-        "top1.json, row 2: query 9: the query's number stands in top1.json, row 1, too",
-        "top1.json, row 2: query 9: val.json has a query of this number",
+        "top1.json, row 1: query 9: the text 'A bird. ' is judged in test.json, so it must not be in a training set",
+        "top1.json, row 1: query 9: val.json also has a query of this number",
+        "top1.json, row 2: query 9: the query's number is also in top1.json, row 1",
+        "top1.json, row 2: query 9: val.json also has a query of this number",
         "top1.json, row 2: query 9: has 2 moments, more than 1",
         "top1.json, row 3: query 7: the text is empty",
         "top1.json, row 3: query 7: has no moment",
@@ -155,9 +155,9 @@ def test_weights_fall_and_stand_at_moments_that_can_be() -> None:
     sets = {2: [entry(1, 1, "A dog.", *largest[:2])], 9: [entry(1, 1, "A dog.", *largest)]}
     assert training(sets) == [
         "top9.json, row 1: query 1, moment 2: has no `similarity`, which is its weight",
-        "top9.json, row 1: query 1, moment 3: similarity 0.9 is above 0.5 of the moment before",
-        "top9.json, row 1: query 1, moment 5: similarity 0.95 is above 0.9 of the moment before",
-        "top9.json, row 1: query 1, moment 6: the moment [3.0, 9.0) of 'v' stands there already, as moment 4",
+        "top9.json, row 1: query 1, moment 3: similarity 0.9 is higher than 0.5 of the moment before it",
+        "top9.json, row 1: query 1, moment 5: similarity 0.95 is higher than 0.9 of the moment before it",
+        "top9.json, row 1: query 1, moment 6: the moment [3.0, 9.0) of 'v' was already given, as moment 4",
         "top9.json, row 1: query 1, moment 7: video 'nowhere' is not in video_corpus.json",
         "top9.json, row 1: query 1, moment 8: similarity -2.0 is not between -1 and 1",
     ]
@@ -186,15 +186,15 @@ def test_a_set_that_is_no_cut_of_the_next_larger_one_is_told_where() -> None:
     }
     assert training(sets) == [
         "top2.json, row 1: query 5: is not in top3.json",
-        "top2.json, row 2: query 1, moment 1: is another than in top3.json, row 2",
-        "top2.json, row 2: query 1, moment 2: is another than in top3.json, row 2",
+        "top2.json, row 2: query 1, moment 1: differs from top3.json, row 2",
+        "top2.json, row 2: query 1, moment 2: differs from top3.json, row 2",
         "top2.json, row 3: query 2: has another text in top3.json",
-        "top2.json, row 3: query 2: has 1 moments, of the 2 that top3.json has for it",
-        "top2.json, row 6: query 7, moment 1: is another than in top3.json, row 6",
-        "top2.json, row 6: query 7, moment 2: is another than in top3.json, row 6",
+        "top2.json, row 3: query 2: has 1 moments, but top3.json has 2 for it",
+        "top2.json, row 6: query 7, moment 1: differs from top3.json, row 6",
+        "top2.json, row 6: query 7, moment 2: differs from top3.json, row 6",
         "top2.json: query 6 is missing; top3.json has it in row 5",
         "top1.json, row 1: query 2: has another text in top2.json",
-        "top1.json, row 2: query 1, moment 1: is another than in top2.json, row 2",
+        "top1.json, row 2: query 1, moment 1: differs from top2.json, row 2",
         "top1.json: query 5 is missing; top2.json has it in row 1",
         "top1.json: query 3 is missing; top2.json has it in row 4",
         "top1.json: query 4 is missing; top2.json has it in row 5",

@@ -51,7 +51,7 @@ def test_every_change_is_told_with_its_reason(twice: Judging, tmp_path: Path) ->
     first, third, fifth, late = (twice.pairs()[at] for at in (0, 2, 4, 39))
     found = release_changes(project, twice.lead, "v1", "v2")
     assert [(one.query_id, one.before, one.reason) for one in found.queries] == [
-        (str(late.query_id), "", "left out there: pairs of it waited for grades")
+        (str(late.query_id), "", "left out of the other release: some of its pairs waited for grades")
     ]
     assert {(one.pair_id, one.before, one.after) for one in found.pairs} == {
         *((str(third.pair_id), None, 1), (str(fifth.pair_id), 4, 0)),
@@ -96,7 +96,7 @@ def test_further_grades_and_left_out_decisions_are_told(judging: Judging) -> Non
     reasons = {one.pair_id: one.reason for one in release_changes(project, lead, "v1", "v2").pairs}
     assert reasons == {
         str(pairs[0].pair_id): "consensus became escalated; grades 3, 3 became 3, 0",
-        str(pairs[1].pair_id): "consensus became adjudicated; what leads decide is left out of one of them; "
+        str(pairs[1].pair_id): "consensus became adjudicated; one of the releases leaves adjudicated pairs out; "
         "Lea decided on 3: as they say",
     }
 
@@ -116,5 +116,5 @@ def test_releases_without_pairs_are_compared_by_their_truth(tmp_path: Path) -> N
 
 
 def test_what_is_no_release_is_refused(twice: Judging) -> None:
-    with pytest.raises(ProjectError, match="there is no release called v3; there is v2, v1"):
+    with pytest.raises(ProjectError, match="there is no release called v3; the project has v2, v1"):
         release_changes(twice.project, twice.lead, "v1", "v3")

@@ -48,8 +48,8 @@ def test_queries_and_relevances_that_differ_are_told_in_the_order_of_the_first_r
     assert found.queries == (
         QueryChange("1", "val: A dog.", "val: A big dog.", ""),
         QueryChange("2", "val: A cat.", "test: A cat.", ""),
-        QueryChange("3", "val: A cow.", "", "left out there: no pair of it had a relevance"),
-        QueryChange("4", "", "test: A fly.", "left out there: pairs of it waited for grades"),
+        QueryChange("3", "val: A cow.", "", "left out of the other release: none of its pairs had a relevance"),
+        QueryChange("4", "", "test: A fly.", "left out of the other release: some of its pairs waited for grades"),
     )
     assert found.pairs == (
         PairChange("1", "A big dog.", "11", "v", 1.0, 3.0, 4, None, "Lea did this; and that"),
@@ -81,7 +81,7 @@ def test_a_release_and_itself_are_equal() -> None:
 
 @pytest.mark.parametrize(
     ("left_out", "reason"),
-    [({}, ""), ({"2": "unfinished"}, ""), ({"1": "withdrawn"}, "left out there: withdrawn")],
+    [({}, ""), ({"2": "unfinished"}, ""), ({"1": "withdrawn"}, "left out of the other release: withdrawn")],
 )
 def test_why_a_query_is_left_out_is_told_as_far_as_it_is_known(left_out: dict[str, str], reason: str) -> None:
     found = compare(release("v1", {"1": ("val", "A dog.")}, {}), release("v2", {}, {}, left_out=left_out), {})
@@ -102,16 +102,16 @@ HANDED_OUT = JudgedSpan("1", "open")
         (HANDED_OUT, CONSENSUS, (True, True), "open became consensus; grades none became 3, 4"),
         (DISCARDED, DECIDED, (True, True), "discarded became adjudicated; grades 0, 4, 1, 3 became 3, 4"),
         (CONSENSUS, DECIDED, (True, True), "consensus became adjudicated"),
-        (DECIDED, DECIDED, (True, True), "a lead decided otherwise"),
+        (DECIDED, DECIDED, (True, True), "a lead gave another relevance"),
         (DECIDED, DECIDED, (False, False), ""),
-        (DECIDED, DECIDED, (True, False), "what leads decide is left out of one of them"),
-        (DECIDED, DECIDED, (False, True), "what leads decide is left out of one of them"),
+        (DECIDED, DECIDED, (True, False), "one of the releases leaves adjudicated pairs out"),
+        (DECIDED, DECIDED, (False, True), "one of the releases leaves adjudicated pairs out"),
         (CONSENSUS, DECIDED, (True, False),
-            "consensus became adjudicated; what leads decide is left out of one of them"),
+            "consensus became adjudicated; one of the releases leaves adjudicated pairs out"),
         (DECIDED, CONSENSUS, (True, False), "adjudicated became consensus"),
         (CONSENSUS, CONSENSUS, (True, False), ""),
-        (None, CONSENSUS, (True, True), "handed out since"),
-        (CONSENSUS, None, (True, True), "not among its pairs any more"),
+        (None, CONSENSUS, (True, True), "handed out in the meantime"),
+        (CONSENSUS, None, (True, True), "no longer among its pairs"),
     ],
 )  # fmt: skip
 def test_why_a_relevance_is_another_one(

@@ -265,7 +265,7 @@ def test_what_cannot_be_is_refused_before_the_work(
     monkeypatch.setattr(sentence, "load", lambda spec: pytest.fail("work was begun"))
     with pytest.raises(ProjectError, match="5 is not a relevance above 0: choose 1 to 4"):
         export_form(project, OPERATOR, tmp_path / "out", "qvhighlights", threshold=5)
-    with pytest.raises(ProjectError, match="a threshold is for qvhighlights: trec has every relevance"):
+    with pytest.raises(ProjectError, match="only qvhighlights takes a threshold: trec has every relevance"):
         export_form(project, OPERATOR, tmp_path / "out", "trec", threshold=3)
     with pytest.raises(ProjectError, match="exists already and is not empty"):
         export_form(project, OPERATOR, project.folder, "trec")

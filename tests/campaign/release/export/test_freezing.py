@@ -44,7 +44,7 @@ def idle(settled: Judging, monkeypatch: pytest.MonkeyPatch) -> Judging:
 @pytest.mark.parametrize("out", [".", "../here", "sub/.."])
 def test_the_working_folder_is_refused_at_once(idle: Judging, here: Path, out: str) -> None:
     """`reelrank export DIR .` worked for minutes and then ended in a traceback."""
-    with pytest.raises(ProjectError, match="is the folder you are in: name a new one"):
+    with pytest.raises(ProjectError, match="is the current folder: name a new one"):
         export_release(idle.project, OPERATOR, Path(out), PARTLY, now=NOW)
 
 
@@ -57,8 +57,8 @@ def test_the_working_folder_is_refused_at_once(idle: Judging, here: Path, out: s
         ("/proc/nowhere/release", "/proc cannot be written"),
         ("x" * 300, "cannot be written: File name too long"),
         ("project", "exists already and is not empty"),
-        ("project/cache/clips/release", "is the project's own place"),
-        ("project/reelrank.db-wal", "is the project's own place"),
+        ("project/cache/clips/release", "is reserved for the project itself"),
+        ("project/reelrank.db-wal", "is reserved for the project itself"),
     ],
 )
 def test_what_cannot_be_a_new_folder_is_refused_at_once(idle: Judging, tmp_path: Path, out: str, why: str) -> None:

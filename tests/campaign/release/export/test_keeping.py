@@ -80,7 +80,7 @@ def test_a_release_may_not_be_kept(settled: Judging, tmp_path: Path) -> None:
     assert not (settled.project.folder / "releases").exists()
     assert found(settled)["release-1"].file is None
     assert wrong(settled) == []
-    with pytest.raises(ProjectError, match="only the manifest was kept"):
+    with pytest.raises(ProjectError, match="only the manifest of the release release-1 was kept"):
         release_file(settled.project, settled.lead, "release-1")
     # Kept later, it is one that is there.
     assert export_release(settled.project, OPERATOR, None, now=NOW).name == "release-2"
@@ -95,7 +95,7 @@ def test_the_doctor_names_what_is_damaged_or_missing(settled: Judging) -> None:
     file.unlink()
     assert wrong(settled) == [f"v1: releases/{file.name} is missing"]
     assert found(settled)["v1"].megabytes is None
-    with pytest.raises(ProjectError, match="the release v1 is gone: put"):
+    with pytest.raises(ProjectError, match="the file of the release v1 is missing: put"):
         release_file(settled.project, settled.lead, "v1")
     export_release(settled.project, OPERATOR, None, now=NOW)  # the same content is the same file
     assert wrong(settled) == []
@@ -117,18 +117,18 @@ def test_a_release_whose_file_lies_elsewhere_is_not_given_out(
         digest = hashlib.sha256(manifest.encode()).hexdigest()
         what = {"name": "v1", "notes": "", "file": file, "file_sha256": sha256, "at": NOW, "by": None}
         releases.add(db, manifest, digest, **what)
-    assert wrong(settled) == [f"v1: {file} lies outside of releases/"]
+    assert wrong(settled) == [f"v1: {file} is outside of releases/"]
     assert found(settled)["v1"].megabytes is None
-    with pytest.raises(ProjectError, match="lies outside of the folder releases/"):
+    with pytest.raises(ProjectError, match="is outside of the folder releases/"):
         release_file(project, settled.lead, "v1")
-    with pytest.raises(ProjectError, match="lies outside of the folder releases/"):
+    with pytest.raises(ProjectError, match="is outside of the folder releases/"):
         release_changes(project, settled.lead, "v1", "v1")
 
 
 def test_a_release_whose_zip_was_changed_is_not_given_out(settled: Judging) -> None:
     file = export_release(settled.project, OPERATOR, None, name="v1", now=NOW).place
     file.write_bytes(b"another zip")
-    with pytest.raises(ProjectError, match=r"v1: .* is not the file that was made"):
+    with pytest.raises(ProjectError, match=r"v1: .* has changed since it was made"):
         release_file(settled.project, settled.lead, "v1")
 
 

@@ -71,7 +71,7 @@ def test_a_fourth_identical_release_needs_a_word_on_why(settled: Judging) -> Non
     for name in ("a", "b", "c"):
         export_release(settled.project, OPERATOR, None, name=name, now=NOW)
     files = sorted((settled.project.folder / "releases").iterdir())
-    with pytest.raises(ProjectError, match="a, b, c hold exactly this already"):
+    with pytest.raises(ProjectError, match="a, b, c already hold exactly this"):
         export_release(settled.project, OPERATOR, None, name="d", now=NOW)
     assert names(settled) == ["c", "b", "a"]
     assert sorted((settled.project.folder / "releases").iterdir()) == files

@@ -128,12 +128,12 @@ def test_what_is_said_before_is_what_is_made(judged: Judging, tmp_path: Path, op
 def test_without_a_finished_query_there_is_no_release(judging: Judging, tmp_path: Path) -> None:
     for at in range(18):
         grade(judging, at, 3, 3)
-    with pytest.raises(ProjectError, match="no query is finished yet: 2 pairs of the nearest one still wait"):
+    with pytest.raises(ProjectError, match="no query is finished yet: the nearest one still has 2 pairs waiting"):
         export_release(judging.project, OPERATOR, tmp_path / "out", now=NOW)
     for at in (18, 19):
         grade(judging, at, 0, 4, 0, 4)
     export_release(judging.project, OPERATOR, tmp_path / "out", now=NOW)
     for pair in judging.pairs()[:18]:
         adjudicate(judging.project, judging.lead, pair.pair, 1, "all anew", now=NOW)
-    with pytest.raises(ProjectError, match="no query would be in it"):
+    with pytest.raises(ProjectError, match="the release would have no query"):
         export_release(judging.project, OPERATOR, tmp_path / "other", LEAVE_OUT, now=NOW)

@@ -139,7 +139,7 @@ CHANGES: dict[str, tuple[str, Edit, str]] = {
     "a judged text trains": (TRAIN, lambda d: d[2].update(query="{t}"), "train_top20.json, row 3: query "),
     "sets that are not nested": (
         *(TRAIN, change(video_name="v0", timestamp=[50.0, 51.0])),
-        "train_top01.json, row 1: query {n}, moment 1: is another than in train_top20.json, row 1",
+        "train_top01.json, row 1: query {n}, moment 1: differs from train_top20.json, row 1",
     ),
     "a grade of 7": (RAW, row(0, relevance="7"), "raw_annotation.csv, row 2: relevance is '7', not one of 0, 1, 2, 3"),
     "another decision": (
@@ -147,7 +147,7 @@ CHANGES: dict[str, tuple[str, Edit, str]] = {
         "adjudicated 2 in raw_query_moment_pair.csv, and adjudicated 4 here",
     ),
     "a pair's row less": (PAIRS, lambda rows: rows.pop(0), "val.json, row 1: query {q}, pair {p}: is not in raw_query"),
-    "a pair's row twice": (PAIRS, lambda rows: rows.append(rows[0]), "pair {p} stands in row 2 already"),
+    "a pair's row twice": (PAIRS, lambda rows: rows.append(rows[0]), "pair {p} was already given in row 2"),
     "a verdict that is none": (PAIRS, row(0, verdict="fine"), "pair {p}: verdict 'fine' is not one of open, "),
     "a pair said to be left out": (
         PAIRS,
@@ -156,7 +156,7 @@ CHANGES: dict[str, tuple[str, Edit, str]] = {
     ),
     "a pair's rank in words": (PAIRS, row(0, rank="first"), "row 2: rank is 'first', not a whole number from 1 on"),
     "a video less": ("video_corpus.json", lambda d: d.pop("v0"), "video 'v0' is not in video_corpus.json"),
-    "an index twice": ("video_corpus.json", lambda d: d["v1"].__setitem__(1, 0), "video 'v1' has the index 0 of video"),
+    "an index twice": ("video_corpus.json", lambda d: d["v1"].__setitem__(1, 0), "video 'v1' has the same index 0"),
     "a duration in words": ("video_corpus.json", lambda d: d.update(v1="60 s"), "video 'v1' is \"60 s\", not"),
 }
 
@@ -175,7 +175,7 @@ def test_what_was_changed_is_named_with_its_place(release: Path, what: str) -> N
     edited(release, name, edit)
     text = (release / name).read_text().replace('"{q}"', str(words["q"])).replace("{t}", first["query"])
     (release / name).write_text(text)
-    assert any(problem.startswith(f"{name}: was changed: its SHA-256 is ") for problem in told(release))
+    assert any(problem.startswith(f"{name}: has changed: its SHA-256 is ") for problem in told(release))
     seal(release)
     found = told(release)
     assert any(expected.format(**words) in problem for problem in found), found
@@ -188,7 +188,7 @@ def test_files_that_are_missing_too_many_or_none_at_all(release: Path) -> None:
     (release / VAL).write_bytes(b"\xff[")
     found = told(release)
     assert "test.json: is missing; manifest.json names it" in found
-    assert "notes.txt: is one too many: manifest.json does not name it" in found
+    assert "notes.txt: is an extra file: manifest.json does not name it" in found
     assert any(problem.startswith("val.json: is not a list of queries in JSON: ") for problem in found)
     (release / "manifest.json").write_text("{}")
     assert any("manifest.json: is not a manifest: " in problem for problem in told(release))
@@ -202,7 +202,7 @@ def test_any_changed_byte_of_any_file_is_told(release: Path, data: st.DataObject
     place, byte = data.draw(st.integers(0, len(content) - 1)), data.draw(st.integers(0, 255))
     (release / name).write_bytes(content[:place] + bytes([byte]) + content[place + 1 :])
     same = content[place] == byte
-    assert any(problem.startswith(f"{name}: was changed") for problem in told(release)) is not same
+    assert any(problem.startswith(f"{name}: has changed") for problem in told(release)) is not same
     (release / name).write_bytes(content)
 
 
@@ -210,8 +210,8 @@ def test_totals_of_the_manifest_are_those_of_the_truth(release: Path) -> None:
     edited(release, "manifest.json", lambda said: said["released"].update(moments=7, test_queries=9))
     found = told(release)
     assert len(found) == 2
-    assert any(problem.startswith("manifest.json: says 7 moments, and the truth has ") for problem in found)
-    assert any(problem.startswith("manifest.json: says 9 test queries, and the truth has 1") for problem in found)
+    assert any(problem.startswith("manifest.json: says 7 moments, but the truth has ") for problem in found)
+    assert any(problem.startswith("manifest.json: says 9 test queries, but the truth has 1") for problem in found)
 
 
 def test_all_problems_are_told_at_once(release: Path) -> None:
@@ -267,7 +267,7 @@ def test_what_is_no_release_is_refused(tmp_path: Path) -> None:
     for name, why in {
         "empty": "is empty: a release has val.json",
         "file.txt": "is neither a folder nor a zip",
-        "other.zip": "is no release: it has none of manifest.json, val.json, test.json",
+        "other.zip": "is not a release: it has none of manifest.json, val.json, test.json",
         "nowhere": "is not there: name the folder or the zip",
     }.items():
         with pytest.raises(InputError, match=why):

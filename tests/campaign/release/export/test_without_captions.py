@@ -111,4 +111,4 @@ def test_a_lead_sees_that_there_is_none_and_statistics_count_moments(judging: Ju
     bare(judging, every=1)
     none = project_statistics(judging.project, OPERATOR)
     assert (none.moments, none.pairs) == (48, 48)
-    assert none.notes == ("no moment has a caption: each moment is counted as one pair",)
+    assert none.notes == ("no moment has a caption, so each moment is counted as one pair",)

@@ -62,7 +62,7 @@ def test_every_problem_of_every_file_is_told(tmp_path: Path) -> None:
         ("3.jsonl", 1),
         ("3.jsonl", 2),
     ]
-    with pytest.raises(InputError, match="stands twice"):
+    with pytest.raises(InputError, match="is named twice"):
         file_statistics([good, good])
     with pytest.raises(InputError, match="is a folder: name it alone"):
         file_statistics([good, tmp_path])

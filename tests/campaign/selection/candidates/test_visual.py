@@ -110,7 +110,7 @@ def test_without_any_video_nothing_is_written(project: Project) -> None:
 
 def test_a_model_that_is_not_there_is_told_with_what_to_do(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
-    with pytest.raises(EncoderUnavailable, match=r"'/no/such': there is no such folder; name the folder of one with"):
+    with pytest.raises(EncoderUnavailable, match=r"'/no/such': there is no such folder; name its folder with"):
         pool_candidates(project, OPERATOR, [], captions=False, visual="/no/such", now=NOW)
 
 

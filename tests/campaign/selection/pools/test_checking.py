@@ -160,7 +160,7 @@ def test_a_project_that_checks_nothing_has_no_report(judging: Judging) -> None:
 
 
 def test_the_draw_cannot_be_taken_back_and_the_record_not_be_changed(check: Judging) -> None:
-    with pytest.raises(ProjectError, match="this project checks a file of pools"):
+    with pytest.raises(ProjectError, match="the queries of this project come from a file of pools"):
         take_back_queries(check.project, OPERATOR, now=NOW)
     with closing(sqlite3.connect(check.project.folder / "reelrank.db")) as db:
         for table in ("pool_check", "pool_place"):

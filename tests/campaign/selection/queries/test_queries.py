@@ -160,7 +160,7 @@ def test_queries_that_people_have_worked_on_stay(judging: Judging) -> None:
     project, key = judging.project, judging.pairs()[0].pair
     anna = judging.annotators[0]
     desk(project, anna, now=NOW)
-    with pytest.raises(ProjectError, match=r"pairs are on the desk of Anna just now: .* in 15 minutes"):
+    with pytest.raises(ProjectError, match=r"pairs are handed out to Anna right now: .* in 15 minutes"):
         take_back_queries(project, OPERATOR, now=NOW)
     held = desk(project, anna, now=NOW).items[0].pair
     record_skips(project, anna, [SkipEvent(held, SkipKind.SKIP, "not mine", "k1")], now=NOW)

@@ -168,13 +168,13 @@ def test_settings_of_clips_are_what_clips_are_made_by(corpus_project: Project) -
     assert (changed.clips.context_s, changed.clips.max_bytes) == (3.5, 2**29)
     told = {one.name: one.value for one in campaign_settings(changed, OPERATOR)}
     assert told["Clips"] == "WebM (VP9 and Opus), at most 480 lines"
-    assert (told["Context"], told["Room for clips"]) == ("3.5 seconds", "0.5 GB")
-    assert told["Bucket of clips"] == "None"
+    assert (told["Context"], told["Disk space for clips"]) == ("3.5 seconds", "0.5 GB")
+    assert told["Bucket for clips"] == "None"
     path.write_text(f'{before}\n[clips]\nbucket = "s3://lab/clips"\nsigned_s = 60\n')
     shared = open_project(corpus_project.folder)
     assert (shared.clips.bucket, shared.clips.signed_s) == (Address("s3://lab/clips"), 60)
     told = {one.name: one.value for one in campaign_settings(shared, OPERATOR)}
-    assert told["Bucket of clips"] == "s3://lab/clips, desks sent there for 60 seconds"
+    assert told["Bucket for clips"] == "s3://lab/clips; browsers fetch from it with links valid for 60 seconds"
     for wrong in (
         *('format = "gif"', "height = 12", "context_s = 0", "cache_gb = 0", "lines = 7", "signed_s = 601"),
         *('bucket = "clips"', 'bucket = "https://a.example/clips"', 'bucket = "s3://key:secret@lab/clips"'),

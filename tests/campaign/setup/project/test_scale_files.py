@@ -60,6 +60,18 @@ def test_a_scale_of_ones_own_is_read_back_as_it_was_written(tmp_path: Path) -> N
     assert grading.reminders == ("Listen.",)
 
 
+def test_a_file_may_have_texts_in_other_languages_and_names_none_that_it_lacks(tmp_path: Path) -> None:
+    file = tmp_path / "own.toml"
+    file.write_text(OWN + '\n[translations.de]\n"Yes" = "Ja"\n"Listen." = "Hören Sie zu."\n')
+    project = init_project(tmp_path / "p", encoder="lexical", scale=str(file))
+    german = project.campaign.grading.in_language("de")
+    assert [one.label for one in german.scale.meanings] == ["No", "Perhaps", "Ja"]
+    assert (german.reminders, german.example_query) == (("Hören Sie zu.",), "A dog barks.")
+    file.write_text(file.read_text().replace('"Yes" =', '"Yess" ='))
+    with pytest.raises(InputError, match="'Yess' is no text of this guideline"):
+        scale_file.read(file)
+
+
 def test_without_a_scale_nothing_is_other_than_before(tmp_path: Path) -> None:
     assert init_project(tmp_path / "p", encoder="minilm").campaign == new_campaign()
 

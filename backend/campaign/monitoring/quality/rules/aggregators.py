@@ -20,7 +20,7 @@ from backend.core.progress import Steps
 from backend.scoring.statistics.agreement import Floats
 
 ITERATIONS = 100
-LEARNING = "learning how everybody errs"
+LEARNING = "estimating each annotator's errors"
 """What a progress bar calls it."""
 TOLERANCE = 1e-5
 """Of the mean log-likelihood of a pair: below that gain another iteration changes nothing worth having."""

@@ -1,4 +1,4 @@
-"""Measure everything that grades tell about agreement: over all pairs or some, by person, time and query."""
+"""Measure agreement over all pairs or some: by annotator, time and query."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -192,7 +192,7 @@ def _couples(couples: Couples) -> list[Couple]:
                 Couple(first, second, n, None, None, said("they share fewer than {pairs} pairs", pairs=MIN_SHARED))
             )
         else:
-            why = "" if plain is not None else "both gave one and the same grade throughout"
+            why = "" if plain is not None else "both gave every pair the same single grade"
             found.append(Couple(first, second, n, plain, quadratic, why))
     return found
 

@@ -8,11 +8,11 @@ NO_GRADES = said("No grade yet.")
 NOTHING_MET = said("No grade and no skip yet.")
 NOT_MEASURED = said("None of the grades has a measured time and a known clip.")
 NOBODY_ELSE = said("Nobody else graded these pairs.")
-NO_TIMES = said("The file of the earlier campaign does not say when the grades were given.")
+NO_TIMES = said("The file of the earlier campaign does not say when grades were given.")
 
 _SHARES = {
     FlagKind.TOO_FAST: said(
-        "{share} of {grades} came in less time than the clip can be judged in; more than {limit} is a flag."
+        "{share} of {grades} came faster than the clip can be judged; more than {limit} is a flag."
     ),
     FlagKind.UNSEEN: said(
         "{share} of {grades} came before half of the clip can have been on screen; more than {limit} is a flag."
@@ -20,9 +20,9 @@ _SHARES = {
 }
 
 _SKIPPED = {
-    FlagKind.SKIPS: said("{count:,} of {pairs} on the desk were skipped ({share}); more than {limit} is a flag."),
+    FlagKind.SKIPS: said("{count:,} of {pairs} handed out were skipped ({share}); more than {limit} is a flag."),
     FlagKind.REPORTS: said(
-        "{count:,} of {pairs} on the desk were reported as broken ({share}); more than {limit} is a flag."
+        "{count:,} of {pairs} handed out were reported as broken ({share}); more than {limit} is a flag."
     ),
 }
 
@@ -75,8 +75,8 @@ def drift(new: float, old: float, of_new: int, of_old: int, interval: Interval |
     """How the newest grades lie against those before, both measured by the others."""
     way = said("higher") if new >= old else said("lower")
     return said(
-        "Against the others, the newest {grades} are {by:.2f} {way} than the {before:,} before, {new} and {old}{sure}; "
-        "{limit:g} or more, with 0 outside the interval, is a flag.",
+        "Against the others, the newest {grades} are {by:.2f} {way} than the {before:,} earlier ones, "
+        "{new} and {old}{sure}; {limit:g} or more, with 0 outside the interval, is a flag.",
         grades=_grades(of_new),
         by=abs(new - old),
         way=way,
@@ -94,8 +94,9 @@ def agreement(
     """How often the newest grades agree with the other person's of the first round, and how often those before did."""
     agree = said("Within {tolerance} of", tolerance=tolerance) if tolerance else said("The same as")
     return said(
-        "{agree} the other first grade of the pair: {new} of the newest {grades}, {old} of the {before:,} "
-        "before{sure}; {limit:.0f} points less or worse, with 0 outside the interval, is a flag.",
+        "{agree} the other first grade of the pair: {new} of the newest {grades}, {old} of the "
+        "{before:,} earlier ones{sure}; a drop of {limit:.0f} points or more, with 0 outside the "
+        "interval, is a flag.",
         agree=agree,
         new=_percent(new),
         grades=_grades(of_new),
@@ -114,8 +115,8 @@ def few(n: int, fewest: int) -> str:
 def too_few_in_time(n: int, newest: int) -> str:
     """Why the newest grades cannot be held against those before."""
     return said(
-        "{grades} that can be compared are too few: the newest {newest} are held against {newest} before them at "
-        "least.",
+        "{grades} that can be compared are too few: the newest {newest} need at least {newest} "
+        "earlier ones to compare with.",
         grades=_grades(n),
         newest=newest,
     )

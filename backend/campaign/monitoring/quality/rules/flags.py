@@ -1,4 +1,4 @@
-"""What a lead may want to look at in somebody's work: eight figures, each with its base and what it is held against.
+"""Compute the eight figures behind quality flags, each with its base and what it is compared with.
 
 Two are shares of the pairs that somebody skipped. Every other figure is made of one number for each grade, or of none
 where nothing can be asked of it: 1 or 0 for what a grade is or is not (too fast, clip unseen, the grade given most,
@@ -6,12 +6,13 @@ near the other's), or how far it leans from the others'. So the figure, its cour
 are of one column. All limits are assumptions of this project but the 45 % (docs/decisions/058); no flag acts by itself.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from backend.campaign.judging.rules import SHORTEST_MS, too_fast, unseen
-from backend.campaign.monitoring.quality.model import BehindFlag, Flag, FlagKind, Stretch
+from backend.campaign.monitoring.quality.model import BehindFlag, Flag, FlagDismissal, FlagKind, Stretch
 from backend.campaign.monitoring.quality.rules import flag_words, people
 from backend.campaign.monitoring.quality.rules.pairs import NO_SKIPS, NOT_MEASURED, Grades, Skips, Truths
 from backend.campaign.monitoring.quality.rules.people import MOST_USED_SHARE, leanings, most_used
@@ -56,9 +57,15 @@ class Work:
 
     def of(self, annotator_id: int) -> "Work":
         """The grades of one person."""
-        mine = self.grades.annotator == annotator_id
-        columns = (self.leaning[mine], self.near[mine], self.too_fast[mine], self.unseen[mine])
-        return Work(self.grades.take(mine), self.highest, self.tolerance, *columns, self.skips.of(annotator_id))
+        return self._part(self.grades.annotator == annotator_id, self.skips.of(annotator_id))
+
+    def after(self, at: float) -> "Work":
+        """What was done after an instant; where a grade's time is not known, it was given before."""
+        return self._part(self.grades.timed & (self.grades.at > at), self.skips.take(self.skips.at > at))
+
+    def _part(self, which: Truths, skips: Skips) -> "Work":
+        columns = (self.leaning[which], self.near[which], self.too_fast[which], self.unseen[which])
+        return Work(self.grades.take(which), self.highest, self.tolerance, *columns, skips)
 
 
 def look_at(
@@ -80,8 +87,23 @@ def look_at(
     return Work(grades, highest, tolerance, leaning, _near(grades, tolerance), hasty, blind, skips)
 
 
-def flags_of(everybody: Work, annotator_id: int) -> tuple[Flag, ...]:
-    """The flags of one person, raised or not, in the order of `FlagKind`."""
+def flags_of(
+    everybody: Work, annotator_id: int, dismissals: Mapping[FlagKind, FlagDismissal] | None = None
+) -> tuple[Flag, ...]:
+    """The flags of one person, raised or not, in the order of `FlagKind`; some of which leads have dismissed."""
+    found = _flags(everybody, annotator_id)
+    return tuple(_dismissed(one, everybody, annotator_id, (dismissals or {}).get(one.kind)) for one in found)
+
+
+def _dismissed(flag: Flag, everybody: Work, annotator_id: int, dismissal: FlagDismissal | None) -> Flag:
+    """A raised flag stays dismissed unless the work after its dismissal raises it by itself."""
+    if dismissal is None or not flag.raised:
+        return flag
+    since = next(one for one in _flags(everybody.after(dismissal.at), annotator_id) if one.kind is flag.kind)
+    return flag if since.raised else replace(flag, dismissed=dismissal)
+
+
+def _flags(everybody: Work, annotator_id: int) -> tuple[Flag, ...]:
     work = everybody.of(annotator_id)
     return (
         _share(FlagKind.TOO_FAST, work, TOO_FAST_SHARE),

@@ -198,18 +198,23 @@ class Skips:
     pair: Codes
     broken: Truths
     """Whether the clip was reported as broken."""
+    at: Floats
+    """Seconds since 1970."""
 
     def of(self, annotator_id: int) -> "Skips":
         """Those of one person."""
-        mine = self.annotator == annotator_id
-        return Skips(self.annotator[mine], self.pair[mine], self.broken[mine])
+        return self.take(self.annotator == annotator_id)
+
+    def take(self, which: Truths) -> "Skips":
+        """Some of them."""
+        return Skips(*(getattr(self, field.name)[which] for field in fields(self)))
 
     def pairs(self, only_broken: bool) -> Codes:
         """The pairs of all, or of those that were reported as broken."""
         return self.pair[self.broken] if only_broken else self.pair
 
 
-NO_SKIPS = Skips(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0, dtype=bool))
+NO_SKIPS = Skips(*(np.empty(0, dtype=kind) for kind in (np.int64, np.int64, bool, np.float64)))
 
 
 def standing(given: Grades) -> Grades:

@@ -1,4 +1,4 @@
-"""What every single annotator's grades look like: how they spread, how they lean, and how sure that is.
+"""Describe each annotator's grades: how they spread, how they lean, and how sure that is.
 
 Somebody's *bias* is the mean of their grade minus the **unrounded mean of the grades that others gave to the same
 pair**: above 0 they are more generous. Their own grades are left out of that mean, and nothing is rounded: against the

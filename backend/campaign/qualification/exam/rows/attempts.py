@@ -1,6 +1,7 @@
 """Store and read attempts at an exam or a calibration round, their answers, and retakes and exemptions."""
 
 import secrets
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from backend.campaign.qualification.exam.model import (
@@ -10,7 +11,7 @@ from backend.campaign.qualification.exam.model import (
     ExamPurpose,
 )
 from backend.core.ids import AnnotatorId, PairId, PairKey, QueryId
-from backend.store.engine import Database
+from backend.store.engine import Database, added
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,13 +101,30 @@ def of_leads(db: Database, exam_id: int) -> list[Attempt]:
     )
 
 
-def begin(db: Database, exam_id: int, me: AnnotatorId, number: int, *, at: float) -> None:
-    """A new attempt, with random keys for the names and for the order of its items."""
-    db.conn.execute(
+def begin(db: Database, exam_id: int, me: AnnotatorId, number: int, items: Iterable[int], *, at: float) -> None:
+    """A new attempt, with random keys for the names and for the order of its items; without any it has the exam's."""
+    attempt_id = added(
+        db,
         "INSERT INTO exam_attempt (exam_id, annotator_id, number, attempt_key, order_key, started_at) "
-        "VALUES (?, ?, ?, ?, ?, ?)",
+        "VALUES (?, ?, ?, ?, ?, ?) RETURNING attempt_id",
         [exam_id, me, number, secrets.token_hex(8), secrets.token_hex(16), at],
     )
+    db.conn.executemany(
+        "INSERT INTO exam_attempt_item (attempt_id, item_id) VALUES (?, ?)", ((attempt_id, item) for item in items)
+    )
+
+
+def seen_pairs(db: Database, me: AnnotatorId) -> set[PairId]:
+    """The pairs that a person has graded: in an exam or a calibration round, as work, as gold, or in practice."""
+    rows = db.conn.execute(
+        "SELECT pair_id FROM known_pair WHERE annotator_id = :me "
+        "UNION SELECT pair_id FROM judgement WHERE annotator_id = :me "
+        "UNION SELECT pair_id FROM gold_answer WHERE annotator_id = :me "
+        "UNION SELECT u.pair_id FROM practice_answer w JOIN practice r USING (practice_id) "
+        "JOIN pair u USING (moment_id) WHERE w.annotator_id = :me",
+        {"me": me},
+    )
+    return {PairId(row[0]) for row in rows}
 
 
 def hand_in(db: Database, attempt_id: int, *, at: float) -> None:

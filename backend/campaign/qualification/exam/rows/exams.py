@@ -7,6 +7,7 @@ from typing import Any
 
 from backend.campaign.corpus.importing.rows import WHOLE
 from backend.campaign.qualification.answers.rows import CLIP, HAS_CLIP, ON_A_DESK
+from backend.campaign.qualification.answers.rules import KnownPair
 from backend.campaign.qualification.exam.model import (
     EXAM_CLOSED,
     EXAM_SET,
@@ -22,7 +23,9 @@ from backend.store.engine import Database, added
 
 _LATER = (ExamKey.MEDIAN, ExamKey.OWN)
 _NOT_ASKED = "(f.moment_id IS NOT NULL OR (e.closed_at IS NOT NULL AND i.right_grade IS NULL))"
-
+_ALL = "1 = 1"
+_OWN = "EXISTS (SELECT 1 FROM exam_attempt_item o WHERE o.attempt_id = :attempt{})"
+_OF_ATTEMPT = f"CASE WHEN {_OWN.format('')} THEN {_OWN.format(' AND o.item_id = i.item_id')} ELSE i.alternate = 0 END"
 
 _COLUMNS = tuple(field.name for field in fields(Exam))
 
@@ -153,8 +156,17 @@ def although(db: Database, exam_id: int) -> tuple[list[str], str] | None:
     return (json.loads(row[0]), row[1]) if row else None
 
 
-def items(db: Database, exam_id: int, attempt_id: int = 0) -> list[ExamItem]:
-    """The items of an exam, in no particular order, each with the answers of an attempt that count."""
+def add_alternate(db: Database, exam_id: int, pair: KnownPair) -> int:
+    """Add a pair that only retakes ask; its item."""
+    return added(
+        db,
+        "INSERT INTO exam_item (exam_id, pair_id, right_grade, alternate) VALUES (?, ?, ?, 1) RETURNING item_id",
+        [exam_id, pair.pair_id, pair.right],
+    )
+
+
+def items(db: Database, exam_id: int, attempt_id: int | None = None) -> list[ExamItem]:
+    """The items of an exam, in no particular order: those of an attempt with its answers that count, or all of them."""
     newest = (
         "(SELECT grade FROM exam_answer n WHERE n.attempt_id = :attempt AND n.item_id = i.item_id AND n.again = {} "
         "ORDER BY n.revision DESC LIMIT 1)"
@@ -163,18 +175,19 @@ def items(db: Database, exam_id: int, attempt_id: int = 0) -> list[ExamItem]:
         "SELECT i.item_id, p.query_id, q.text, p.pair_id, p.pair_key, m.end_s - m.start_s, "
         f"{WHOLE}, i.right_grade, i.explanation, {_NOT_ASKED}, {newest.format(0)}, {newest.format(1)}, "
         "(SELECT t.text FROM answer_note t WHERE t.attempt_id = :attempt AND t.item_id = i.item_id "
-        "ORDER BY t.revision DESC LIMIT 1) "
+        "ORDER BY t.revision DESC LIMIT 1), i.alternate "
         "FROM exam_item i JOIN exam e USING (exam_id) JOIN pair p USING (pair_id) JOIN query q USING (query_id) "
         "JOIN moment m USING (moment_id) "
         "JOIN video v USING (video_id) LEFT JOIN clip_fault f USING (moment_id) "
-        "WHERE i.exam_id = :exam ORDER BY i.item_id",
-        {"exam": exam_id, "attempt": attempt_id},
+        f"WHERE i.exam_id = :exam AND {_ALL if attempt_id is None else _OF_ATTEMPT} ORDER BY i.item_id",
+        {"exam": exam_id, "attempt": attempt_id or 0},
     )
     return [
         ExamItem(
             *(r[0], QueryId(r[1]), r[2], PairId(r[3]), PairKey(r[4]), r[5]),
             *(bool(r[6]), r[7], r[8], bool(r[9]), r[10], r[11]),
             note=r[12] or "",
+            alternate=bool(r[13]),
         )
         for r in rows
     ]
@@ -191,7 +204,7 @@ def _exams(db: Database, where: str, *values: object) -> list[Exam]:
         f"sum(NOT {_NOT_ASKED}), e.purpose, e.key_from, e.closed_at, e.used_at, e.ended_at "
         "FROM exam e LEFT JOIN annotator a ON a.annotator_id = e.set_by "
         "JOIN exam_item i USING (exam_id) JOIN pair p USING (pair_id) LEFT JOIN clip_fault f USING (moment_id) "
-        f"WHERE {where} GROUP BY e.exam_id, a.annotator_id",
+        f"WHERE i.alternate = 0 AND {where} GROUP BY e.exam_id, a.annotator_id",
         values,
     )
     return [_told(dict(zip(_COLUMNS, row, strict=True))) for row in rows]

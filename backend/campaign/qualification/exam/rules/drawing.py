@@ -2,7 +2,7 @@
 
 import random
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain, combinations, islice, product, repeat
 from math import comb
 from typing import NamedTuple
@@ -53,6 +53,46 @@ def draw(settled: Iterable[KnownPair], *, queries: int, pairs: int, seed: int, s
         ]
         items += rng.sample(some, len(some))
     return items
+
+
+def draw_retake(
+    asked: Iterable[KnownPair],
+    there: Iterable[KnownPair],
+    seen: Collection[PairId],
+    explained: Mapping[PairId, int],
+    seed: int,
+) -> list[KnownPair]:
+    """The items of a retake: as many pairs of each right grade as the exam asks, and those that the person knows last.
+
+    Pairs that they have not seen come first, of queries with many such pairs before others; then those that were not
+    explained to them; then those that were, the longest ago first. The seed decides among equals.
+
+    Args:
+        asked: the items of the exam.
+        there: further pairs to choose from.
+        seen: pairs that this person has graded.
+        explained: the attempt, from 1, after which a pair was explained to them last.
+        seed: decides among equals.
+
+    Of three pairs with the grade 4 the one that is new is asked, then the one that was not explained:
+
+    >>> one, two, new = (KnownPair(PairId(n), 4, QueryId(1)) for n in (1, 2, 3))
+    >>> [known.pair_id for known in draw_retake([one, two], [new], {1, 2}, {1: 1}, seed=1)]
+    [3, 2]
+    """
+    asked = list(asked)
+    pool = {one.pair_id: one for one in (*there, *asked)}
+    new = Counter(one.query_id for one in pool.values() if one.pair_id not in seen)
+    rng = random.Random(seed)
+
+    def order(one: KnownPair) -> tuple[int, int, float]:
+        if one.pair_id not in seen:
+            return -1, -new[one.query_id], rng.random()
+        return explained.get(one.pair_id, 0), 0, rng.random()
+
+    ordered = sorted((pool[pair] for pair in sorted(pool)), key=order)
+    wanted = Counter(one.right for one in asked)
+    return [one for right in sorted(wanted) for one in [one for one in ordered if one.right == right][: wanted[right]]]
 
 
 class Open(NamedTuple):

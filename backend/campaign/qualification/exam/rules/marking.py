@@ -64,13 +64,13 @@ def mark(answers: Sequence[tuple[int, int]], most_missed: float, tolerance: int,
     >>> mark([(4, 4), (3, 4), (0, 0), (1, 4)], 20, 1).passed  # 1 of 4 is 25 %
     False
     >>> mark([(2, 2)], 20, 1).undefined
-    'both gave one and the same grade throughout'
+    'both gave every pair the same single grade'
     """
     if rule not in PASS_RULES:
         raise ProjectError(
             said(
-                "this exam is marked by the rule {rule}, but this ReelRank has {known}: use the ReelRank that it was "
-                "set with, or a newer one",
+                "this exam is marked by the rule {rule}, but this ReelRank has {known}: use the ReelRank that "
+                "set the exam, or a newer one",
                 rule=rule,
                 known=", ".join(PASS_RULES),
             )
@@ -233,8 +233,8 @@ def require_telling(found: Guesses, although: str) -> None:
     if found.weak and not although.strip():
         raise ProjectError(
             said(
-                "this exam tells too little about who takes it: {weak}. Draw other pairs, more of them, or let fewer "
-                "miss; or give a reason why it is held all the same",
+                "guessing can pass this exam: {weak}. Draw other or more pairs, or allow fewer misses. To "
+                "hold it anyway, give a reason",
                 weak=joined("; ", found.weak),
             )
         )
@@ -242,23 +242,29 @@ def require_telling(found: Guesses, although: str) -> None:
 
 def _weak(constants: Sequence[Constant], n: int, most_missed: float, missed: float, luck: float) -> tuple[str, ...]:
     found = []
-    near = said("within {margin:g} % of the {most_missed:g} % that may miss", margin=MARGIN, most_missed=most_missed)
+    near = said("within {margin:g} % of the limit of {most_missed:g} % missed", margin=MARGIN, most_missed=most_missed)
     for one in constants:
         if one.near:
             how = said(" and would pass") if one.passed else said(", {near}", near=near)
             found.append(
-                said("always {grade} misses {missed} of {n}{how}", grade=one.grade, missed=one.missed, n=n, how=how)
+                said(
+                    "grade {grade} throughout misses {missed} of {n}{how}",
+                    grade=one.grade,
+                    missed=one.missed,
+                    n=n,
+                    how=how,
+                )
             )
     if luck > LUCK:
         found.append(
             said(
-                "grades by chance would pass {passed:.3g} % of the time, more than {most:g} %",
+                "random grades would pass {passed:.3g} % of the time, more than {most:g} %",
                 passed=100 * luck,
                 most=100 * LUCK,
             )
         )
     elif 100 * missed <= most_missed + MARGIN:
-        found.append(said("grades by chance miss {missed:.0f} % on average, {near}", missed=100 * missed, near=near))
+        found.append(said("random grades miss {missed:.0f} % on average, {near}", missed=100 * missed, near=near))
     return tuple(found)
 
 
@@ -330,7 +336,7 @@ def outcome(answers: Sequence[Answer], tolerance: int, *, resamples: int = RESAM
     n = len(answers)
     after = _share(still, n)
     if waiting:
-        why = said("{n} of {missed} missed clips not looked at again yet", n=waiting, missed=len(wrong))
+        why = said("{n} of {missed} missed clips not yet looked at again", n=waiting, missed=len(wrong))
         after = Estimate(None, None, None, n, why)
     own, right = (np.array([one[column] for one in answers], dtype=np.int64) for column in (0, 1))
     plain, quadratic = (_kappa(own, right, weights, resamples, seed) for weights in ("plain", "quadratic"))
@@ -350,7 +356,7 @@ def together(outcomes: Sequence[Outcome], *, resamples: int = RESAMPLES, seed: i
                 None, None, None, 0, said("nobody has a value") if each else said("nobody has handed an exam in yet")
             )
         if values.size == 1:
-            return Estimate(float(values[0]), None, None, 1, said("one person alone has no interval"))
+            return Estimate(float(values[0]), None, None, 1, said("one person alone gives no interval"))
         low, high = percentile_interval(bootstrap_means(values, resamples=resamples, seed=seed))
         return Estimate(float(values.mean()), float(low), float(high), values.size)
 

@@ -192,7 +192,7 @@ class _Reading:
             if (seats := last[pair_id].seat_no) < MOST_GRADES:
                 yield (
                     last[pair_id].row,
-                    f"pair {pair_id} is re_opened, but has {seats} of the {MOST_GRADES} grades before",
+                    f"pair {pair_id} is marked re_opened, but only {seats} of its first {MOST_GRADES} grades are there",
                 )
 
     def _pair_rows(self, durations: Sequence[float | None]) -> Iterator[EarlierPair]:
@@ -264,19 +264,19 @@ class _Agreement:
         """In what a row contradicts or repeats an earlier one."""
         row, query = pair.row, pair.query
         if there := self._differs(("pair", pair.pair_id), row, row):
-            yield f"pair {pair.pair_id} stands in row {there[1]} already"
+            yield f"pair {pair.pair_id} was already given in row {there[1]}"
         if there := self._differs(("moment", query, pair.span), row, row):
-            yield f"this query and moment stand in row {there[1]} already"
+            yield f"this query and moment were already given in row {there[1]}"
         if pair.rank and (there := self._differs(("rank", query, pair.rank), row, row)):
-            yield f"rank {pair.rank} of this query stands in row {there[1]} already"
+            yield f"rank {pair.rank} of this query was already given in row {there[1]}"
         if there := self._differs(("query", query), pair.query_id, row):
-            yield f"this query has the number {pair.query_id} here and {there[0]} in row {there[1]}"
+            yield f"this query has the number {pair.query_id} here, but {there[0]} in row {there[1]}"
         if pair.query_id is not None and (there := self._differs(("number", pair.query_id), query, row)):
             yield f"query {pair.query_id} has another text in row {there[1]}"
         if there := self._differs(("split", query), pair.split, row):
-            yield f"this query is in split {pair.split} here and {there[0]} in row {there[1]}"
+            yield f"this query is in split {pair.split} here, but in {there[0]} in row {there[1]}"
         if duration_s is not None and (there := self._differs(("video", pair.span[0]), duration_s, row)):
-            yield f"video {pair.span[0]!r} lasts {duration_s} s here and {there[0]} s in row {there[1]}"
+            yield f"video {pair.span[0]!r} lasts {duration_s} s here, but {there[0]} s in row {there[1]}"
 
     def _differs(self, key: tuple[object, ...], value: object, row: int) -> tuple[object, int] | None:
         """The value and row that this key had first, if the value is another one now."""

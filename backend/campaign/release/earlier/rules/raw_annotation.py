@@ -195,7 +195,7 @@ def _re_opened(
     problems = [
         Problem(file, row, f"re_opened is {text!r}, not 1 or empty")
         if text not in ("", "1")
-        else Problem(file, row, f"re_opened is empty here and 1 in another row of pair {pairs[place]!r}")
+        else Problem(file, row, f"re_opened is empty here, but 1 in another row of pair {pairs[place]!r}")
         for place, text, row in zip(pair.tolist(), cells, table.rows, strict=True)
         if text != "1" and (text or found[place])
     ]

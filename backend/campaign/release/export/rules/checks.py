@@ -89,11 +89,11 @@ def check_truth(truth: Sequence[Queries[GradedMoment]], spans: SpanFaults, grade
                     faults.append(f"relevance is {moment.relevance}, not one of {scale}")
                 span = (moment.video_name, *moment.timestamp)
                 if (first := moments.setdefault(span, number)) != number:
-                    faults.append(f"the moment {_told(span)} stands there already, as moment {first}")
+                    faults.append(f"the moment {_told(span)} was already given, as moment {first}")
                 if moment.pair_id is not None:
                     place = f"{file.file}, row {entry.row}, moment {number}"
                     if there := seen.before("pair", str(moment.pair_id), place):
-                        faults.append(f"the pair {moment.pair_id} stands in {there}, too")
+                        faults.append(f"the pair {moment.pair_id} is also in {there}")
                 yield from (Problem(file.file, entry.row, f"{name}: {fault}") for fault in faults)
 
 
@@ -130,9 +130,9 @@ def _repeated(
     """What an entry has that an earlier one had; training queries may share a text, as captions do."""
     place, name = f"{file}, row {entry.row}", f"query {entry.query_id}"
     if there := seen.before("number", str(entry.query_id), place):
-        yield Problem(file, entry.row, f"{name}: the query's number stands in {there}, too")
+        yield Problem(file, entry.row, f"{name}: the query's number is also in {there}")
     if texts and (there := seen.before("text", entry.query.strip(), place)):
-        yield Problem(file, entry.row, f"{name}: the text {entry.query!r} stands in {there}, too")
+        yield Problem(file, entry.row, f"{name}: the text {entry.query!r} is also in {there}")
     if not is_visible(entry.query):
         yield Problem(file, entry.row, f"{name}: the text is empty")
     if entry.whole and not entry.moments:
@@ -144,9 +144,9 @@ def _training_faults(
 ) -> Iterator[str]:
     name = f"query {entry.query_id}"
     if there := judged.get(entry.query.strip()):
-        yield f"{name}: the text {entry.query!r} is judged in {there}, and must not train"
+        yield f"{name}: the text {entry.query!r} is judged in {there}, so it must not be in a training set"
     if there := numbers.get(str(entry.query_id)):
-        yield f"{name}: {there} has a query of this number"
+        yield f"{name}: {there} also has a query of this number"
     if len(entry.moments) > size:
         yield f"{name}: has {len(entry.moments)} moments, more than {size}"
 
@@ -159,11 +159,11 @@ def _weights(file: str, entry: Entry[Moment], spans: SpanFaults) -> Iterator[Pro
         faults = [*spans.faults(moment), *_similarity(moment)]
         span = (moment.video_name, *moment.timestamp)
         if (first := moments.setdefault(span, number)) != number:
-            faults.append(f"the moment {_told(span)} stands there already, as moment {first}")
+            faults.append(f"the moment {_told(span)} was already given, as moment {first}")
         if moment.similarity is None:
             faults.append("has no `similarity`, which is its weight")
         elif moment.similarity > last:
-            faults.append(f"similarity {moment.similarity} is above {last} of the moment before")
+            faults.append(f"similarity {moment.similarity} is higher than {last} of the moment before it")
         last = last if moment.similarity is None else moment.similarity
         yield from (Problem(file, entry.row, f"{name_of(entry, number)}: {fault}") for fault in faults)
 
@@ -185,10 +185,10 @@ def _nested(file: Queries[Moment], larger: Queries[Moment], size: int) -> Iterat
         cut = longer.moments[:size]
         for (number, mine), (_, theirs) in zip(entry.moments, cut, strict=False):
             if mine != theirs:
-                message = f"{name_of(entry, number)}: is another than in {larger.file}, row {longer.row}"
+                message = f"{name_of(entry, number)}: differs from {larger.file}, row {longer.row}"
                 yield Problem(file.file, entry.row, message)
         if len(entry.moments) < len(cut):
-            lacking = f"{name}: has {len(entry.moments)} moments, of the {len(cut)} that {larger.file} has for it"
+            lacking = f"{name}: has {len(entry.moments)} moments, but {larger.file} has {len(cut)} for it"
             yield Problem(file.file, entry.row, lacking)
     for query, entry in there.items():
         if query not in here:

@@ -140,8 +140,8 @@ def compare(before: ComparedRelease, after: ComparedRelease, log: Mapping[str, S
 
 
 _LEFT_OUT = {
-    "unfinished": said("pairs of it waited for grades"),
-    "without_relevance": said("no pair of it had a relevance"),
+    "unfinished": said("some of its pairs waited for grades"),
+    "without_relevance": said("none of its pairs had a relevance"),
 }
 _VERDICTS = {
     verdict: verdict
@@ -154,7 +154,9 @@ def _queries(before: ComparedRelease, after: ComparedRelease) -> Iterator[QueryC
         was, now = before.queries.get(query_id), after.queries.get(query_id)
         if was != now:
             left_out = (after if now is None else before).left_out.get(query_id, "")
-            reason = said("left out there: {why}", why=_LEFT_OUT.get(left_out, left_out)) if left_out else ""
+            reason = (
+                said("left out of the other release: {why}", why=_LEFT_OUT.get(left_out, left_out)) if left_out else ""
+            )
             yield QueryChange(query_id, _place(was), _place(now), reason)
 
 
@@ -164,15 +166,15 @@ def _reasons(span: Span, before: ComparedRelease, after: ComparedRelease) -> Ite
         return
     was, now = before.judged.get(span), after.judged.get(span)
     if was is None or now is None:
-        yield said("handed out since") if was is None else said("not among its pairs any more")
+        yield said("handed out in the meantime") if was is None else said("no longer among its pairs")
         return
     if was.verdict != now.verdict:
         became = [_VERDICTS.get(one.verdict, one.verdict) for one in (was, now)]
         yield said("{was} became {now}", was=became[0], now=became[1])
     elif now.verdict == "adjudicated" and before.adjudicated and after.adjudicated:
-        yield said("a lead decided otherwise")
+        yield said("a lead gave another relevance")
     if now.verdict == "adjudicated" and before.adjudicated != after.adjudicated:
-        yield said("what leads decide is left out of one of them")
+        yield said("one of the releases leaves adjudicated pairs out")
     if sorted(was.grades) != sorted(now.grades):
         yield said("grades {was} became {now}", was=_listed(was.grades), now=_listed(now.grades))
 

@@ -208,14 +208,14 @@ def test_all_problems_of_a_document_are_named_by_video_and_sentence() -> None:
 def test_a_video_that_stands_twice_is_refused_not_half_read() -> None:
     text = json.dumps(VIDEOS)
     twice = (text[:-1] + ", " + text[1:]).encode()
-    assert refusal(lambda: parse("activitynet", twice, "f")) == ["f: 'one' stands twice in one object"]
+    assert refusal(lambda: parse("activitynet", twice, "f")) == ["f: 'one' occurs twice in one object"]
 
 
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("AB12C 0.0 6.4 a person opens the door.", "it is not of the form VIDEO start end##sentence"),
-        ("AB12C 0.0##a person opens the door.", "it is not of the form VIDEO start end##sentence"),
+        ("AB12C 0.0 6.4 a person opens the door.", "it does not have the form VIDEO start end##sentence"),
+        ("AB12C 0.0##a person opens the door.", "it does not have the form VIDEO start end##sentence"),
         ("AB12C zero 6.4##a person opens the door.", "start is 'zero', not a number of seconds"),
         ("AB12C 0 inf##a person opens the door.", "end is 'inf', not a number of seconds"),
     ],
@@ -257,7 +257,7 @@ def test_didemo_says_how_often_people_differed() -> None:
 def test_bad_entries_of_didemo_are_all_named() -> None:
     document = [entry(times=[]), entry(annotation_id=2, times=[[0]]), entry(annotation_id=3, video=7), 5]
     assert refusal(lambda: read("didemo", document)) == [
-        "f, row 1: nobody gave a time for it: times is empty",
+        "f, row 1: has no annotated time: `times` is empty",
         "f, row 2: Expected `array` of length 2 in field `times[0]`",
         "f, row 3: Expected `str`, got `int` in field `video`",
         "f, row 4: Expected `object`, got `int`",

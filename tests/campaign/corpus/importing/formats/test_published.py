@@ -83,7 +83,7 @@ def test_what_was_left_out_of_activitynet_is_named(shared: Path) -> None:
         "video v_N7ppHQNikv8, sentence 3",  # 34.77 to 34.77 s
         "video v_4rKTw99bM8g, sentence 2",  # 4.97 to 4.97 s
     }
-    assert "sentences with white space around them, stripped: 25,731" in found.notes
+    assert "sentences stripped of surrounding white space: 25,731" in found.notes
 
 
 @pytest.mark.parametrize("types", ["v", "t", "vt", "all"])

@@ -1,0 +1,41 @@
+"""Dismiss quality flags where leads see them: a button with an optional reason."""
+
+import time
+from collections.abc import Sequence
+
+import streamlit as st
+
+from annotate_app.language import retold, tr
+from annotate_app.plain import plain
+from annotate_app.shared import look, results
+from backend.campaign.monitoring.quality.dismissing import LONGEST_REASON, dismiss_flags
+from backend.campaign.monitoring.quality.model import FLAG_NAMES, FlagKind
+from backend.core.ids import AnnotatorId
+
+
+def dismissal(who: AnnotatorId, name: str, kinds: Sequence[FlagKind], place: str) -> None:
+    """Draw the button that dismisses flags of somebody, after asking why.
+
+    Args:
+        who: whose flags.
+        name: the name of that person.
+        kinds: which flags.
+        place: where `look.outcome` shows the result.
+    """
+    key = f"dismiss-{who}-{'-'.join(kinds)}"
+    with st.popover(tr("Dismiss"), key=key), st.form(f"{key}-form", border=False):
+        flags = ", ".join(retold(FLAG_NAMES[kind]) for kind in kinds)
+        st.markdown(f"**{plain(name)}**: {plain(flags)}")
+        st.caption(tr("A dismissed flag comes back when new work raises it again."))
+        st.text_input(tr("Reason (optional)"), key=f"{key}-reason", max_chars=LONGEST_REASON)
+        st.form_submit_button(tr("Dismiss"), on_click=dismiss, args=(who, name, tuple(kinds), place))
+
+
+def dismiss(who: AnnotatorId, name: str, kinds: Sequence[FlagKind], place: str) -> None:
+    """Dismiss the flags: a callback."""
+    reason = str(st.session_state[f"dismiss-{who}-{'-'.join(kinds)}-reason"])
+    if look.done_as_lead(
+        lambda project, lead: dismiss_flags(project, lead, who, kinds, reason, now=time.time()), f"{place}_problem"
+    ):
+        flags = ", ".join(retold(FLAG_NAMES[kind]) for kind in kinds)
+        results.leave(place, tr("Dismissed for {name}: {flags}.", name=name, flags=flags))
