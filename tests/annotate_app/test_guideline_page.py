@@ -79,7 +79,7 @@ def test_texts_in_german_are_a_version_too_and_stay_when_english_is_reworded(jud
     app.text_input(key="words-3-de-4-label").set_value("Genau, und ohne jede Abweichung").run()
     app.text_input(key="words-3-reason").set_value("Longer.").run()
     press(app, "Save as version 4")
-    assert "translations.de: the label of grade 4 has 31 characters: a button holds 24" in words(app)
+    assert "translations.de: the label of grade 4 has 31 characters: use at most 24" in words(app)
 
 
 def test_the_note_of_an_example_clip_is_translated_beside_the_words(judging: Judging, open_page: Open) -> None:

@@ -226,7 +226,10 @@ def test_a_text_without_a_translation_stays_as_it_is() -> None:
         ({"Good": "Gut"}, "translations.de: 'Good' is no text of this guideline"),
         ({"": "Gut"}, "translations.de: '' is no text of this guideline"),
         ({"Well": " "}, "translations.de: grade 3 has no label"),
-        ({"Well": "x" * 25}, "translations.de: the label of grade 3 has 25 characters: a button holds 24"),
+        (
+            {"Well": "x" * 25},
+            "translations.de: the label of grade 3 has 25 characters: use at most 24, which fit on a button",
+        ),
         ({"Well": OLD.scale.label(2)}, "translations.de: 2 grades have the label"),
     ],
 )
