@@ -308,7 +308,7 @@ class TestDescriptions:
         refused.get_by_role("button", name="Take up again").click()
         expect(page.get_by_label("What happens in the moment")).to_have_value(SENTENCE)
         page.keyboard.press("Enter")
-        expect(refused).not_to_contain_text("the marks are no times")
+        expect(refused).not_to_contain_text("start or end is not a time")
         saved(page)
         assert fake.standing[1] == (fake.times[110], fake.times[120], SENTENCE)
         row.get_by_role("button", name="Edit").click()

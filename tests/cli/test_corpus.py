@@ -64,7 +64,7 @@ def test_columns_of_any_name(reelrank: Run, folder: Path, tmp_path: Path) -> Non
     assert "format csv, detected from its content" in reelrank.out("import", folder, path, "--columns", called)
     assert (
         reelrank.refusal("import", folder, EXAMPLES / "tvr.jsonl", "--columns", called)
-        == "reelrank: tvr.jsonl: --columns is for csv and jsonl; this is tvr\n"
+        == "reelrank: tvr.jsonl: --columns works only with csv and jsonl: this file is tvr\n"
     )
 
 

@@ -87,7 +87,7 @@ def test_what_is_wrong_is_said_before_anything_is_written(reelrank: Run, corpus:
     assert "is not a file of thresholds" in reelrank.refusal("mvmr", "build", corpus, out, "--thresholds", corpus)
     assert (
         reelrank.refusal("mvmr", "build", corpus, out)
-        == "reelrank: moments.jsonl has 12 videos: take a --pool of no more\n"
+        == "reelrank: moments.jsonl has 12 videos: use at most that many for --pool\n"
     )
     assert not out.exists()
 

@@ -308,7 +308,7 @@ def test_a_move_keeps_a_password_only_where_its_person_wrote_it(
     move(folder, "file", now=NOW)
     with pytest.raises(ProjectError, match=r"database in reelrank\.db, but REELRANK_DATABASE names .*: unset"):
         open_project(folder)  # not the tables that were left behind
-    with pytest.raises(ProjectError, match="where every command would look"):
+    with pytest.raises(ProjectError, match="so every command would look"):
         move(folder, "postgresql://there/other", now=NOW)
     target = cluster.address(cluster.new())
     monkeypatch.setenv("REELRANK_DATABASE", with_password(target))

@@ -187,8 +187,8 @@ def _told(row: MomentRow) -> str:
 
 
 def _users(row: MomentRow) -> str:
-    captions = [said_n("{n} caption", "{n:,} captions", row.captions)] if row.captions else []
-    pairs = [said_n("{n} pair", "{n:,} pairs", row.pairs)] if row.pairs else []
+    captions = [said_n("{n} caption", "{n} captions", row.captions)] if row.captions else []
+    pairs = [said_n("{n} pair", "{n} pairs", row.pairs)] if row.pairs else []
     return joined(said(" and "), [*captions, *pairs]) or said("by other parts of the project")
 
 

@@ -199,7 +199,7 @@ def build_pools_from_file(
     """
     corpus = read_corpus(file, format, ImportOptions(types, columns or {}))
     if looks and videos is None:
-        raise InputError.single(file, "does not name the folder of its videos: name it with --videos")
+        raise InputError.single(file, "does not tell where its videos are: name their folder with --videos")
     files = files_in(videos, corpus) if looks and videos else {}
     spec = sentence.resolve(encoder or sentence.DEFAULT_NAME, kind)
     kept = embeddings or cache.shared_folder()
