@@ -317,7 +317,7 @@ def password_problem(request: Request, fields: dict[str, str], name: str = "") -
 def sentence(refusal: ReelRankError) -> str:
     """A refusal as people read it: the command line writes them without a capital."""
     text = retold(refusal)
-    return text[:1].upper() + text[1:] + "."
+    return text[:1].upper() + text[1:].removesuffix(".") + "."
 
 
 def is_ours(request: Request, fields: dict[str, str]) -> bool:

@@ -127,7 +127,7 @@ def test_thresholds_are_found_and_taken_and_belong_to_their_encoder(
 
 def test_looking_needs_videos_and_a_model(reelrank: Run, corpus: Path, corpus_project: Project, tmp_path: Path) -> None:
     call = ("mvmr", "build", corpus, tmp_path / "pools", "--pool", 6, "--visual", "emscore")
-    assert "does not name the folder of its videos" in reelrank.refusal(*call)
+    assert "name their folder with --videos" in reelrank.refusal(*call)
     assert "no video file in" in reelrank.refusal(*call, "--videos", tmp_path)
     assert "the files of 6 videos are not known, such as v0" in reelrank.refusal(
         "mvmr", "build", corpus_project.folder, tmp_path / "pools", "--pool", 3, "--visual", "emscore"

@@ -28,10 +28,7 @@ def test_the_commands_tell_it_and_say_so_by_their_code(reelrank: Run, tmp_path: 
     words = " ".join(out.split())
     assert "good " in words
     assert "2.00 s 25 128x48 h264 no" in words
-    assert (
-        "gone: Put the file back, or choose the folder that it is in now. Use --videos FOLDER to name the folder of missing videos."
-        in words
-    )
+    assert "gone: Put the file back, or choose the folder that it is in now. Use --videos FOLDER" in words
     assert "2 videos, 1 with a problem" in words
     write_source(folder / "gone.mp4", range(40), Fraction(1, 25))
     code, out, _ = reelrank("probe", project.folder, "--json", "--no-decode")

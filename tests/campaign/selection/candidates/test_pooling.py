@@ -248,7 +248,7 @@ def test_what_cannot_be_done_is_refused(asked: tuple[Project, int, int], tmp_pat
     with pytest.raises(ProjectError, match="no run is named"):
         pool()
     pool(run)
-    with pytest.raises(ProjectError, match=r"exist already \(made with run\)"):
+    with pytest.raises(ProjectError, match=r"already exist \(made with run\)"):
         pool(other)
     with pytest.raises(InputError, match="was already pooled as run, 20 deep"):
         pool(f"another={run}", again=True)
