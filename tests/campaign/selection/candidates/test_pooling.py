@@ -250,9 +250,9 @@ def test_what_cannot_be_done_is_refused(asked: tuple[Project, int, int], tmp_pat
     pool(run)
     with pytest.raises(ProjectError, match=r"already exist \(made with run\)"):
         pool(other)
-    with pytest.raises(InputError, match="was already pooled as run, 20 deep"):
+    with pytest.raises(InputError, match="was already pooled as run to depth 20"):
         pool(f"another={run}", again=True)
-    with pytest.raises(InputError, match="another run was already pooled as run before"):
+    with pytest.raises(InputError, match="another run was already pooled as run: give this one another name"):
         pool(f"run={other}", again=True)
     assert pool(run, again=True, depth=21).pairs == 0  # deeper, but there is nothing more
     assert rows(project, "SELECT name, part, depth FROM source") == [("run", 1, 20), ("run", 2, 21)]
