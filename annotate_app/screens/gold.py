@@ -12,6 +12,7 @@ from annotate_app.shared.long_list import ListColumn, ListRow, long_list, rows_o
 from annotate_app.shared.review_clip import review_clip
 from backend.campaign.judging.staffing import unpause_person
 from backend.campaign.nouns import Person
+from backend.campaign.qualification.answers.key_file import KeyFile
 from backend.campaign.qualification.answers.rules import GoldExclusion
 from backend.campaign.qualification.gold import questions
 from backend.campaign.review.queries import query_pairs
@@ -83,7 +84,9 @@ def set_gold(project: Project, lead: Person) -> None:
         warn=float(state["gold_warn"]),
         pause=float(state["gold_pause"]),
     )
-    report = questions.set_gold(project, lead, options, pairs=int(state["gold_pairs"]), now=time.time())
+    sent = state.get("gold_key_file")
+    file = KeyFile(sent.getvalue(), sent.name) if sent is not None else None
+    report = questions.set_gold(project, lead, options, file, pairs=int(state["gold_pairs"]), now=time.time())
     state["gold_done"] = tr("Gold questions now come from {pairs}.", pairs=wording.count_of(report.pairs, "pair"))
 
 
@@ -265,12 +268,18 @@ def _form(settings: GoldSettings) -> None:
         columns[0].number_input(tr("Answers before a first warning"), 1, 200, settings.fewest, key="gold_fewest")
         columns[1].number_input(tr("Warn below, %"), 0.0, 100.0, settings.warn, 1.0, "%.0f", key="gold_warn")
         columns[2].number_input(tr("Pause below, %"), 0.0, 100.0, settings.pause, 1.0, "%.0f", key="gold_pause")
+        st.file_uploader(
+            tr("Your own answer key, instead of a draw (optional)"),
+            type=["csv"],
+            key="gold_key_file",
+            max_upload_size=10,
+        )
         st.form_submit_button(
             tr("Choose pairs again") if settings.on else tr("Start gold questions"), type="primary", on_click=set_gold
         )
     st.caption(
         tr(
             "Gold pairs are drawn evenly over the grades, from pairs that a lead adjudicated or whose grades "
-            "need no rounding. To use your own answer key instead, run `reelrank gold set DIR --from KEY.csv`."
+            "need no rounding. Your own answer key is a CSV file with the columns pair_id and grade."
         )
     )

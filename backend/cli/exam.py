@@ -85,11 +85,14 @@ def preview(folder: Dir, *, asked: ExamOptions, json: Json = False) -> None:
 
     Example: reelrank exam preview my-project --queries 10 --pairs 10
     """
+    from backend.campaign.qualification.answers.key_file import KeyFile
     from backend.campaign.qualification.exam.setting import preview_exam, preview_exam_from_file
 
     project = open_project(folder)
     if asked.file is not None:
-        found = preview_exam_from_file(project, OPERATOR, asked.file, most_missed=asked.most_missed, now=now())
+        found = preview_exam_from_file(
+            project, OPERATOR, KeyFile.at(asked.file), most_missed=asked.most_missed, now=now()
+        )
     else:
         found = preview_exam(project, OPERATOR, **asked.drawn(), now=now())
     if json:
@@ -117,6 +120,7 @@ def set_exam(
 
     Example: reelrank exam set my-project --queries 10 --pairs 10 --most-missed 20
     """
+    from backend.campaign.qualification.answers.key_file import KeyFile
     from backend.campaign.qualification.exam import setting
 
     project = open_project(folder)
@@ -124,7 +128,7 @@ def set_exam(
         report = setting.set_exam_from_file(
             project,
             OPERATOR,
-            asked.file,
+            KeyFile.at(asked.file),
             most_missed=asked.most_missed,
             although=although,
             newcomers_only=newcomers_only,

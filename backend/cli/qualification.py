@@ -280,10 +280,12 @@ def set_gold(
 
     Example: reelrank gold set my-project --share 0.05
     """
+    from backend.campaign.qualification.answers.key_file import KeyFile
     from backend.campaign.qualification.gold import questions
 
     options = questions.GoldOptions(share, window, fewest, warn, pause)
-    report = questions.set_gold(open_project(folder), OPERATOR, options, key, pairs=pairs, now=now())
+    file = KeyFile.at(key) if key else None
+    report = questions.set_gold(open_project(folder), OPERATOR, options, file, pairs=pairs, now=now())
     _say_gold(report)
 
 

@@ -186,6 +186,25 @@ def test_an_exam_that_pressing_0_passes_is_held_for_a_reason_only(open_page_of: 
     assert "Reason for using it: We have *no* others" in words(app)
 
 
+def test_an_answer_key_comes_from_a_file_and_its_problems_are_told_by_row(
+    open_page_of: Open, settled: SmallProject
+) -> None:
+    pairs = [settled.pair(1, rank).pair_id for rank in (1, 2, 3, 4, 5)]
+    app = open_page_of("exam")
+    app.file_uploader(key="exam_key_file").set_value(("key.csv", b"pair_id,grade\n999,7\n", "text/csv"))
+    app = look(app, 20)
+    assert "key.csv, row 2: " in words(app)
+    app = press(app, "Change")
+    rows = "".join(f"{pair},{grade}\n" for grade, pair in enumerate(pairs))
+    app.file_uploader(key="exam_key_file").set_value(("key.csv", f"pair_id,grade\n{rows}".encode(), "text/csv"))
+    app = look(app, 20)
+    assert "**5 pairs from 1 query**" in words(app)
+    app.text_input(key="exam_although").set_value("few pairs")
+    app = press(app, "Start exam")
+    held = exam(settled)
+    assert (held.items, held.source, held.set_by) == (5, "key.csv", "Lea")
+
+
 def test_fewer_pairs_than_asked_for_are_told_before_and_the_draw_is_changed(
     open_page_of: Open, settled: SmallProject
 ) -> None:

@@ -85,6 +85,16 @@ def test_without_gold_the_page_says_what_it_is_and_offers_it(open_page: Open, re
     assert "**7.5 % of everybody's pairs**" in words(app)
 
 
+def test_gold_comes_from_an_answer_key_in_a_file(open_page: Open, real_project: SmallProject) -> None:
+    app = open_page()
+    rows = "".join(f"{real_project.pair(1, rank).pair_id},{rank % 5}\n" for rank in (1, 2, 3))
+    app.file_uploader(key="gold_key_file").set_value(("key.csv", f"pair_id,grade\n{rows}".encode(), "text/csv"))
+    app.button[0].click().run()
+    report = gold_results(real_project.project, OPERATOR)[0]
+    assert (report.settings.on, report.pairs) == (True, 3)
+    assert "Gold questions now come from 3 pairs." in words(app)
+
+
 def test_who_is_paused_stands_with_the_reason_and_goes_on_by_a_press(open_page: Open, at_work: SmallProject) -> None:
     app = open_page()
     assert WHY in words(app)

@@ -13,11 +13,17 @@ from annotate_app.shared import look, results, wording
 from annotate_app.shared.player import player
 from backend.campaign.desk.exchange import desk
 from backend.campaign.nouns import Person
+from backend.campaign.qualification.answers.key_file import KeyFile
 from backend.campaign.qualification.exam.answer_key import KeyPreview as ExamKeyPreview
 from backend.campaign.qualification.exam.answer_key import close_exam_round, use_exam
 from backend.campaign.qualification.exam.model import Exam, ExamKey, ExamPhase
 from backend.campaign.qualification.exam.results import ExamPerson
-from backend.campaign.qualification.exam.setting import preview_exam, set_exam
+from backend.campaign.qualification.exam.setting import (
+    preview_exam,
+    preview_exam_from_file,
+    set_exam,
+    set_exam_from_file,
+)
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.model import ExamSettings
 from backend.core.errors import ReelRankError
@@ -33,10 +39,10 @@ KEYS_EXPLAINED = marked(
     "**Relevance of settled pairs**: the answer key is known at once. The other two use the top "
     "candidates of open pairs, which are reserved until the exam ends. **Median**: everybody takes the "
     "exam, then you close it; the median of their grades is the answer key. **My own grades**: you "
-    "grade the pairs blind on this page. To use an answer key from a file, run: reelrank exam set DIR "
-    "--from KEY.csv."
+    "grade the pairs blind on this page. **Answer key from a file**: a CSV file with the columns pair_id, "
+    "grade and, if you like, explanation, of settled pairs."
 )
-_GIVING = "exam_giving_key"
+_GIVING, _FILE = "exam_giving_key", "file"
 _MIDDLE = (ExamPhase.ANSWERING, ExamPhase.ANSWERED)
 
 
@@ -47,7 +53,10 @@ def plan(project: Project, lead: Person) -> None:
         _form(project.campaign.exam)
         return
     try:
-        preview = preview_exam(project, lead, **asked, now=time.time())
+        if _FILE in asked:
+            preview = preview_exam_from_file(project, lead, **asked, now=time.time())
+        else:
+            preview = preview_exam(project, lead, **asked, now=time.time())
     except ReelRankError as refusal:
         st.error(plain(retold(refusal)))
         st.button(tr("Change"), key="exam-change", on_click=change)
@@ -66,7 +75,12 @@ def plan(project: Project, lead: Person) -> None:
 
 def go_on() -> None:
     """Callback of the form: show a preview of the exam, and start nothing yet."""
-    state = st.session_state
+    state, sent = st.session_state, st.session_state.get("exam_key_file")
+    state["exam_newcomers_only"] = bool(state["exam_newcomers"])
+    if sent is not None:
+        file = KeyFile(sent.getvalue(), sent.name)
+        state["exam_plan"] = {_FILE: file, "most_missed": float(state["exam_most"])}
+        return
     state["exam_plan"] = {
         "queries": int(state["exam_queries"]),
         "pairs": int(state["exam_pairs"]),
@@ -75,13 +89,13 @@ def go_on() -> None:
         "spread": bool(state["exam_spread"]),
         "key": ExamKey(state["exam_key"]),
     }
-    state["exam_newcomers_only"] = bool(state["exam_newcomers"])
 
 
 def change() -> None:
     """Callback: go back to the form as it was filled in."""
     state = st.session_state
     plan = state.pop("exam_plan")
+    plan.pop(_FILE, None)  # it has to be chosen again
     for name, value in plan.items():
         state[f"exam_{_FIELDS.get(name, name)}"] = value
     state["exam_newcomers"] = state["exam_newcomers_only"]
@@ -91,7 +105,8 @@ def change() -> None:
 def hold(project: Project, lead: Person, previewed: str) -> None:
     """Callback: start the exam that was previewed."""
     state = st.session_state
-    report = set_exam(
+    hold_it = set_exam_from_file if _FILE in state["exam_plan"] else set_exam
+    report = hold_it(
         project,
         lead,
         **state["exam_plan"],
@@ -136,6 +151,7 @@ def _form(usual: ExamSettings) -> None:
             key="exam_spread",
             help=tr("Use all grades as evenly as the settled pairs allow, so that guessing one grade fails."),
         )
+        st.file_uploader(tr("Answer key from a file (optional)"), type=["csv"], key="exam_key_file", max_upload_size=10)
         st.checkbox(tr("Only for newcomers: exempt annotators who have graded here"), key="exam_newcomers")
         st.form_submit_button(tr("Preview"), type="primary", on_click=go_on)
     st.caption(tr(KEYS_EXPLAINED))

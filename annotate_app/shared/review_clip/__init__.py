@@ -77,7 +77,7 @@ def video_troubles(wrong: Sequence[VideoState]) -> None:
     if len(wrong) > _SHOWN:
         st.caption(
             tr(
-                "The first {shown} of {videos}. `reelrank probe` lists all of them.",
+                "The first {shown} of {videos}. Fix these to see the next.",
                 shown=_SHOWN,
                 videos=wording.count_of(len(wrong), "video"),
             )

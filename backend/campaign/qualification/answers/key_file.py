@@ -4,12 +4,15 @@
 """
 
 from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple, Self
 
 from backend.campaign.qualification.answers import rows as pairs_known
 from backend.campaign.setup.project import rows as project_rows
 from backend.core.errors import InputError, Problem
 from backend.core.ids import PairId
 from backend.core.messages import said
+from backend.core.reading import bytes_of
 from backend.core.text_files import CsvTable, read_csv, whole
 from backend.store.connection import Database
 
@@ -19,8 +22,24 @@ KeyItem = tuple[PairId, int, str]
 """(pair, right grade, explanation)"""
 
 
+class KeyFile(NamedTuple):
+    """A CSV file with an answer key: `pair_id,grade` and perhaps `query_id,explanation`."""
+
+    data: bytes
+    name: str
+
+    @classmethod
+    def at(cls, path: Path) -> Self:
+        """Return the file at a path.
+
+        Raises:
+            InputError: it cannot be read.
+        """
+        return cls(bytes_of(path), path.name)
+
+
 def read_key(db: Database, data: bytes, file: str, *, now: float) -> list[KeyItem]:
-    """The settled pairs of a CSV file `pair_id,grade` and perhaps `query_id,explanation`, each with its right grade.
+    """Return the settled pairs of a file with an answer key, each with its right grade.
 
     Raises:
         InputError: with every problem of the file.

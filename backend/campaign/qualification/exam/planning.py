@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 
 from backend.campaign.qualification.answers import rows as answers
-from backend.campaign.qualification.answers.key_file import LONGEST_TEXT, read_key
+from backend.campaign.qualification.answers.key_file import LONGEST_TEXT, KeyFile, read_key
 from backend.campaign.qualification.exam.model import ExamKey, ExamPurpose
 from backend.campaign.qualification.exam.rows import exams
 from backend.campaign.qualification.exam.rules.drawing import Open, draw_top
@@ -110,15 +110,15 @@ def of_draw(db: Database, draw: ExamDraw, *, now: float) -> Plan:
     return Plan(items, draw.key, (queries, pairs), source, draw.seed, most_missed)
 
 
-def of_file(db: Database, data: bytes, file: str, *, most_missed: float | None, now: float) -> Plan:
-    """An exam with the key of a CSV file `pair_id,grade` and perhaps `query_id,explanation`.
+def of_file(db: Database, file: KeyFile, *, most_missed: float | None, now: float) -> Plan:
+    """Return the plan of an exam with the answer key of a file.
 
     Raises:
         InputError: with every problem of the file.
         ProjectError: a number makes no sense.
     """
     _, most_missed = _usual(db, None, None, most_missed)
-    return Plan(read_key(db, data, file, now=now), ExamKey.SETTLED, None, file, None, most_missed)
+    return Plan(read_key(db, *file, now=now), ExamKey.SETTLED, None, file.name, None, most_missed)
 
 
 def require_same(plan: Plan, previewed: str) -> None:

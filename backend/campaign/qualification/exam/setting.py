@@ -11,10 +11,10 @@ again for people who did not answer them, as after an exam of open pairs.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from backend.campaign.judging.rows import seats
 from backend.campaign.nouns import Lead, Operator
+from backend.campaign.qualification.answers.key_file import KeyFile
 from backend.campaign.qualification.answers.rows import names_of, takers
 from backend.campaign.qualification.exam import planning, results
 from backend.campaign.qualification.exam.model import (
@@ -37,7 +37,6 @@ from backend.core.errors import ProjectError
 from backend.core.events import Event
 from backend.core.ids import PairKey, QueryId
 from backend.core.messages import said
-from backend.core.reading import bytes_of
 from backend.core.text_files import csv_text
 from backend.store import events
 from backend.store.connection import Database, reading, writing
@@ -129,24 +128,26 @@ def set_exam(
 def set_exam_from_file(
     project: Project,
     by: Lead | Operator,
-    file: Path,
+    file: KeyFile,
     *,
     most_missed: float | None = None,
     although: str = "",
     newcomers_only: bool = False,
+    previewed: str = "",
     now: float,
 ) -> ExamReport:
-    """Hold an exam with the key of a CSV file `pair_id,grade` and perhaps `query_id,explanation`.
+    """Hold an exam with the answer key of a file. `previewed` is the `digest` of the preview that the lead looked at.
 
     The pairs must be settled (a discarded one will do), so that nobody has to judge what the exam explains.
 
     Raises:
-        InputError: with every problem of the file, also if it cannot be read; nothing of it was taken.
-        ProjectError: a number makes no sense, or the exam tells too little and there is no reason.
+        InputError: with every problem of the file; nothing of it was taken.
+        ProjectError: a number makes no sense, the exam tells too little and there is no reason, or it is not the one
+            that the lead looked at any more.
     """
-    data = bytes_of(file)
     with writing(project.store) as db:
-        plan = planning.of_file(db, data, file.name, most_missed=most_missed, now=now)
+        plan = planning.of_file(db, file, most_missed=most_missed, now=now)
+        planning.require_same(plan, previewed)
         return hold(db, by, plan, although=although, newcomers_only=newcomers_only, now=now)
 
 
@@ -274,12 +275,11 @@ def preview_exam(
 
 @permissions.in_charge
 def preview_exam_from_file(
-    project: Project, by: Lead | Operator, file: Path, *, most_missed: float | None = None, now: float
+    project: Project, by: Lead | Operator, file: KeyFile, *, most_missed: float | None = None, now: float
 ) -> ExamPreview:
     """Return the exam that `set_exam_from_file` would hold, and what guessing scores in it; errors as there."""
-    data = bytes_of(file)
     with reading(project.store) as db:
-        return _preview(db, planning.of_file(db, data, file.name, most_missed=most_missed, now=now))
+        return _preview(db, planning.of_file(db, file, most_missed=most_missed, now=now))
 
 
 def _preview(db: Database, plan: Plan) -> ExamPreview:

@@ -9,14 +9,13 @@ import secrets
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from backend.campaign.judging import staffing
 from backend.campaign.judging.model import Desk, DeskState
 from backend.campaign.judging.rows import assignments, seats
 from backend.campaign.nouns import Annotator, Lead, Operator, Pause, Person
-from backend.campaign.qualification.answers.key_file import read_key
+from backend.campaign.qualification.answers.key_file import KeyFile, read_key
 from backend.campaign.qualification.answers.rows import left_out, takers, well_known
 from backend.campaign.qualification.answers.rules import GoldExclusion, KnownPair, misses
 from backend.campaign.qualification.gold import rows as gold
@@ -41,7 +40,6 @@ from backend.core.errors import ProjectError
 from backend.core.events import Event, EventGroup
 from backend.core.ids import AnnotatorId
 from backend.core.messages import joined, said
-from backend.core.reading import bytes_of
 from backend.store import events
 from backend.store.connection import Database, Store, reading, writing
 
@@ -122,7 +120,7 @@ def set_gold(
     project: Project,
     by: Lead | Operator,
     options: GoldOptions,
-    file: Path | None = None,
+    file: KeyFile | None = None,
     *,
     pairs: int = PAIRS,
     now: float,
@@ -135,7 +133,7 @@ def set_gold(
         project: the project.
         by: who says so.
         options: share, window and levels.
-        file: a CSV file `pair_id,grade` with the lead's own key, instead of a draw.
+        file: the lead's own answer key, instead of a draw.
         pairs: at most so many, where they are drawn.
         now: seconds since 1970.
 
@@ -143,12 +141,11 @@ def set_gold(
         InputError: with every problem of the file; nothing of it was taken.
         ProjectError: there is no pair whose grade is known, or a number makes no sense.
     """
-    data = bytes_of(file) if file else None
     with writing(project.store) as db:
         settings = _settings(project_rows.gold(db), options)
         key = project_rows.gold_key(db) or secrets.token_hex(8)
-        if file is not None and data is not None:
-            given = read_key(db, data, file.name, now=now)
+        if file is not None:
+            given = read_key(db, *file, now=now)
             if not given:
                 raise ProjectError(said("{name} contains no pair: add at least one", name=file.name))
             gold.replace_pairs(db, [(pair, right) for pair, right, _ in given])

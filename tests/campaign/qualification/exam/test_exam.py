@@ -18,6 +18,7 @@ from backend.campaign.judging.model import Desk, DeskItem, GradeEvent, Receipt, 
 from backend.campaign.judging.queue import reported_clips
 from backend.campaign.judging.staffing import pause_person
 from backend.campaign.nouns import OPERATOR
+from backend.campaign.qualification.answers.key_file import KeyFile
 from backend.campaign.qualification.answers.rules import KnownPair
 from backend.campaign.qualification.exam.answer_key import exam_items, explain_exam_item
 from backend.campaign.qualification.exam.model import PASS_RULE, ExamPhase
@@ -479,7 +480,9 @@ def test_a_key_from_a_file_is_taken_with_its_explanations(held: Judging, tmp_pat
         "query_id,pair_id,grade,explanation\n"
         f'{first.query_id},{first.pair_id},4,"All of it,\n seen."\n,{second.pair_id},0,\n'
     )
-    report = set_exam_from_file(held.project, held.lead, file, most_missed=10, although="few pairs", now=LATER)
+    report = set_exam_from_file(
+        held.project, held.lead, KeyFile.at(file), most_missed=10, although="few pairs", now=LATER
+    )
     assert (report.items, report.grades, report.most_missed) == (2, (1, 0, 0, 0, 1), 10)
     items = [(item.pair_id, item.right, item.explanation) for item in exam_items(held.project, OPERATOR)]
     assert items == [(first.pair_id, 4, "All of it, seen."), (second.pair_id, 0, "")]
@@ -500,7 +503,7 @@ def test_a_bad_key_is_refused_as_a_whole_with_its_rows(held: Judging, tmp_path: 
     )
     file.write_text("query_id,pair_id,grade\n" + "\n".join(lines) + "\n")
     with pytest.raises(InputError) as refusal:
-        set_exam_from_file(held.project, held.lead, file, now=LATER)
+        set_exam_from_file(held.project, held.lead, KeyFile.at(file), now=LATER)
     told = [str(problem) for problem in refusal.value.problems]
     assert [line.split(": ")[0] for line in told] == [f"key.csv, row {row}" for row in (2, 3, 4, 5, 6, 7)]
     for part, line in zip(

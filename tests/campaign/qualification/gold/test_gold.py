@@ -22,6 +22,7 @@ from backend.campaign.judging.staffing import unpause_person
 from backend.campaign.monitoring.progress.progress import progress
 from backend.campaign.monitoring.quality.flags import my_work
 from backend.campaign.nouns import OPERATOR, Person, Role, Verdict
+from backend.campaign.qualification.answers.key_file import KeyFile
 from backend.campaign.qualification.answers.rules import GoldExclusion
 from backend.campaign.qualification.gold.questions import (
     GoldOptions,
@@ -173,12 +174,12 @@ def test_a_key_of_the_leads_own_is_taken_whole_or_not_at_all(settled: Judging, t
         f"pair_id,grade\n{ids[known[0]]},7\nx,1\n{ids[open_pair]},2\n{ids[known[1]]},1\n{ids[known[1]]},2\n"
     )
     with pytest.raises(InputError) as refused:
-        set_gold(settled.project, OPERATOR, GoldOptions(), file, now=LATER)
+        set_gold(settled.project, OPERATOR, GoldOptions(), KeyFile.at(file), now=LATER)
     assert [problem.row for problem in refused.value.problems] == [2, 3, 4, 6]
     assert golden(settled) == set()
     assert not settled.project.campaign.gold.on
     file.write_text(f"pair_id,grade\n{ids[known[0]]},3\n{ids[known[1]]},1\n")
-    report = set_gold(settled.project, OPERATOR, GoldOptions(0.2, 10, 5, 60, 40), file, now=LATER)
+    report = set_gold(settled.project, OPERATOR, GoldOptions(0.2, 10, 5, 60, 40), KeyFile.at(file), now=LATER)
     assert golden(settled) == {known[0], known[1]}
     assert (report.pairs, report.grades) == (2, (0, 1, 0, 1, 0))
     assert asdict(report.settings) == {
@@ -188,7 +189,7 @@ def test_a_key_of_the_leads_own_is_taken_whole_or_not_at_all(settled: Judging, t
     assert report.constant_right == 100  # a 2 is within 1 of both
     assert report.constant == 2
     # What is not said again stays as it is.
-    report = set_gold(settled.project, OPERATOR, GoldOptions(), file, now=LATER)
+    report = set_gold(settled.project, OPERATOR, GoldOptions(), KeyFile.at(file), now=LATER)
     assert report.settings.window == 10
 
 
@@ -262,7 +263,7 @@ def test_what_somebody_has_seen_elsewhere_is_not_offered(settled: Judging, tmp_p
     known = [pair.pair for pair in settled.pairs() if pair.relevance is not None]
     file = tmp_path / "key.csv"
     file.write_text("pair_id,grade\n" + "".join(f"{ids[pair]},{n % 5}\n" for n, pair in enumerate(known[:4])))
-    set_gold(settled.project, OPERATOR, GoldOptions(share=0.5), file, now=LATER)
+    set_gold(settled.project, OPERATOR, GoldOptions(share=0.5), KeyFile.at(file), now=LATER)
     me = settled.annotators[2]
     who = me.annotator_id
     change(

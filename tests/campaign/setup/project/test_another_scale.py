@@ -14,6 +14,7 @@ from backend.campaign.doctor.examination import doctor
 from backend.campaign.judging.model import GradeEvent
 from backend.campaign.monitoring.quality.flags import my_work
 from backend.campaign.nouns import Role, Verdict
+from backend.campaign.qualification.answers.key_file import KeyFile
 from backend.campaign.qualification.exam.answer_key import exam_items
 from backend.campaign.qualification.exam.model import ExamPhase
 from backend.campaign.qualification.exam.results import my_exam
@@ -120,7 +121,7 @@ def test_an_exam_asks_and_marks_on_the_scale(three: Judging, tmp_path: Path) -> 
     key = tmp_path / "key.csv"
     key.write_text(f"pair_id,grade\n{three.pairs()[0].pair_id},3\n")
     with pytest.raises(InputError, match="grade is '3', not one of 0, 1, 2"):
-        set_exam_from_file(project, lead, key, now=LATER)
+        set_exam_from_file(project, lead, KeyFile.at(key), now=LATER)
     report = set_exam(project, lead, queries=1, pairs=20, seed=3, although="few pairs", now=LATER)
     right = Counter(item.right for item in exam_items(project, lead))
     assert report.grades == (right[0], right[1], right[2])
