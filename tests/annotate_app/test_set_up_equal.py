@@ -16,6 +16,7 @@ from backend.campaign.setup.people import accounts as people
 from backend.campaign.setup.people.accounts import list_people
 from backend.campaign.setup.project.folder import Project, open_project
 from backend.campaign.setup.project.sentence_encoder import init_project
+from backend.campaign.setup.project.settings_file import replace_lines
 from backend.encoders import sentence
 from support import NOW, WordEncoder
 
@@ -41,7 +42,9 @@ def project(request: pytest.FixtureRequest, tmp_path: Path) -> Project:
     if "by_commands" in request.fixturenames:
         corpus: Project = request.getfixturevalue("corpus_project")
         return corpus
-    return init_project(tmp_path / "page" / "project", encoder="minilm")
+    made = init_project(tmp_path / "page" / "project", encoder="minilm")
+    replace_lines(made.folder, {"media_roots": f"media_roots = [{str(tmp_path)!r}]"})
+    return open_project(made.folder)
 
 
 @pytest.fixture

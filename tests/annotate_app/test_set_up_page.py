@@ -236,7 +236,7 @@ def test_moments_are_proposed_from_the_videos_alone(
 ) -> None:
     app = open_page()
     assert "3. Moments — none yet" in steps(app)
-    assert "Moments are of videos: these come first." in words(app)
+    assert "Add videos first." in words(app)
     found = register_videos(project, OPERATOR, folder, now=NOW)
     app = open_page()
     assert steps(app)["3. Moments — none yet"]
@@ -246,7 +246,7 @@ def test_moments_are_proposed_from_the_videos_alone(
     app.segmented_control(key="moments_how").set_value("Windows").run()
     app.text_input(key="moments_lengths").set_value("two")
     app.button(key="propose_moments").click().run()
-    assert "'two' are no lengths: write seconds, such as 5, 10, 20" in words(app)
+    assert "'two' is not a list of lengths. Enter seconds, such as 5, 10, 20." in words(app)
     app.text_input(key="moments_lengths").set_value("1")
     app.number_input(key="moments_stride").set_value(1.0)
     app.button(key="propose_moments").click().run()

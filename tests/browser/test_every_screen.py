@@ -45,6 +45,8 @@ IN_REACH = """() => { const within = (root) => [...root.querySelectorAll("*")].f
   return within(document.querySelector("[data-testid=stMain]")).length; }"""
 IS_WHOLE = """(tile) => { const word = document.createRange(); word.selectNodeContents(tile.querySelector(".label"));
   return word.getBoundingClientRect().right <= tile.getBoundingClientRect().right - 2; }"""
+DRAWER_IS_TOLD = """() => [...document.querySelectorAll("[data-testid=stSidebarNavItems]")]
+  .every((one) => !one.checkVisibility() || one.getAttribute("role") === "none")"""
 TABBED = """() => { const main = document.querySelector("[data-testid=stMain]"), one = document.activeElement;
   return main.contains(one) && one !== main; }"""
 
@@ -58,6 +60,7 @@ def findings(page: Page) -> list[str]:
     """What axe finds on the whole page: of the contrast of what has to be scrolled to, it says nothing."""
     size = page.viewport_size
     assert size is not None
+    until(page, DRAWER_IS_TOLD)
     beyond = page.get_by_test_id("stMain").evaluate("(main) => main.scrollHeight - main.clientHeight")
     page.set_viewport_size({"width": size["width"], "height": size["height"] + beyond})
     try:

@@ -205,7 +205,7 @@ def test_the_page_leads_from_an_empty_folder_to_a_release(
 
     # The inbox leads to the dispute, and the dispute to a relevance.
     lead.get_by_role("link", name=re.compile("^Progress")).first.click()
-    lead.locator(".st-key-inbox").get_by_role("link", name=bold("Decide")).click()
+    lead.locator(".st-key-inbox").get_by_role("link", name=bold("Adjudicate")).click()
     expect(lead.get_by_label("Reason", exact=True)).to_be_visible()
     key_until(lead, "4", lead.get_by_role("radio", name=re.compile("^4 "), checked=True))
     expect(lead.get_by_label("Reason", exact=True)).to_be_focused()

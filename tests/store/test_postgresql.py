@@ -313,7 +313,7 @@ def test_a_move_keeps_a_password_only_where_its_person_wrote_it(
     target = cluster.address(cluster.new())
     monkeypatch.setenv("REELRANK_DATABASE", with_password(target))
     move(folder, target, now=NOW)
-    with pytest.raises(ProjectError, match=r"has its database at .* already") as refused:
+    with pytest.raises(ProjectError, match=r"has its database at .*: move it back into its file first") as refused:
         move(folder, target, now=NOW)
     assert SECRET not in str(refused.value)
     open_project(folder).store.close()
@@ -374,7 +374,7 @@ def test_a_dump_is_restored_by_the_documented_command(
     assert set(calls) == {"pg_dump", "pg_restore"}
     assert "password given: s3cr3t" in calls["pg_dump"]
     assert SECRET not in calls["pg_dump"].replace("password given: s3cr3t", "")
-    with pytest.raises(ProjectError, match="exists already"):
+    with pytest.raises(ProjectError, match="already exists"):
         backup(project, copy)
     add_person(project, OPERATOR, "Later", Role.ANNOTATOR, now=NOW)  # people go on
     project.store.close()

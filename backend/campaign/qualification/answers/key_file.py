@@ -4,8 +4,9 @@
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import Self
 
 from backend.campaign.qualification.answers import rows as pairs_known
 from backend.campaign.setup.project import rows as project_rows
@@ -22,7 +23,8 @@ KeyItem = tuple[PairId, int, str]
 """(pair, right grade, explanation)"""
 
 
-class KeyFile(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class KeyFile:
     """A CSV file with an answer key: `pair_id,grade` and perhaps `query_id,explanation`."""
 
     data: bytes
@@ -38,13 +40,13 @@ class KeyFile(NamedTuple):
         return cls(bytes_of(path), path.name)
 
 
-def read_key(db: Database, data: bytes, file: str, *, now: float) -> list[KeyItem]:
+def read_key(db: Database, given: KeyFile, *, now: float) -> list[KeyItem]:
     """Return the settled pairs of a file with an answer key, each with its right grade.
 
     Raises:
         InputError: with every problem of the file.
     """
-    table = read_csv(data, file, ("pair_id", "grade"), ("query_id", "explanation"))
+    file, table = given.name, read_csv(given.data, given.name, ("pair_id", "grade"), ("query_id", "explanation"))
     problems = list(table.problems)
     pairs, bad_pairs = table.values("pair_id", whole, needed=True)
     grades, bad_grades = grade_column(db, table, file)

@@ -118,7 +118,7 @@ def of_file(db: Database, file: KeyFile, *, most_missed: float | None, now: floa
         ProjectError: a number makes no sense.
     """
     _, most_missed = _usual(db, None, None, most_missed)
-    return Plan(read_key(db, *file, now=now), ExamKey.SETTLED, None, file.name, None, most_missed)
+    return Plan(read_key(db, file, now=now), ExamKey.SETTLED, None, file.name, None, most_missed)
 
 
 def require_same(plan: Plan, previewed: str) -> None:

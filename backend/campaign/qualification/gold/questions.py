@@ -145,7 +145,7 @@ def set_gold(
         settings = _settings(project_rows.gold(db), options)
         key = project_rows.gold_key(db) or secrets.token_hex(8)
         if file is not None:
-            given = read_key(db, *file, now=now)
+            given = read_key(db, file, now=now)
             if not given:
                 raise ProjectError(said("{name} contains no pair: add at least one", name=file.name))
             gold.replace_pairs(db, [(pair, right) for pair, right, _ in given])
