@@ -79,7 +79,7 @@ def require_open(db: Database, me: Annotator) -> None:
     if people.standing_pause(db, me.annotator_id) is not None:
         raise NotAllowed(said("you are paused: ask your lead; what you wrote is kept"))
     if not descriptions.is_open_for(db, me.annotator_id):
-        raise NotAllowed(said("describing is not open for you (any more): ask your lead"))
+        raise NotAllowed(said("describing is closed for you: ask your lead"))
 
 
 def _choose(db: Database, by: Lead | Operator, chosen: DescribingChoice, *, now: float) -> None:

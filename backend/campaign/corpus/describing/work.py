@@ -222,7 +222,7 @@ def describe_exchange(
     store = project.store
     with reading(store) as db:
         if not descriptions.was_open_for(db, person.annotator_id):
-            raise NotAllowed(said("describing is not open for you: ask your lead"))
+            raise NotAllowed(said("describing is closed for you: ask your lead"))
     accepted: list[str] = []
     refused: list[RefusedEvent] = []
     for event in events:

@@ -130,7 +130,7 @@ def test_describing_is_closed_until_a_lead_opens_it_and_for_those_that_they_choo
     )
     assert (may_describe(project, anna), may_describe(project, boris)) == (True, False)
     assert not may_describe(project, lead)
-    with pytest.raises(NotAllowed, match="not open for you"):
+    with pytest.raises(NotAllowed, match="closed for you"):
         work(describing, 1)
     shown = work(describing, 0)
     assert [(one.name, one.wanted, one.fps, one.ready) for one in shown.videos] == [("v3", 3, 25.0, False)]
