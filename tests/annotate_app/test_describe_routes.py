@@ -149,7 +149,7 @@ def test_only_those_come_in_for_whom_describing_is_open(dana: Describer) -> None
     assert broken.status_code == 400
     close_describing(dana.judging.project, OPERATOR, now=NOW)
     refused = dana.client.get("/describe/work")
-    assert (refused.status_code, "not open for you" in refused.json()["message"]) == (403, True)
+    assert (refused.status_code, "closed for you" in refused.json()["message"]) == (403, True)
     assert dana.send(described("k1"))[1]["accepted"] == ["k1"]  # written before it was closed
     dana.client.cookies.clear()
     assert dana.client.get("/describe/work").status_code == 401

@@ -29,6 +29,7 @@ from backend.campaign.judging.staffing import sign_out
 from backend.campaign.monitoring.quality.flags import my_work
 from backend.campaign.monitoring.videos.check import import_corpus
 from backend.campaign.nouns import OPERATOR, Person, Role
+from backend.campaign.qualification.answers.key_file import KeyFile
 from backend.campaign.qualification.gold.questions import GoldOptions, set_gold
 from backend.campaign.review.queries import list_queries, query_pairs
 from backend.campaign.selection.candidates.choosing import choose_candidates
@@ -156,7 +157,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, str]:
     review = next(one for one in query_pairs(twin, OPERATOR, query.query_id) if one.pair == pair)
     assert (review.verdict, review.relevance) == ("consensus", 2)
     (folder / "key.csv").write_text(f"pair_id,grade\n{review.pair_id},2\n")
-    set_gold(twin, OPERATOR, GoldOptions(share=0.5), folder / "key.csv", now=NOW + 61)
+    set_gold(twin, OPERATOR, GoldOptions(share=0.5), KeyFile.at(folder / "key.csv"), now=NOW + 61)
     with closing(sqlite3.connect(twin.folder / "reelrank.db")) as db:
         db.execute("UPDATE campaign SET gold_key = 'always the same'")
         db.commit()

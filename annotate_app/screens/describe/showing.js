@@ -129,7 +129,7 @@ class Showing {
     } else if (this.video) {
       this.view.notice(error.message);
     } else {
-      this.view.nothing(tr("Describing is closed"), tr("Ask your lead to open it for you."));
+      this.view.nothing(tr("Describing is closed"), error.message);
       this.enter("empty");
     }
   }
