@@ -80,8 +80,8 @@ def next_step(project: Project, by: Lead | Operator) -> str:
 def next_command(folder: Path, store: Store) -> str:
     """Return the command that comes next on the way to the first grade; an empty text once somebody can give it.
 
-    Captions are rewritten before queries are drawn: once they are drawn, it is too late. Who wants the published words
-    draws without. Where moments have no captions, queries are people's own.
+    Captions are rewritten before queries are drawn: once they are drawn, it is too late. To keep the published words,
+    draw without rewriting. Where moments have no captions, queries are people's own.
     """
     found = counts(store)
     if not any(found["pairs"].values()):
