@@ -174,7 +174,7 @@ def test_disagreements(enter: Enter) -> None:
     page.get_by_role("radio", name="Skipped").click()
     stands(page, "skip", ANNOTATORS[0])
     page.get_by_role("radio", name="Notes").click()
-    expect(page.get_by_text(f"“{hostile('written')}”")).to_be_visible()
+    expect(page.get_by_text(f"“{hostile('written')}”").first).to_be_visible()
     expect(page.get_by_text(f"“{hostile('replied')}”")).to_be_visible()
     stands(page)
 
