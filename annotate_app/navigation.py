@@ -66,7 +66,7 @@ def page_for(person: Person | None) -> StreamlitPage:
 
 
 def _left_out(person: Person | None) -> set[str]:
-    """Pages that mean nothing yet. Their addresses lead there all the same, and other pages link to them."""
+    """Titles of pages that are not in use yet. The menu hides them; their addresses still work."""
     if person is None or person.role is Role.ANNOTATOR:
         return set() if person is not None and may_describe(auth.project(), person) else {DESCRIBE}
     used = in_use(auth.project(), person)

@@ -29,7 +29,7 @@ class Page:
     """Whose page it is."""
     icon: str
     group: Group | None = None
-    """The menu that it lies in; without one it stands in the bar itself."""
+    """The menu that has this page; without one, the page is in the bar."""
     former: Mapping[str, str] = field(default_factory=dict)
     """Addresses that lead here since their pages were renamed or became parts of this one, each with the query that
     asks for the part. `exam?trial` is the page Exam, asked for a `trial`."""

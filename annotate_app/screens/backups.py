@@ -15,7 +15,7 @@ _SHOWN = 10
 
 
 def page() -> None:
-    """The button, and a line for each of the newest copies."""
+    """Draw the button, and a line for each of the newest copies."""
     project, lead, _ = look.lead_page("Backups")
     st.markdown(
         tr(
@@ -56,5 +56,5 @@ def page() -> None:
 
 @look.lead_callback("backup_problem")
 def _back_up(project: Project, lead: Person) -> None:
-    """Callback of the button: make the copy, or leave a message why not."""
+    """Make a copy, or leave a message why not: a callback."""
     backup_now(project, lead, now=time.time())

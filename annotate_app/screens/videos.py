@@ -1,4 +1,4 @@
-"""The lead's page "Videos": take videos into the project, see what is wrong with them, look at them again."""
+"""The lead's page "Videos": add videos, see their problems, and check them again."""
 
 import streamlit as st
 
@@ -14,7 +14,7 @@ from backend.campaign.setup.serving.model import JobKind
 
 
 def page() -> None:
-    """How many videos there are, and the step of the page Set up that takes them, which goes on after the first day."""
+    """Draw the number of videos, and the step of Set up that adds them, because videos are also added later."""
     project, lead, counts = look.lead_page("Videos")
     not_taken()
     standing = VIDEOS_STEP.standing(project, lead, counts)

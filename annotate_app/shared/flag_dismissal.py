@@ -8,7 +8,7 @@ import streamlit as st
 from annotate_app.language import retold, tr
 from annotate_app.plain import plain
 from annotate_app.shared import look, results
-from backend.campaign.monitoring.quality.dismissing import LONGEST_REASON, dismiss_flags
+from backend.campaign.monitoring.quality.flags import LONGEST_REASON, dismiss_flags
 from backend.campaign.monitoring.quality.model import FLAG_NAMES, FlagKind
 from backend.core.ids import AnnotatorId
 

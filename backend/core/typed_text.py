@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from backend.core.errors import ProjectError
+from backend.core.messages import said
 
 IGNORED = frozenset(
     map(chr, [0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2065, 0x2800, 0x3164, 0xFFA0, *range(0xFFF0, 0xFFF9)])
@@ -59,6 +60,27 @@ def tidy(text: str) -> str:
     """
     seen = "".join(char for char in text if char.isspace() or unicodedata.category(char) != "Cc")
     return " ".join(seen.split()) if is_visible(seen) else ""
+
+
+def reason_of(typed: str, longest: int, needed: str = "") -> str:
+    """Return a typed reason as it is kept.
+
+    Args:
+        typed: what a lead wrote.
+        longest: the most characters it may have.
+        needed: what to say if it is empty; without this, a reason is optional.
+
+    Raises:
+        ProjectError: there is none though it is needed, or it is too long.
+    """
+    reason = tidy(typed)
+    if needed and not reason:
+        raise ProjectError(needed)
+    if len(reason) > longest:
+        raise ProjectError(
+            said("the reason has {length} characters: use at most {longest}", length=len(reason), longest=longest)
+        )
+    return reason
 
 
 def unwanted_control(text: str | bytes) -> str | None:

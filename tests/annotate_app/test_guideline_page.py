@@ -37,7 +37,7 @@ def open_page(judging: Judging, open_judging: Callable[..., AppTest]) -> Open:
 
 
 def unsaved(app: AppTest) -> bool:
-    """Whether the page warns that what was typed is not saved."""
+    """Whether the page warns of unsaved edits."""
     given = [json.loads(one.proto.json) for one in app.get("bidi_component") if one.proto.json]
     (changed,) = [one["changed"] for one in given if one.get("container") == ".st-key-guideline-words"]
     return bool(changed)

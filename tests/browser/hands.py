@@ -128,7 +128,7 @@ def join(page: Page, link: str, password: str) -> None:
 
 
 def grade_elsewhere(project: Project, person: Person, grade_of: Callable[[PairKey], int]) -> None:
-    """Grade all that is left for somebody as another browser would: a test needs to see one desk only."""
+    """Grade everything left for an annotator without a browser: one desk in a browser is enough for a test."""
     left = exchange.desk(project, person, now=time.time())
     while left.items:
         pair = left.items[0].pair

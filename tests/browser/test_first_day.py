@@ -32,7 +32,7 @@ OWN = (
 
 @pytest.fixture
 def server(tmp_path: Path, nursery: Nursery | None) -> Iterator[AppServer]:
-    """A server over a folder that is not there."""
+    """A server over a folder that does not exist."""
     found = AppServer(tmp_path / "kitchen", tmp_path / "server.log", nursery=nursery)
     found.start()
     yield found
@@ -40,7 +40,7 @@ def server(tmp_path: Path, nursery: Nursery | None) -> Iterator[AppServer]:
 
 
 class Buttons:
-    """The bold words of the page, which a test takes one after the other."""
+    """The bold words of the page, taken one after the other."""
 
     def __init__(self) -> None:
         self.left = re.findall(r"\*\*(.+?)\*\*", " ".join(DAY.split()))
@@ -59,7 +59,7 @@ def open_step(page: Page, title: str) -> None:
 
 
 def told(page: Page, words: str) -> None:
-    """A step says this behind its title."""
+    """Wait until a step shows this behind its title."""
     expect(page.locator("summary").filter(has_text=words)).to_be_visible()
 
 
@@ -150,7 +150,7 @@ def test_the_page_leads_from_an_empty_folder_to_a_release(
     links = set_up(lead, tmp_path, bold)
     set_exam(lead, bold)
 
-    # The lead gives the key at a desk that tells nothing.
+    # The lead grades the answer key at a desk without right grades.
     project = open_project(server.project)
 
     def right(name: str, pair: str) -> int:

@@ -15,7 +15,7 @@ PASSWORD = "a good long password"
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[AppServer]:
-    """A server over a folder that is not there."""
+    """A server over a folder that does not exist."""
     found = AppServer(tmp_path / "kitchen", tmp_path / "server.log")
     found.start()
     yield found

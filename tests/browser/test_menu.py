@@ -37,7 +37,7 @@ CUT = """(text) => {
 
 
 def prepare(project: Project) -> None:
-    """The judged demo, in which somebody is paused: that waits for a lead on the page People."""
+    """The judged demo with one paused annotator, who waits for a lead on the page People."""
     have_read(project)
     who = next(one.person for one in list_people(project, OPERATOR, now=NOW) if one.person.name == ANA)
     lead = next(one.person for one in list_people(project, OPERATOR, now=NOW) if one.person.role is Role.LEAD)

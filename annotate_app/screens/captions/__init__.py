@@ -14,7 +14,7 @@ _OF_A_PART = ("tab", "show", "q", "order", "page", "caption", description_acts.O
 
 
 def page() -> None:
-    """The part that the address asks for, or the first one in use; a part that is not in use only if asked for."""
+    """Draw the part that the address names, or the first one in use."""
     project, lead, _ = look.lead_page("Captions")
     used = in_use(project, lead)
     in_use_now = {_REWRITES: used.rewrites, _DESCRIPTIONS: used.descriptions}

@@ -30,7 +30,7 @@ from backend.core.ids import AnnotatorId, PairId
 PER_PAGE = 5
 _WHO, _FLAG, _PAGE, _LIFTED = "who", "flag", "flag_page", "lift"
 _DISMISSED = "flags"
-"""The place of what came of a dismissal."""
+"""The place of the result of a dismissal."""
 _BEHIND = {
     FlagKind.TOO_FAST: marked("Grades given too fast, newest first."),
     FlagKind.UNSEEN: marked("Grades given before the clip was seen, newest first."),

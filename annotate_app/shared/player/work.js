@@ -36,7 +36,7 @@ function mergeDesk(before, answer, unsent) {
   const fresh = desk.items.filter(
     (item) => !work.dropped.has(item.pair) && !unsent.has(item.pair),
   );
-  // A clip of an exam or calibration round that is not held any more could not count, so it goes.
+  // Answers to an exam or calibration round that has ended would not count, so its clip goes.
   const shown = work.queue[0]?.exam && !isOf(work.queue[0], desk) ? undefined : work.queue[0];
   const queue = shown
     ? [fresh.find((item) => item.pair === shown.pair) ?? shown, ...fresh.filter((item) => item.pair !== shown.pair)]

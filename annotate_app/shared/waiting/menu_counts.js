@@ -96,7 +96,7 @@ function describeGroup(button, count, isCurrent) {
   else button.removeAttribute("aria-current");
 }
 
-/** Tell screen readers what the drawer is: groups of links. It comes as a list with other things than items in it. */
+/** Describe the drawer to screen readers as groups of links. Streamlit marks it as a list that has more than items. */
 function describeDrawer() {
   const drawer = document.querySelector(DRAWER);
   if (!drawer) return;

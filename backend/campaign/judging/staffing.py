@@ -28,7 +28,7 @@ from backend.core.days import ago
 from backend.core.errors import Overtaken, ProjectError
 from backend.core.ids import AnnotatorId
 from backend.core.messages import said
-from backend.core.typed_text import tidy
+from backend.core.typed_text import reason_of
 from backend.store import events
 from backend.store.connection import Database, reading, writing
 
@@ -56,17 +56,7 @@ def pause_person(project: Project, lead: Lead, annotator_id: AnnotatorId, reason
 
 def begin_pause(db: Database, by: Lead | None, annotator_id: AnnotatorId, reason: str, *, now: float) -> None:
     """Pause somebody inside a transaction, as `pause_person` does; `by` is None where the program does, by a rule."""
-    reason = tidy(reason)
-    if not reason:
-        raise ProjectError(said("a pause needs a reason: write one sentence about why"))
-    if len(reason) > LONGEST_REASON:
-        raise ProjectError(
-            said(
-                "a reason has at most {longest} characters; this one has {length}",
-                longest=LONGEST_REASON,
-                length=len(reason),
-            )
-        )
+    reason = reason_of(reason, LONGEST_REASON, said("a pause needs a reason: write one sentence about why"))
     person = people.by_id(db, annotator_id)
     if person is None:
         raise ProjectError(said("there is no person {person}: reload the page", person=annotator_id))

@@ -13,7 +13,7 @@ from backend.core.messages import said
 
 @dataclass(frozen=True, slots=True)
 class InUse:
-    """Which parts of a campaign have something to show, so that their pages appear in the menu."""
+    """The parts of a campaign that are in use. Only their pages appear in the menu."""
 
     captions: bool
     """There are captions, which a lead may correct."""

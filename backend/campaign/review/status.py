@@ -67,7 +67,7 @@ def counts(store: Store, *, probes: bool = True) -> dict[str, Any]:
 
 @in_charge
 def in_use(project: Project, by: Lead | Operator) -> InUse:
-    """Return which parts of the campaign have something to show."""
+    """Return the parts of the campaign that are in use."""
     return query_rows.in_use(project.store.db)
 
 

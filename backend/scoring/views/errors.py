@@ -96,9 +96,9 @@ def examples(summary: Mapping[str, Any], texts: Mapping[str, str] | None = None)
 
 OWN, POOL = "own video", "pool"
 _NOTE = (
-    "Own video: the predictions of the query's own video in file order, against the truth in that "
-    "video. Pool: as everywhere else here. A query may score higher in its pool, whose other "
-    "videos hold positives too."
+    "Own video: predictions in the query's own video, in file order, against the truth in that video. "
+    "Pool: predictions in the query's pool, as in all other tables. A query may score higher in its pool, "
+    "because other videos there contain positives too."
 )
 
 

@@ -136,7 +136,7 @@ def test_the_forecast_does_not_reckon_with_them(judging: Judging) -> None:
     ("act", "refusal", "sentence"),
     [
         (lambda j: pause(j, reason="  "), ProjectError, "needs a reason"),
-        (lambda j: pause(j, reason="x" * 401), ProjectError, "at most 400 characters; this one has 401"),
+        (lambda j: pause(j, reason="x" * 401), ProjectError, "has 401 characters: use at most 400"),
         (
             lambda j: pause_person(j.project, j.lead, AnnotatorId(999), "why", now=NOW),
             ProjectError,

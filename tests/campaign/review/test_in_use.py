@@ -1,4 +1,4 @@
-"""Which parts of a campaign have something to show."""
+"""The parts of a campaign that are in use."""
 
 from backend.campaign.corpus.describing.model import DescribingChoice
 from backend.campaign.corpus.describing.opening import choose_describing

@@ -20,7 +20,7 @@ from backend.campaign.setup.people import rows as people
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import NotAllowed, Overtaken, ProjectError
 from backend.core.messages import joined, said
-from backend.core.typed_text import nfc, tidy
+from backend.core.typed_text import nfc, reason_of, tidy
 from backend.store import events
 from backend.store.connection import Database, reading, writing
 
@@ -160,21 +160,14 @@ def reword_describing(
         ProjectError: no words, too many, no reason, or nothing changed.
     """
     text = "\n".join(line for one in text.splitlines() if (line := tidy(one)))
-    reason = tidy(reason)
     if not text:
         raise ProjectError(said("the guideline is empty: write what to mark and how to describe it"))
     if len(text) > LONGEST_TEXT:
         raise ProjectError(
             said("the guideline has {length} characters: use at most {longest}", length=len(text), longest=LONGEST_TEXT)
         )
-    if not reason:
-        raise ProjectError(said("a change needs a reason: write one sentence, which describers will read"))
-    if len(reason) > LONGEST_REASON:
-        raise ProjectError(
-            said(
-                "the reason has {length} characters: use at most {longest}", length=len(reason), longest=LONGEST_REASON
-            )
-        )
+    needed = said("a change needs a reason: write one sentence, which describers will read")
+    reason = reason_of(reason, LONGEST_REASON, needed)
     with writing(project.store) as db:
         old = descriptions.guideline(db)
         if based_on is not None and based_on != old.version:

@@ -1,7 +1,7 @@
-"""Flag what is worth a look in people's work, and report annotators' own work to them.
+"""Flag what is worth a look in annotators' work, dismiss flags, and report their own work to annotators.
 
-*Reads* judgements, verdicts, skips and clips, *writes* nothing. Nothing here acts: no grade is refused, left out or
-weighed by a flag. What annotators read of agreement speaks of pairs that are settled for good, and of many at once:
+*Reads* judgements, verdicts, skips and clips. *Writes* events. No grade is refused, left out or weighed because of a
+flag. What annotators read of agreement speaks of pairs that are settled for good, and of many at once:
 nothing tells how anybody graded one pair, nor anything about a pair that is still open.
 """
 
@@ -14,19 +14,34 @@ import numpy as np
 
 from backend.campaign.judging.model import CORRECTION_S
 from backend.campaign.monitoring.quality import rows
-from backend.campaign.monitoring.quality.model import BehindFlag, FlagKind, MyAgreement, MyWork, PersonFlags
+from backend.campaign.monitoring.quality.model import (
+    FLAG_DISMISSED,
+    FLAG_NAMES,
+    BehindFlag,
+    FlagKind,
+    MyAgreement,
+    MyWork,
+    PersonFlags,
+)
 from backend.campaign.monitoring.quality.rows import Given
 from backend.campaign.monitoring.quality.rules import flags as rules
 from backend.campaign.monitoring.quality.rules.pairs import standing
 from backend.campaign.nouns import Annotator, Lead, Operator
 from backend.campaign.review.model import PairReview
 from backend.campaign.review.rows import reviews
-from backend.campaign.setup.people.permissions import annotator_only, in_charge
+from backend.campaign.setup.people.permissions import annotator_only, in_charge, lead_only
 from backend.campaign.setup.project import rows as project_rows
 from backend.campaign.setup.project.folder import Project
 from backend.core.days import day_of, last_days, within_a_day
+from backend.core.errors import Overtaken
 from backend.core.ids import AnnotatorId, PairId
-from backend.store.connection import Database, reading
+from backend.core.messages import said
+from backend.core.typed_text import reason_of
+from backend.store import events
+from backend.store.connection import Database, reading, writing
+
+LONGEST_REASON = 200
+"""Characters of the reason of a dismissal."""
 
 
 @in_charge
@@ -45,6 +60,37 @@ def flags(project: Project, by: Lead | Operator, only: AnnotatorId | None = None
         )
         for annotator_id, name in people
     ]
+
+
+@lead_only
+def dismiss_flags(
+    project: Project, lead: Lead, annotator_id: AnnotatorId, kinds: Sequence[FlagKind], reason: str, *, now: float
+) -> None:
+    """Dismiss flags of an annotator. The activity log keeps them with the reason.
+
+    Args:
+        project: the project.
+        lead: who looked at them.
+        annotator_id: whose flags.
+        kinds: which flags.
+        reason: why they need nothing; may be empty.
+        now: seconds since 1970.
+
+    Raises:
+        Overtaken: one of them is not raised any more, or somebody has dismissed it.
+        ProjectError: the reason is too long.
+    """
+    reason = reason_of(reason, LONGEST_REASON)
+    raised = {flag.kind for one in flags(project, lead, annotator_id) for flag in one.raised}
+    for kind in kinds:
+        if kind not in raised:
+            raise Overtaken(
+                said("The flag “{flag}” is not raised any more, or was dismissed already.", flag=FLAG_NAMES[kind])
+            )
+    with writing(project.store) as db:
+        for kind in kinds:
+            subject = f"annotator:{annotator_id}"
+            events.note(db, FLAG_DISMISSED, lead, subject, now=now, flag=kind.value, reason=reason)
 
 
 @in_charge

@@ -138,12 +138,12 @@ def _dismissal_words(payload: Payload) -> str:
 
 
 FLAG_DISMISSED = Event("flag_dismissed", EventGroup.PEOPLE, _dismissal_words)
-"""flag, reason (may be empty): a lead has seen it; work from then on can raise it again"""
+"""flag, reason (may be empty): a lead dismissed it; later work can raise it again"""
 
 
 @dataclass(frozen=True, slots=True)
 class FlagDismissal:
-    """A lead has seen a flag, which is hidden until the work after `at` raises it again."""
+    """A dismissal of a flag by a lead: it stays hidden until work after `at` raises it again."""
 
     at: float
     by: str
@@ -170,7 +170,7 @@ class Flag:
     """99 %, of a difference."""
     reason: str = ""
     dismissed: FlagDismissal | None = None
-    """Only of a flag that is raised and hidden."""
+    """The dismissal that hides a raised flag."""
 
     @property
     def figure(self) -> str:
@@ -198,7 +198,7 @@ class PersonFlags:
 
     @property
     def raised(self) -> tuple[Flag, ...]:
-        """The flags that are worth a look and not dismissed."""
+        """The raised flags that nobody dismissed."""
         return tuple(flag for flag in self.flags if flag.raised and flag.dismissed is None)
 
 

@@ -213,7 +213,7 @@ def use_exam(project: Project, by: Lead | Operator, *, now: float) -> UsedReport
         if found is None:
             raise ProjectError(said("there was no exam of open pairs, and answers about settled pairs never count"))
         if found.used_at is not None:
-            raise ProjectError(said("the answers of this exam already count"))
+            raise ProjectError(said("the answers of this exam already count as judgements"))
         if found.closed_at is None and found.ended_at is None:
             raise ProjectError(said("this exam is still open: fix its answer key first, or end the exam"))
         finished = attempts.first_finished(db, found.exam_id)

@@ -68,9 +68,9 @@ class ExamPhase(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ExamScore:
-    """What an attempt came to, as its annotator is told it.
+    """The result of an exam attempt, as its annotator sees it.
 
-    An answer misses the key where it differs from it by more than the tolerance.
+    An answer misses if it differs from the answer key by more than the tolerance.
     """
 
     answers: int
@@ -82,7 +82,7 @@ class ExamScore:
 
 @dataclass(frozen=True, slots=True)
 class ExamResult(ExamScore):
-    """What an attempt came to, as leads read it."""
+    """The result of an exam attempt, as leads see it."""
 
     kappa: float | None
     """Cohen's kappa of answers and key; None where it is undefined, and then `undefined` says why."""
@@ -91,7 +91,7 @@ class ExamResult(ExamScore):
 
     @property
     def score(self) -> ExamScore:
-        """What of it the annotator is told."""
+        """The part that the annotator may see."""
         return ExamScore(self.answers, self.missed, self.most_missed, self.passed)
 
 
@@ -250,7 +250,7 @@ class ExamItem:
     note: str = ""
     """What was written with the answer, in a calibration round."""
     alternate: bool = False
-    """Whether only retakes ask it."""
+    """Whether only retakes ask this item."""
 
 
 EXAM_SET = Event(

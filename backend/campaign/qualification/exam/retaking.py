@@ -23,7 +23,7 @@ from backend.store.connection import Database, reading
 
 @dataclass(frozen=True, slots=True)
 class RetakeOutlook:
-    """What a retake that began now would ask again: `repeated` of its `items`, of which `explained` were explained."""
+    """What a retake would repeat now: `repeated` of its `items`, of which `explained` were explained before."""
 
     items: int
     repeated: int
@@ -31,7 +31,7 @@ class RetakeOutlook:
 
     @property
     def short(self) -> str:
-        """Why some pairs are asked again, in a sentence; an empty text where none is."""
+        """A sentence on the repeated pairs; an empty text if there are none."""
         if not self.repeated:
             return ""
         return said(
@@ -46,7 +46,7 @@ class RetakeOutlook:
 def retake_outlooks(
     project: Project, by: Lead | Operator, annotators: Sequence[AnnotatorId], *, now: float
 ) -> dict[AnnotatorId, RetakeOutlook]:
-    """Return what a retake of the exam that is held would ask each annotator again; nothing while it has no key."""
+    """Return what a retake of the current exam would repeat for each annotator; empty while it has no answer key."""
     with reading(project.store) as db:
         held = exams.held(db)
         if held is None or held.closed_at is None:
@@ -77,7 +77,7 @@ def add_items(db: Database, person: Person, held: Exam, number: int, *, now: flo
 def _draw(
     db: Database, held: Exam, me: AnnotatorId, settled: Sequence[KnownPair], *, seed: int
 ) -> list[KnownPair] | None:
-    """The items of a retake, None for those of the exam."""
+    """Draw the items of a retake; None means the items of the exam."""
     items, seen = exams.items(db, held.exam_id), attempts.seen_pairs(db, me)
     keyed = [(item, item.right) for item in items if item.right is not None and not item.blocked]
     asked = [KnownPair(item.pair_id, right, item.query_id) for item, right in keyed if not item.alternate]
@@ -90,7 +90,7 @@ def _draw(
 
 
 def _explained(db: Database, me: AnnotatorId) -> dict[PairId, int]:
-    """The attempt after which each pair that somebody missed was explained to them last."""
+    """For each pair that was explained to a person, the last attempt after which it was."""
     told = [one for one in attempts.all_of(db, me) if one.handed_in_at is not None and one.keyed]
     return {item.pair_id: one.number for one in told for item in _missed(db, one)}
 

@@ -123,9 +123,9 @@ def to_read(seen: int | None, present: int, *, tutorial: bool) -> Reading | None
 
 
 def changes(before: Grading, after: Grading) -> list[Change]:
-    """Every text that differs, in the order of reading: questions, grades from the best down, reminders.
+    """Return every text that differs, in reading order: questions, grades from the best down, reminders.
 
-    Then, for each language, what differs in its own texts, and in the notes of examples.
+    Then come, for each language, the translations and the notes of examples that differ.
     """
     found = _changes(before, after)
     for language in sorted({*before.translations, *after.translations}):

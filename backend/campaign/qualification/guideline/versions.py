@@ -23,7 +23,7 @@ from backend.core.errors import InputError, Overtaken, Problem, ProjectError, Vi
 from backend.core.events import Event, EventGroup
 from backend.core.ids import PairKey
 from backend.core.messages import said, said_n
-from backend.core.typed_text import tidy
+from backend.core.typed_text import reason_of
 from backend.media.jobs import ClipJob, clip_job
 from backend.store import events
 from backend.store.connection import Database, Store, reading, writing
@@ -91,17 +91,8 @@ def set_guideline_from_file(
 def _reword(
     store: Store, by: Lead | Operator, new: Grading, reason: str, *, now: float, based_on: int | None, source: str
 ) -> tuple[int, list[Change]]:
-    reason = tidy(reason)
-    if not reason:
-        raise ProjectError(said("a change needs a reason: say why in one sentence; annotators read it"))
-    if len(reason) > LONGEST_REASON:
-        raise ProjectError(
-            said(
-                "the reason has {length} characters: use at most {longest}",
-                length=len(reason),
-                longest=LONGEST_REASON,
-            )
-        )
+    needed = said("a change needs a reason: say why in one sentence; annotators read it")
+    reason = reason_of(reason, LONGEST_REASON, needed)
     with writing(store) as db:
         old, present = project_rows.grading(db), project_rows.version(db)
         wrong = list(
@@ -137,7 +128,7 @@ def _reword(
 
 
 def _notes(db: Database) -> set[str]:
-    """The notes of examples, and those of earlier ones that have a translation: an example may come back."""
+    """The notes of current examples, and translated notes of earlier ones, because an example may come back."""
     stands = project_rows.grading(db)
     translated = {text for texts in stands.translations.values() for text in texts}
     return {one.note for one in rows.current_examples(db)} | translated - set(stands.texts)

@@ -11,7 +11,7 @@ from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import ProjectError
 from backend.core.messages import said
-from backend.core.typed_text import nfc, tidy
+from backend.core.typed_text import nfc, reason_of
 from backend.store import events
 from backend.store.connection import writing
 
@@ -36,7 +36,6 @@ def remove_release(
         ProjectError: there is no such release, the name was typed wrongly, the reason is empty or too long, or the
             zip cannot be deleted.
     """
-    reason = tidy(reason)
     with writing(project.store) as db:
         found = releases.all_releases(db)
         row = next((one for one in found if nfc(one.name) == nfc(name)), None)
@@ -44,16 +43,7 @@ def remove_release(
             raise ProjectError(said("There is no release called {name} any more. Reload the page.", name=name))
         if nfc(confirmation.strip()) != nfc(row.name):
             raise ProjectError(said("To remove the release, type its name: {name}", name=row.name))
-        if not reason:
-            raise ProjectError(said("Give a reason: it stays on record."))
-        if len(reason) > LONGEST_REASON:
-            raise ProjectError(
-                said(
-                    "The reason has {length:,} characters. Use at most {longest:,}.",
-                    length=len(reason),
-                    longest=LONGEST_REASON,
-                )
-            )
+        reason = reason_of(reason, LONGEST_REASON, said("Give a reason: it stays on record."))
         releases.remove(db, row.release_id, reason, at=now, by=by.annotator_id)
         shared = any(one.file == row.file for one in found if one.release_id != row.release_id)
         events.note(

@@ -261,7 +261,7 @@ def probe_pairs(db: Database, *, top: int) -> list[ProbePair]:
 
 
 def in_use(db: Database) -> InUse:
-    """Which parts have something to show; it looks for one row of each."""
+    """Return the parts of the campaign that are in use, by looking for one row of each."""
     row = db.conn.execute(
         "SELECT EXISTS (SELECT 1 FROM caption), EXISTS (SELECT 1 FROM caption WHERE kind = 'rewritten'), "
         "EXISTS (SELECT 1 FROM describing_choice) OR EXISTS (SELECT 1 FROM description), "

@@ -29,7 +29,7 @@ from backend.core.errors import Overtaken, ProjectError
 from backend.core.events import Event
 from backend.core.ids import QueryId
 from backend.core.messages import joined, said, said_n
-from backend.core.typed_text import tidy
+from backend.core.typed_text import reason_of
 from backend.store import events
 from backend.store.connection import Database, reading, writing
 
@@ -198,23 +198,13 @@ def who(name: str | None, me: Lead | Operator) -> str:
 
 
 def tidied(reason: str, what: str) -> str:
-    """A reason as it is kept: white space folded; `what` needs one, where it is not empty.
+    """Return a reason as it is kept; `what` names the act that needs one, and is empty where it is optional.
 
     Raises:
         ProjectError: there is none, or it is too long.
     """
-    reason = tidy(reason)
-    if what and not reason:
-        raise ProjectError(said("{what} needs a reason: write one sentence about why", what=what))
-    if len(reason) > LONGEST_REASON:
-        raise ProjectError(
-            said(
-                "a reason has at most {longest} characters; this one has {length}",
-                longest=LONGEST_REASON,
-                length=len(reason),
-            )
-        )
-    return reason
+    needed = said("{what} needs a reason: write one sentence about why", what=what) if what else ""
+    return reason_of(reason, LONGEST_REASON, needed)
 
 
 def _query(db: Database, query_id: QueryId) -> OpenQuery:

@@ -62,7 +62,7 @@ class Grading:
     questions: tuple[Question, ...]
     reminders: tuple[str, ...]
     translations: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """By the tag of a language: what its readers see in the place of a text, or of an example's note, by that text."""
+    """Translations of the guideline's texts and of examples' notes, by language tag and original text."""
 
     @property
     def texts(self) -> list[str]:
@@ -72,7 +72,7 @@ class Grading:
         return [*of_grades, self.example_query, *asked, *self.reminders]
 
     def told(self, text: str, language: str) -> str:
-        """Return what readers of a language see in the place of a text: the text itself where there is nothing else."""
+        """Return the translation of a text into a language, or the text itself if there is none."""
         return self.translations.get(language, {}).get(text, text)
 
     def in_language(self, language: str) -> "Grading":

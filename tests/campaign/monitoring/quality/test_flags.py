@@ -12,8 +12,7 @@ from backend.campaign.judging.model import GradeEvent
 from backend.campaign.judging.rules import too_fast, unseen
 from backend.campaign.monitoring.activity.log import find_activity
 from backend.campaign.monitoring.activity.model import ActivityFilter
-from backend.campaign.monitoring.quality.dismissing import dismiss_flags
-from backend.campaign.monitoring.quality.flags import behind_flag, flags, pairs_behind
+from backend.campaign.monitoring.quality.flags import behind_flag, dismiss_flags, flags, pairs_behind
 from backend.campaign.monitoring.quality.model import FlagDismissal, FlagKind
 from backend.core.errors import Overtaken, ProjectError
 from support import NOW, Judging
@@ -56,7 +55,7 @@ def test_a_correction_in_no_time_is_not_too_fast(judging: Judging) -> None:
 
 
 def hasty(judging: Judging, who: int, count: int, *, at: float) -> None:
-    """Somebody grades the next pairs on their desk, each faster than anybody can."""
+    """Grade the next pairs of an annotator, each faster than anybody can."""
     me = judging.annotators[who]
     for _ in range(count):
         pair = desk(judging.project, me, now=at).items[0].pair
@@ -82,7 +81,7 @@ def test_a_dismissed_flag_comes_again_once_new_work_raises_it_by_itself(judging:
     with pytest.raises(Overtaken, match="“Too fast” is not raised any more, or was dismissed already"):
         dismiss_flags(project, lead, anna, [FlagKind.UNSEEN, FlagKind.TOO_FAST], "", now=NOW + 61)
     assert FlagKind.UNSEEN in raised(judging, 0), "all of them or none"
-    with pytest.raises(ProjectError, match="at most 200 characters"):
+    with pytest.raises(ProjectError, match="has 201 characters: use at most 200"):
         dismiss_flags(project, lead, anna, [FlagKind.UNSEEN], "x" * 201, now=NOW + 61)
 
     hasty(judging, 0, 10, at=NOW + 120)

@@ -1,4 +1,4 @@
-"""A retake asks other pairs than those that were explained, as far as there are some, of the same right grades."""
+"""A retake asks pairs that were not explained before, if there are enough, with the same right grades."""
 
 from collections import Counter
 from itertools import combinations
@@ -32,7 +32,7 @@ KEY = [0, 1, 2, 3, 4]
 
 @pytest.fixture(params=SQLITE_FIRST)
 def engine(request: pytest.FixtureRequest) -> str:
-    """Both: who has seen what is asked in SQL of its own."""
+    """Both engines, because the pairs that somebody has seen are one SQL query."""
     return str(request.param)
 
 
@@ -54,7 +54,7 @@ def held(judging: Judging) -> Judging:
 
 
 def take(judging: Judging, misses: int, who: int = ME) -> list[ExamItem]:
-    """Begin an attempt, miss so many of its first items, and hand it in; its items in order, with the answers."""
+    """Begin an attempt, miss its first items, and hand it in. Return its items in order, with the answers."""
     project, person = judging.project, judging.annotators[who]
     exchange.exam_act(project, person, Act.START, now=LATER)
     there = asked(judging, who)

@@ -60,7 +60,7 @@ class Work:
         return self._part(self.grades.annotator == annotator_id, self.skips.of(annotator_id))
 
     def after(self, at: float) -> "Work":
-        """What was done after an instant; where a grade's time is not known, it was given before."""
+        """Return the work after an instant. Grades without a known time count as earlier."""
         return self._part(self.grades.timed & (self.grades.at > at), self.skips.take(self.skips.at > at))
 
     def _part(self, which: Truths, skips: Skips) -> "Work":
@@ -90,7 +90,7 @@ def look_at(
 def flags_of(
     everybody: Work, annotator_id: int, dismissals: Mapping[FlagKind, FlagDismissal] | None = None
 ) -> tuple[Flag, ...]:
-    """The flags of one person, raised or not, in the order of `FlagKind`; some of which leads have dismissed."""
+    """Return all flags of one person, raised, dismissed or neither, in the order of `FlagKind`."""
     found = _flags(everybody, annotator_id)
     return tuple(_dismissed(one, everybody, annotator_id, (dismissals or {}).get(one.kind)) for one in found)
 

@@ -206,7 +206,7 @@ class Skips:
         return self.take(self.annotator == annotator_id)
 
     def take(self, which: Truths) -> "Skips":
-        """Some of them."""
+        """Return the skips that `which` selects."""
         return Skips(*(getattr(self, field.name)[which] for field in fields(self)))
 
     def pairs(self, only_broken: bool) -> Codes:

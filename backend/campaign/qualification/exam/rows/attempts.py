@@ -102,7 +102,7 @@ def of_leads(db: Database, exam_id: int) -> list[Attempt]:
 
 
 def begin(db: Database, exam_id: int, me: AnnotatorId, number: int, items: Iterable[int], *, at: float) -> None:
-    """A new attempt, with random keys for the names and for the order of its items; without any it has the exam's."""
+    """Add an attempt with random keys for its items' names and order. Without `items` it has those of the exam."""
     attempt_id = added(
         db,
         "INSERT INTO exam_attempt (exam_id, annotator_id, number, attempt_key, order_key, started_at) "
@@ -115,7 +115,7 @@ def begin(db: Database, exam_id: int, me: AnnotatorId, number: int, items: Itera
 
 
 def seen_pairs(db: Database, me: AnnotatorId) -> set[PairId]:
-    """The pairs that a person has graded: in an exam or a calibration round, as work, as gold, or in practice."""
+    """Return every pair that a person has graded: in an exam, a calibration round, work, gold questions or practice."""
     rows = db.conn.execute(
         "SELECT pair_id FROM known_pair WHERE annotator_id = :me "
         "UNION SELECT pair_id FROM judgement WHERE annotator_id = :me "

@@ -157,7 +157,7 @@ def although(db: Database, exam_id: int) -> tuple[list[str], str] | None:
 
 
 def add_alternate(db: Database, exam_id: int, pair: KnownPair) -> int:
-    """Add a pair that only retakes ask; its item."""
+    """Add a pair that only retakes ask, and return its item."""
     return added(
         db,
         "INSERT INTO exam_item (exam_id, pair_id, right_grade, alternate) VALUES (?, ?, ?, 1) RETURNING item_id",
@@ -166,7 +166,7 @@ def add_alternate(db: Database, exam_id: int, pair: KnownPair) -> int:
 
 
 def items(db: Database, exam_id: int, attempt_id: int | None = None) -> list[ExamItem]:
-    """The items of an exam, in no particular order: those of an attempt with its answers that count, or all of them."""
+    """Return the items of an exam, in no particular order: all, or those of an attempt with its current answers."""
     newest = (
         "(SELECT grade FROM exam_answer n WHERE n.attempt_id = :attempt AND n.item_id = i.item_id AND n.again = {} "
         "ORDER BY n.revision DESC LIMIT 1)"
