@@ -205,7 +205,8 @@ def import_judgements(
         report = importing.import_judgements(project, raw, pairs, now=start, progress=progress)
     if json:
         end_with_json(report)
-    say(f"{raw.name}: {report.rows:,} rows by {report.workers} workers over {report.pairs:,} pairs ({seconds(start)}).")
+    rows, workers = counted(report.rows, "row"), counted(report.workers, "worker")
+    say(f"{raw.name}: {rows} by {workers} over {counted(report.pairs, 'pair')} ({seconds(start)}).")
     _say_pairs(report, with_file=pairs is not None)
     _say_verdicts(report)
     say(

@@ -158,7 +158,7 @@ def _list(project: "Project") -> None:
     ]
     table(("video", "seconds", "shots", *origins, "used"), rows)
     total = sum(video.total for video in found)
-    say(f"\n{total:,} moments of {len(found):,} videos.")
+    say(f"\n{counted(total, 'moment')} of {counted(len(found), 'video')}.")
 
 
 def show(folder: Dir, json: Json = False) -> None:

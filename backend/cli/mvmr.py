@@ -9,7 +9,7 @@ from backend.cli import pools
 from backend.cli.commands import add_group
 from backend.cli.corpus import ColumnsOption, FormatOption, TypeOption, known_format, read_columns
 from backend.cli.options import Cluster, Dir, EncoderOption, EncodingJobs, Json, KindOption, argument, option, where
-from backend.cli.output import end_with_json, fail, first_of, now, progress_bar, say, say_each, seconds, table
+from backend.cli.output import counted, end_with_json, fail, first_of, now, progress_bar, say, say_each, seconds, table
 from backend.cli.pipeline import say_next
 from backend.cli.pools import EmbeddingsOption
 
@@ -141,7 +141,8 @@ def negatives(
             where=where(jobs, cluster, usual=1),
             progress=progress,
         )
-    say(f"{report.queries:,} queries and {report.videos:,} videos ({seconds(start)}).")
+    queries, videos = counted(report.queries, "query", "queries"), counted(report.videos, "video")
+    say(f"{queries} and {videos} ({seconds(start)}).")
     table(
         ("negatives, mean", "potential", "effective"),
         [

@@ -10,7 +10,7 @@ from backend.campaign.nouns import OPERATOR
 from backend.campaign.selection.pools.model import PAPERS_ENCODER, T_NEG, T_POS, Looks, PoolOptions
 from backend.cli.corpus import ColumnsOption, FormatOption, TypeOption, known_format, read_columns
 from backend.cli.options import Cluster, EncoderOption, EncodingJobs, KindOption, argument, option, where, whole
-from backend.cli.output import first_of, now, progress_bar, say, say_each, seconds, table
+from backend.cli.output import counted, first_of, now, progress_bar, say, say_each, seconds, table
 
 if TYPE_CHECKING:
     from backend.campaign.selection.pools.building import BuildReport
@@ -219,7 +219,7 @@ def calibrate(
     )
     say(f"\nt_pos {found.t_pos:g}, t_neg {found.t_neg:g}: {found.rule} ({found.youden:.3f}, at {found.best:g}).")
     if found.neither:
-        say(f"{found.neither:,} pairs are neither: scores above 2 and below 4.")
+        say(f"{counted(found.neither, 'pair is', 'pairs are')} neither: scores above 2 and below 4.")
     say(f"Encoder: {found.encoder}")
     say(
         f"Written to {out} ({seconds(start)}): thresholds.json, calibration.csv, calibration.png, calibration.svg. "

@@ -118,10 +118,8 @@ def baseline(
                 where=encoding,
                 progress=progress,
             )
-    say(
-        f"{name}: {report.predictions:,} predictions for {report.queries:,} queries in {out} ({seconds(start)}). "
-        f"It {report.seen}."
-    )
+    predictions, queries = counted(report.predictions, "prediction"), counted(report.queries, "query", "queries")
+    say(f"{name}: {predictions} for {queries} in {out} ({seconds(start)}). It {report.seen}.")
     if name == CAPTION and not is_upper_bound(out.stem):
         say(f"Its name does not mark it as an upper bound: score it with --upper-bound {out.stem}.")
     if report.unanswered:

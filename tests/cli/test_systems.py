@@ -34,7 +34,7 @@ def videos(tmp_path: Path) -> dict[str, float]:
 def test_a_truth_is_enough_for_a_run_that_is_scored(reelrank: Run, tmp_path: Path, videos: dict[str, float]) -> None:
     arguments = ("baseline", "random", EXAMPLE / "val.json")
     out = reelrank.out(*arguments, tmp_path / "a.json", "--seed", 3, "--videos", tmp_path / "map.json")
-    assert "random: 100 predictions for 1 queries" in out
+    assert "random: 100 predictions for 1 query" in out
     assert "It has seen how long videos last." in out
     run = json.loads((tmp_path / "a.json").read_text())
     assert {row[0] for rows in run.values() for row in rows} == set(videos)
