@@ -12,6 +12,9 @@ FINDINGS_ALONE = {"resultTypes": ["violations"]}
 RUNNING = "[data-testid='stApp']:not([data-test-script-state='notRunning'])"
 """A page in the middle of a run of Streamlit: what it draws anew may be pale, and pale text has too little contrast."""
 LOOKS = 10
+DRAWN = """() => [...document.querySelectorAll("[role=graphics-symbol]:empty:not([aria-label])")]
+  .every((one) => !one.checkVisibility() || one.closest("[aria-hidden=true]"))"""
+"""A chart whose rows have arrived: before that, its marks have nothing in them, and no name."""
 
 SETTLED = """(running) => {
   window.ranMeanwhile = document.querySelector(running) !== null;
@@ -49,6 +52,7 @@ def _found(
     """
     for _ in range(LOOKS):
         expect(page.locator(RUNNING)).to_have_count(0)
+        page.wait_for_function(DRAWN)
         page.evaluate(SETTLED, RUNNING)
         response = Axe().run(page, context=context, options={**FINDINGS_ALONE, **options}).response
         found = [
