@@ -1,4 +1,4 @@
-"""Writes the tables of settings in docs/operations.md from the registry: `make docs`. A test compares them."""
+"""Writes the tables of settings in docs/settings.md from the registry: `make docs`. A test compares them."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,7 +7,7 @@ from backend.campaign.monitoring.activity.setting_lines import LINES
 from backend.campaign.setup.project.setting_entries import Home, SettingEntry
 from backend.campaign.setup.project.settings import SETTINGS
 
-PAGE = Path(__file__).parents[2] / "docs" / "operations.md"
+PAGE = Path(__file__).parents[2] / "docs" / "settings.md"
 BEGIN, END = "<!-- settings: `make docs` writes these tables, do not edit them -->", "<!-- end of settings -->"
 HOMES = {
     Home.FILE: "In `reelrank.toml`; a change is in force at once. Leads edit most on the page Settings:",

@@ -64,7 +64,8 @@ def test_every_command_is_told_of(command: str) -> None:
     name, _, below = command.partition(" ")
     if below == getattr(cli.command().commands[name], "default", ""):
         command = name
-    assert f"reelrank {command}" in (ROOT / "README.md").read_text() + (ROOT / "docs/pipeline.md").read_text()
+    pages = ("README", *(f"docs/{page}" for page in ("pipeline", "importing", "candidates", "releases")))
+    assert any(f"reelrank {command}" in (ROOT / f"{page}.md").read_text() for page in pages)
 
 
 def test_documents_and_messages_name_only_commands_that_exist() -> None:
@@ -93,11 +94,29 @@ def test_every_measure_is_explained(measure: str) -> None:
     assert re.search(rf"{form}\b", page, re.IGNORECASE)
 
 
+def anchors(document: Path) -> set[str]:
+    """The addresses of a page's headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.+)$", document.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 def test_links_and_pictures_lead_somewhere(document: Path) -> None:
-    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", document.read_text(encoding="utf-8")):
-        if not target.startswith("http"):
-            assert (document.parent / target).exists(), f"{document.name}: {target}"
+    for name, anchor in re.findall(r"\]\(([^)#]*)#?([^)]*)\)", document.read_text(encoding="utf-8")):
+        if not name.startswith("http"):
+            target = document.parent / name if name else document
+            assert target.exists(), f"{document.name}: {name}"
+            assert not anchor or anchor in anchors(target), f"{document.name}: {name}#{anchor}"
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").glob("*.md")), ids=lambda path: path.name)
+def test_a_page_is_short_says_what_for_and_is_in_the_index(page: Path) -> None:
+    if page.name in ("README.md", "schema.md", "commands.md"):
+        return  # the index itself, and two pages that are generated
+    text = page.read_text(encoding="utf-8")
+    assert text.count("\n") < 200
+    assert re.search(r"[Aa]fter(wards| this page)", text.split("\n\n")[1])
+    assert f"({page.name})" in (ROOT / "docs/README.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("document", sorted((ROOT / "docs/decisions").glob("*.md")), ids=lambda path: path.stem)
@@ -144,14 +163,14 @@ def test_every_extra_stands_with_its_size() -> None:
 
 def test_every_option_of_serving_is_told_of() -> None:
     serve = cli.command().commands["serve"]  # type: ignore[attr-defined]
-    told = (ROOT / "docs/operations.md").read_text("utf-8")
+    told = (ROOT / "docs/serving.md").read_text("utf-8")
     assert [name for one in serve.params for name in one.opts if name[:2] == "--" and f"{name} " not in told] == []
 
 
 def test_every_figure_of_a_server_is_told_of() -> None:
     registry = CollectorRegistry()
     Counts(registry)
-    told = (ROOT / "docs/operations.md").read_text("utf-8")
+    told = (ROOT / "docs/serving.md").read_text("utf-8")
     assert [found.name for found in registry.collect() if f"| `{found.name}" not in told] == []
 
 

@@ -1,7 +1,7 @@
 """Moments show the frames of a full decoding by another program, whatever the container, the codec and the groups.
 
 FFmpeg's command line makes the videos and decodes each of them whole; pictures are compared by hash, before they are
-encoded again. `docs/formats.md` has the same table.
+encoded again. `docs/video-files.md` has the same table.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ from backend.media.decode import FrameSpan, opened, picture_stream
 from backend.media.probe import damage_inside, probe
 
 needs_ffmpeg = pytest.mark.skipif(shutil.which("ffmpeg") is None, reason="needs ffmpeg")
-FORMATS = (Path(__file__).parents[2] / "docs" / "formats.md").read_text()
+FORMATS = (Path(__file__).parents[2] / "docs" / "video-files.md").read_text()
 
 FRAMES = 100
 RATE = Fraction(25)

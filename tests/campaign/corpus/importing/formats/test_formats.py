@@ -41,7 +41,7 @@ def test_each_example_is_of_a_format() -> None:
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_each_format_is_told_of_in_the_docs(name: str) -> None:
-    assert f"| `{name}` |" in (ROOT / "docs/pipeline.md").read_text()
+    assert f"| `{name}` |" in (ROOT / "docs/importing.md").read_text()
 
 
 NEW = """
