@@ -67,14 +67,14 @@ def correct_caption(
         Overtaken: it has another text by now, or is gone.
         ProjectError: a pair of it was handed out, or the text cannot stand.
     """
-    wanted, reason = tidy(text), tidy(reason)
-    if not wanted:
+    new_text, reason = tidy(text), tidy(reason)
+    if not new_text:
         raise ProjectError(said("The caption is empty. Write what happens in the clip."))
-    if len(wanted) > LONGEST_CAPTION:
+    if len(new_text) > LONGEST_CAPTION:
         raise ProjectError(
             said(
                 "The caption has {length} characters. Use at most {longest}.",
-                length=len(wanted),
+                length=len(new_text),
                 longest=LONGEST_CAPTION,
             )
         )
@@ -84,11 +84,11 @@ def correct_caption(
             raise Overtaken(said("Somebody else changed this caption. Check it before you correct it."))
         if caption.fixed:
             raise ProjectError(said("Annotators already have pairs of this caption, so its text is fixed."))
-        if wanted == caption.text:
+        if new_text == caption.text:
             raise ProjectError(said("The caption already has this text. Change it, then save."))
-        if caption.published and (names := names_in(wanted, name_mapping_of(project), {})):
+        if caption.published and (names := names_in(new_text, name_mapping_of(project), {})):
             raise ProjectError(said("The caption still has a name: {names}. Replace it.", names=", ".join(names)))
-        if not rows.correct(db, caption_id, wanted, at=now):
+        if not rows.correct(db, caption_id, new_text, at=now):
             raise ProjectError(said("Another caption of this moment, or another query, already has this text."))
-        payload = {"before": caption.text, "text": wanted, "reason": reason}
+        payload = {"before": caption.text, "text": new_text, "reason": reason}
         events.note(db, CAPTION_CORRECTED, lead, f"caption:{caption_id}", now=now, **payload)

@@ -53,7 +53,7 @@ def rewrite_queue(project: Project, lead: Lead) -> RewriteQueue:
         return RewriteQueue(
             counts=counts,
             items=tuple(WaitingRewrite(*row, *differences(row[2], row[3])) for row in rows.waiting(db, AHEAD)),
-            last=rows.last_of(db, lead.annotator_id),
+            last=rows.last_decision(db, lead.annotator_id),
             fixed=rows.any_query(db),
             then=steps.drawing(project.folder) if counts.rewritten else steps.rewriting(project.folder),
         )
@@ -88,17 +88,17 @@ def decide_rewrite(project: Project, lead: Lead, caption_id: int, text: str | No
         Overtaken: another decision stands already.
         ProjectError: no such rewrite, an empty text, a name of the mapping in it, or queries were drawn.
     """
-    wanted = None if text is None else " ".join(text.split())
+    new_text = None if text is None else " ".join(text.split())
     with writing(project.store) as db:
         require_no_queries(db)
-        found = rows.find(db, caption_id)
-        if found is None:
+        rewrite = rows.decision_row(db, caption_id)
+        if rewrite is None:
             raise ProjectError(said("this rewrite is gone, because the captions were rewritten again: reload the page"))
-        if _stands(found, lead, wanted, now=now):
+        if _already_decided(rewrite, lead, new_text, now=now):
             return
-        if wanted is not None and (problem := _problem(name_mapping_of(project), wanted)):
+        if new_text is not None and (problem := _text_problem(name_mapping_of(project), new_text)):
             raise ProjectError(problem)
-        _decide(project.store, found.published, wanted, at=now, by=lead.annotator_id)
+        _record_decision(project.store, rewrite.published, new_text, at=now, by=lead.annotator_id)
 
 
 @lead_only
@@ -113,7 +113,7 @@ def take_back_rewrite(project: Project, lead: Lead, *, now: float) -> TakenDecis
     """
     with writing(project.store) as db:
         require_no_queries(db)
-        last = rows.last_of(db, lead.annotator_id)
+        last = rows.last_decision(db, lead.annotator_id)
         if last is None:
             raise ProjectError(said("you have no decision to take back"))
         captions = rows.take_back(db, last.caption_id)
@@ -138,14 +138,14 @@ def accept_rewrites(project: Project, file: Path, *, now: float) -> int:
     problems = list(table.problems)
     mapping = name_mapping_of(project)
     decided = 0
-    taken: dict[str, tuple[int, str]] = {}
+    first_rows: dict[str, tuple[int, str]] = {}
     with writing(project.store):
         for row, caption, text in zip(table.rows, table.columns["caption"], table.columns["rewrite"], strict=True):
-            wanted = tidy(text)
-            if problem := _problem(mapping, wanted):
+            new_text = tidy(text)
+            if problem := _text_problem(mapping, new_text):
                 problems.append(Problem(file.name, row, problem))
-            elif (before := taken.setdefault(caption.strip(), (row, wanted))) != (row, wanted):
-                if before[1] != wanted:
+            elif (before := first_rows.setdefault(caption.strip(), (row, new_text))) != (row, new_text):
+                if before[1] != new_text:
                     problems.append(
                         Problem(
                             file.name,
@@ -155,18 +155,18 @@ def accept_rewrites(project: Project, file: Path, *, now: float) -> int:
                             ),
                         )
                     )
-            elif not (found := _decide(project.store, caption.strip(), wanted, at=now, by=None)):
+            elif not (count := _record_decision(project.store, caption.strip(), new_text, at=now, by=None)):
                 problems.append(
                     Problem(file.name, row, said("no rewrite of this caption waits for a decision: remove the row"))
                 )
             else:
-                decided += found
+                decided += count
         if problems:
             raise InputError(sorted(problems, key=lambda problem: problem.row or 0))
     return decided
 
 
-def _decide(store: Store, published: str, text: str | None, *, at: float, by: AnnotatorId | None) -> int:
+def _record_decision(store: Store, published: str, text: str | None, *, at: float, by: AnnotatorId | None) -> int:
     """Record a decision with its event; how many captions it is about, 0 if none waits."""
     with writing(store) as db:
         captions = rows.decide(db, published, text, at=at, by=by)
@@ -182,7 +182,7 @@ def _decide(store: Store, published: str, text: str | None, *, at: float, by: An
     return captions
 
 
-def _problem(mapping: Mapping[str, str], text: str) -> str:
+def _text_problem(mapping: Mapping[str, str], text: str) -> str:
     """Why a person's words cannot stand, or an empty text."""
     if not text:
         return said("the rewrite is empty: write what a searcher might type, or reject it")
@@ -190,27 +190,27 @@ def _problem(mapping: Mapping[str, str], text: str) -> str:
     return said("the rewrite still has a name: {names}", names=", ".join(names)) if names else ""
 
 
-def _stands(found: DecisionRow, lead: Lead, wanted: str | None, *, now: float) -> bool:
+def _already_decided(rewrite: DecisionRow, lead: Lead, new_text: str | None, *, now: float) -> bool:
     """Whether this very decision stands already; raises where another one does."""
-    if found.decided_at is None and not found.accepted:
+    if rewrite.decided_at is None and not rewrite.accepted:
         return False
-    text = found.text if found.accepted else None
-    if found.decided_by == lead.annotator_id and (None if text is None else " ".join(text.split())) == wanted:
+    text = rewrite.text if rewrite.accepted else None
+    if rewrite.decided_by == lead.annotator_id and (None if text is None else " ".join(text.split())) == new_text:
         return True
-    if found.decided_at is None:
+    if rewrite.decided_at is None:
         raise Overtaken(said("this rewrite now passes the check, so it needs no decision"))
     who = (
         said("You", _context="by")
-        if found.decided_by == lead.annotator_id
-        else found.lead or said("A command", _context="by")
+        if rewrite.decided_by == lead.annotator_id
+        else rewrite.lead or said("A command", _context="by")
     )
-    what = said("rejected it") if text is None else said("accepted “{given}”", given=text)
+    decision = said("rejected it") if text is None else said("accepted “{given}”", given=text)
     raise Overtaken(
         said(
             "{who} {what} for “{published}” {when}",
             who=who,
-            what=what,
-            published=found.published,
-            when=ago(now - found.decided_at),
+            what=decision,
+            published=rewrite.published,
+            when=ago(now - rewrite.decided_at),
         )
     )

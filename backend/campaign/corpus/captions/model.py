@@ -70,7 +70,7 @@ def summary(rewritten: Iterable[tuple[str, str, int]]) -> RewriteSummary:
         rewritten: (published text, imprecise text, how many captions have both).
     """
     captions = changed = before_words = after_words = 0
-    found = Counter[str]()
+    phrases = Counter[str]()
     for before, after, count in rewritten:
         captions += count
         before_words += count * len(before.split())
@@ -78,13 +78,13 @@ def summary(rewritten: Iterable[tuple[str, str, int]]) -> RewriteSummary:
         if before != after:
             changed += count
             for phrase in _replacements(before, after):
-                found[phrase] += count
+                phrases[phrase] += count
     return RewriteSummary(
         captions=captions,
         changed=changed,
         words_before=before_words / captions if captions else 0.0,
         words_after=after_words / captions if captions else 0.0,
-        replacements=tuple(sorted(found.items(), key=lambda item: (-item[1], item[0]))),
+        replacements=tuple(sorted(phrases.items(), key=lambda item: (-item[1], item[0]))),
     )
 
 
@@ -92,13 +92,13 @@ def _replacements(before: str, after: str) -> Iterator[str]:
     """The phrases of `after` that stand in the place of words of `before`."""
     old, new = _words(before), _words(after)
     for _, from_, to, start, end in _changes(before, after, old, new):
-        there = [after[slice(*span)].casefold() for span in new[start:end]]
-        gone = [before[slice(*span)].casefold() for span in old[from_:to]]
-        if there == gone:  # at most a capital came or went
+        new_words = [after[slice(*span)].casefold() for span in new[start:end]]
+        old_words = [before[slice(*span)].casefold() for span in old[from_:to]]
+        if new_words == old_words:  # at most a capital came or went
             continue
-        if start and (article := after[slice(*new[start - 1])].casefold()) in _ARTICLES and there:
-            there.insert(0, article)
-        if phrase := " ".join(word for word in there if word[0].isalnum()):
+        if start and (article := after[slice(*new[start - 1])].casefold()) in _ARTICLES and new_words:
+            new_words.insert(0, article)
+        if phrase := " ".join(word for word in new_words if word[0].isalnum()):
             yield phrase
 
 
@@ -140,8 +140,8 @@ class Usage:
     @classmethod
     def of_request(cls, tokens_in: int | None, tokens_out: int | None) -> "Usage":
         """Of one request, whose tokens are None where the endpoint does not tell."""
-        told = tokens_in is not None and tokens_out is not None
-        return cls(1, tokens_in or 0, tokens_out or 0, 0 if told else 1)
+        has_counts = tokens_in is not None and tokens_out is not None
+        return cls(1, tokens_in or 0, tokens_out or 0, 0 if has_counts else 1)
 
     def __add__(self, other: "Usage") -> "Usage":
         return Usage(

@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 
 from backend.campaign.corpus.captions.model import CastLine
-from backend.campaign.corpus.captions.rules.names import contradictions, is_said
+from backend.campaign.corpus.captions.rules.names import clashes_with, contradictions
 from backend.campaign.corpus.captions.rules.proposing import MAN, PERSON, WOMAN, Proposed, propose
 from backend.campaign.corpus.captions.rules.spelling import Known, tidy
 from backend.campaign.corpus.importing import rows as corpus
@@ -50,7 +50,9 @@ def known_words(vocabulary: frozenset[str] = frozenset(), texts: Sequence[str] =
         texts: the captions. The lexicon is of English: it is left out where they read as another language.
     """
     words = (word.lower() for text in texts[:: max(1, len(texts) // _SAMPLE)] for word in _WORD.findall(text))
-    return Known(first_names(), _ordinary(), vocabulary, lexicon.english if lexicon.reads_english(words) else None)
+    return Known(
+        first_names(), _ordinary_words(), vocabulary, lexicon.english if lexicon.reads_english(words) else None
+    )
 
 
 @cache
@@ -61,7 +63,7 @@ def first_names() -> dict[str, str]:
     """
     from faker.providers import person
 
-    women, men, unsaid = Counter[str](), Counter[str](), set[str]()
+    women, men, neutral = Counter[str](), Counter[str](), set[str]()
     for module in pkgutil.iter_modules(person.__path__):
         if not module.ispkg:
             continue
@@ -70,12 +72,12 @@ def first_names() -> dict[str, str]:
         for counts, key in ((women, "first_names_female"), (men, "first_names_male")):
             for name in _names(getattr(provider, key, ())):
                 counts[name] += weight
-        unsaid |= _names(getattr(provider, "first_names", ()))
-    return {name: _kind(women[name], men[name]) for name in {*women, *men, *unsaid}}
+        neutral |= _names(getattr(provider, "first_names", ()))
+    return {name: _kind(women[name], men[name]) for name in {*women, *men, *neutral}}
 
 
 @cache
-def _ordinary() -> frozenset[str]:
+def _ordinary_words() -> frozenset[str]:
     from faker.providers.lorem.en_US import Provider
 
     return frozenset(Provider.word_list)
@@ -88,10 +90,10 @@ def _names(listed: object) -> set[str]:
 
 
 def _kind(women: int, men: int) -> str:
-    said = women + men
-    if said and women / said >= CLEAR:
+    listed = women + men
+    if listed and women / listed >= CLEAR:
         return "a woman"
-    return "a man" if said and men / said >= CLEAR else "a person"
+    return "a man" if listed and men / listed >= CLEAR else "a person"
 
 
 CAST_FILE = "cast.csv"
@@ -171,11 +173,11 @@ def propose_cast(project: Project, by: Lead | Operator, *, progress: Progress | 
         )
     lines, mapping = _lines(project), name_mapping_of(project)
     # Proposed whatever is there, so that the same captions say the same again.
-    there, phrases = {*mapping, *(line.name for line in lines)}, {*mapping.values()}
+    known_names, phrases = {*mapping, *(line.name for line in lines)}, {*mapping.values()}
     new = [
-        found
-        for found in propose(texts, known_words(texts=texts), named(progress, said("reading captions")))
-        if found.name not in there and not any(is_said(found.name, phrase) for phrase in phrases)
+        proposal
+        for proposal in propose(texts, known_words(texts=texts), named(progress, said("reading captions")))
+        if proposal.name not in known_names and not any(clashes_with(proposal.name, phrase) for phrase in phrases)
     ]
     cells = [*(line.cells for line in lines), *((p.name, p.becomes, str(p.count), p.example) for p in new)]
     path = project.folder / CAST_FILE
@@ -201,11 +203,11 @@ def correct_cast(project: Project, by: Lead | Operator, becomes: Mapping[str, st
     Raises:
         InputError: with these words the mapping cannot be used; the file stays as it was.
     """
-    said = {tidy(name): tidy(words) for name, words in becomes.items()}
+    corrections = {tidy(name): tidy(words) for name, words in becomes.items()}
     lines = _lines(project)
-    cells = [(a, said.pop(line.name, b), c, d) for line in lines for a, b, c, d in [line.cells]]
+    cells = [(a, corrections.pop(line.name, b), c, d) for line in lines for a, b, c, d in [line.cells]]
     rows = {line.name: line.row for line in lines}
-    cells += [(name, words, "", "") for name, words in said.items()]
+    cells += [(name, words, "", "") for name, words in corrections.items()]
     _mapping(project, {tidy(cell[0]): tidy(cell[1]) for cell in cells}, rows)
     _write(project.folder / CAST_FILE, cells)
 

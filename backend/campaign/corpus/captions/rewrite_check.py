@@ -64,20 +64,20 @@ class RewriteCheck:
         self, originals: Sequence[str], rewrites: Sequence[str], *, progress: Progress | None = None
     ) -> list[RewriteVerdict]:
         """Check each rewrite against the original in the same place; an empty rewrite is none."""
-        given = [number for number, text in enumerate(rewrites) if text]
-        before, after = [originals[number] for number in given], [rewrites[number] for number in given]
+        numbers = [number for number, text in enumerate(rewrites) if text]
+        before, after = [originals[number] for number in numbers], [rewrites[number] for number in numbers]
         vectors = encode_cached(
             self.encoder, [*before, *after], self.embeddings, progress=named(progress, said("encoding"))
         )
-        similarity = np.einsum("ij,ij->i", vectors[: len(given)], vectors[len(given) :]).tolist()
+        similarity = np.einsum("ij,ij->i", vectors[: len(numbers)], vectors[len(numbers) :]).tolist()
         verdicts = [RewriteVerdict(None, (NO_ANSWER,))] * len(rewrites)
-        names_left = self._names(before, after, progress)
+        names_left = self._names_left(before, after, progress)
         slips = Slips(self.mapping, self.known, originals)
-        for number, score, text, names in zip(given, similarity, after, names_left, strict=True):
+        for number, score, text, names in zip(numbers, similarity, after, names_left, strict=True):
             reasons = [said("it still has a name: {names}", names=", ".join(names))] if names else []
-            told = {key_of(name) for name in names}
-            if maybe := [word for word in slips(text) if key_of(word) not in told]:
-                reasons.append(said("it may have a name: {names}", names=", ".join(maybe)))
+            reported = {key_of(name) for name in names}
+            if suspects := [word for word in slips(text) if key_of(word) not in reported]:
+                reasons.append(said("it may have a name: {names}", names=", ".join(suspects)))
             if score < MIN_SIMILARITY:
                 down = math.floor(score * 100) / 100  # rounded, it might say that 0.40 is below 0.4
                 reasons.append(
@@ -86,30 +86,35 @@ class RewriteCheck:
             verdicts[number] = RewriteVerdict(score, tuple(reasons))
         return verdicts
 
-    def _names(
+    def _names_left(
         self, originals: Sequence[str], texts: Sequence[str], progress: Progress | None
     ) -> list[tuple[str, ...]]:
         """The names left in each text, by the mapping, by capitals, and by the tagger where there is one."""
-        suspects = {*self.unknown, *self._brought_in(originals, texts)}
+        suspects = {*self.unknown, *self._added_names(originals, texts)}
         mapping = NameMapping(self.mapping)
-        found = [names_in(text, mapping, suspects, self.known) for text in texts]
+        names_left = [names_in(text, mapping, suspects, self.known) for text in texts]
         if self.tagger is None:
-            return found
+            return names_left
         nobody = {name for name, phrase in self.mapping.items() if name == phrase}
         tagged = self.tagger.names(texts, progress=named(progress, said("looking for names")))
         return [
-            (*names, *(name for name in more if name not in nobody and not any(name in known for known in names)))
-            for names, more in zip(found, tagged, strict=True)
+            (
+                *names,
+                *(name for name in tagged_names if name not in nobody and not any(name in known for known in names)),
+            )
+            for names, tagged_names in zip(names_left, tagged, strict=True)
         ]
 
-    def _brought_in(self, originals: Sequence[str], texts: Sequence[str]) -> set[str]:
+    def _added_names(self, originals: Sequence[str], texts: Sequence[str]) -> set[str]:
         """Probable names that no original has: a language model may put in names of its own."""
-        said = {word for text in originals for word in _WORD.findall(text)}
-        new = {word for text in texts for word in _WORD.findall(text) if word not in said and not word.islower()}
-        if not new:
+        original_words = {word for text in originals for word in _WORD.findall(text)}
+        new_words = {
+            word for text in texts for word in _WORD.findall(text) if word not in original_words and not word.islower()
+        }
+        if not new_words:
             return set()
         probable = unknown_names([*originals, *texts], self.mapping, self.known)
-        return {name for name in probable if said.isdisjoint(_WORD.findall(name))}
+        return {name for name in probable if original_words.isdisjoint(_WORD.findall(name))}
 
 
 class ByModel:

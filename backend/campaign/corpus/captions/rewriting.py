@@ -103,7 +103,7 @@ class ByRules:
 
 
 @dataclass(frozen=True, slots=True)
-class _Made:
+class _Outcome:
     """The last rewrite of one text, the attempt it came from, and what the rewrite check said."""
 
     text: str
@@ -162,21 +162,21 @@ def rewrite_captions(
     known = known_words(encoder.vocabulary(), originals)
     if rewriter is None:
         rewriter = ByModel(store, endpoint, now=now) if endpoint else ByRules(mapping, settings.people, known)
-    decided = rows.decided(store.db)
+    decided = rows.decided_captions(store.db)
     unknown = unknown_names(originals, mapping, known)
     check = RewriteCheck(encoder, project.embeddings, mapping, unknown, tagger, known)
-    open_ones = [caption for caption in captions if caption.caption_id not in decided]
-    made = _made([_original(caption) for caption in open_ones], rewriter, check, progress)
-    rewrites = [_rewrite(caption, made[_original(caption)], rewriter) for caption in open_ones]
+    undecided = [caption for caption in captions if caption.caption_id not in decided]
+    outcomes = _rewrite_all([_original(caption) for caption in undecided], rewriter, check, progress)
+    rewrites = [_rewrite_row(caption, outcomes[_original(caption)], rewriter) for caption in undecided]
     accepted = Counter(rewrite.attempts for rewrite in rewrites if rewrite.accepted)
     report = RewriteReport(
         captions=len(captions),
-        texts=len(made),
+        texts=len(outcomes),
         changed=sum(rewrite.text != _original(rewrite.source) for rewrite in rewrites),
         at_once=accepted[1],
         after_retry=accepted.total() - accepted[1],
         waiting=len(rewrites) - accepted.total(),
-        decided=len(captions) - len(open_ones),
+        decided=len(captions) - len(undecided),
         unknown=tuple(unknown.most_common()),
         usage=rewriter.usage,
         usage_ever=rewriter.usage_ever,
@@ -194,36 +194,36 @@ def rewrite_captions(
     return report
 
 
-def _made(
+def _rewrite_all(
     originals: Sequence[str], rewriter: Rewriter, check: RewriteCheck, progress: Progress | None
-) -> dict[str, _Made]:
+) -> dict[str, _Outcome]:
     """Each distinct original with its rewrite: the first that passes the check, else the last attempt's."""
-    made: dict[str, _Made] = {}
-    asked = list(dict.fromkeys(originals))
+    outcomes: dict[str, _Outcome] = {}
+    remaining = list(dict.fromkeys(originals))
     for attempt in range(1, rewriter.attempts + 1):
-        what = said("rewriting") if attempt == 1 else said("attempt {number}", number=attempt)
-        texts = rewriter.rewrite(asked, attempt, progress=named(progress, what))
-        verdicts = check.examine(asked, texts, progress=progress)
-        made |= {
-            original: _Made(text, attempt, verdict)
-            for original, text, verdict in zip(asked, texts, verdicts, strict=True)
+        step = said("rewriting") if attempt == 1 else said("attempt {number}", number=attempt)
+        texts = rewriter.rewrite(remaining, attempt, progress=named(progress, step))
+        verdicts = check.examine(remaining, texts, progress=progress)
+        outcomes |= {
+            original: _Outcome(text, attempt, verdict)
+            for original, text, verdict in zip(remaining, texts, verdicts, strict=True)
         }
-        asked = [original for original in asked if made[original].verdict.reasons]
-        if not asked:
+        remaining = [original for original in remaining if outcomes[original].verdict.reasons]
+        if not remaining:
             break
-    return made
+    return outcomes
 
 
-def _rewrite(caption: CaptionRow, made: _Made, rewriter: Rewriter) -> Rewrite:
+def _rewrite_row(caption: CaptionRow, outcome: _Outcome, rewriter: Rewriter) -> Rewrite:
     """The row of one caption; where there is no answer, the caption's own words wait for a person."""
     return Rewrite(
         source=caption,
-        text=made.text or _original(caption),
-        rule_version=rewriter.version(made.attempt),
-        attempts=made.attempt,
-        similarity=made.verdict.similarity,
-        accepted=not made.verdict.reasons,
-        reason=joined("; ", made.verdict.reasons),
+        text=outcome.text or _original(caption),
+        rule_version=rewriter.version(outcome.attempt),
+        attempts=outcome.attempt,
+        similarity=outcome.verdict.similarity,
+        accepted=not outcome.verdict.reasons,
+        reason=joined("; ", outcome.verdict.reasons),
     )
 
 

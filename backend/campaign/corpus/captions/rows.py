@@ -64,7 +64,7 @@ def waiting_rewrites(db: Database) -> list[tuple[str, str, str]]:
     return [(row[0], row[1], recalled(row[2])) for row in rows]
 
 
-def decided(db: Database) -> set[int]:
+def decided_captions(db: Database) -> set[int]:
     """The published captions (their ids) whose rewrite a person accepted, wrote or rejected."""
     rows = db.conn.execute("SELECT source_caption_id FROM caption WHERE kind = 'rewritten' AND decided_at IS NOT NULL")
     return {row[0] for row in rows}
@@ -100,7 +100,7 @@ def replace_rewrites(db: Database, rewrites: Sequence[Rewrite]) -> None:
     No query may point at the earlier ones.
     """
     db.conn.execute("DELETE FROM caption WHERE kind = 'rewritten' AND decided_at IS NULL")
-    theirs = decided(db)  # a person may have decided while a model was at work
+    decided_sources = decided_captions(db)  # a person may have decided while a model was at work
     db.conn.executemany(
         # Two captions of one moment may become the same words: the first one stands for both.
         "INSERT OR IGNORE INTO caption "
@@ -112,7 +112,7 @@ def replace_rewrites(db: Database, rewrites: Sequence[Rewrite]) -> None:
                 *(r.similarity, int(r.accepted), kept(r.reason)),
             )
             for r in rewrites
-            if r.source.caption_id not in theirs
+            if r.source.caption_id not in decided_sources
         ),
     )
 
@@ -201,7 +201,7 @@ def waiting(db: Database, limit: int) -> list[tuple[int, int, str, str, str]]:
     ]
 
 
-def find(db: Database, caption_id: int) -> DecisionRow | None:
+def decision_row(db: Database, caption_id: int) -> DecisionRow | None:
     """One rewrite."""
     row = db.conn.execute(
         f"SELECT trim(s.text), c.text, c.accepted, c.decided_at, c.decided_by, a.name FROM {_WITH_SOURCE} "
@@ -216,30 +216,30 @@ def decide(db: Database, published: str, text: str | None, *, at: float, by: Ann
 
     Of two captions of one moment that would get the same words the first one stands for both: the second is rejected.
     """
-    found = db.conn.execute(
+    waiting_captions = db.conn.execute(
         f"SELECT c.caption_id, c.moment_id, c.text FROM {_WITH_SOURCE} WHERE {_WAITS} AND trim(s.text) = ? "
         "ORDER BY c.caption_id",
         [published],
     ).fetchall()
-    for caption_id, moment_id, proposal in found:
-        stands = db.conn.execute(
+    for caption_id, moment_id, proposal in waiting_captions:
+        duplicate = db.conn.execute(
             "SELECT 1 FROM caption WHERE moment_id = ? AND kind = 'rewritten' AND accepted = 1 AND text = ?",
             [moment_id, text],
         ).fetchone()
         db.conn.execute(
             "UPDATE caption SET accepted = ?, decided_at = ?, decided_by = ? WHERE caption_id = ?",
-            [int(text is not None and stands is None), at, by, caption_id],
+            [int(text is not None and duplicate is None), at, by, caption_id],
         )
-        if text is not None and stands is None and text != " ".join(proposal.split()):
+        if text is not None and duplicate is None and text != " ".join(proposal.split()):
             db.conn.execute(
                 "UPDATE caption SET proposal = text, proposal_version = rule_version, text = ?, rule_version = ? "
                 "WHERE caption_id = ?",
                 [text, BY_HAND, caption_id],
             )
-    return len(found)
+    return len(waiting_captions)
 
 
-def last_of(db: Database, lead: AnnotatorId) -> TakenDecision | None:
+def last_decision(db: Database, lead: AnnotatorId) -> TakenDecision | None:
     """What this lead decided last, of all that stands."""
     row = db.conn.execute(
         f"SELECT c.caption_id, trim(s.text), iif(c.accepted, c.text, NULL) FROM {_WITH_SOURCE} "
@@ -266,7 +266,7 @@ def take_back(db: Database, caption_id: int) -> int:
         "UPDATE OR REPLACE caption SET accepted = 0, decided_at = NULL, decided_by = NULL, "
         "text = coalesce(proposal, text), rule_version = coalesce(proposal_version, rule_version), "
         "proposal = NULL, proposal_version = NULL WHERE caption_id = ?",
-        [(one,) for one in ids],
+        [(row_id,) for row_id in ids],
     )
     return len(ids)
 
@@ -285,7 +285,7 @@ _HANDED_OUT = (
 
 def count_accepted(db: Database, search: str) -> int:
     """Count the captions in use whose text or video has all these words."""
-    where, words = _having(search)
+    where, words = _search_condition(search)
     row = db.conn.execute(
         "SELECT count(*) FROM caption c JOIN moment m USING (moment_id) JOIN video v USING (video_id) "
         f"WHERE ({_ACCEPTED}){where}",
@@ -296,27 +296,27 @@ def count_accepted(db: Database, search: str) -> int:
 
 def accepted_captions(db: Database, search: str, first: int, most: int) -> list[AcceptedCaption]:
     """Return a page of the captions in use, by video and time."""
-    where, words = _having(search)
+    where, words = _search_condition(search)
     order = "ORDER BY v.name, m.start_s, c.caption_id"
     page = (
         " AND c.caption_id IN (SELECT c.caption_id FROM caption c JOIN moment m USING (moment_id) "
         f"JOIN video v USING (video_id) WHERE ({_ACCEPTED}){where} {order} LIMIT ? OFFSET ?)"
     )
-    return _accepted(db, page, [*words, most, first], order)
+    return _accepted_where(db, page, [*words, most, first], order)
 
 
 def accepted_caption(db: Database, caption_id: int) -> AcceptedCaption | None:
     """Return one caption in use; None if there is no such."""
-    return next(iter(_accepted(db, " AND c.caption_id = ?", [caption_id], "")), None)
+    return next(iter(_accepted_where(db, " AND c.caption_id = ?", [caption_id], "")), None)
 
 
-def _having(search: str) -> tuple[str, list[str]]:
+def _search_condition(search: str) -> tuple[str, list[str]]:
     words = search.split()
     where = " AND (c.text LIKE ? ESCAPE '!' OR v.name LIKE ? ESCAPE '!')" * len(words)
     return where, [containing(word) for word in words for _ in range(2)]
 
 
-def _accepted(db: Database, where: str, values: Sequence[object], rest: str) -> list[AcceptedCaption]:
+def _accepted_where(db: Database, where: str, values: Sequence[object], rest: str) -> list[AcceptedCaption]:
     rows = db.conn.execute(
         "SELECT c.caption_id, v.name, m.start_s, m.end_s, c.text, coalesce(o.text, ''), "
         f"CASE WHEN {_HANDED_OUT} THEN 1 ELSE 0 END FROM caption c JOIN moment m ON m.moment_id = c.moment_id "
@@ -361,7 +361,7 @@ def corrections(db: Database, caption_id: int) -> list[Correction]:
         [f"caption:{caption_id}", CAPTION_CORRECTED.kind],
     )
     return [
-        Correction(row[0], row[1] or "", told["before"], told["text"], told["reason"])
+        Correction(row[0], row[1] or "", payload["before"], payload["text"], payload["reason"])
         for row in rows
-        for told in [json.loads(row[2])]
+        for payload in [json.loads(row[2])]
     ]

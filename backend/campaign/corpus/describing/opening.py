@@ -33,24 +33,24 @@ def describing_choice(project: Project, by: Lead | Operator) -> DescribingChoice
 
 
 @permissions.in_charge
-def choose_describing(project: Project, by: Lead | Operator, chosen: DescribingChoice, *, now: float) -> None:
+def choose_describing(project: Project, by: Lead | Operator, choice: DescribingChoice, *, now: float) -> None:
     """Open describing for these people and videos, or close it.
 
     Raises:
         ProjectError: unknown people or videos, leads, nobody, or impossible amounts. It names every problem.
     """
     with writing(project.store) as db:
-        _choose(db, by, chosen, now=now)
+        _choose(db, by, choice, now=now)
 
 
 @permissions.in_charge
 def close_describing(project: Project, by: Lead | Operator, *, now: float) -> bool:
     """Close describing, and return whether it was open. Opening it again finds the same people and videos."""
     with writing(project.store) as db:
-        there = descriptions.standing_choice(db)
-        if there.open:
-            _choose(db, by, replace(there, open=False), now=now)
-    return there.open
+        choice = descriptions.standing_choice(db)
+        if choice.open:
+            _choose(db, by, replace(choice, open=False), now=now)
+    return choice.open
 
 
 @permissions.signed_in
@@ -62,7 +62,7 @@ def may_describe(project: Project, person: Lead | Annotator) -> bool:
 @permissions.signed_in
 def describing_comes_first(project: Project, person: Lead | Annotator) -> bool:
     """Return whether a person may describe and has nothing to grade, because no pair was handed out yet."""
-    return may_describe(project, person) and descriptions.is_all_there_is(project.store.db)
+    return may_describe(project, person) and descriptions.has_no_pairs(project.store.db)
 
 
 def is_open_for(db: Database, me: Annotator) -> bool:
@@ -82,49 +82,49 @@ def require_open(db: Database, me: Annotator) -> None:
         raise NotAllowed(said("describing is closed for you: ask your lead"))
 
 
-def _choose(db: Database, by: Lead | Operator, chosen: DescribingChoice, *, now: float) -> None:
-    chosen = replace(chosen, videos=None if chosen.videos is None else tuple(map(nfc, chosen.videos)))
-    videos = descriptions.videos_named(db, chosen.videos or ())
-    if problems := _problems(db, chosen, set(videos)):
+def _choose(db: Database, by: Lead | Operator, choice: DescribingChoice, *, now: float) -> None:
+    choice = replace(choice, videos=None if choice.videos is None else tuple(map(nfc, choice.videos)))
+    videos = descriptions.videos_named(db, choice.videos or ())
+    if problems := _problems(db, choice, set(videos)):
         raise ProjectError(joined("; ", problems))
-    descriptions.add_choice(db, chosen, videos.values(), at=now, by=by.annotator_id)
-    if not chosen.open:
+    descriptions.add_choice(db, choice, videos.values(), at=now, by=by.annotator_id)
+    if not choice.open:
         events.note(db, DESCRIBING_CLOSED, by, "describing", now=now)
         return
     payload = {
-        "people": None if chosen.people is None else len(chosen.people),
-        "videos": None if chosen.videos is None else len(videos),
-        **{"per_video": chosen.per_video, "per_minute": chosen.per_minute},
+        "people": None if choice.people is None else len(choice.people),
+        "videos": None if choice.videos is None else len(videos),
+        **{"per_video": choice.per_video, "per_minute": choice.per_minute},
     }
     events.note(db, DESCRIBING_OPENED, by, "describing", now=now, **payload)
 
 
-def _problems(db: Database, chosen: DescribingChoice, known: set[str]) -> list[str]:
-    found = []
-    if chosen.people is not None:
-        if not chosen.people:
-            found.append(said("no person is chosen: choose at least one, or everybody"))
-        for annotator_id in dict.fromkeys(chosen.people):
+def _problems(db: Database, choice: DescribingChoice, known: set[str]) -> list[str]:
+    problems = []
+    if choice.people is not None:
+        if not choice.people:
+            problems.append(said("no person is chosen: choose at least one, or everybody"))
+        for annotator_id in dict.fromkeys(choice.people):
             person = people.by_id(db, annotator_id)
             if person is None:
-                found.append(said("there is no person {person}", person=annotator_id))
+                problems.append(said("there is no person {person}", person=annotator_id))
             elif person.role is Role.LEAD:
-                found.append(
+                problems.append(
                     said("{name} is a lead: leads review descriptions, annotators write them", name=person.name)
                 )
-    if chosen.videos is not None:
-        if not chosen.videos:
-            found.append(said("no video is chosen: choose at least one, or all"))
-        if missing := [name for name in dict.fromkeys(chosen.videos) if name not in known]:
+    if choice.videos is not None:
+        if not choice.videos:
+            problems.append(said("no video is chosen: choose at least one, or all"))
+        if missing := [name for name in dict.fromkeys(choice.videos) if name not in known]:
             more = said(" and {n} more", n=len(missing) - 3) if len(missing) > 3 else ""
-            found.append(said("the project has no video {missing}{more}", missing=", ".join(missing[:3]), more=more))
-    if chosen.per_video is not None and chosen.per_video < 1:
-        found.append(said("descriptions a video: write 1 or more, or leave it empty for any number"))
-    if chosen.per_minute is not None and not 0 < chosen.per_minute < 1000:
-        found.append(said("descriptions a minute: write a number above 0, or leave it empty for any number"))
-    if chosen.per_video is not None and chosen.per_minute is not None:
-        found.append(said("set descriptions a video or descriptions a minute, not both"))
-    return found
+            problems.append(said("the project has no video {missing}{more}", missing=", ".join(missing[:3]), more=more))
+    if choice.per_video is not None and choice.per_video < 1:
+        problems.append(said("descriptions a video: write 1 or more, or leave it empty for any number"))
+    if choice.per_minute is not None and not 0 < choice.per_minute < 1000:
+        problems.append(said("descriptions a minute: write a number above 0, or leave it empty for any number"))
+    if choice.per_video is not None and choice.per_minute is not None:
+        problems.append(said("set descriptions a video or descriptions a minute, not both"))
+    return problems
 
 
 LONGEST_TEXT = 4000
@@ -159,7 +159,7 @@ def reword_describing(
         Overtaken: another version came meanwhile.
         ProjectError: no words, too many, no reason, or nothing changed.
     """
-    text = "\n".join(line for one in text.splitlines() if (line := tidy(one)))
+    text = "\n".join(line for line_ in text.splitlines() if (line := tidy(line_)))
     if not text:
         raise ProjectError(said("the guideline is empty: write what to mark and how to describe it"))
     if len(text) > LONGEST_TEXT:

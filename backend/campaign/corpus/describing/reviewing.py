@@ -22,9 +22,8 @@ from backend.campaign.corpus.describing.model import (
 )
 from backend.campaign.corpus.describing.rows import descriptions, reviewed
 from backend.campaign.corpus.describing.rows.descriptions import DescriptionRow
-from backend.campaign.corpus.describing.rules import looked_at, may, same_span
-from backend.campaign.corpus.describing.rules import wanted as wanted_number
-from backend.campaign.corpus.describing.work import cast_if_sound
+from backend.campaign.corpus.describing.rules import is_allowed, same_span, sentence_notes, wanted_count
+from backend.campaign.corpus.describing.work import usable_name_mapping
 from backend.campaign.nouns import Lead, Operator
 from backend.campaign.setup.people import permissions
 from backend.campaign.setup.project.folder import Project
@@ -50,36 +49,36 @@ def description_counts(project: Project, by: Lead | Operator) -> dict[Descriptio
 
 
 @permissions.in_charge
-def count_descriptions(project: Project, by: Lead | Operator, wanted: DescriptionFilter) -> int:
+def count_descriptions(project: Project, by: Lead | Operator, filter_: DescriptionFilter) -> int:
     """Return how many descriptions a filter matches."""
-    return reviewed.count(project.store.db, wanted)
+    return reviewed.count(project.store.db, filter_)
 
 
 @permissions.in_charge
 def find_descriptions(
-    project: Project, by: Lead | Operator, wanted: DescriptionFilter, *, first: int = 0, most: int = 25
+    project: Project, by: Lead | Operator, filter_: DescriptionFilter, *, first: int = 0, most: int = 25
 ) -> list[DescriptionLine]:
     """Return a page of the descriptions that a filter matches: at most `most` from the given one on, counted from 0."""
-    return reviewed.page(project.store.db, wanted, first, most)
+    return reviewed.page(project.store.db, filter_, first, most)
 
 
 @permissions.in_charge
-def description_keys(project: Project, by: Lead | Operator, wanted: DescriptionFilter) -> list[str]:
+def description_keys(project: Project, by: Lead | Operator, filter_: DescriptionFilter) -> list[str]:
     """Return the keys of all descriptions that a filter matches, in its order: what comes before and after one."""
-    return reviewed.keys(project.store.db, wanted)
+    return reviewed.keys(project.store.db, filter_)
 
 
 @permissions.in_charge
 def describing_figures(project: Project, by: Lead | Operator) -> DescribingFigures:
     """Return how far describing is, and by whom."""
     with reading(project.store) as db:
-        chosen, videos = descriptions.standing_choice(db), reviewed.per_video(db)
-        asked = [(wanted_number(seconds, chosen.per_video, chosen.per_minute), written) for seconds, written in videos]
-        limited = chosen.per_video is not None or chosen.per_minute is not None
+        choice, videos = descriptions.standing_choice(db), reviewed.per_video(db)
+        counts = [(wanted_count(seconds, choice.per_video, choice.per_minute), written) for seconds, written in videos]
+        limited = choice.per_video is not None or choice.per_minute is not None
         return DescribingFigures(
             videos=len(videos),
             described=sum(written > 0 for _, written in videos),
-            enough=sum(most is not None and written >= most for most, written in asked) if limited else None,
+            enough=sum(most is not None and written >= most for most, written in counts) if limited else None,
             people=reviewed.figures(db),
         )
 
@@ -136,7 +135,7 @@ def description(project: Project, by: Lead | Operator, key: str) -> DescriptionR
             written_at=reviewed.written_at(db, row.description_id),
             caption="" if row.caption_id is None else reviewed.caption_text(db, row.caption_id),
             words=row.words,
-            notes=looked_at(row.sentence, cast_if_sound(project), known_words()),
+            notes=sentence_notes(row.sentence, usable_name_mapping(project), known_words()),
             beside=_beside(db, row),
             last=reviewed.last_act(db, row.description_id),
         )
@@ -169,7 +168,7 @@ def accept_description(
         ProjectError: no such description, no words, or a moment that shows other seconds.
     """
     with writing(project.store) as db:
-        row = _found(db, lead, key, DescriptionAct.ACCEPTED, seen, now)
+        row = _require_row(db, lead, key, DescriptionAct.ACCEPTED, seen, now)
         text = row.sentence if sentence is None else tidy(sentence)
         if not text:
             raise ProjectError(said("the caption is empty: write what happens, or send the description back"))
@@ -185,10 +184,10 @@ def accept_description(
         if into is None:
             moment = reviewed.moment_at(db, row.video, span)
         else:
-            there = reviewed.moment_of(db, into)
-            if there is None or there[0] != row.video_id or not same_span(there[1:], row.span):
+            existing = reviewed.moment_of(db, into)
+            if existing is None or existing[0] != row.video_id or not same_span(existing[1:], row.span):
                 raise ProjectError(said("the moment with these times is not there (any more): reload the page"))
-            moment, span = (into, False), there[1:]
+            moment, span = (into, False), existing[1:]
         caption = reviewed.caption_of(db, moment[0], text)
         reviewed.accept(db, row.description_id, moment, caption, lead.annotator_id, span=span, sentence=text, at=now)
         payload = {
@@ -214,7 +213,7 @@ def return_description(project: Project, lead: Lead, key: str, words: str, *, se
             said("the comment has {length} characters: use at most {longest}", length=len(words), longest=LONGEST_WORDS)
         )
     with writing(project.store) as db:
-        row = _found(db, lead, key, DescriptionAct.RETURNED, seen, now)
+        row = _require_row(db, lead, key, DescriptionAct.RETURNED, seen, now)
         reviewed.give_back(db, row.description_id, lead.annotator_id, words, at=now)
         events.note(db, DESCRIPTION_RETURNED, lead, f"description:{key}", now=now, words=words, author=row.author)
 
@@ -228,7 +227,7 @@ def take_back_description(project: Project, lead: Lead, key: str, *, now: float)
         ProjectError: no such description, or something rests on its caption.
     """
     with writing(project.store) as db:
-        row = _found(db, lead, key, DescriptionAct.TAKEN_BACK, None, now)
+        row = _require_row(db, lead, key, DescriptionAct.TAKEN_BACK, None, now)
         what = DescriptionAct.ACCEPTED if row.status is DescriptionStatus.ACCEPTED else DescriptionAct.RETURNED
         moment_id, caption_id = row.moment_id, row.caption_id
         if moment_id is not None and reviewed.is_candidate(db, moment_id):
@@ -242,11 +241,13 @@ def take_back_description(project: Project, lead: Lead, key: str, *, now: float)
     return what
 
 
-def _found(db: Database, lead: Lead, key: str, act: DescriptionAct, seen: int | None, now: float) -> DescriptionRow:
+def _require_row(
+    db: Database, lead: Lead, key: str, act: DescriptionAct, seen: int | None, now: float
+) -> DescriptionRow:
     row = descriptions.by_key(db, key)
     if row is None:
         raise ProjectError(said("there is no such description: reload the page"))
-    if not may(act, row.status) or (seen is not None and seen != row.revision):
+    if not is_allowed(act, row.status) or (seen is not None and seen != row.revision):
         did, name, at = reviewed.last_act(db, row.description_id)
         who = said("You", _context="by") if name == lead.name else name
         raise Overtaken(
@@ -265,9 +266,9 @@ def _beside(db: Database, row: DescriptionRow) -> list[BesideIt]:
     others = descriptions.where(
         db, "d.video_id = ? AND d.status <> 'withdrawn' AND d.description_id <> ?", [row.video_id, row.description_id]
     )
-    found = [
-        BesideIt(one.start_s, one.end_s, one.sentence, one.author, one.key, one.status, one.moment_id)
-        for one in others
-        if same_span(one.span, row.span)
+    described = [
+        BesideIt(other.start_s, other.end_s, other.sentence, other.author, other.key, other.status, other.moment_id)
+        for other in others
+        if same_span(other.span, row.span)
     ]
-    return [*moments, *found]
+    return [*moments, *described]

@@ -28,15 +28,15 @@ _PAST = frozenset({"was", "were", "had", "did", "went", "came", "took", "said", 
 _NEXT_SENTENCE = re.compile(r"[.!?]['\"”’)]*\s+\S")
 
 
-def may(act: DescriptionAct, status: DescriptionStatus) -> bool:
+def is_allowed(act: DescriptionAct, status: DescriptionStatus) -> bool:
     """Whether this can be done about a description that stands so."""
     return status in _MAY[act]
 
 
-def wrong(start_s: float, end_s: float, sentence: str, duration_s: float) -> str | None:
+def description_problem(start_s: float, end_s: float, sentence: str, duration_s: float) -> str | None:
     """Why this cannot be a description of a video of `duration_s` seconds, in words for its author; None if it can.
 
-    >>> wrong(4.0, 2.0, "A dog runs.", 9.0)
+    >>> description_problem(4.0, 2.0, "A dog runs.", 9.0)
     'the end (2.00 s) is not after the start (4.00 s): mark both again'
     """
     if not (isfinite(start_s) and isfinite(end_s)) or start_s < 0:
@@ -65,20 +65,20 @@ def wrong(start_s: float, end_s: float, sentence: str, duration_s: float) -> str
     return None
 
 
-def looked_at(sentence: str, cast: dict[str, str], known: Known) -> list[str]:
+def sentence_notes(sentence: str, cast: dict[str, str], known: Known) -> list[str]:
     """What an author and a lead should look at in a sentence; it refuses nothing.
 
     >>> from backend.campaign.corpus.captions.rules import NOTHING_KNOWN
-    >>> looked_at("Then Mona laughed. She was happy.", {}, NOTHING_KNOWN)  # doctest: +NORMALIZE_WHITESPACE
+    >>> sentence_notes("Then Mona laughed. She was happy.", {}, NOTHING_KNOWN)  # doctest: +NORMALIZE_WHITESPACE
     ['"Mona" may be a name: say "a woman", "a man", "somebody".',
      'This is more than one sentence: one is enough.',
      '"was" tells of the past: write what happens now.']
     """
-    found: list[str] = []
+    notes: list[str] = []
     names = names_in(sentence, cast, unknown_names([sentence], cast, known), known)
     if names:
         listed = ", ".join(f'"{name}"' for name in names)
-        found.append(
+        notes.append(
             said_n(
                 '{listed} may be a name: say "a woman", "a man", "somebody".',
                 '{listed} may be names: say "a woman", "a man", "somebody".',
@@ -87,15 +87,15 @@ def looked_at(sentence: str, cast: dict[str, str], known: Known) -> list[str]:
             )
         )
     if _NEXT_SENTENCE.search(sentence):
-        found.append(said("This is more than one sentence: one is enough."))
+        notes.append(said("This is more than one sentence: one is enough."))
     words = re.findall(r"[^\W\d_]+", sentence)
     past = next((word for word in words if word.lower() in _PAST), None)
     if past is not None:
-        found.append(said('"{past}" tells of the past: write what happens now.', past=past))
+        notes.append(said('"{past}" tells of the past: write what happens now.', past=past))
     # Some scripts part no words.
     if sentence.isascii() and 0 < len(words) < _FEWEST_WORDS:
-        found.append(said("This says very little: who does what?"))
-    return found
+        notes.append(said("This says very little: who does what?"))
+    return notes
 
 
 def same_span(one: tuple[float, float], other: tuple[float, float]) -> bool:
@@ -109,18 +109,20 @@ def same_span(one: tuple[float, float], other: tuple[float, float]) -> bool:
     return inter >= SAME_SPAN * (max(end, other_end) - min(start, other_start))
 
 
-def wanted(duration_s: float, per_video: int | None, per_minute: float | None) -> int | None:
+def wanted_count(duration_s: float, per_video: int | None, per_minute: float | None) -> int | None:
     """How many descriptions a video shall have; None where nobody said, and at least one.
 
-    >>> wanted(90.0, None, 2.0), wanted(3.0, None, 2.0), wanted(90.0, 5, None), wanted(90.0, None, None)
-    (3, 1, 5, None)
+    >>> wanted_count(90.0, None, 2.0), wanted_count(3.0, None, 2.0)
+    (3, 1)
+    >>> wanted_count(90.0, 5, None), wanted_count(90.0, None, None)
+    (5, None)
     """
     if per_minute is not None:
         return max(1, ceil(Fraction(repr(duration_s)) * Fraction(repr(per_minute)) / 60))
     return per_video
 
 
-def order(
+def video_order(
     videos: Sequence[tuple[str, int, bool]], returned: Collection[str], mine: Collection[str], me: int, secret: bytes
 ) -> list[str]:
     """The videos in the order in which one person works: what came back, what is begun, what is new, what is full.

@@ -22,7 +22,7 @@ from backend.campaign.corpus.importing.model import (
     Trouble,
     VideoTrouble,
 )
-from backend.campaign.corpus.importing.rules import Fault, called_otherwise, leaving_out, outside
+from backend.campaign.corpus.importing.rules import Fault, leaving_out, match_renamed_videos, outside
 from backend.campaign.nouns import Lead, Operator
 from backend.campaign.setup.project.folder import Project
 from backend.core.addresses import Place
@@ -82,14 +82,14 @@ def import_file(
     parsed = formats.parse(format, bytes_of(file), file.name, options)
     measured = Survey({}, {}, False)
     troubles: list[VideoTrouble] = []
-    anew = _named_anew(project, parsed.moments)
+    new_names = _find_new_names(project, parsed.moments)
     if videos is not None:
         measured, troubles = measure_named(
-            project, parsed.moments, anew, videos, file.name, fps, decode, where, progress
+            project, parsed.moments, new_names, videos, file.name, fps, decode, where, progress
         )
     facts = measured.facts
-    durations = _durations(project, parsed, facts, anew, {one.video for one in troubles}, file.name)
-    problems = [*_taken_ids(project, parsed.moments, file.name), *durations.problems]
+    durations = _durations(project, parsed, facts, new_names, {trouble.video for trouble in troubles}, file.name)
+    problems = [*_id_problems(project, parsed.moments, file.name), *durations.problems]
     moments: list[CaptionedMoment] = []
     faulty: list[tuple[CaptionedMoment, Fault]] = []
     cut_off: list[tuple[CaptionedMoment, Fault]] = []
@@ -118,47 +118,51 @@ def import_file(
     if problems:
         raise InputError(sorted(dict.fromkeys(problems), key=lambda problem: problem.row or 0))
     notes = [*parsed.notes, *durations.notes]
-    if anew:
-        here, there = next(iter(anew.items()))
+    if new_names:
+        old_name, new_name = next(iter(new_names.items()))
         notes.append(
             said_n(
                 "{n} video was renamed to match the file: {here} is now {there}",
                 "{n:,} videos were renamed to match the file: {here} is now {there}, ...",
-                len(anew),
-                here=here,
-                there=there,
+                len(new_names),
+                here=old_name,
+                there=new_name,
             )
         )
     if late:
         end = said("up to {end_slack_s:g} s after their measured video", end_slack_s=parsed.end_slack_s)
         notes.append(said("moments that end {end}, whose clips stop at its end: {late:,}", end=end, late=late))
     with reading(project.store) as db:
-        stay = sum(corpus.is_moment(db, m.video, m.start_s, m.end_s) for m, _ in faulty)
-    if stay:
+        remaining = sum(corpus.is_moment(db, m.video, m.start_s, m.end_s) for m, _ in faulty)
+    if remaining:
         notes.append(
             said(
                 "moments that were left out now but stay in the project from an earlier import, without "
                 "a clip: {stay:,}",
-                stay=stay,
+                stay=remaining,
             )
         )
-    lengthless = Fault(
+    unknown_length = Fault(
         said("the length of the video is unknown: the video cannot be measured, and the file does not give it"), ""
     )
     left_out = (
         *parsed.left_out,
         *leaving_out([*faulty, *cut_off]),
-        *leaving_out((moment, lengthless) for moment in unmeasured),
+        *leaving_out((moment, unknown_length) for moment in unmeasured),
     )
     if dry_run:
         with reading(project.store) as db:
-            new = corpus.lacking(db, moments, anew)
+            new = corpus.count_new(db, moments, new_names)
     else:
-        new = _add(project, by, moments, durations.seconds, facts, troubles, anew, file.name, parsed.format, now)
-    named = len({m.video for m in moments}), len({(m.video, m.start_s, m.end_s) for m in moments}), len(moments)
-    troubles += [VideoTrouble(name, Trouble.DAMAGED, one.damage) for name, one in facts.items() if one.damage]
+        new = _add(project, by, moments, durations.seconds, facts, troubles, new_names, file.name, parsed.format, now)
+    totals = len({m.video for m in moments}), len({(m.video, m.start_s, m.end_s) for m in moments}), len(moments)
+    troubles += [
+        VideoTrouble(name, Trouble.DAMAGED, facts_of_video.damage)
+        for name, facts_of_video in facts.items()
+        if facts_of_video.damage
+    ]
     return ImportReport(
-        *(parsed.format, named, *new, len(facts), parsed.merged, left_out, tuple(notes), dry_run),
+        *(parsed.format, totals, *new, len(facts), parsed.merged, left_out, tuple(notes), dry_run),
         troubles=tuple(troubles),
         decoded=measured.decoded,
     )
@@ -171,14 +175,14 @@ def _add(
     durations: dict[str, float],
     facts: dict[str, VideoFacts],
     troubles: list[VideoTrouble],
-    anew: Mapping[str, str],
+    new_names: Mapping[str, str],
     file: str,
     format_name: str,
     now: float,
 ) -> tuple[int, int, int]:
     """Write checked moments; return how many videos, moments and captions are new."""
     with writing(project.store) as db:
-        corpus.rename_videos(db, anew)
+        corpus.rename_videos(db, new_names)
         new = corpus.add_moments(db, moments, {m.video: durations[m.video] for m in moments}, facts)
         corpus.set_troubles(db, troubles)
         added = dict(zip(("videos", "moments", "captions"), new, strict=True))
@@ -195,24 +199,29 @@ class _Durations:
     notes: list[str]
 
 
-def _named_anew(project: Project, moments: list[CaptionedMoment]) -> dict[str, str]:
+def _find_new_names(project: Project, moments: list[CaptionedMoment]) -> dict[str, str]:
     """Map the project's names of videos that came without a file to what the file calls them: its names win."""
     with reading(project.store) as db:
-        known, free = corpus.video_durations(db), corpus.videos_of_no_file(db)
-    named = dict.fromkeys(moment.video for moment in moments)
-    free = [name for name in free if name not in named]
-    return called_otherwise((name for name in named if name not in known), free, EXTENSIONS)
+        known, free = corpus.video_durations(db), corpus.unannotated_videos(db)
+    file_names = dict.fromkeys(moment.video for moment in moments)
+    free = [name for name in free if name not in file_names]
+    return match_renamed_videos((name for name in file_names if name not in known), free, EXTENSIONS)
 
 
 def _durations(
-    project: Project, parsed: Parsed, facts: dict[str, VideoFacts], anew: Mapping[str, str], unseen: set[str], file: str
+    project: Project,
+    parsed: Parsed,
+    facts: dict[str, VideoFacts],
+    new_names: Mapping[str, str],
+    unseen: set[str],
+    file: str,
 ) -> _Durations:
     """Find how long the videos are: what was measured now or before counts, then the project, then the file.
 
     A video of `unseen` was to be measured and could not be; it may have no duration.
     """
     with reading(project.store) as db:
-        known = {anew.get(name, name): duration_s for name, duration_s in corpus.video_durations(db).items()}
+        known = {new_names.get(name, name): duration_s for name, duration_s in corpus.video_durations(db).items()}
         unmeasured = set(corpus.videos_without_file(db))
     timed: dict[str, CaptionedMoment] = {}
     first: dict[str, CaptionedMoment] = {}
@@ -222,26 +231,26 @@ def _durations(
             timed.setdefault(moment.video, moment)
     seconds: dict[str, float] = {}
     problems: list[Problem] = []
-    other: list[str] = []
+    contradictions: list[str] = []
     for video, moment in first.items():
-        here = timed[video].duration_s if video in timed else None
+        in_file = timed[video].duration_s if video in timed else None
         if video in facts:
             seconds[video] = facts[video].duration_s
         elif video in known:
             seconds[video] = known[video]
-            if here is None or here == known[video]:
+            if in_file is None or in_file == known[video]:
                 continue
-            contradiction = said("lasts {here} s here, but {known} s in the project", here=here, known=known[video])
-            if video in unmeasured and abs(here - known[video]) > END_SLACK_S:
+            contradiction = said("lasts {here} s here, but {known} s in the project", here=in_file, known=known[video])
+            if video in unmeasured and abs(in_file - known[video]) > END_SLACK_S:
                 problems.append(
                     timed[video].problem(
                         file, said("video {video} {contradiction}", video=video, contradiction=contradiction)
                     )
                 )
-            elif video in unmeasured or abs(here - known[video]) > END_SLACK_S:
-                other.append(said("{video} {contradiction}", video=video, contradiction=contradiction))
-        elif here is not None:
-            seconds[video] = here
+            elif video in unmeasured or abs(in_file - known[video]) > END_SLACK_S:
+                contradictions.append(said("{video} {contradiction}", video=video, contradiction=contradiction))
+        elif in_file is not None:
+            seconds[video] = in_file
         elif video not in unseen:
             problems.append(
                 moment.problem(
@@ -254,26 +263,26 @@ def _durations(
                 )
             )
     notes = []
-    if other:
+    if contradictions:
         notes.append(
             said_n(
                 "{n} video has another duration in the project, which is kept: {other}",
                 "{n:,} videos have another duration in the project, which is kept: {other}, ...",
-                len(other),
-                other=other[0],
+                len(contradictions),
+                other=contradictions[0],
             )
         )
     return _Durations(seconds, problems, notes)
 
 
-def _taken_ids(project: Project, moments: list[CaptionedMoment], file: str) -> list[Problem]:
+def _id_problems(project: Project, moments: list[CaptionedMoment], file: str) -> list[Problem]:
     """Report the ids of the file that mean something else in the project."""
     with reading(project.store) as db:
         ids = corpus.external_ids(db)
     problems = []
     for moment in moments:
-        there = ids.get(moment.external_id) if moment.external_id is not None else None
-        if there is not None and there != (moment.video, moment.start_s, moment.end_s, moment.caption):
+        owner = ids.get(moment.external_id) if moment.external_id is not None else None
+        if owner is not None and owner != (moment.video, moment.start_s, moment.end_s, moment.caption):
             message = said(
                 "id {external_id} belongs to another moment of the project: give this one its own",
                 external_id=moment.external_id,

@@ -60,17 +60,18 @@ def measure(
     """
     with reading(project.store) as db:
         known = corpus.decoded_contents(db)
-    found = survey(videos, decode=decode, known=known, where=where, progress=progress)
+    measured = survey(videos, decode=decode, known=known, where=where, progress=progress)
     facts = {
-        name: replace(one, path=project.stored_path(place_in(Path(), one.path))) for name, one in found.facts.items()
+        name: replace(video_facts, path=project.stored_path(place_in(Path(), video_facts.path)))
+        for name, video_facts in measured.facts.items()
     }
-    return replace(found, facts=facts)
+    return replace(measured, facts=facts)
 
 
 def measure_named(
     project: Project,
     moments: Iterable[CaptionedMoment],
-    anew: Mapping[str, str],
+    new_names: Mapping[str, str],
     videos: Place,
     file: str,
     fps: Fraction,
@@ -83,7 +84,7 @@ def measure_named(
     Args:
         project: the project.
         moments: which name the videos.
-        anew: videos that the project has under other names: its names -> the file's.
+        new_names: maps the project's name of a video to the file's name, where they differ.
         videos: the folder to find them in.
         file: for messages.
         fps: frames a second of folders of frames.
@@ -98,7 +99,7 @@ def measure_named(
     for moment in moments:
         first.setdefault(moment.video, moment)
     with reading(project.store) as db:
-        known = {anew.get(name, name): content for name, content in corpus.contents(db).items()}
+        known = {new_names.get(name, name): content for name, content in corpus.contents(db).items()}
     folder = videos_at(videos)
     sources: dict[str, Source] = {}
     missing: dict[str, str] = {}
@@ -114,16 +115,16 @@ def measure_named(
         del missing[name]
     measured = measure(project, sources, decode=decode, where=where, progress=progress)
     if not measured.facts:
-        told = {**missing, **measured.unreadable}
-        raise InputError([moment.problem(file, told[name]) for name, moment in first.items()])
+        reasons = {**missing, **measured.unreadable}
+        raise InputError([moment.problem(file, reasons[name]) for name, moment in first.items()])
     changed = {name for name, one in measured.facts.items() if name in known and known[name].sha256 != one.sha256}
-    kept = {name: one for name, one in measured.facts.items() if name not in changed}
+    unchanged = {name: one for name, one in measured.facts.items() if name not in changed}
     troubles = [
         *(VideoTrouble(name, Trouble.MISSING, message) for name, message in missing.items()),
         *(VideoTrouble(name, Trouble.UNREADABLE, message) for name, message in measured.unreadable.items()),
         *(VideoTrouble(name, Trouble.CHANGED, changed_words(measured.facts[name].path)) for name in sorted(changed)),
     ]
-    return replace(measured, facts=kept), troubles
+    return replace(measured, facts=unchanged), troubles
 
 
 def videos_at(place: Place) -> "VideoFolder | RemoteFolder":
@@ -141,30 +142,32 @@ def videos_at(place: Place) -> "VideoFolder | RemoteFolder":
 
 
 def found_again(
-    wanted: Mapping[str, corpus.Content], candidates: Iterable[Place], taken: Collection[Place] = ()
+    contents: Mapping[str, corpus.Content], candidates: Iterable[Place], taken: Collection[Place] = ()
 ) -> dict[str, Source]:
     """Find where videos lie now by their content, whatever they are called.
 
     Args:
-        wanted: the content of each, by name.
+        contents: maps the name of each lost video to its content.
         candidates: files and folders of frames to look at, in order; only those of a fitting size are read.
         taken: those that are other videos.
     """
     found: dict[str, Source] = {}
     names: dict[int, dict[str, list[str]]] = {}
-    for name, content in wanted.items():
+    for name, content in contents.items():
         names.setdefault(content.size_bytes, {}).setdefault(content.sha256, []).append(name)
-    rates = {content.fps for content in wanted.values()}
+    rates = {content.fps for content in contents.values()}
     for path in candidates:
-        if path in taken or len(found) == len(wanted):
+        if path in taken or len(found) == len(contents):
             continue
         with suppress(OSError, VideoUnreadable, StorageUnavailable):
             # Nobody knows the size of a video that was taken in before sizes were kept: it stands under 0.
-            fitting = [one for one in (names.get(size_of(path)), names.get(0)) if one]
+            fitting = [by_sha256 for by_sha256 in (names.get(size_of(path)), names.get(0)) if by_sha256]
             for source in {source_at(path, fps) for fps in rates} if fitting else ():
-                same = next((one[sha] for one in fitting if one.get(sha := sha256_of(source))), None)
-                if same:
-                    found[same.pop(0)] = source
+                matches = next(
+                    (by_sha256[sha] for by_sha256 in fitting if by_sha256.get(sha := sha256_of(source))), None
+                )
+                if matches:
+                    found[matches.pop(0)] = source
                     break
     return found
 
@@ -191,10 +194,10 @@ def register_folder(
         raise InputError.single(videos, said("is not a folder: name the folder that the video files lie in"))
     folder = VideoFolder(videos)
     files = folder.named()
-    untaken = [_problem(videos, path, LINK_OUT) for path in folder.links]
-    untaken += [_problem(videos, path, CLASH) for path in dict.fromkeys(folder.clashes)]
+    refused = [_file_problem(videos, path, LINK_OUT) for path in folder.links]
+    refused += [_file_problem(videos, path, CLASH) for path in dict.fromkeys(folder.clashes)]
     if not files:
-        raise InputError(untaken or [Problem(str(videos), None, said("the folder has no video files"))])
+        raise InputError(refused or [Problem(str(videos), None, said("the folder has no video files"))])
     with reading(project.store) as db:
         known = corpus.known_videos(db)
     names = _names(folder, files, known)
@@ -207,18 +210,18 @@ def register_folder(
         progress=progress,
     )
     found: list[FoundVideo] = []
-    problems = [*untaken, *(_problem(videos, paths[name], why) for name, why in measured.unreadable.items())]
+    problems = [*refused, *(_file_problem(videos, paths[name], why) for name, why in measured.unreadable.items())]
     taken: set[str] = set()
-    called = {sha256: name for name, sha256 in known.items() if sha256 is not None}
+    names_by_content = {sha256: name for name, sha256 in known.items() if sha256 is not None}
     for file_name in sorted(measured.facts):
         facts = measured.facts[file_name]
-        name, moved = file_name, called.get(facts.sha256)
+        name, moved = file_name, names_by_content.get(facts.sha256)
         if moved in known and moved not in names.values() and moved not in taken:
             name = moved  # the project's video under another name or in another folder
-        if why := _not_taken(name, facts.sha256, known, called):
-            problems.append(_problem(videos, paths[file_name], why))
+        if why := _refusal_reason(name, facts.sha256, known, names_by_content):
+            problems.append(_file_problem(videos, paths[file_name], why))
         else:
-            called[facts.sha256] = name
+            names_by_content[facts.sha256] = name
             taken.add(name)
             found.append(FoundVideo(name, facts, name not in known))
     problems.sort(key=lambda problem: problem.file)
@@ -234,7 +237,7 @@ def register_folder(
     return report
 
 
-def _problem(videos: Path, path: Path, message: str) -> Problem:
+def _file_problem(videos: Path, path: Path, message: str) -> Problem:
     """What is wrong with a file, which stands before the message already."""
     why = message.values.get("why") if isinstance(message, Said) else None
     if not isinstance(why, str):
@@ -255,18 +258,20 @@ def _names(folder: VideoFolder, files: dict[str, Path], known: dict[str, str | N
     return names
 
 
-def _not_taken(name: str, sha256: str, known: dict[str, str | None], called: dict[str, str]) -> str | None:
+def _refusal_reason(
+    name: str, sha256: str, known: dict[str, str | None], names_by_content: dict[str, str]
+) -> str | None:
     """Why a file that can be read is not taken, None if nothing speaks against it."""
     if fault := control_fault(name):
         return fault
     if not is_visible(name):
         return said("the video name is empty")
-    had = known.get(name)
-    if had is not None and had != sha256:
+    known_sha256 = known.get(name)
+    if known_sha256 is not None and known_sha256 != sha256:
         return said(
             "its content differs from the project's video {name}: rename this file, or put the old one back",
             name=name,
         )
-    if called.get(sha256, name) != name:
-        return said("has the same content as the video {called}: keep one of them", called=called[sha256])
+    if names_by_content.get(sha256, name) != name:
+        return said("has the same content as the video {called}: keep one of them", called=names_by_content[sha256])
     return None

@@ -51,17 +51,17 @@ def external_ids(db: Database) -> dict[str, tuple[str, float, float, str]]:
     return {row[0]: (row[1], row[2], row[3], row[4]) for row in rows}
 
 
-def lacking(
-    db: Database, moments: Iterable[CaptionedMoment], anew: Mapping[str, str] | None = None
+def count_new(
+    db: Database, moments: Iterable[CaptionedMoment], new_names: Mapping[str, str] | None = None
 ) -> tuple[int, int, int]:
     """How many videos, moments and captions are not there yet, once videos are named `anew`."""
-    anew = anew or {}
+    new_names = new_names or {}
     spans = {
-        (anew.get(row[0], row[0]), row[1], row[2])
+        (new_names.get(row[0], row[0]), row[1], row[2])
         for row in db.conn.execute("SELECT name, start_s, end_s FROM moment JOIN video USING (video_id)")
     }
     texts = {
-        (anew.get(row[0], row[0]), *row[1:])
+        (new_names.get(row[0], row[0]), *row[1:])
         for row in db.conn.execute(
             "SELECT name, start_s, end_s, text FROM caption JOIN moment USING (moment_id) JOIN video USING (video_id) "
             "WHERE kind = 'published'"
@@ -69,7 +69,7 @@ def lacking(
     }
     moments = list(moments)
     return (
-        len({m.video for m in moments} - {anew.get(name, name) for name in video_durations(db)}),
+        len({m.video for m in moments} - {new_names.get(name, name) for name in video_durations(db)}),
         len({(m.video, m.start_s, m.end_s) for m in moments} - spans),
         len({(m.video, m.start_s, m.end_s, m.caption) for m in moments} - texts),
     )
@@ -90,7 +90,7 @@ def add_moments(
         How many videos, moments and captions are new.
     """
     moments = list(moments)
-    new = lacking(db, moments)
+    new = count_new(db, moments)
     db.conn.executemany(
         "INSERT OR IGNORE INTO video (name, duration_s) VALUES (?, ?)",
         ((name, duration_s) for name, duration_s in durations.items()),
@@ -134,7 +134,7 @@ def known_videos(db: Database) -> dict[str, str | None]:
     return dict(db.conn.execute("SELECT name, sha256 FROM video").fetchall())
 
 
-def videos_of_no_file(db: Database) -> list[str]:
+def unannotated_videos(db: Database) -> list[str]:
     """The videos that no annotation file has named, in order of their names."""
     rows = db.conn.execute(
         "SELECT name FROM video v WHERE path IS NOT NULL AND NOT EXISTS "
@@ -143,9 +143,9 @@ def videos_of_no_file(db: Database) -> list[str]:
     return [row[0] for row in rows]
 
 
-def rename_videos(db: Database, anew: Mapping[str, str]) -> None:
+def rename_videos(db: Database, new_names: Mapping[str, str]) -> None:
     """Give videos the names by which a file calls them, by the names that they have."""
-    db.conn.executemany("UPDATE video SET name = ? WHERE name = ?", [(new, old) for old, new in anew.items()])
+    db.conn.executemany("UPDATE video SET name = ? WHERE name = ?", [(new, old) for old, new in new_names.items()])
 
 
 def add_videos(db: Database, facts: dict[str, VideoFacts]) -> None:
@@ -190,7 +190,7 @@ def set_troubles(db: Database, troubles: Iterable[VideoTrouble]) -> None:
     db.conn.executemany(
         "INSERT INTO video_check (video_id, trouble, message) SELECT video_id, ?, ? FROM video WHERE name = ? "
         "ON CONFLICT (video_id) DO UPDATE SET trouble = excluded.trouble, message = excluded.message",
-        ((one.trouble.value, kept(one.message), one.video) for one in troubles),
+        ((trouble.trouble.value, kept(trouble.message), trouble.video) for trouble in troubles),
     )
 
 
@@ -214,11 +214,11 @@ def decoded_contents(db: Database) -> dict[str, str]:
 
 def is_moment(db: Database, video: str, start_s: float, end_s: float) -> bool:
     """Whether the project has this very moment."""
-    found = db.conn.execute(
+    row = db.conn.execute(
         "SELECT 1 FROM moment JOIN video USING (video_id) WHERE name = ? AND start_s = ? AND end_s = ?",
         [video, start_s, end_s],
     )
-    return found.fetchone() is not None
+    return row.fetchone() is not None
 
 
 def video_facts(db: Database, name: str) -> VideoFacts | None:

@@ -118,7 +118,7 @@ def check(
         refused = [(moment.row, moment.problem(file, fault.message)) for moment, fault in faulty]
         refused = refused or [(0, Problem(file, None, said("the file has no moments with captions")))]
     if refused:
-        raise InputError([problem for _, problem in sorted(refused, key=lambda one: one[0])])
+        raise InputError([problem for _, problem in sorted(refused, key=lambda item: item[0])])
     return good, leaving_out(faulty)
 
 
@@ -136,19 +136,19 @@ def merge(
     for moment in moments:
         total += 1
         distinct.setdefault((moment.video, moment.start_s, moment.end_s, moment.caption), moment)
-    kept = list(distinct.values())
-    told = list(notes)
-    late = [m.place for m in kept if m.duration_s is not None and m.end_s > m.duration_s]
+    unique = list(distinct.values())
+    all_notes = list(notes)
+    late = [m.place for m in unique if m.duration_s is not None and m.end_s > m.duration_s]
     if late:
-        told.append(
+        all_notes.append(
             said(
                 "moments kept that end up to {end_slack_s:g} s after their video: {n:,} ({first})",
                 end_slack_s=end_slack_s,
                 n=len(late),
-                first=first(late),
+                first=first_places(late),
             )
         )
-    return Parsed(kept, told, tuple(left_out), total - len(kept), published, end_slack_s)
+    return Parsed(unique, all_notes, tuple(left_out), total - len(unique), published, end_slack_s)
 
 
 def leaving_out(faulty: Iterable[tuple[CaptionedMoment, Fault]]) -> list[LeftOut]:
@@ -159,7 +159,7 @@ def leaving_out(faulty: Iterable[tuple[CaptionedMoment, Fault]]) -> list[LeftOut
     return [LeftOut(why, len(where), tuple(where[:_SHOWN])) for why, where in places.items()]
 
 
-def first(places: Sequence[str]) -> str:
+def first_places(places: Sequence[str]) -> str:
     """Name the first few places of many."""
     return joined(", ", [*places[:_SHOWN], *(["..."] if len(places) > _SHOWN else [])])
 
@@ -214,18 +214,20 @@ def _faults(moment: CaptionedMoment, known_duration_s: float | None, end_slack_s
             yield trouble
 
 
-def called_otherwise(named: Iterable[str], here: Iterable[str], extensions: Iterable[str]) -> dict[str, str]:
+def match_renamed_videos(
+    file_names: Iterable[str], project_names: Iterable[str], extensions: Iterable[str]
+) -> dict[str, str]:
     """Find videos that a file calls by another name: with or without an extension or the folders above it.
 
     Args:
-        named: what a file calls videos, but for names that a video of the project has.
-        here: the project's names of the videos that may take another one.
+        file_names: names of videos in the file that no video of the project has.
+        project_names: names of the project's videos that may be renamed.
         extensions: of video files, in small letters, with their dot.
 
     Returns:
         The file's name of a video, by the project's; nothing where two videos could be meant.
 
-    >>> called_otherwise(["dog.avi", "cat"], ["dog", "pets/cat", "bird"], [".avi", ".mp4"])
+    >>> match_renamed_videos(["dog.avi", "cat"], ["dog", "pets/cat", "bird"], [".avi", ".mp4"])
     {'dog': 'dog.avi', 'pets/cat': 'cat'}
     """
     suffixes = frozenset(extensions)
@@ -234,12 +236,12 @@ def called_otherwise(named: Iterable[str], here: Iterable[str], extensions: Iter
         stem, dot, extension = name.rpartition(".")
         return stem if f"{dot}{extension}".lower() in suffixes else name
 
-    found: dict[str, set[str]] = defaultdict(set)
-    for name in here:
+    candidates: dict[str, set[str]] = defaultdict(set)
+    for name in project_names:
         for known in {bare(name), bare(name).rpartition("/")[2]}:
-            found[known].add(name)
-    meant: dict[str, set[str]] = defaultdict(set)
-    for name in named:
-        if len(videos := found.get(bare(name), set())) == 1:
-            meant[next(iter(videos))].add(name)
-    return {video: next(iter(names)) for video, names in meant.items() if len(names) == 1}
+            candidates[known].add(name)
+    matches: dict[str, set[str]] = defaultdict(set)
+    for name in file_names:
+        if len(videos := candidates.get(bare(name), set())) == 1:
+            matches[next(iter(videos))].add(name)
+    return {video: next(iter(names)) for video, names in matches.items() if len(names) == 1}

@@ -182,10 +182,10 @@ def windows(duration_s: float, how: ByWindows) -> list[Span]:
     >>> windows(4.0, ByWindows((5.0, 10.0)))
     [(0.0, 4.0)]
     """
-    found: set[Span] = set()
+    spans: set[Span] = set()
     for length_s in how.lengths_s:
         if length_s >= duration_s:
-            found.add((0.0, duration_s))
+            spans.add((0.0, duration_s))
             continue
         step_s = length_s * how.stride
         count = math.floor((duration_s - length_s) / step_s) + 1
@@ -193,8 +193,8 @@ def windows(duration_s: float, how: ByWindows) -> list[Span]:
         if starts[-1] + length_s < duration_s - 10**-_DIGITS:
             starts.append(duration_s - length_s)
         for start_s in starts:
-            found.add((round(start_s, _DIGITS), min(round(start_s + length_s, _DIGITS), duration_s)))
-    return sorted(found)
+            spans.add((round(start_s, _DIGITS), min(round(start_s + length_s, _DIGITS), duration_s)))
+    return sorted(spans)
 
 
 def window_count(duration_s: float, how: ByWindows) -> int:

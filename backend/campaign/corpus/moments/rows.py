@@ -45,17 +45,17 @@ def propose(db: Database, origin: Origin, spans: Mapping[str, Sequence[Span]]) -
     Returns:
         How many are new, how many went, how many stay because something uses them.
     """
-    had = db.conn.execute(
-        f"SELECT v.name, m.moment_id, m.start_s, m.end_s, {_used()} FROM moment m JOIN video v USING (video_id) "
+    existing = db.conn.execute(
+        f"SELECT v.name, m.moment_id, m.start_s, m.end_s, {_used_sql()} FROM moment m JOIN video v USING (video_id) "
         "WHERE m.origin = ?",
         [origin.value],
     ).fetchall()
-    kept = {video: set(wanted) for video, wanted in spans.items()}
-    left = [row for row in had if row[0] in kept and (row[2], row[3]) not in kept[row[0]]]
-    free = [MomentId(row[1]) for row in left if not row[4]]
+    proposed = {video: set(spans_of_video) for video, spans_of_video in spans.items()}
+    dropped = [row for row in existing if row[0] in proposed and (row[2], row[3]) not in proposed[row[0]]]
+    free = [MomentId(row[1]) for row in dropped if not row[4]]
     delete(db, free)
-    new = sum(add(db, video, wanted, origin) for video, wanted in spans.items())
-    return new, len(free), len(left) - len(free)
+    new = sum(add(db, video, spans_of_video, origin) for video, spans_of_video in spans.items())
+    return new, len(free), len(dropped) - len(free)
 
 
 def add(db: Database, video: str, spans: Iterable[Span], origin: Origin) -> int:
@@ -79,10 +79,10 @@ def of_video(db: Database, video: str) -> list[MomentRow]:
 
 def by_ids(db: Database, moments: Sequence[MomentId]) -> list[MomentRow]:
     """These moments as far as they exist, by video and time."""
-    found = []
+    moment_rows = []
     for moment in dict.fromkeys(moments):
-        found += _rows(db, "m.moment_id = ?", [moment])
-    return sorted(found, key=lambda row: (row.video, row.start_s, row.end_s))
+        moment_rows += _rows(db, "m.moment_id = ?", [moment])
+    return sorted(moment_rows, key=lambda row: (row.video, row.start_s, row.end_s))
 
 
 def all_moments(db: Database) -> list[MomentRow]:
@@ -92,20 +92,20 @@ def all_moments(db: Database) -> list[MomentRow]:
 
 def videos(db: Database) -> list[VideoMoments]:
     """Every video with what is known of its moments, by name."""
-    found = db.conn.execute(
+    video_rows = db.conn.execute(
         "SELECT v.name, v.duration_s, v.path IS NOT NULL, (SELECT count(*) FROM shot s WHERE s.video_id = v.video_id), "
         "v.video_id FROM video v ORDER BY v.name"
     ).fetchall()
     counted: dict[int, dict[Origin, int]] = {}
     used: dict[int, int] = {}
     for video_id, origin, count, in_use in db.conn.execute(
-        f"SELECT m.video_id, m.origin, count(*), sum({_used()}) FROM moment m GROUP BY 1, 2"
+        f"SELECT m.video_id, m.origin, count(*), sum({_used_sql()}) FROM moment m GROUP BY 1, 2"
     ):
         counted.setdefault(video_id, {})[Origin(origin)] = count
         used[video_id] = used.get(video_id, 0) + in_use
     return [
         VideoMoments(row[0], row[1], bool(row[2]), row[3] or None, counted.get(row[4], {}), used.get(row[4], 0))
-        for row in found
+        for row in video_rows
     ]
 
 
@@ -114,7 +114,7 @@ def _rows(db: Database, where: str, values: Sequence[object]) -> list[MomentRow]
         f"SELECT m.moment_id, v.name, m.start_s, m.end_s, m.origin, "
         "(SELECT count(*) FROM caption c WHERE c.moment_id = m.moment_id AND c.kind = 'published'), "
         "(SELECT count(*) FROM pair p WHERE p.moment_id = m.moment_id), "
-        f"{_used()} FROM moment m JOIN video v USING (video_id) WHERE {where} ORDER BY v.name, m.start_s, m.end_s",
+        f"{_used_sql()} FROM moment m JOIN video v USING (video_id) WHERE {where} ORDER BY v.name, m.start_s, m.end_s",
         list(values),
     )
     return [
@@ -124,7 +124,7 @@ def _rows(db: Database, where: str, values: Sequence[object]) -> list[MomentRow]
 
 
 @cache
-def _used() -> str:
+def _used_sql() -> str:
     """Whether any row of any table points to a moment `m`, for use in a statement."""
     # Not correlated: read once, whatever indexes there are.
     users = (

@@ -17,7 +17,7 @@ from backend.campaign.corpus.captions.rules.spelling import (
     marks,
     opens_sentence,
     plural,
-    respelled,
+    respell,
     spellings_of,
     split,
     tidy,
@@ -81,23 +81,23 @@ def _prepared(mapping: tuple[tuple[str, str], ...]) -> Prepared:
     before = rf"(?P<adjective>[Aa]n?\s+{ADJECTIVE}\s+)|(?:[Tt]he|[Aa]n?)\s+"
     # Not inside `Mary-Ann` or `O'Brien`, yet before `'s` and before `-like`.
     # Most words are passed over by their first letter.
-    first = "".join(re.escape(one) for one in sorted({word[0] for word in [*phrases, *TITLES, *"AaTt"]}))
+    first = "".join(re.escape(initial) for initial in sorted({word[0] for word in [*phrases, *TITLES, *"AaTt"]}))
     left, right = rf"(?=[{first}])(?<!{letter})(?<!\w[-'’])", rf"(?!{letter})(?!-[A-ZÀ-ÖØ-ÞΑ-ΩА-Я])"
     pattern = re.compile(
         rf"(?:{left}(?:{before})?{titles}(?P<name>{spaced}){right}|(?P<anywhere>{unspaced}))"
         rf"(?P<own>['’]s(?!{letter})|(?<=[sxz])['’](?=\s))?"
     )
-    return Prepared(pattern, phrases, spellings_of(phrases, is_said))
+    return Prepared(pattern, phrases, spellings_of(phrases, clashes_with))
 
 
 def contradictions(phrases: Mapping[str, str]) -> list[tuple[str, str]]:
     """Find what keeps a mapping from meaning one thing: names with what is wrong about them."""
-    found = [
+    problems = [
         (name, said("the name {name!r} has no letter: correct or remove it", name=name))
         for name in phrases
         if not any(c.isalpha() for c in name)
     ]
-    found += [
+    problems += [
         (name, said('the name {name!r} has no replacement: write one, such as "a woman"', name=name))
         for name, phrase in phrases.items()
         if not phrase
@@ -107,8 +107,8 @@ def contradictions(phrases: Mapping[str, str]) -> list[tuple[str, str]]:
         if phrase and phrase != name:
             names_of[phrase].append(name)
     for phrase, names in names_of.items():
-        changed = [other for other in phrases if other.strip() and is_said(other, phrase)]
-        found += [
+        changed = [other for other in phrases if other.strip() and clashes_with(other, phrase)]
+        problems += [
             (
                 name,
                 said(
@@ -121,17 +121,19 @@ def contradictions(phrases: Mapping[str, str]) -> list[tuple[str, str]]:
             for name in names
             for other in changed
         ]
-    return found
+    return problems
 
 
-def is_said(name: str, phrase: str) -> bool:
+def clashes_with(name: str, phrase: str) -> bool:
     """Whether words that the rules may put for `phrase` would be read as this name."""
     article, noun = split(phrase)
-    words, nouns, more = name.split(), noun.split(), plural(noun).split()
-    said = {*nouns, *(JOINING if article else {nouns[0][0].upper() + nouns[0][1:]})}
-    if said.issuperset(words) or words[0] == nouns[-1]:
+    words, nouns, plural_words = name.split(), noun.split(), plural(noun).split()
+    possible_words = {*nouns, *(JOINING if article else {nouns[0][0].upper() + nouns[0][1:]})}
+    if possible_words.issuperset(words) or words[0] == nouns[-1]:
         return True
-    return bool(article) and (words[0] in (more[-1], "people") or ({*more} | _COUNTED).issuperset(words))
+    return bool(article) and (
+        words[0] in (plural_words[-1], "people") or ({*plural_words} | _COUNTED).issuperset(words)
+    )
 
 
 def name_of(match: re.Match[str]) -> str:
@@ -160,16 +162,23 @@ def mentions_in(text: str, prepared: Prepared) -> Iterator[Mention]:
         if phrases[name] == name:
             continue
         words = frozenset(name.split())
-        found = Mention(match.start(), match.end(), words, phrases[name], match["adjective"] or "", match["own"] or "")
+        mention = Mention(
+            match.start(), match.end(), words, phrases[name], match["adjective"] or "", match["own"] or ""
+        )
         if waiting is not None:
-            touching = text[waiting.end : found.start].isspace() and match.start() == _name_start(match)
-            if touching and not waiting.possessive and waiting.phrase == found.phrase:
+            touching = text[waiting.end : mention.start].isspace() and match.start() == _name_start(match)
+            if touching and not waiting.possessive and waiting.phrase == mention.phrase:
                 waiting = Mention(
-                    waiting.start, found.end, waiting.words | words, found.phrase, waiting.adjective, found.possessive
+                    waiting.start,
+                    mention.end,
+                    waiting.words | words,
+                    mention.phrase,
+                    waiting.adjective,
+                    mention.possessive,
                 )
                 continue
             yield waiting
-        waiting = found
+        waiting = mention
     if waiting is not None:
         yield waiting
 
@@ -211,7 +220,7 @@ def unknown_names(texts: Iterable[str], mapping: Mapping[str, str], known: Known
     count = 0
     for raw in texts:
         count += 1
-        text = respelled(raw, spellings, known)
+        text = respell(raw, spellings, known)
         uses.update(name_of(match) for match in pattern.finditer(text))
         for word, start in words_of(text, pattern):
             if not word[0].isupper():
@@ -244,7 +253,7 @@ def names_in(
     ('Greene', 'Ross')
     """
     pattern, phrases, spellings = prepared(mapping)
-    text = respelled(text, spellings, known)
+    text = respell(text, spellings, known)
     places = [(start, word) for word, start in words_of(text, pattern) if word in unknown]
     places += [(match.start(), name) for match in pattern.finditer(text) if phrases[name := name_of(match)] != name]
     return tuple(dict.fromkeys(name for _, name in sorted(places)))
@@ -281,7 +290,7 @@ def _may_name(word: str) -> bool:
 
 def words_of(text: str, cast_pattern: re.Pattern[str]) -> Iterator[tuple[str, int]]:
     """The words of `text` outside the names of the mapping, with their places, possessive endings taken off."""
-    named = {place for match in cast_pattern.finditer(text) for place in range(*match.span())}
+    name_places = {place for match in cast_pattern.finditer(text) for place in range(*match.span())}
     for match in word_pattern().finditer(text):
-        if match.start() not in named:
+        if match.start() not in name_places:
             yield re.sub(r"['’]s?\Z", "", match[0]), match.start()

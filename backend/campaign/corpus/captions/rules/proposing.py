@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from itertools import pairwise
 
-from backend.campaign.corpus.captions.rules.names import is_said, unknown_names
+from backend.campaign.corpus.captions.rules.names import clashes_with, unknown_names
 from backend.campaign.corpus.captions.rules.spelling import PEOPLE, TITLES, Known, plain, word_pattern
 from backend.core.progress import Steps
 
@@ -71,31 +71,33 @@ def propose(texts: Sequence[str], known: Known, progress: Steps | None = None) -
     of first names; else by the few pronouns there are; else it is `a person`. A surname without any of these is who
     its first names are, and a rare word that looks like a frequent name is that name misspelt.
     """
-    told = progress or (lambda done, total: None)
+    report = progress or (lambda done, total: None)
     texts = [plain(text) for text in texts]
     names = {
         name
         for name in unknown_names(texts, {}, known)
-        if name.lower() not in PEOPLE and not any(is_said(name, phrase) for phrase in (WOMAN, MAN, PERSON))
+        if name.lower() not in PEOPLE and not any(clashes_with(name, phrase) for phrase in (WOMAN, MAN, PERSON))
     }
-    told(1, _READINGS)
-    words, pairs = _read(texts, names)
-    told(2, _READINGS)
-    found = _people(words, pairs, known)
-    for (first, last), becomes in _full_names(words, pairs, found, known).items():
-        found[f"{first} {last}"] = becomes
+    report(1, _READINGS)
+    words, pairs = _read_captions(texts, names)
+    report(2, _READINGS)
+    replacements = _replacements(words, pairs, known)
+    for (first, last), becomes in _full_names(words, pairs, replacements, known).items():
+        replacements[f"{first} {last}"] = becomes
         words[f"{first} {last}"] = _Word(pairs[first, last])
         if becomes == UNDECIDED:
-            found.pop(first, None)
-            found.pop(last, None)
-    for small, (becomes, captions) in _in_lower_case(texts, words, found, known).items():
-        found[small], words[small] = becomes, _Word(captions)
-    told(_READINGS, _READINGS)
-    lines = [Proposed(name, found[name], len(words[name].captions), words[name].captions[0]) for name in found]
+            replacements.pop(first, None)
+            replacements.pop(last, None)
+    for small, (becomes, captions) in _in_lower_case(texts, words, replacements, known).items():
+        replacements[small], words[small] = becomes, _Word(captions)
+    report(_READINGS, _READINGS)
+    lines = [
+        Proposed(name, replacements[name], len(words[name].captions), words[name].captions[0]) for name in replacements
+    ]
     return sorted(lines, key=lambda line: (line.becomes == UNDECIDED, -line.count, line.name))
 
 
-def _read(texts: Sequence[str], names: set[str]) -> tuple[dict[str, _Word], dict[tuple[str, str], list[str]]]:
+def _read_captions(texts: Sequence[str], names: set[str]) -> tuple[dict[str, _Word], dict[tuple[str, str], list[str]]]:
     """What the captions say about each name, and the captions in which two of them stand side by side."""
     words: dict[str, _Word] = {name: _Word() for name in sorted(names)}
     pairs: dict[tuple[str, str], list[str]] = defaultdict(list)
@@ -114,13 +116,13 @@ def _read(texts: Sequence[str], names: set[str]) -> tuple[dict[str, _Word], dict
             else:
                 runs.append([word])
                 places.append((start, stop))
-            _note(words[word], text, start, stop)
+            _count_use(words[word], text, start, stop)
         for word in {word for run in runs for word in run}:
             words[word].captions.append(text)
         for pair in dict.fromkeys(pair for run in runs for pair in pairwise(run)):
             pairs[pair].append(text)
         for word in runs[0] if runs else ():
-            words[word].signs.update(_whose(text, places))
+            words[word].signs.update(_pronoun_kinds(text, places))
     return {name: word for name, word in words.items() if word.captions}, pairs
 
 
@@ -131,7 +133,7 @@ def _tokens(text: str) -> Iterator[tuple[str, int, int]]:
         yield word, match.start(), match.start() + len(word)
 
 
-def _note(word: _Word, text: str, start: int, end: int) -> None:
+def _count_use(word: _Word, text: str, start: int, end: int) -> None:
     """Count one use of a word, by what stands around it."""
     word.uses += 1
     title = _TITLE.search(text, 0, start)
@@ -146,7 +148,7 @@ def _acts(text: str, start: int, end: int) -> bool:
     return bool(_ACTS.match(text, end) or _BESIDE.search(text, 0, start))
 
 
-def _whose(text: str, places: Sequence[tuple[int, int]]) -> list[str]:
+def _pronoun_kinds(text: str, places: Sequence[tuple[int, int]]) -> list[str]:
     """Which kind the first pronoun after the first name is of, if the name opens the text and no other comes between.
 
     Args:
@@ -159,32 +161,34 @@ def _whose(text: str, places: Sequence[tuple[int, int]]) -> list[str]:
     return [WOMAN if pronoun[1] else MAN] if opens and pronoun else []
 
 
-def _people(words: Mapping[str, _Word], pairs: Mapping[tuple[str, str], Sequence[str]], known: Known) -> dict[str, str]:
+def _replacements(
+    words: Mapping[str, _Word], pairs: Mapping[tuple[str, str], Sequence[str]], known: Known
+) -> dict[str, str]:
     """What each word becomes."""
     kinds = {name: _kind(name, word, known) for name, word in words.items()}
     first_of: dict[str, set[str]] = defaultdict(set)
     for first, last in pairs:
         first_of[last].add(kinds[first])
     frequent = sorted(words, key=lambda name: -len(words[name].captions))
-    found: dict[str, str] = {}
+    replacements: dict[str, str] = {}
     for name in frequent:
         kind, count = kinds[name], len(words[name].captions)
         models = [other for other in frequent if len(words[other].captions) >= LIKE_A_NAME * count]
         if name[-1] == "s" and name[:-1] in models:
-            kind = f"{found[name[:-1]]}'s" if found[name[:-1]] else UNDECIDED
+            kind = f"{replacements[name[:-1]]}'s" if replacements[name[:-1]] else UNDECIDED
         elif kind == PERSON and first_of[name] in ({WOMAN}, {MAN}):
             [kind] = first_of[name]
         elif kind in (PERSON, UNDECIDED) and (like := get_close_matches(name, models, 1, 0.8)):
-            kind = found[like[0]]
-        found[name] = kind
-    return found
+            kind = replacements[like[0]]
+        replacements[name] = kind
+    return replacements
 
 
 def _kind(name: str, word: _Word, known: Known) -> str:
     """What the captions and the lists say of one name."""
     listed = known.first_names.get(name)
-    signs, said = sum(word.signs.values()), word.signs.most_common(1)
-    clear = said[0][0] if said and said[0][1] >= CLEAR * signs else ""
+    signs, ranked = sum(word.signs.values()), word.signs.most_common(1)
+    clear = ranked[0][0] if ranked and ranked[0][1] >= CLEAR * signs else ""
     common = name.lower() in known.ordinary or word.small > word.uses
     if not listed and (not word.acts or word.things * 2 >= word.uses or (common and word.acts * 4 < word.uses)):
         return UNDECIDED
@@ -196,7 +200,10 @@ def _kind(name: str, word: _Word, known: Known) -> str:
 
 
 def _full_names(
-    words: Mapping[str, _Word], pairs: Mapping[tuple[str, str], Sequence[str]], found: Mapping[str, str], known: Known
+    words: Mapping[str, _Word],
+    pairs: Mapping[tuple[str, str], Sequence[str]],
+    replacements: Mapping[str, str],
+    known: Known,
 ) -> dict[tuple[str, str], str]:
     """Two words that are one name and that their parts would not make one.
 
@@ -207,32 +214,34 @@ def _full_names(
     for (first, last), captions in pairs.items():
         count, firsts, lasts = len(captions), len(words[first].captions), len(words[last].captions)
         inseparable = count >= FULL_SHARE * max(firsts, lasts)
-        if found[first] in (WOMAN, MAN) and first in known.first_names:
-            if found[last] != found[first] and (count > 1 or lasts < LIKE_A_NAME):
-                full[first, last] = found[first]
-        elif found[first] == PERSON and found[last] in (WOMAN, MAN) and count >= FULL_SHARE * firsts:
-            full[first, last] = found[last]
-        elif count > 1 and inseparable and found[first] == UNDECIDED and found[last] in (UNDECIDED, PERSON):
+        if replacements[first] in (WOMAN, MAN) and first in known.first_names:
+            if replacements[last] != replacements[first] and (count > 1 or lasts < LIKE_A_NAME):
+                full[first, last] = replacements[first]
+        elif replacements[first] == PERSON and replacements[last] in (WOMAN, MAN) and count >= FULL_SHARE * firsts:
+            full[first, last] = replacements[last]
+        elif (
+            count > 1 and inseparable and replacements[first] == UNDECIDED and replacements[last] in (UNDECIDED, PERSON)
+        ):
             full[first, last] = UNDECIDED
     return full
 
 
 def _in_lower_case(
-    texts: Sequence[str], words: Mapping[str, _Word], found: Mapping[str, str], known: Known
+    texts: Sequence[str], words: Mapping[str, _Word], replacements: Mapping[str, str], known: Known
 ) -> dict[str, tuple[str, list[str]]]:
     """Names typed without their capital: what they become, and the captions. A name that is a word too is left out."""
     rare = {
         name.lower(): name
         for name, word in words.items()
-        if found.get(name) and 0 < RARELY_SMALL * word.small <= word.uses and name.lower() not in known.ordinary
+        if replacements.get(name) and 0 < RARELY_SMALL * word.small <= word.uses and name.lower() not in known.ordinary
     }
-    there: dict[str, list[str]] = defaultdict(list)
+    captions_of: dict[str, list[str]] = defaultdict(list)
     for text in texts:
         for word, start, end in _tokens(text) if any(name in text for name in rare) else ():
             if word not in rare:
                 continue
             if _acts(text, start, end) and not _NO_PERSON_AFTER.search(text, 0, start):
-                there[word].append(text)
+                captions_of[word].append(text)
             else:  # `a car chase` is no Chase
                 del rare[word]
-    return {small: (found[name], list(dict.fromkeys(there[small]))) for small, name in rare.items()}
+    return {small: (replacements[name], list(dict.fromkeys(captions_of[small]))) for small, name in rare.items()}

@@ -13,10 +13,10 @@ from backend.campaign.corpus.captions.rules.spelling import (
     Known,
     all_people,
     article_of,
+    group_phrase,
     opens_sentence,
-    respelled,
+    respell,
     split,
-    together,
 )
 from backend.campaign.setup.project.model import People
 from backend.core.typed_text import nfc
@@ -52,7 +52,7 @@ _VERB_AFTER = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Together:
+class PeopleGroup:
     """People named together at `[start, end)`: what they become as one; empty where a noun before says it all."""
 
     start: int
@@ -60,28 +60,28 @@ class Together:
     words: str
 
 
-def grouped(mentions: Sequence[Mention], text: str, *, alike: bool) -> list[Mention | Together]:
+def group_people(mentions: Sequence[Mention], text: str, *, alike: bool) -> list[Mention | PeopleGroup]:
     """The mentions with those made one that can stand as one, in order."""
-    found: list[Mention | Together] = []
+    units: list[Mention | PeopleGroup] = []
     place = 0
     while place < len(mentions):
-        size = _run(mentions[place:], text)
+        size = _run_length(mentions[place:], text)
         members = mentions[place : place + size]
         if size > 1 and (group := _group(members, mentions, text, alike=alike)):
-            found.append(group)
+            units.append(group)
         else:
-            found += members
+            units += members
         place += size
-    return found
+    return units
 
 
-def said_before(text: str, mention: Mention) -> bool:
+def noun_names_person(text: str, mention: Mention) -> bool:
     """Whether a noun before the name says already who it is, so that the name can go: `his daughter Alexis`."""
     bare = not re.match(r"(?:the|an?)\s", text[mention.start : mention.end], re.IGNORECASE)
     return bare and bool(_KIN_BEFORE.search(text[: mention.start]))
 
 
-def _run(mentions: Sequence[Mention], text: str) -> int:
+def _run_length(mentions: Sequence[Mention], text: str) -> int:
     """How many of the first mentions stand in one breath: `A, B and C` are three; at least one."""
     size = last_and = 1
     for one, other in pairwise(mentions):
@@ -94,7 +94,9 @@ def _run(mentions: Sequence[Mention], text: str) -> int:
     return last_and
 
 
-def _group(members: Sequence[Mention], all_mentions: Sequence[Mention], text: str, *, alike: bool) -> Together | None:
+def _group(
+    members: Sequence[Mention], all_mentions: Sequence[Mention], text: str, *, alike: bool
+) -> PeopleGroup | None:
     """The members as one, or None where the sentence needs them one by one."""
     start, end = members[0].start, members[-1].end
     phrases = [split(member.phrase) for member in members]
@@ -103,11 +105,11 @@ def _group(members: Sequence[Mention], all_mentions: Sequence[Mention], text: st
         return None
     if not all_people(nouns) and (len(set(nouns)) > 1 or nouns[0].endswith("s")):
         return None
-    if _named_again(members, all_mentions) or _meant_later(members, all_mentions, text):
+    if _named_again(members, all_mentions) or _pronoun_may_mean(members, all_mentions, text):
         return None
     before = text[:start]
     if _KIN_TOGETHER.search(before):
-        return Together(start, end, "")
+        return PeopleGroup(start, end, "")
     if both := _BOTH.search(before):
         start = both.start()
         before = text[:start]
@@ -115,7 +117,7 @@ def _group(members: Sequence[Mention], all_mentions: Sequence[Mention], text: st
         return None
     if not _CLAUSE_START.search(before) and _VERB_AFTER.match(text, end):
         return None  # `Ross hugs Rachel and Joey waves`: the last one does something else
-    return Together(start, end, together(nouns, alike=alike))
+    return PeopleGroup(start, end, group_phrase(nouns, alike=alike))
 
 
 def _named_again(members: Sequence[Mention], all_mentions: Sequence[Mention]) -> bool:
@@ -127,7 +129,7 @@ def _named_again(members: Sequence[Mention], all_mentions: Sequence[Mention]) ->
     )
 
 
-def _meant_later(members: Sequence[Mention], all_mentions: Sequence[Mention], text: str) -> bool:
+def _pronoun_may_mean(members: Sequence[Mention], all_mentions: Sequence[Mention], text: str) -> bool:
     """Whether a later `he` or `she` may be one of the members, because nobody of that kind was named before them."""
     before = [split(other.phrase)[1].split(" ")[-1] for other in all_mentions if other.start < members[0].start]
     kinds = {bool(pronoun[1]) for pronoun in _ONE_PERSON.finditer(text, members[-1].end)}
@@ -163,33 +165,36 @@ def rewrite(text: str, mapping: Mapping[str, str], people: People = "counted", k
         InputError: The mapping contradicts itself, for example a phrase contains a name.
     """
     ready = prepared(mapping)
-    original, text = nfc(text), respelled(text, ready.spellings, known)
-    found = list(mentions_in(text, ready))
-    if not found:
+    original, text = nfc(text), respell(text, ready.spellings, known)
+    mentions = list(mentions_in(text, ready))
+    if not mentions:
         return original
-    units: Sequence[Mention | Together] = found
+    units: Sequence[Mention | PeopleGroup] = mentions
     if people != "apart":
-        units = grouped(found, text, alike=people == "counted")
+        units = group_people(mentions, text, alike=people == "counted")
     met: Met = {}
     pieces: list[str] = []
     position = 0
     for unit in units:
         before = text[position : unit.start]
-        if isinstance(unit, Together):
+        if isinstance(unit, PeopleGroup):
             new = unit.words
         elif people == "apart":
-            new = unit.adjective + _told_apart(unit, text, met)
+            new = unit.adjective + _ordinal_phrase(unit, text, met)
         else:
-            new = unit.adjective + _generic(unit, met)
-            new = "" if said_before(text, unit) else new
+            new = unit.adjective + _generic_phrase(unit, met)
+            new = "" if noun_names_person(text, unit) else new
         if new and opens_sentence(text, unit.start) and not text[unit.start].islower():
             new = new[0].upper() + new[1:]
-        pieces += [before if new else before.rstrip(), new + ("" if isinstance(unit, Together) else _possessive(unit))]
+        pieces += [
+            before if new else before.rstrip(),
+            new + ("" if isinstance(unit, PeopleGroup) else _possessive(unit)),
+        ]
         position = unit.end
     return "".join([*pieces, text[position:]])
 
 
-def _generic(mention: Mention, met: Met) -> str:
+def _generic_phrase(mention: Mention, met: Met) -> str:
     """Rules 4, 5 and 8 for one mention; `met` remembers who was there before."""
     article, noun = split(mention.phrase)
     if not article:
@@ -201,7 +206,7 @@ def _generic(mention: Mention, met: Met) -> str:
     return f"the {noun}" if again or article == "the" else f"{article_of(noun)} {noun}"
 
 
-def _told_apart(mention: Mention, text: str, met: Met) -> str:
+def _ordinal_phrase(mention: Mention, text: str, met: Met) -> str:
     """One mention of people who are told apart by order."""
     article, noun = split(mention.phrase)
     if not article:

@@ -80,10 +80,10 @@ class Slips:
         """
         text = straight(plain(text))
         words = list(word_pattern().finditer(text))
-        found = [word for place, match in enumerate(words) for word in self._of(place, match, words, text)]
-        return tuple(dict.fromkeys(found))
+        suspects = [word for place, match in enumerate(words) for word in self._suspects(place, match, words, text)]
+        return tuple(dict.fromkeys(suspects))
 
-    def _of(self, place: int, match: re.Match[str], words: list[re.Match[str]], text: str) -> Iterator[str]:
+    def _suspects(self, place: int, match: re.Match[str], words: list[re.Match[str]], text: str) -> Iterator[str]:
         base = split_possessive(match[0])[0]
         small = key(base)
         if small in self._nobody or small in _TITLES:

@@ -102,12 +102,12 @@ def plural(noun: str) -> str:
     return " ".join([*before, more])
 
 
-def together(nouns: Sequence[str], *, alike: bool) -> str:
+def group_phrase(nouns: Sequence[str], *, alike: bool) -> str:
     """Several people as one phrase; `alike` makes people of all who are people, of one kind or not.
 
-    >>> together(["woman", "woman"], alike=False), together(["woman", "man", "old man"], alike=False)
+    >>> group_phrase(["woman", "woman"], alike=False), group_phrase(["woman", "man", "old man"], alike=False)
     ('two women', 'three people')
-    >>> together(["man"] * 5, alike=False), together(["man"] * 2, alike=True)
+    >>> group_phrase(["man"] * 5, alike=False), group_phrase(["man"] * 2, alike=True)
     ('a group of men', 'two people')
     """
     kind = plural(nouns[0]) if len(set(nouns)) == 1 and not (alike and all_people(nouns)) else "people"
@@ -197,12 +197,12 @@ def plain(text: str) -> str:
     composed = nfc(text)
     if composed.isascii() or all(map(_is_seen, composed)):
         return composed
-    kept = [
+    signs = [
         sign
         for before, sign, after in zip(f" {composed[:-1]}", composed, f"{composed[1:]} ", strict=True)
         if _is_seen(sign) or not (sign in _NEVER_NEEDED or _is_latin(before) or _is_latin(after))
     ]
-    return nfc("".join(kept))
+    return nfc("".join(signs))
 
 
 def straight(text: str) -> str:
@@ -219,7 +219,7 @@ def split_possessive(word: str) -> tuple[str, str]:
     return (word[:-2], f"{word[-2]}s") if word[-2:] in ("'s", "’s", "'S", "’S") else (word, "")
 
 
-def spellings_of(phrases: Mapping[str, str], is_said: Callable[[str, str], bool]) -> Spellings:
+def spellings_of(phrases: Mapping[str, str], clashes_with: Callable[[str, str], bool]) -> Spellings:
     """Return the spellings of a mapping.
 
     A name counts only as written if it is no person, if names of its key become different things, or if another
@@ -230,21 +230,21 @@ def spellings_of(phrases: Mapping[str, str], is_said: Callable[[str, str], bool]
         names_of[key_of(name)].append(name)
     put = sorted({phrase for name, phrase in phrases.items() if phrase != name})
     written = {
-        found: names[0]
-        for found, names in names_of.items()
-        if found
+        spelling: names[0]
+        for spelling, names in names_of.items()
+        if spelling
         and len({phrases[name] for name in names}) == 1
         and phrases[names[0]] != names[0]
-        and not any(is_said(other, phrase) for phrase in put for other in (found, found.capitalize()))
+        and not any(clashes_with(other, phrase) for phrase in put for other in (spelling, spelling.capitalize()))
     }
     longest: dict[str, int] = {}
-    for found in written:
-        first, *more = found.split()
+    for spelling in written:
+        first, *more = spelling.split()
         longest[first] = max(longest.get(first, 0), len(more) + 1)
     return Spellings(frozenset(name for name in phrases if " " not in name), written, longest)
 
 
-def respelled(text: str, spellings: Spellings, known: Known) -> str:
+def respell(text: str, spellings: Spellings, known: Known) -> str:
     """The text with every name as the mapping has it, where no other word can be meant.
 
     A title in another case or without its space is put right too: `DR.HOUSE` is `Dr. House`.
@@ -259,25 +259,25 @@ def respelled(text: str, spellings: Spellings, known: Known) -> str:
     while place < len(words):
         word = words[place]
         small = key(split_possessive(word[0])[0])
-        found: tuple[int, str, int] | None = None
+        match: tuple[int, str, int] | None = None
         for count in range(spellings.longest.get(small, 0), 0, -1):
-            if found := _name(words[place : place + count], text, position, spellings, known):
+            if match := _match_name(words[place : place + count], text, position, spellings, known):
                 break
-        if found is None and (glued := _TITLE_INSIDE.match(word[0])):
+        if match is None and (glued := _TITLE_INSIDE.match(word[0])):
             base, own = split_possessive(word[0][glued.end() :])
             if key(base) in spellings.written:
-                found = (word.start(), f"{glued[1]}. {spellings.written[key(base)]}{own}", 1)
-        if found is None:
+                match = (word.start(), f"{glued[1]}. {spellings.written[key(base)]}{own}", 1)
+        if match is None:
             place += 1
             continue
-        start, name, count = found
+        start, name, count = match
         pieces += [text[position:start], name]
         position = words[place + count - 1].end()
         place += count
     return "".join([*pieces, text[position:]])
 
 
-def _name(
+def _match_name(
     words: list[re.Match[str]], text: str, position: int, spellings: Spellings, known: Known
 ) -> tuple[int, str, int] | None:
     """Where a name starts, how the mapping writes it, and of how many words it is; None if these words are none.
@@ -287,7 +287,7 @@ def _name(
     last, own = split_possessive(words[-1][0])
     bases = [*(word[0] for word in words[:-1]), last]
     name = spellings.written.get(" ".join(map(key, bases)))
-    if name is None or any(not _BETWEEN.fullmatch(text, one.end(), other.start()) for one, other in pairwise(words)):
+    if name is None or any(not _BETWEEN.fullmatch(text, left.end(), right.start()) for left, right in pairwise(words)):
         return None
     start = words[0].start()
     title = _TITLE_BEFORE.search(text, max(position, start - _LONGEST_TITLE), start)

@@ -45,8 +45,8 @@ def standing_choice(db: Database) -> DescribingChoice:
     ).fetchall()
     return DescribingChoice(
         open=bool(row["open"]),
-        people=None if row["everybody"] else tuple(AnnotatorId(found[0]) for found in people),
-        videos=None if row["all_videos"] else tuple(found[0] for found in videos),
+        people=None if row["everybody"] else tuple(AnnotatorId(person_or_video[0]) for person_or_video in people),
+        videos=None if row["all_videos"] else tuple(person_or_video[0] for person_or_video in videos),
         per_video=row["per_video"],
         per_minute=row["per_minute"],
         at=row["chosen_at"],
@@ -55,7 +55,7 @@ def standing_choice(db: Database) -> DescribingChoice:
 
 
 def add_choice(
-    db: Database, chosen: DescribingChoice, videos: Iterable[VideoId], *, at: float, by: AnnotatorId | None
+    db: Database, choice: DescribingChoice, videos: Iterable[VideoId], *, at: float, by: AnnotatorId | None
 ) -> None:
     """Let this be the choice from now on; `videos` are those that it names."""
     choice_id = added(
@@ -63,13 +63,13 @@ def add_choice(
         "INSERT INTO describing_choice (open, everybody, all_videos, per_video, per_minute, chosen_at, chosen_by) "
         "VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING choice_id",
         [
-            *(int(chosen.open), int(chosen.people is None), int(chosen.videos is None)),
-            *(chosen.per_video, chosen.per_minute, at, by),
+            *(int(choice.open), int(choice.people is None), int(choice.videos is None)),
+            *(choice.per_video, choice.per_minute, at, by),
         ],
     )
     db.conn.executemany(
         "INSERT INTO describing_person (choice_id, annotator_id) VALUES (?, ?)",
-        ((choice_id, person) for person in chosen.people or ()),
+        ((choice_id, person) for person in choice.people or ()),
     )
     db.conn.executemany(
         "INSERT INTO describing_video (choice_id, video_id) VALUES (?, ?)", ((choice_id, video) for video in videos)
@@ -86,7 +86,7 @@ def is_open_for(db: Database, me: AnnotatorId) -> bool:
     return bool(row[0])
 
 
-def is_all_there_is(db: Database) -> bool:
+def has_no_pairs(db: Database) -> bool:
     """Whether no pair was handed out yet, so that there is nothing to grade."""
     return not db.conn.execute("SELECT EXISTS (SELECT 1 FROM pair)").fetchone()[0]
 
@@ -203,17 +203,17 @@ class DescribableVideo:
 
 
 def _row(row: Mapping[str, Any]) -> DescriptionRow:
-    there = dict(row)
-    flags = {name: bool(there[name]) for name in ("made_moment", "made_caption")}
-    return DescriptionRow(**there | flags | {"status": DescriptionStatus(there["status"])})
+    values = dict(row)
+    flags = {name: bool(values[name]) for name in ("made_moment", "made_caption")}
+    return DescriptionRow(**values | flags | {"status": DescriptionStatus(values["status"])})
 
 
 def where(db: Database, condition: str, values: Sequence[object], rest: str = "") -> list[DescriptionRow]:
     """The descriptions `d` (of videos `v`, by people `a`) that a condition of the code's own chooses, by age."""
-    found = db.conn.execute(
+    rows = db.conn.execute(
         f"SELECT {_COLUMNS} FROM {_FROM} WHERE {condition} {rest or 'ORDER BY d.description_id'}", list(values)
     )
-    return [_row(row) for row in found]
+    return [_row(row) for row in rows]
 
 
 def by_key(db: Database, key: str) -> DescriptionRow | None:
@@ -275,7 +275,7 @@ def video(db: Database, video_id: VideoId) -> tuple[str, float] | None:
     return (row[0], row[1]) if row else None
 
 
-def event_known(db: Database, key: str) -> tuple[str, AnnotatorId] | None:
+def stored_event(db: Database, key: str) -> tuple[str, AnnotatorId] | None:
     """The description and the person of an event that was stored before."""
     row = db.conn.execute(
         "SELECT d.description_key, x.person_id FROM description_act x JOIN description d USING (description_id) "
@@ -285,7 +285,7 @@ def event_known(db: Database, key: str) -> tuple[str, AnnotatorId] | None:
     return (row[0], AnnotatorId(row[1])) if row else None
 
 
-def refusal_known(db: Database, me: AnnotatorId, key: str) -> str | None:
+def earlier_refusal(db: Database, me: AnnotatorId, key: str) -> str | None:
     """Why this very event was refused before, if it was."""
     row = db.conn.execute(
         "SELECT payload ->> 'why' FROM event WHERE kind = ? AND actor = ? AND payload ->> 'event_key' = ?",

@@ -32,38 +32,40 @@ _SORTED_BY = {
 
 def counts(db: Database) -> dict[DescriptionStatus, int]:
     """How many descriptions stand how."""
-    found = dict(db.conn.execute("SELECT status, count(*) FROM description GROUP BY status").fetchall())
-    return {status: found.get(status, 0) for status in DescriptionStatus}
+    by_status = dict(db.conn.execute("SELECT status, count(*) FROM description GROUP BY status").fetchall())
+    return {status: by_status.get(status, 0) for status in DescriptionStatus}
 
 
 def standing_counts(db: Database) -> dict[str, int]:
     """How many descriptions wait, came back to their authors and are accepted; only what there is."""
-    found = counts(db)
-    return {status.value: found[status] for status in DescriptionStatus if found[status] and status != "withdrawn"}
+    by_status = counts(db)
+    return {
+        status.value: by_status[status] for status in DescriptionStatus if by_status[status] and status != "withdrawn"
+    }
 
 
-def count(db: Database, wanted: DescriptionFilter) -> int:
+def count(db: Database, filter_: DescriptionFilter) -> int:
     """How many descriptions the list holds."""
-    where, values = _where(wanted)
-    found: int = db.conn.execute(f"SELECT count(*) FROM {_FROM} WHERE {where}", values).fetchone()[0]
-    return found
+    where, values = _where(filter_)
+    number: int = db.conn.execute(f"SELECT count(*) FROM {_FROM} WHERE {where}", values).fetchone()[0]
+    return number
 
 
-def page(db: Database, wanted: DescriptionFilter, first: int, most: int) -> list[DescriptionLine]:
+def page(db: Database, filter_: DescriptionFilter, first: int, most: int) -> list[DescriptionLine]:
     """At most so many descriptions of the list from the given one on, counted from 0, in its order."""
-    where, values = _where(wanted)
+    where, values = _where(filter_)
     rows = db.conn.execute(
         f"SELECT d.description_key, v.name, d.start_s, d.end_s, coalesce(c.text, d.sentence), a.name, d.status "
-        f"FROM {_FROM} WHERE {where} ORDER BY {_order(wanted)} LIMIT :most OFFSET :first",
+        f"FROM {_FROM} WHERE {where} ORDER BY {_order(filter_)} LIMIT :most OFFSET :first",
         {**values, "most": most, "first": first},
     )
     return [DescriptionLine(row[0], row[1], row[2], row[3], row[4], row[5], DescriptionStatus(row[6])) for row in rows]
 
 
-def keys(db: Database, wanted: DescriptionFilter) -> list[str]:
+def keys(db: Database, filter_: DescriptionFilter) -> list[str]:
     """The descriptions of the whole list, in its order."""
-    where, values = _where(wanted)
-    rows = db.conn.execute(f"SELECT d.description_key FROM {_FROM} WHERE {where} ORDER BY {_order(wanted)}", values)
+    where, values = _where(filter_)
+    rows = db.conn.execute(f"SELECT d.description_key FROM {_FROM} WHERE {where} ORDER BY {_order(filter_)}", values)
     return [row[0] for row in rows]
 
 
@@ -131,21 +133,21 @@ def figures(db: Database) -> list[DescriberFigures]:
     return [DescriberFigures(*(r[1], r[2], r[3], r[4]), active_h=time_ms[r[0]] / 3_600_000) for r in rows]
 
 
-def _where(wanted: DescriptionFilter) -> tuple[str, dict[str, object]]:
-    conditions = ["d.status = :status" if wanted.status else "d.status <> 'withdrawn'"]
-    values: dict[str, object] = {"status": wanted.status} if wanted.status else {}
+def _where(filter_: DescriptionFilter) -> tuple[str, dict[str, object]]:
+    conditions = ["d.status = :status" if filter_.status else "d.status <> 'withdrawn'"]
+    values: dict[str, object] = {"status": filter_.status} if filter_.status else {}
     columns = ("d.sentence", "coalesce(c.text, '')", "v.name", "a.name")
-    for nth, word in enumerate(wanted.text.split()):
+    for nth, word in enumerate(filter_.text.split()):
         values[f"word{nth}"] = containing(word)
         places = (f"{column} LIKE :word{nth} ESCAPE '!'" for column in columns)
         conditions.append(f"({' OR '.join(places)})")
     return " AND ".join(conditions), values
 
 
-def _order(wanted: DescriptionFilter) -> str:
-    way = "DESC" if wanted.down else "ASC"
-    by = _SORTED_BY[wanted.sort]
-    return f"{by.format(way) if '{}' in by else by} {way}, d.description_id {way}"
+def _order(filter_: DescriptionFilter) -> str:
+    direction = "DESC" if filter_.down else "ASC"
+    column = _SORTED_BY[filter_.sort]
+    return f"{column.format(direction) if '{}' in column else column} {direction}, d.description_id {direction}"
 
 
 def moment_at(db: Database, video: str, span: tuple[float, float]) -> tuple[MomentId, bool]:
@@ -233,28 +235,28 @@ def take_back(db: Database, description_id: int, lead: AnnotatorId, *, at: float
 
 def drop_caption(db: Database, caption_id: int) -> bool:
     """Remove a caption that a description made, unless another one says the same; whether nothing else needs it."""
-    return _passed_on(db, "caption", caption_id) or _dropped(db, "caption", caption_id)
+    return _pass_on(db, "caption", caption_id) or _drop(db, "caption", caption_id)
 
 
 def drop_moment(db: Database, moment_id: MomentId) -> bool:
     """Remove a moment that a description made, unless another one is of it; whether nothing else needs it."""
-    return _passed_on(db, "moment", moment_id) or _dropped(db, "moment", moment_id)
+    return _pass_on(db, "moment", moment_id) or _drop(db, "moment", moment_id)
 
 
-def _passed_on(db: Database, what: str, row_id: int) -> bool:
+def _pass_on(db: Database, table: str, row_id: int) -> bool:
     """Whether another description rests on it; that one then counts as the one that made it."""
     cursor = db.conn.execute(
-        f"UPDATE description SET made_{what} = 1 WHERE description_id = "
-        f"(SELECT min(description_id) FROM description WHERE {what}_id = ?)",
+        f"UPDATE description SET made_{table} = 1 WHERE description_id = "
+        f"(SELECT min(description_id) FROM description WHERE {table}_id = ?)",
         [row_id],
     )
     return cursor.rowcount == 1
 
 
-def _dropped(db: Database, what: str, row_id: int) -> bool:
+def _drop(db: Database, table: str, row_id: int) -> bool:
     try:
         with db.atomic():
-            db.conn.execute(f"DELETE FROM {what} WHERE {what}_id = ?", [row_id])
+            db.conn.execute(f"DELETE FROM {table} WHERE {table}_id = ?", [row_id])
     except sqlite3.IntegrityError:  # whatever table it is that points here
         return False
     return True

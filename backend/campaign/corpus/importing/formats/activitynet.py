@@ -27,9 +27,9 @@ def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
     return finish(moments, problems, file, published=True, notes=notes)
 
 
-def fits_videos(look: Sample) -> bool:
+def fits_videos(sample: Sample) -> bool:
     """Whether a file looks like the form that this corpus shares with that of Charades-STA."""
-    return look.layout is FileLayout.VIDEOS and {"duration", "timestamps", "sentences"} <= look.fields
+    return sample.layout is FileLayout.VIDEOS and {"duration", "timestamps", "sentences"} <= sample.fields
 
 
 CHARADES = re.compile(r"[0-9A-Z]{5}")
@@ -38,6 +38,6 @@ CHARADES = re.compile(r"[0-9A-Z]{5}")
 FORMAT = CorpusFormat(
     "activitynet",
     said("a JSON object of videos called v_..., with duration, timestamps and sentences"),
-    lambda look, options: fits_videos(look) and not CHARADES.fullmatch(look.key),
+    lambda sample, options: fits_videos(sample) and not CHARADES.fullmatch(sample.key),
     read,
 )

@@ -25,10 +25,10 @@ def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
     return finish(moments, problems, file, published=True)
 
 
-def _fits(look: Sample, options: ImportOptions) -> bool:
-    if look.layout is FileLayout.TEXT:
-        return CHARADES_LINE.fullmatch(look.line) is not None
-    return activitynet.fits_videos(look) and not look.key.startswith("v_")
+def _fits(sample: Sample, options: ImportOptions) -> bool:
+    if sample.layout is FileLayout.TEXT:
+        return CHARADES_LINE.fullmatch(sample.line) is not None
+    return activitynet.fits_videos(sample) and not sample.key.startswith("v_")
 
 
 FORMAT = CorpusFormat(

@@ -48,6 +48,6 @@ def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
 FORMAT = CorpusFormat(
     "didemo",
     said("a JSON list with annotation_id, description, video and times"),
-    lambda look, options: look.layout is FileLayout.LIST and {"description", "video", "times"} <= look.fields,
+    lambda sample, options: sample.layout is FileLayout.LIST and {"description", "video", "times"} <= sample.fields,
     read,
 )

@@ -32,7 +32,7 @@ def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
     >>> read(line, "m.jsonl", ImportOptions(columns={"start": "begin"})).moments[0].start_s
     1.0
     """
-    lines, problems = json_lines(_kind(options), data, file)
+    lines, problems = json_lines(_line_type(options), data, file)
     return finish([_moment(row, line) for row, line in lines], problems, file)
 
 
@@ -41,7 +41,7 @@ def _moment(row: int, line: _Line) -> CaptionedMoment:
     return CaptionedMoment(line.video, line.start, line.end, line.caption, row, line.duration, id_)
 
 
-def _kind(options: ImportOptions) -> type[_Line]:
+def _line_type(options: ImportOptions) -> type[_Line]:
     """A line whose fields are called as the file calls them."""
     if not options.columns:
         return _Line
@@ -52,8 +52,8 @@ def _kind(options: ImportOptions) -> type[_Line]:
     return cast("type[_Line]", msgspec.defstruct("_Line", fields, rename=dict(options.columns)))
 
 
-def _fits(look: Sample, options: ImportOptions) -> bool:
-    return look.layout is FileLayout.LINES and {options.columns.get(name, name) for name in _NEEDED} <= look.fields
+def _fits(sample: Sample, options: ImportOptions) -> bool:
+    return sample.layout is FileLayout.LINES and {options.columns.get(name, name) for name in _NEEDED} <= sample.fields
 
 
 FORMAT = CorpusFormat(

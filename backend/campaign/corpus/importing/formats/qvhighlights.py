@@ -52,6 +52,6 @@ def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
 FORMAT = CorpusFormat(
     "qvhighlights",
     said("JSON lines with qid, query, vid and relevant_windows"),
-    lambda look, options: look.layout is FileLayout.LINES and {"qid", "query", "vid"} <= look.fields,
+    lambda sample, options: sample.layout is FileLayout.LINES and {"qid", "query", "vid"} <= sample.fields,
     read,
 )

@@ -27,8 +27,8 @@ def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
 FORMAT = CorpusFormat(
     "tacos",
     said("a JSON object of videos with fps, num_frames, timestamps and sentences"),
-    lambda look, options: (
-        look.layout is FileLayout.VIDEOS and {"fps", "num_frames", "timestamps", "sentences"} <= look.fields
+    lambda sample, options: (
+        sample.layout is FileLayout.VIDEOS and {"fps", "num_frames", "timestamps", "sentences"} <= sample.fields
     ),
     read,
 )

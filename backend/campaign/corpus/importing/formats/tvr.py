@@ -49,8 +49,8 @@ def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
     other = Counter(
         line.type for _, line in lines if ALL not in types and line.type is not None and line.type not in types
     )
-    kept = [moment for moment, (_, line) in zip(good, lines, strict=True) if line.type not in other]
-    if not kept:
+    moments = [moment for moment, (_, line) in zip(good, lines, strict=True) if line.type not in other]
+    if not moments:
         message = said(
             "no line is of type {types}; the file has {other}",
             types=", ".join(sorted(types)),
@@ -58,7 +58,7 @@ def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
         )
         raise InputError.single(file, said("{message}. --type all keeps every line", message=message))
     return merge(
-        kept,
+        moments,
         left_out=[
             LeftOut(said("the line is of type {name}", name=name), other[name]) for name in sorted(other, key=str)
         ],
@@ -68,7 +68,7 @@ def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
 FORMAT = CorpusFormat(
     "tvr",
     said("JSON lines with vid_name, ts and desc"),
-    lambda look, options: look.layout is FileLayout.LINES and {"vid_name", "ts", "desc"} <= look.fields,
+    lambda sample, options: sample.layout is FileLayout.LINES and {"vid_name", "ts", "desc"} <= sample.fields,
     read,
     frozenset({"types"}),
 )
