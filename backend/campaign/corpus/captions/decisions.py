@@ -1,7 +1,7 @@
-"""Decide about rewrites that wait for a person: on the page Captions, or in the file of a command.
+"""Decide on rewrites that wait for a person, on the page Captions or with a file for a command.
 
-*Reads* rewritten captions, queries. *Writes* rewritten captions, events. The person's words count, whatever the rewrite
-check says of them, except that no name of the mapping may be left; later runs of `rewriting` leave them alone.
+*Reads* rewritten captions, queries. *Writes* rewritten captions, events. A person's words are accepted without the
+rewrite check, but they may not contain a name of the name mapping. Later runs of `rewriting` keep these decisions.
 """
 
 from collections.abc import Mapping
@@ -36,7 +36,7 @@ from backend.store import events
 from backend.store.connection import Database, Store, reading, writing
 
 AHEAD = 30
-"""How many waiting rewrites a page is given at once."""
+"""How many waiting rewrites a page gets at once."""
 
 
 def require_no_queries(db: Database) -> None:
@@ -47,7 +47,7 @@ def require_no_queries(db: Database) -> None:
 
 @lead_only
 def rewrite_queue(project: Project, lead: Lead) -> RewriteQueue:
-    """Return the first `AHEAD` rewrites that wait for a lead, with the counts of all."""
+    """Return the first `AHEAD` rewrites that wait for a lead, and the counts of all rewrites."""
     with reading(project.store) as db:
         counts = rows.counts(db)
         return RewriteQueue(
@@ -67,15 +67,15 @@ def waiting_rewrites(project: Project) -> list[tuple[str, str, str]]:
 
 @in_charge
 def rewrite_summary(project: Project, by: Lead | Operator) -> RewriteSummary:
-    """Return TVR-Ranking's Table 3 for a project: replacement words with counts, words a caption before and after."""
+    """Return TVR-Ranking's Table 3 for a project: replacement words with counts, and mean words a caption."""
     return summary(rows.accepted_texts(project.store.db))
 
 
 @lead_only
 def decide_rewrite(project: Project, lead: Lead, caption_id: int, text: str | None, *, now: float) -> None:
-    """Accept a rewrite that waits, in these words, or reject it: then it makes no query.
+    """Accept a waiting rewrite with this text, or reject it. A rejected rewrite makes no query.
 
-    The decision is for all captions with the same published text. The same decision sent again changes nothing.
+    The decision covers all captions with the same published text. Sending the same decision again changes nothing.
 
     Args:
         project: the project.
@@ -85,7 +85,7 @@ def decide_rewrite(project: Project, lead: Lead, caption_id: int, text: str | No
         now: seconds since 1970.
 
     Raises:
-        Overtaken: another decision stands already.
+        Overtaken: there is another decision already, or the rewrite passes the check by now.
         ProjectError: no such rewrite, an empty text, a name of the mapping in it, or queries were drawn.
     """
     new_text = None if text is None else " ".join(text.split())
@@ -103,13 +103,13 @@ def decide_rewrite(project: Project, lead: Lead, caption_id: int, text: str | No
 
 @lead_only
 def take_back_rewrite(project: Project, lead: Lead, *, now: float) -> TakenDecision:
-    """Take back this lead's last decision: the rewrite waits again, with the words that it waited with.
+    """Take back this lead's last decision, so that the rewrite waits again with its earlier text.
 
     Returns:
         The decision that was taken back.
 
     Raises:
-        ProjectError: they have decided nothing, or queries were drawn.
+        ProjectError: the lead has decided nothing, or queries were drawn.
     """
     with writing(project.store) as db:
         require_no_queries(db)
@@ -124,13 +124,13 @@ def take_back_rewrite(project: Project, lead: Lead, *, now: float) -> TakenDecis
 
 @commands_only
 def accept_rewrites(project: Project, file: Path, *, now: float) -> int:
-    """Accept waiting rewrites as a CSV file with the columns `caption` and `rewrite` says; for the command line.
+    """Accept waiting rewrites from a CSV file with the columns `caption` and `rewrite`; for the command line.
 
     Returns:
         How many waiting rewrites were decided.
 
     Raises:
-        InputError: every row that cannot be taken; nothing was taken then.
+        InputError: every row that cannot be accepted; then no row is accepted.
         ProjectError: queries were drawn already.
     """
     require_no_queries(project.store.db)
@@ -167,7 +167,7 @@ def accept_rewrites(project: Project, file: Path, *, now: float) -> int:
 
 
 def _record_decision(store: Store, published: str, text: str | None, *, at: float, by: AnnotatorId | None) -> int:
-    """Record a decision with its event; how many captions it is about, 0 if none waits."""
+    """Record a decision and its event, and return how many captions it covers; 0 if none waits."""
     with writing(store) as db:
         captions = rows.decide(db, published, text, at=at, by=by)
         if captions:
@@ -183,7 +183,7 @@ def _record_decision(store: Store, published: str, text: str | None, *, at: floa
 
 
 def _text_problem(mapping: Mapping[str, str], text: str) -> str:
-    """Why a person's words cannot stand, or an empty text."""
+    """Return why a person's text cannot be accepted, or an empty text."""
     if not text:
         return said("the rewrite is empty: write what a searcher might type, or reject it")
     names = names_in(text, mapping, {})
@@ -191,7 +191,11 @@ def _text_problem(mapping: Mapping[str, str], text: str) -> str:
 
 
 def _already_decided(rewrite: DecisionRow, lead: Lead, new_text: str | None, *, now: float) -> bool:
-    """Whether this very decision stands already; raises where another one does."""
+    """Return whether this same decision was made already.
+
+    Raises:
+        Overtaken: another decision was made, or the rewrite passes the check by now.
+    """
     if rewrite.decided_at is None and not rewrite.accepted:
         return False
     text = rewrite.text if rewrite.accepted else None

@@ -1,8 +1,8 @@
-"""Propose, read and correct the name mapping: which generic phrase takes the place of each character name.
+"""Propose, read and correct the name mapping, which gives each character name its generic phrase.
 
-*Reads* published captions, `[cast]` of reelrank.toml and `cast.csv`. *Writes* `cast.csv`: a proposal that people
-correct. A name whose `becomes` is empty there is undecided, and captions that hold it wait; a name whose `becomes` is
-the name itself stays as it is. What `[cast]` says takes precedence over the file.
+*Reads* published captions, `[cast]` of reelrank.toml and `cast.csv`. *Writes* `cast.csv`: a proposal for people to
+correct. If `becomes` of a name is empty there, the name is undecided, and captions that contain it wait. If `becomes`
+is the name itself, the name stays in the captions. `[cast]` takes precedence over the file.
 """
 
 import importlib
@@ -33,21 +33,21 @@ from backend.core.text_files import csv_text, read_csv
 from backend.store.files import arriving
 
 _SAMPLE = 2000
-"""Captions that are looked at to tell their language."""
+"""About how many captions are read to recognise their language."""
 _WORD = re.compile(r"[^\W\d_]+")
 
 ENGLISH_COUNTS = 3
-"""A list of an English-speaking country says as much about a name as three others."""
+"""How many other lists a list of an English-speaking country counts as."""
 CLEAR = 0.75
-"""From this share of the lists on, a name is a woman's or a man's; below, it is just a person's."""
+"""The share of lists from which a name counts as a woman's or a man's; below it, a person's."""
 
 
 def known_words(vocabulary: frozenset[str] = frozenset(), texts: Sequence[str] = ()) -> Known:
-    """Return what is known of words: first names, ordinary words, a vocabulary, and a lexicon.
+    """Return the word knowledge that the rules use: first names, ordinary words, a vocabulary, and a lexicon.
 
     Args:
-        vocabulary: of an encoder.
-        texts: the captions. The lexicon is of English: it is left out where they read as another language.
+        vocabulary: the words of an encoder.
+        texts: the captions. The lexicon is of English, so it is left out if they read as another language.
     """
     words = (word.lower() for text in texts[:: max(1, len(texts) // _SAMPLE)] for word in _WORD.findall(text))
     return Known(
@@ -57,9 +57,9 @@ def known_words(vocabulary: frozenset[str] = frozenset(), texts: Sequence[str] =
 
 @cache
 def first_names() -> dict[str, str]:
-    """What each first name becomes: `a woman`, `a man`, or `a person` where the lists disagree.
+    """Return what each first name becomes: `a woman`, `a man`, or `a person` where the lists disagree.
 
-    Names of scripts without capitals are left out: there, no word is noticed as a name.
+    Names in scripts without capitals are left out, because the rules recognise names by their capitals.
     """
     from faker.providers import person
 
@@ -84,7 +84,7 @@ def _ordinary_words() -> frozenset[str]:
 
 
 def _names(listed: object) -> set[str]:
-    """The names of one list that are one word with a capital; what is no list (some are made on demand) has none."""
+    """Return the names in a list that are one capitalised word; none for provider attributes that are no list."""
     names = listed if isinstance(listed, Iterable) else ()
     return {name for name in names if isinstance(name, str) and len(name) > 2 and name.isalpha() and name[0].isupper()}
 
@@ -102,7 +102,7 @@ _COLUMNS = ("name", "becomes", "count", "example")
 
 @dataclass(frozen=True, slots=True)
 class CastReport:
-    """What stands in the file now: its lines by what they become, and those that are new, the most frequent first."""
+    """The contents of `cast.csv`: how many names become what, and which names are new, the most frequent first."""
 
     file: Path
     names: int
@@ -131,17 +131,17 @@ class _Line:
 
 
 def name_mapping_of(project: Project) -> dict[str, str]:
-    """Return what each name becomes, by `[cast]` and, beneath it, by `cast.csv`.
+    """Return what each name becomes: by `[cast]`, else by `cast.csv`.
 
     Raises:
-        InputError: every line that cannot be used, and every name whose words another name would change again.
+        InputError: every line that cannot be used, and every name whose replacement contains a name to be replaced.
     """
     lines = _lines(project)
     return _mapping(project, {line.name: line.becomes for line in lines}, {line.name: line.row for line in lines})
 
 
 def _mapping(project: Project, becomes: Mapping[str, str], rows: Mapping[str, int]) -> dict[str, str]:
-    """The mapping of lines that stand in these rows; see `name_mapping_of`."""
+    """Return the mapping of lines, given the row of each name; see `name_mapping_of`."""
     written = {tidy(name): tidy(words) for name, words in project.settings.cast.items()}
     mapping = {name: words for name, words in becomes.items() if words} | written
     problems = [
@@ -157,7 +157,7 @@ def _mapping(project: Project, becomes: Mapping[str, str], rows: Mapping[str, in
 
 @in_charge
 def propose_cast(project: Project, by: Lead | Operator, *, progress: Progress | None = None) -> CastReport:
-    """Add the names of the published captions that the mapping lacks to `cast.csv`, each with a guess what it becomes.
+    """Add to `cast.csv` the names of published captions that the mapping lacks, each with a guess at what it becomes.
 
     Raises:
         ProjectError: there are no captions.
@@ -191,17 +191,17 @@ def cast_lines(project: Project, by: Lead | Operator) -> tuple[CastLine, ...]:
     """Return the lines of `cast.csv`, in its order; none if there is no such file.
 
     Raises:
-        InputError: it cannot be used as it is.
+        InputError: the file cannot be used as it is.
     """
     return tuple(CastLine(line.name, line.becomes, *line.cells[2:]) for line in _lines(project))
 
 
 @in_charge
 def correct_cast(project: Project, by: Lead | Operator, becomes: Mapping[str, str]) -> None:
-    """Write what names become into `cast.csv`; a name that has no line gets one, and all other lines stay.
+    """Write what names become into `cast.csv`. A name without a line gets one, and all other lines stay.
 
     Raises:
-        InputError: with these words the mapping cannot be used; the file stays as it was.
+        InputError: the mapping could not be used with these words; the file stays as it was.
     """
     corrections = {tidy(name): tidy(words) for name, words in becomes.items()}
     lines = _lines(project)
@@ -233,10 +233,10 @@ def _report(path: Path, cells: Sequence[tuple[str, str, str, str]], new: Sequenc
 
 
 def _lines(project: Project) -> list[_Line]:
-    """The lines of `cast.csv`; none if there is no such file.
+    """Return the lines of `cast.csv`; none if there is no such file.
 
     Raises:
-        InputError: not CSV, no such columns, a line without a name, a name that stands there twice.
+        InputError: the file is not CSV, lacks a column, or has a line without a name or a name twice.
     """
     path = project.folder / CAST_FILE
     if not path.exists():
