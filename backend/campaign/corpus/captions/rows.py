@@ -1,4 +1,4 @@
-"""Store rewritten captions, what language models answered, and what people decided: the only SQL of this feature."""
+"""SQL for rewritten captions, the stored answers of language models, and people's decisions."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -23,10 +23,10 @@ BY_HAND = "by-hand"
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """An imprecise caption, made from `source`; not accepted ones wait for a person, with the reason.
+    """An imprecise caption made from `source`. One that is not accepted waits for a person, with the reason.
 
-    `rule_version` names the rules or the model, `attempts` how many it took. `similarity` is None where the rewriter
-    had no answer and the text is the caption's own.
+    `rule_version` names the rules or the model. `attempts` is how many it took. `similarity` is None if the rewriter
+    had no answer, so that the text is the caption's own.
     """
 
     source: CaptionRow
@@ -39,7 +39,7 @@ class Rewrite:
 
 
 def searchable_captions(db: Database) -> list[CaptionRow]:
-    """What candidates are searched in: the accepted rewrite of a caption, else the caption as published."""
+    """Return the captions to search for candidates: accepted rewrites, and published captions that have none."""
     return captions_where(
         db,
         # Listed once: asked again for every caption, 100,000 took a quarter of an hour.
@@ -49,12 +49,15 @@ def searchable_captions(db: Database) -> list[CaptionRow]:
 
 
 def rewritten_captions(db: Database) -> list[CaptionRow]:
-    """The accepted imprecise captions: what queries are drawn from."""
+    """Return the accepted imprecise captions, from which queries are drawn."""
     return captions_where(db, "kind = 'rewritten' AND accepted = 1")
 
 
 def waiting_rewrites(db: Database) -> list[tuple[str, str, str]]:
-    """(published text, rewrite, reason) of what waits for a person: one a text, since a decision is about the text."""
+    """Return (published text, rewrite, reason) of each published text that waits for a person.
+
+    A text that several captions share is returned once, since a decision covers all of them.
+    """
     rows = db.conn.execute(
         "SELECT o.published, f.text, f.reason FROM (SELECT trim(s.text) AS published, min(c.caption_id) AS caption_id "
         "FROM caption c JOIN caption s ON s.caption_id = c.source_caption_id "
@@ -65,13 +68,13 @@ def waiting_rewrites(db: Database) -> list[tuple[str, str, str]]:
 
 
 def decided_captions(db: Database) -> set[int]:
-    """The published captions (their ids) whose rewrite a person accepted, wrote or rejected."""
+    """Return the ids of published captions whose rewrite a person accepted, wrote or rejected."""
     rows = db.conn.execute("SELECT source_caption_id FROM caption WHERE kind = 'rewritten' AND decided_at IS NOT NULL")
     return {row[0] for row in rows}
 
 
 def accepted_texts(db: Database) -> list[tuple[str, str, int]]:
-    """(published text, imprecise text, how many captions have both) of all accepted imprecise captions."""
+    """Return (published text, imprecise text, how many captions have both) of all accepted imprecise captions."""
     rows = db.conn.execute(
         "SELECT trim(s.text), c.text, count(*) FROM caption c JOIN caption s ON s.caption_id = c.source_caption_id "
         "WHERE c.kind = 'rewritten' AND c.accepted = 1 GROUP BY 1, 2 ORDER BY min(c.caption_id)"
@@ -80,10 +83,10 @@ def accepted_texts(db: Database) -> list[tuple[str, str, int]]:
 
 
 def released_captions(db: Database) -> dict[MomentId, str] | None:
-    """The caption of every moment as a release may show it: its first accepted imprecise one.
+    """Return the caption of every moment that a release may show: its first accepted imprecise one.
 
-    None if no caption was rewritten. A moment whose captions all wait or were rejected is not in it: published words
-    may hold names.
+    Return None if no caption was rewritten. Moments whose captions all wait or were rejected are left out, because
+    published texts may contain names.
     """
     if db.conn.execute("SELECT 1 FROM caption WHERE kind = 'rewritten' LIMIT 1").fetchone() is None:
         return None
@@ -95,9 +98,9 @@ def released_captions(db: Database) -> dict[MomentId, str] | None:
 
 
 def replace_rewrites(db: Database, rewrites: Sequence[Rewrite]) -> None:
-    """Put these imprecise captions in the place of all earlier ones, but for those that a person decided on.
+    """Replace all imprecise captions by these, except those that a person decided on.
 
-    No query may point at the earlier ones.
+    No query may point at the replaced ones.
     """
     db.conn.execute("DELETE FROM caption WHERE kind = 'rewritten' AND decided_at IS NULL")
     decided_sources = decided_captions(db)  # a person may have decided while a model was at work
@@ -118,12 +121,12 @@ def replace_rewrites(db: Database, rewrites: Sequence[Rewrite]) -> None:
 
 
 def any_query(db: Database) -> bool:
-    """Whether queries were drawn: from then on the texts of captions are fixed."""
+    """Return whether queries were drawn; from then on, the texts of captions are fixed."""
     return db.conn.execute("SELECT 1 FROM query LIMIT 1").fetchone() is not None
 
 
 def kept_answers(db: Database, rewriter: str) -> dict[str, str]:
-    """What a rewriter of this version has answered so far: text -> rewrite, empty where nothing was of use."""
+    """Return the stored answers of a rewriter of this version: text -> rewrite, empty if no answer was usable."""
     return dict(db.conn.execute("SELECT text, answer FROM rewrite_answer WHERE rewriter = ?", [rewriter]).fetchall())
 
 
@@ -136,7 +139,7 @@ def keep_answers(
     *,
     at: float,
 ) -> None:
-    """Keep one request to `host`, its tokens in and out, and what was answered; the first answer to a text stays."""
+    """Store one request to `host`, its tokens in and out, and its answers. The first stored answer to a text stays."""
     request = added(
         db,
         "INSERT INTO rewrite_request (at, rewriter, host, tokens_in, tokens_out) VALUES (?, ?, ?, ?, ?) "
@@ -150,7 +153,7 @@ def keep_answers(
 
 
 def endpoint_usage(db: Database, rewriters: Sequence[str]) -> Usage:
-    """What all requests of these versions took, in whatever run."""
+    """Return the usage of all requests of these versions, in all runs."""
     row = db.conn.execute(
         "SELECT count(*), coalesce(sum(tokens_in), 0), coalesce(sum(tokens_out), 0), "
         "count(*) - count(tokens_in + tokens_out) FROM rewrite_request "
@@ -166,7 +169,7 @@ _WITH_SOURCE = "caption c JOIN caption s ON s.caption_id = c.source_caption_id"
 
 @dataclass(frozen=True, slots=True)
 class DecisionRow:
-    """A rewrite with its published text and what was decided about it; `lead` is None for the command line."""
+    """A rewrite with its published text and the decision on it; `lead` is None for the command line."""
 
     published: str
     text: str
@@ -177,7 +180,7 @@ class DecisionRow:
 
 
 def counts(db: Database) -> RewriteCounts:
-    """Imprecise captions by what became of them."""
+    """Count imprecise captions by their status."""
     row = db.conn.execute(
         "SELECT coalesce(sum(accepted), 0), coalesce(sum(attempts > 1), 0), "
         "coalesce(sum(accepted = 0 AND decided_at IS NULL), 0), coalesce(sum(accepted AND rule_version = ?), 0), "
@@ -188,7 +191,7 @@ def counts(db: Database) -> RewriteCounts:
 
 
 def waiting(db: Database, limit: int) -> list[tuple[int, int, str, str, str]]:
-    """(first caption, captions, published text, rewrite, reason) of the first published texts that wait."""
+    """Return (first caption, captions, published text, rewrite, reason) of the first published texts that wait."""
     return [
         (row[0], row[1], row[2], row[3], recalled(row[4]))
         for row in db.conn.execute(
@@ -202,7 +205,7 @@ def waiting(db: Database, limit: int) -> list[tuple[int, int, str, str, str]]:
 
 
 def decision_row(db: Database, caption_id: int) -> DecisionRow | None:
-    """One rewrite."""
+    """Return a rewrite with the decision on it; None if there is no such rewrite."""
     row = db.conn.execute(
         f"SELECT trim(s.text), c.text, c.accepted, c.decided_at, c.decided_by, a.name FROM {_WITH_SOURCE} "
         "LEFT JOIN annotator a ON a.annotator_id = c.decided_by WHERE c.caption_id = ?",
@@ -212,9 +215,9 @@ def decision_row(db: Database, caption_id: int) -> DecisionRow | None:
 
 
 def decide(db: Database, published: str, text: str | None, *, at: float, by: AnnotatorId | None) -> int:
-    """Accept these words for every waiting rewrite of a published text, or reject them (None); how many waited.
+    """Accept this text for every waiting rewrite of a published text, or reject them (None). Return how many waited.
 
-    Of two captions of one moment that would get the same words the first one stands for both: the second is rejected.
+    If two captions of one moment would get the same text, only the first is accepted; the second is rejected.
     """
     waiting_captions = db.conn.execute(
         f"SELECT c.caption_id, c.moment_id, c.text FROM {_WITH_SOURCE} WHERE {_WAITS} AND trim(s.text) = ? "
@@ -240,7 +243,7 @@ def decide(db: Database, published: str, text: str | None, *, at: float, by: Ann
 
 
 def last_decision(db: Database, lead: AnnotatorId) -> TakenDecision | None:
-    """What this lead decided last, of all that stands."""
+    """Return this lead's last decision that was not taken back; None if there is none."""
     row = db.conn.execute(
         f"SELECT c.caption_id, trim(s.text), iif(c.accepted, c.text, NULL) FROM {_WITH_SOURCE} "
         # Of captions decided together an accepted one tells: another may only stand behind it.
@@ -251,7 +254,7 @@ def last_decision(db: Database, lead: AnnotatorId) -> TakenDecision | None:
 
 
 def take_back(db: Database, caption_id: int) -> int:
-    """Let everything wait again that was decided together with this caption; how many captions that are."""
+    """Put the rewrites decided together with this caption back to waiting, and return how many they are."""
     ids = [
         row[0]
         for row in db.conn.execute(
@@ -306,7 +309,7 @@ def accepted_captions(db: Database, search: str, first: int, most: int) -> list[
 
 
 def accepted_caption(db: Database, caption_id: int) -> AcceptedCaption | None:
-    """Return one caption in use; None if there is no such."""
+    """Return one caption in use; None if there is no such caption."""
     return next(iter(_accepted_where(db, " AND c.caption_id = ?", [caption_id], "")), None)
 
 
@@ -328,7 +331,10 @@ def _accepted_where(db: Database, where: str, values: Sequence[object], rest: st
 
 
 def correct(db: Database, caption_id: int, text: str, *, at: float) -> bool:
-    """Give a caption, and the query that was drawn in its words, another text; False if another one has it already."""
+    """Give a caption, and the query drawn with the same text, another text.
+
+    Return False, and change nothing, if another caption of the moment or another query has the text already.
+    """
     taken = db.conn.execute(
         "SELECT 1 FROM caption c JOIN caption mine ON mine.caption_id = ? AND mine.moment_id = c.moment_id "
         "AND mine.kind = c.kind WHERE c.text = ? UNION ALL SELECT 1 FROM query WHERE text = ? AND EXISTS "
@@ -354,7 +360,7 @@ def correct(db: Database, caption_id: int, text: str, *, at: float) -> bool:
 
 
 def corrections(db: Database, caption_id: int) -> list[Correction]:
-    """Return what was corrected of a caption, the newest first."""
+    """Return the corrections of a caption, the newest first."""
     rows = db.conn.execute(
         "SELECT e.at, a.name, e.payload FROM event e LEFT JOIN annotator a ON a.annotator_id = e.actor "
         "WHERE e.subject = ? AND e.kind = ? ORDER BY e.event_id DESC",

@@ -1,4 +1,4 @@
-"""Names in a text: the mapping made ready, the people it names, and words that are probably names."""
+"""Find names in a text: people of the name mapping, and words that are probably names."""
 
 import re
 import unicodedata
@@ -34,13 +34,13 @@ _UNSPACED = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL", "THAI", "LAO", "KHMER", "M
 
 
 class Prepared(NamedTuple):
-    """A name mapping as the rules use it.
+    """A name mapping in the form that the rules use.
 
     Attributes:
-        pattern: all names, longest first. Groups: `adjective` (with its article), `name` (spaced scripts) or `anywhere`
-            (others), `own` (possessive).
+        pattern: matches all names, longest first. Groups: `adjective` (with its article), `name` (spaced scripts) or
+            `anywhere` (others), `own` (possessive).
         phrases: what each name becomes.
-        spellings: what else the names may look like.
+        spellings: the other spellings of the names.
     """
 
     pattern: re.Pattern[str]
@@ -91,7 +91,7 @@ def _prepared(mapping: tuple[tuple[str, str], ...]) -> Prepared:
 
 
 def contradictions(phrases: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Find what keeps a mapping from meaning one thing: names with what is wrong about them."""
+    """Return the names that make a mapping ambiguous or unusable, each with the problem."""
     problems = [
         (name, said("the name {name!r} has no letter: correct or remove it", name=name))
         for name in phrases
@@ -125,7 +125,7 @@ def contradictions(phrases: Mapping[str, str]) -> list[tuple[str, str]]:
 
 
 def clashes_with(name: str, phrase: str) -> bool:
-    """Whether words that the rules may put for `phrase` would be read as this name."""
+    """Return whether words that the rules may write for `phrase` would be read as this name."""
     article, noun = split(phrase)
     words, nouns, plural_words = name.split(), noun.split(), plural(noun).split()
     possible_words = {*nouns, *(JOINING if article else {nouns[0][0].upper() + nouns[0][1:]})}
@@ -137,13 +137,13 @@ def clashes_with(name: str, phrase: str) -> bool:
 
 
 def name_of(match: re.Match[str]) -> str:
-    """The matched name as the mapping has it: in the text, a line may break inside it."""
+    """Return the matched name as the mapping has it; in the text, a line may break inside it."""
     return " ".join((match["name"] or match["anywhere"]).split())
 
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A name found at `[start, end)`: its words, what it becomes, and what stands around it."""
+    """A name found at `[start, end)`: its words, what it becomes, and the adjective and possessive beside it."""
 
     start: int
     end: int
@@ -154,7 +154,7 @@ class Mention:
 
 
 def mentions_in(text: str, prepared: Prepared) -> Iterator[Mention]:
-    """The people named in `text`, touching names that mean the same made one (rule 3)."""
+    """Yield the people named in `text`. Adjacent names that become the same phrase are one mention (rule 3)."""
     pattern, phrases, _ = prepared
     waiting: Mention | None = None
     for match in pattern.finditer(text):
@@ -188,7 +188,7 @@ def _name_start(match: re.Match[str]) -> int:
 
 
 ENOUGH_TEXTS = 1000
-"""From this many texts on, a word that only ever opens sentences and never occurs in lower case is a name too."""
+"""From this many texts on, a word that only starts sentences and never occurs in lower case counts as a name too."""
 _CAPITALISED_WORDS = """
     Monday Tuesday Wednesday Thursday Friday Saturday Sunday January February March April May June July August
     September October November December Christmas Halloween Thanksgiving Easter Valentine English French German
@@ -201,14 +201,18 @@ _ENDINGS = (("", ""), ("s", ""), ("es", ""), ("ed", ""), ("d", ""), ("ing", ""),
 
 
 def unknown_names(texts: Iterable[str], mapping: Mapping[str, str], known: Known = NOTHING_KNOWN) -> Counter[str]:
-    """Probable names of people that the mapping lacks, with how often each occurs.
+    """Return probable names of people that the mapping lacks, with how often each occurs.
 
-    A capitalised word inside a sentence counts, unless it is all capitals (TV), a title, a weekday, month, language
-    or the like, or twenty times as frequent in lower case. One that only ever opens sentences counts if it is never
-    seen in lower case, and is a first name, or in no vocabulary, or there are `ENOUGH_TEXTS` texts or more. With a
-    lexicon, a first name that is no word counts also if it is seen in lower case. Without one, a name of the mapping
-    typed in lower case counts where that is at most a fiftieth of its uses (`joey`, yet not `house`); with one, see
-    `slips`. Places and brands count too: only a person can tell (map them to themselves).
+    A capitalised word inside a sentence counts as a name. Exceptions are words in all capitals (TV), titles, weekdays,
+    months, languages and the like, and words that are twenty times as frequent in lower case.
+
+    A capitalised word that only starts sentences counts if it never occurs in lower case. It must also be a first name
+    or in no vocabulary, or there must be `ENOUGH_TEXTS` texts or more. With a lexicon, a first name that is no word
+    counts even if it occurs in lower case.
+
+    Without a lexicon, a name of the mapping typed in lower case counts if that is at most a fiftieth of its uses
+    (`joey`, but not `house`). With a lexicon, see `slips`. Places and brands count too, because only a person can tell:
+    map them to themselves.
 
     >>> unknown_names(["Ross sees Mona on TV.", "Mona laughs."], {"Ross": "a man"})
     Counter({'Mona': 2})
@@ -245,9 +249,9 @@ def unknown_names(texts: Iterable[str], mapping: Mapping[str, str], known: Known
 def names_in(
     text: str, mapping: Mapping[str, str], unknown: Collection[str], known: Known = NOTHING_KNOWN
 ) -> tuple[str, ...]:
-    """The names left in `text`, in order of appearance: people of the mapping, and words of `unknown`.
+    """Return the names left in `text`, in order of appearance: people of the mapping, and words of `unknown`.
 
-    A name counts in every spelling that `rewrite` would replace.
+    Every spelling that `rewrite` would replace counts as the name.
 
     >>> names_in("A woman Greene calls Ross.", {"Ross": "a man"}, {"Greene"})
     ('Greene', 'Ross')
@@ -260,7 +264,7 @@ def names_in(
 
 
 def _suspicious(word: str, known: Known) -> bool:
-    """Whether lists speak for a name where capitals cannot."""
+    """Return whether word lists suggest that a word that only starts sentences is a name."""
     small = word.lower()
     if small in known.ordinary:
         return False
@@ -273,7 +277,7 @@ def _suspicious(word: str, known: Known) -> bool:
 
 
 def _in_vocabulary(word: str, vocabulary: Collection[str]) -> bool:
-    """Whether the word is there, or what it is made of by a common ending (`unplugging`)."""
+    """Return whether a vocabulary has the word, or its stem without a common ending (`unplugging`)."""
     stems = (word.removesuffix(ending) + put for ending, put in _ENDINGS if word.endswith(ending))
     return any(stem in vocabulary or (stem[-1:] == stem[-2:-1] and stem[:-1] in vocabulary) for stem in stems)
 
@@ -289,7 +293,7 @@ def _may_name(word: str) -> bool:
 
 
 def words_of(text: str, cast_pattern: re.Pattern[str]) -> Iterator[tuple[str, int]]:
-    """The words of `text` outside the names of the mapping, with their places, possessive endings taken off."""
+    """Yield each word of `text` outside the names of the mapping, without possessive ending, and its position."""
     name_places = {place for match in cast_pattern.finditer(text) for place in range(*match.span())}
     for match in word_pattern().finditer(text):
         if match.start() not in name_places:

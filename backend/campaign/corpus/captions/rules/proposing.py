@@ -13,16 +13,16 @@ from backend.core.progress import Steps
 
 WOMAN, MAN, PERSON, UNDECIDED = "a woman", "a man", "a person", ""
 ENOUGH_SIGNS = 4
-"""From so many pronouns and titles on, what they say of a name overrules the lists of first names."""
+"""From this many pronouns and titles on, these overrule the lists of first names."""
 CLEAR = 0.7
-"""The share of them that must say the same."""
+"""The share of pronouns and titles that must agree."""
 FULL_SHARE = 0.8
-"""Two words are one name of a place where they stand side by side in this share of their captions."""
+"""Two words are one name of a place if they are adjacent in this share of their captions."""
 LIKE_A_NAME = 10
-"""A word that is another one misspelt, or with an `s`, is at least so many times as rare."""
+"""A word counts as another one misspelt, or with an `s`, if it is at least this many times as rare."""
 
 RARELY_SMALL = 50
-"""A name is written with its capital at least so many times as often as without."""
+"""A name must occur capitalised at least this many times as often as in lower case."""
 
 _READINGS = 3  # so many times every caption is gone through
 _TITLE_SIGNS = {**dict.fromkeys(("Mrs", "Ms", "Miss", "Madam", "Aunt"), WOMAN), **dict.fromkeys(("Mr", "Sir"), MAN)}
@@ -44,7 +44,10 @@ _BESIDE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Proposed:
-    """A probable name: what it becomes (empty where it may be no person at all), in how many captions, and one."""
+    """A probable name: what it becomes (empty if it may be no person), and in how many captions it occurs.
+
+    `example` is one of these captions.
+    """
 
     name: str
     becomes: str
@@ -54,7 +57,10 @@ class Proposed:
 
 @dataclass(slots=True)
 class _Word:
-    """What the captions say about one word: where it is, how often it acts or stands like a thing, whose it is."""
+    """The evidence about one word: its captions, and counts of uses as a person, as a thing and in lower case.
+
+    `signs` counts the titles and pronouns for a woman and for a man.
+    """
 
     captions: list[str] = field(default_factory=list)
     uses: int = 0
@@ -65,11 +71,12 @@ class _Word:
 
 
 def propose(texts: Sequence[str], known: Known, progress: Steps | None = None) -> list[Proposed]:
-    """The names in `texts`, people before words that may be none, the most frequent first.
+    """Return the names in `texts`: people first, then words that may be no person, each the most frequent first.
 
-    What a name becomes: by its titles and by the pronouns after it, where there are enough of them; else by the lists
-    of first names; else by the few pronouns there are; else it is `a person`. A surname without any of these is who
-    its first names are, and a rare word that looks like a frequent name is that name misspelt.
+    Titles and the pronouns after a name decide what it becomes, if there are enough of them. Otherwise the lists of
+    first names decide, then the few pronouns there are; without any of these, the name becomes `a person`. A surname
+    without any evidence becomes what its first names become. A rare word that looks like a frequent name is that name
+    misspelt.
     """
     report = progress or (lambda done, total: None)
     texts = [plain(text) for text in texts]
@@ -98,7 +105,7 @@ def propose(texts: Sequence[str], known: Known, progress: Steps | None = None) -
 
 
 def _read_captions(texts: Sequence[str], names: set[str]) -> tuple[dict[str, _Word], dict[tuple[str, str], list[str]]]:
-    """What the captions say about each name, and the captions in which two of them stand side by side."""
+    """Return the evidence about each name, and the captions in which each two names are adjacent."""
     words: dict[str, _Word] = {name: _Word() for name in sorted(names)}
     pairs: dict[tuple[str, str], list[str]] = defaultdict(list)
     small = {name.lower(): name for name in words}
@@ -127,14 +134,14 @@ def _read_captions(texts: Sequence[str], names: set[str]) -> tuple[dict[str, _Wo
 
 
 def _tokens(text: str) -> Iterator[tuple[str, int, int]]:
-    """The words of a text without possessive endings, with their places."""
+    """Yield the words of a text without possessive endings, with their start and end."""
     for match in word_pattern().finditer(text):
         word = re.sub(r"['’]s?\Z", "", match[0])
         yield word, match.start(), match.start() + len(word)
 
 
 def _count_use(word: _Word, text: str, start: int, end: int) -> None:
-    """Count one use of a word, by what stands around it."""
+    """Count one use of a word by the words around it."""
     word.uses += 1
     title = _TITLE.search(text, 0, start)
     if title and (kind := _TITLE_SIGNS.get(title[1])):
@@ -144,12 +151,17 @@ def _count_use(word: _Word, text: str, start: int, end: int) -> None:
 
 
 def _acts(text: str, start: int, end: int) -> bool:
-    """Whether the word at `[start, end)` stands where people do: before what they do or have, or after `to`, `with`."""
+    """Return whether the word at `[start, end)` is used like a person.
+
+    It stands before a verb or a possessive ending, or after a word such as `to` or `with`.
+    """
     return bool(_ACTS.match(text, end) or _BESIDE.search(text, 0, start))
 
 
 def _pronoun_kinds(text: str, places: Sequence[tuple[int, int]]) -> list[str]:
-    """Which kind the first pronoun after the first name is of, if the name opens the text and no other comes between.
+    """Return the kind (woman or man) of the first pronoun after the first name, as a list of at most one.
+
+    The name must open the text, and no other name may come before the pronoun.
 
     Args:
         text: a caption.
@@ -164,7 +176,7 @@ def _pronoun_kinds(text: str, places: Sequence[tuple[int, int]]) -> list[str]:
 def _replacements(
     words: Mapping[str, _Word], pairs: Mapping[tuple[str, str], Sequence[str]], known: Known
 ) -> dict[str, str]:
-    """What each word becomes."""
+    """Return what each word becomes."""
     kinds = {name: _kind(name, word, known) for name, word in words.items()}
     first_of: dict[str, set[str]] = defaultdict(set)
     for first, last in pairs:
@@ -185,7 +197,7 @@ def _replacements(
 
 
 def _kind(name: str, word: _Word, known: Known) -> str:
-    """What the captions and the lists say of one name."""
+    """Return what one name becomes by the evidence in the captions and the lists."""
     listed = known.first_names.get(name)
     signs, ranked = sum(word.signs.values()), word.signs.most_common(1)
     clear = ranked[0][0] if ranked and ranked[0][1] >= CLEAR * signs else ""
@@ -205,10 +217,10 @@ def _full_names(
     replacements: Mapping[str, str],
     known: Known,
 ) -> dict[tuple[str, str], str]:
-    """Two words that are one name and that their parts would not make one.
+    """Return pairs of words that are one name, whose replacement differs from that of their parts.
 
-    `Alexis Castle` is a woman although `Castle` is a man, and `Trapper John` a man; `Central Perk` is a place. A first
-    name that once stands next to a frequent name is mostly two people (`gives Joey Rachel's bag`).
+    `Alexis Castle` is a woman although `Castle` is a man, and `Trapper John` is a man; `Central Perk` is a place. A
+    first name that stands only once next to a frequent name is mostly another person (`gives Joey Rachel's bag`).
     """
     full = {}
     for (first, last), captions in pairs.items():
@@ -229,7 +241,10 @@ def _full_names(
 def _in_lower_case(
     texts: Sequence[str], words: Mapping[str, _Word], replacements: Mapping[str, str], known: Known
 ) -> dict[str, tuple[str, list[str]]]:
-    """Names typed without their capital: what they become, and the captions. A name that is a word too is left out."""
+    """Return names typed in lower case, with what they become and their captions.
+
+    Names that are also words are left out.
+    """
     rare = {
         name.lower(): name
         for name, word in words.items()

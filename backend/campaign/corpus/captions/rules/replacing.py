@@ -1,4 +1,4 @@
-"""Names become generic words."""
+"""Replace names in a text by generic words."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -53,7 +53,10 @@ _VERB_AFTER = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class PeopleGroup:
-    """People named together at `[start, end)`: what they become as one; empty where a noun before says it all."""
+    """People named together at `[start, end)`, and one phrase for them.
+
+    The phrase is empty if a noun before already names them.
+    """
 
     start: int
     end: int
@@ -61,7 +64,7 @@ class PeopleGroup:
 
 
 def group_people(mentions: Sequence[Mention], text: str, *, alike: bool) -> list[Mention | PeopleGroup]:
-    """The mentions with those made one that can stand as one, in order."""
+    """Return the mentions in order, with people who are named together joined into groups where possible."""
     units: list[Mention | PeopleGroup] = []
     place = 0
     while place < len(mentions):
@@ -76,13 +79,13 @@ def group_people(mentions: Sequence[Mention], text: str, *, alike: bool) -> list
 
 
 def noun_names_person(text: str, mention: Mention) -> bool:
-    """Whether a noun before the name says already who it is, so that the name can go: `his daughter Alexis`."""
+    """Return whether a noun before the name already says who it is: `his daughter Alexis` needs no name."""
     bare = not re.match(r"(?:the|an?)\s", text[mention.start : mention.end], re.IGNORECASE)
     return bare and bool(_KIN_BEFORE.search(text[: mention.start]))
 
 
 def _run_length(mentions: Sequence[Mention], text: str) -> int:
-    """How many of the first mentions stand in one breath: `A, B and C` are three; at least one."""
+    """Return how many of the first mentions form a list, such as three in `A, B and C`; at least one."""
     size = last_and = 1
     for one, other in pairwise(mentions):
         between = text[one.end : other.start]
@@ -97,7 +100,7 @@ def _run_length(mentions: Sequence[Mention], text: str) -> int:
 def _group(
     members: Sequence[Mention], all_mentions: Sequence[Mention], text: str, *, alike: bool
 ) -> PeopleGroup | None:
-    """The members as one, or None where the sentence needs them one by one."""
+    """Return the members as a group, or None where the sentence refers to them one by one."""
     start, end = members[0].start, members[-1].end
     phrases = [split(member.phrase) for member in members]
     nouns = [noun for _, noun in phrases]
@@ -121,7 +124,7 @@ def _group(
 
 
 def _named_again(members: Sequence[Mention], all_mentions: Sequence[Mention]) -> bool:
-    """Whether a member is named twice in the text, so that somebody has to be told from the rest."""
+    """Return whether a member is named twice in the text, and so has to stay distinct from the others."""
     return any(
         one is not other and (one.words <= other.words or other.words <= one.words)
         for one in members
@@ -130,14 +133,14 @@ def _named_again(members: Sequence[Mention], all_mentions: Sequence[Mention]) ->
 
 
 def _pronoun_may_mean(members: Sequence[Mention], all_mentions: Sequence[Mention], text: str) -> bool:
-    """Whether a later `he` or `she` may be one of the members, because nobody of that kind was named before them."""
+    """Return whether a later `he` or `she` may mean a member, because nobody of that kind was named before them."""
     before = [split(other.phrase)[1].split(" ")[-1] for other in all_mentions if other.start < members[0].start]
     kinds = {bool(pronoun[1]) for pronoun in _ONE_PERSON.finditer(text, members[-1].end)}
     return any(all(noun in (WOMEN if he else MEN) for noun in before) for he in kinds)
 
 
 Met = dict[str, list[frozenset[str]]]
-"""Who was met in a text, by noun: the words of their names."""
+"""People named so far in a text, by noun: the words of each person's names."""
 
 
 def rewrite(text: str, mapping: Mapping[str, str], people: People = "counted", known: Known = NOTHING_KNOWN) -> str:
@@ -157,8 +160,8 @@ def rewrite(text: str, mapping: Mapping[str, str], people: People = "counted", k
     Args:
         text: a caption.
         mapping: what each name becomes.
-        people: `counted` (`two people`), `joined` (`two women` where they are of one kind) or `apart` (each by
-            themselves, told apart by order).
+        people: how several people are written: `counted` (`two people`), `joined` (`two women` if they are of one kind)
+            or `apart` (separately, distinguished by order).
         known: with a lexicon, names in lower case are replaced too, unless they are words.
 
     Raises:
@@ -195,7 +198,7 @@ def rewrite(text: str, mapping: Mapping[str, str], people: People = "counted", k
 
 
 def _generic_phrase(mention: Mention, met: Met) -> str:
-    """Rules 4, 5 and 8 for one mention; `met` remembers who was there before."""
+    """Return the phrase for one mention by rules 4, 5 and 8, and add the person to `met`, the people named so far."""
     article, noun = split(mention.phrase)
     if not article:
         return mention.phrase
@@ -207,7 +210,7 @@ def _generic_phrase(mention: Mention, met: Met) -> str:
 
 
 def _ordinal_phrase(mention: Mention, text: str, met: Met) -> str:
-    """One mention of people who are told apart by order."""
+    """Return the phrase for one mention when people of one kind are distinguished by order; add the person to `met`."""
     article, noun = split(mention.phrase)
     if not article:
         return mention.phrase
@@ -227,7 +230,7 @@ def _ordinal_phrase(mention: Mention, text: str, met: Met) -> str:
 
 
 def _place(mention: Mention, people: Sequence[frozenset[str]]) -> int:
-    """Which of the people met this is; one more than there are if nobody."""
+    """Return the index of this person among the people named so far; their number if the person is new."""
     same = (n for n, words in enumerate(people) if words <= mention.words or mention.words <= words)
     return next(same, len(people))
 
