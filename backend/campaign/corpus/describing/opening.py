@@ -1,7 +1,7 @@
-"""Open and close describing, choose people and videos, and word the guideline for describers.
+"""Open and close describing, choose people and videos, and write the guideline for describers.
 
-*Reads* annotator, video. *Writes* describing_choice with its people and videos, describing_guideline, events. Closing
-takes nothing away: what somebody still has in the browser is kept when it comes. Every guideline stays in the record.
+*Reads* annotator, video. *Writes* describing_choice with its people and videos, describing_guideline, events. Work that
+is still in a browser when describing is closed is saved when it arrives. All versions of the guideline stay on record.
 """
 
 from dataclasses import replace
@@ -27,7 +27,7 @@ from backend.store.connection import Database, reading, writing
 
 @permissions.in_charge
 def describing_choice(project: Project, by: Lead | Operator) -> DescribingChoice:
-    """Return the newest choice: whether describing is open, for whom, in which videos, and how much is wanted."""
+    """Return the current choice: whether describing is open, for whom, in which videos, and how much is wanted."""
     with reading(project.store) as db:
         return descriptions.standing_choice(db)
 
@@ -37,7 +37,7 @@ def choose_describing(project: Project, by: Lead | Operator, choice: DescribingC
     """Open describing for these people and videos, or close it.
 
     Raises:
-        ProjectError: unknown people or videos, leads, nobody, or impossible amounts. It names every problem.
+        ProjectError: unknown people or videos, leads, an empty choice, or impossible amounts. It names every problem.
     """
     with writing(project.store) as db:
         _choose(db, by, choice, now=now)
@@ -45,7 +45,7 @@ def choose_describing(project: Project, by: Lead | Operator, choice: DescribingC
 
 @permissions.in_charge
 def close_describing(project: Project, by: Lead | Operator, *, now: float) -> bool:
-    """Close describing, and return whether it was open. Opening it again finds the same people and videos."""
+    """Close describing, and return whether it was open. The choice of people and videos is kept."""
     with writing(project.store) as db:
         choice = descriptions.standing_choice(db)
         if choice.open:
@@ -66,15 +66,15 @@ def describing_comes_first(project: Project, person: Lead | Annotator) -> bool:
 
 
 def is_open_for(db: Database, me: Annotator) -> bool:
-    """Whether this person may describe now; nobody who is paused."""
+    """Return whether this person may describe now. Paused people may not."""
     return descriptions.is_open_for(db, me.annotator_id) and people.standing_pause(db, me.annotator_id) is None
 
 
 def require_open(db: Database, me: Annotator) -> None:
-    """Refuse whoever may not describe now.
+    """Check that this person may describe now.
 
     Raises:
-        NotAllowed: describing is closed, or not for this person, or they are paused.
+        NotAllowed: describing is closed, or not open for this person, or they are paused.
     """
     if people.standing_pause(db, me.annotator_id) is not None:
         raise NotAllowed(said("you are paused: ask your lead; what you wrote is kept"))
@@ -142,22 +142,22 @@ def describing_guideline(project: Project, by: Lead | Operator) -> DescribingGui
 def reword_describing(
     project: Project, by: Lead | Operator, text: str, reason: str, *, based_on: int | None = None, now: float
 ) -> int:
-    """Let the guideline for describers say this from now on; everybody is shown it once more.
+    """Replace the guideline for describers. Everybody is shown the new version once.
 
     Args:
         project: the project.
         by: who rewords it.
-        text: all of it, a line a rule.
-        reason: why, in a sentence that describers read too.
-        based_on: the version that the lead looked at; None takes any.
+        text: the whole text, one rule a line.
+        reason: why, in a sentence that describers also read.
+        based_on: the version that the lead looked at; None skips this check.
         now: seconds since 1970.
 
     Returns:
         The number of the new version.
 
     Raises:
-        Overtaken: another version came meanwhile.
-        ProjectError: no words, too many, no reason, or nothing changed.
+        Overtaken: there is another version by now.
+        ProjectError: the text is empty or too long, there is no reason, or nothing changed.
     """
     text = "\n".join(line for line_ in text.splitlines() if (line := tidy(line_)))
     if not text:

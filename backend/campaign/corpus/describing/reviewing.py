@@ -1,4 +1,4 @@
-"""List descriptions for leads; accept one as a caption, send it back with words, take back what was done.
+"""List descriptions for leads; accept one as a caption, send it back with a comment, or undo either.
 
 *Reads* descriptions, moments. *Writes* moment, caption, description, description_act, events.
 """
@@ -58,19 +58,22 @@ def count_descriptions(project: Project, by: Lead | Operator, filter_: Descripti
 def find_descriptions(
     project: Project, by: Lead | Operator, filter_: DescriptionFilter, *, first: int = 0, most: int = 25
 ) -> list[DescriptionLine]:
-    """Return a page of the descriptions that a filter matches: at most `most` from the given one on, counted from 0."""
+    """Return a page of the descriptions that a filter matches: at most `most`, from number `first` on.
+
+    Descriptions are counted from 0.
+    """
     return reviewed.page(project.store.db, filter_, first, most)
 
 
 @permissions.in_charge
 def description_keys(project: Project, by: Lead | Operator, filter_: DescriptionFilter) -> list[str]:
-    """Return the keys of all descriptions that a filter matches, in its order: what comes before and after one."""
+    """Return the keys of all descriptions that a filter matches, in its order, for moving from one to the next."""
     return reviewed.keys(project.store.db, filter_)
 
 
 @permissions.in_charge
 def describing_figures(project: Project, by: Lead | Operator) -> DescribingFigures:
-    """Return how far describing is, and by whom."""
+    """Return the progress of describing, overall and by person."""
     with reading(project.store) as db:
         choice, videos = descriptions.standing_choice(db), reviewed.per_video(db)
         counts = [(wanted_count(seconds, choice.per_video, choice.per_minute), written) for seconds, written in videos]
@@ -85,7 +88,7 @@ def describing_figures(project: Project, by: Lead | Operator) -> DescribingFigur
 
 @permissions.in_charge
 def descriptions_csv(project: Project, by: Lead | Operator) -> str:
-    """Return all descriptions that were not withdrawn as CSV, by video and time; instants in UTC."""
+    """Return all descriptions that were not withdrawn as CSV, by video and time; times of writing are in UTC."""
     with reading(project.store) as db:
         rows = descriptions.where(db, "d.status <> 'withdrawn'", [], "ORDER BY v.name, d.start_s, d.description_id")
         lines = []
@@ -118,7 +121,7 @@ _DID = {
 
 @permissions.in_charge
 def description(project: Project, by: Lead | Operator, key: str) -> DescriptionReview | None:
-    """Return one description with all that a lead decides by; None if there is no such."""
+    """Return one description with all that a lead needs to decide on it; None if there is no such description."""
     with reading(project.store) as db:
         row = descriptions.by_key(db, key)
         if row is None:
@@ -152,20 +155,20 @@ def accept_description(
     seen: int,
     now: float,
 ) -> None:
-    """Make a description a caption: of a moment of its own, or of one that shows the same seconds.
+    """Make a description a caption, of a new moment or of one that shows the same seconds.
 
     Args:
         project: the project.
         lead: who accepts.
         key: which description.
-        sentence: other words, where the lead edits them; None takes the author's.
-        into: the moment that it becomes a caption of; None makes one of its very seconds.
+        sentence: the sentence as the lead edited it; None takes the author's.
+        into: the moment to caption; None takes the moment with exactly its seconds, made if it is missing.
         seen: the revision that the lead looked at.
         now: seconds since 1970.
 
     Raises:
-        Overtaken: its author or another lead did something about it since.
-        ProjectError: no such description, no words, or a moment that shows other seconds.
+        Overtaken: its author or another lead changed it since.
+        ProjectError: no such description, an empty or too long sentence, or a moment that shows other seconds.
     """
     with writing(project.store) as db:
         row = _require_row(db, lead, key, DescriptionAct.ACCEPTED, seen, now)
@@ -199,11 +202,11 @@ def accept_description(
 
 @permissions.lead_only
 def return_description(project: Project, lead: Lead, key: str, words: str, *, seen: int, now: float) -> None:
-    """Send a description back to its author, with what to change.
+    """Send a description back to its author, with a comment on what to change.
 
     Raises:
-        Overtaken: its author or another lead did something about it since.
-        ProjectError: no such description, no words, or too many.
+        Overtaken: its author or another lead changed it since.
+        ProjectError: no such description, or the comment is empty or too long.
     """
     words = tidy(words)
     if not words:
@@ -220,11 +223,13 @@ def return_description(project: Project, lead: Lead, key: str, words: str, *, se
 
 @permissions.lead_only
 def take_back_description(project: Project, lead: Lead, key: str, *, now: float) -> DescriptionAct:
-    """Take back that a description was accepted or sent back, and return which. It waits again; what it made goes.
+    """Undo that a description was accepted or sent back, and return which. It waits again.
+
+    The moment and the caption that accepting made are removed, unless other descriptions use them.
 
     Raises:
-        Overtaken: its author went on meanwhile, or it was taken back already.
-        ProjectError: no such description, or something rests on its caption.
+        Overtaken: its author changed it meanwhile, or the decision was undone already.
+        ProjectError: no such description, or its moment or caption is already in use.
     """
     with writing(project.store) as db:
         row = _require_row(db, lead, key, DescriptionAct.TAKEN_BACK, None, now)
@@ -257,7 +262,7 @@ def _require_row(
 
 
 def _beside(db: Database, row: DescriptionRow) -> list[BesideIt]:
-    """What shows the same seconds: moments that may take the sentence as another caption, and other descriptions."""
+    """Return what shows the same seconds: moments that could take the sentence as another caption, and descriptions."""
     moments = [
         BesideIt(start_s, end_s, text, moment_id=moment_id)
         for moment_id, start_s, end_s, text in reviewed.moments_within(db, row.video_id, row.span)

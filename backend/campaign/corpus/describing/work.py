@@ -1,8 +1,8 @@
-"""Return what a describer's page holds, and store what describers write: each event by itself, once.
+"""Return the work of a describer's page, and store each event that describers send, once.
 
-*Reads* choices, descriptions, shots, videos, pauses, the cast. *Writes* description, description_act, describing_seen,
-events (refusals). What was marked and written while describing was open counts also after it was closed, and beyond
-what was wanted; nothing counts during a pause.
+*Reads* choices, descriptions, shots, videos, pauses, the name mapping. *Writes* description, description_act,
+describing_seen, events (refusals). Work done while describing was open still counts after it was closed, and beyond
+the wanted number. Nothing counts during a pause.
 """
 
 from collections import defaultdict
@@ -50,12 +50,12 @@ from backend.store import events as log
 from backend.store.connection import Database, Store, reading, writing
 
 MOST_VIDEOS = 40
-"""So many are shown at once; the next come when some of them are done."""
+"""How many videos are shown at once; more follow when some are done."""
 
 
 @permissions.annotator_only
 def describe_work(project: Project, person: Annotator) -> DescribeWork:
-    """Return what an annotator may describe now: videos with shots, own descriptions, spans that others described.
+    """Return what an annotator may describe now: videos with shots, own descriptions, and spans that others described.
 
     Raises:
         NotAllowed: describing is not open for them.
@@ -112,7 +112,7 @@ def describe_work(project: Project, person: Annotator) -> DescribeWork:
 def author_view(
     project: Project, db: Database, person: Annotator, rows: Sequence[DescriptionRow]
 ) -> list[MyDescription]:
-    """Own descriptions as their author sees them, each with what is to be looked at."""
+    """Return a person's own descriptions as their author sees them, each with hints."""
     if not rows:
         return []
     names, known = usable_name_mapping(project), known_words()
@@ -141,7 +141,7 @@ def author_view(
 
 
 def usable_name_mapping(project: Project) -> dict[str, str]:
-    """The cast for notes about names; nobody's, while its file is wrong: commands that need it say so."""
+    """Return the name mapping for hints about names; empty while its file has errors, which other commands report."""
     try:
         return name_mapping_of(project)
     except InputError:
@@ -150,7 +150,7 @@ def usable_name_mapping(project: Project) -> dict[str, str]:
 
 @permissions.annotator_only
 def describe_clip(project: Project, person: Annotator, video: str) -> ClipJob:
-    """Return a whole video as a clip, for whoever may describe it, or could when they began.
+    """Return a whole video as a clip, for a person who may describe it or once might.
 
     Args:
         project: the project.
@@ -158,7 +158,7 @@ def describe_clip(project: Project, person: Annotator, video: str) -> ClipJob:
         video: its key, a number as text.
 
     Raises:
-        ProjectError: not theirs to describe, or they are paused.
+        ProjectError: this person may not describe the video, or is paused.
         VideoUnreadable: the project does not know the video's file.
     """
     with reading(project.store) as db:
@@ -211,10 +211,10 @@ def _by_video(descriptions_: Sequence[MyDescription]) -> dict[str, list[MyDescri
 
 @permissions.annotator_only
 def describe_frames(project: Project, person: Annotator, video: str) -> list[float]:
-    """Return the times of all frames of a video, in seconds on its own time line; the first need not be at 0.
+    """Return the times of all frames of a video, in seconds on its own time line; the first need not be 0.
 
     Raises:
-        ProjectError: not theirs to describe, or they are paused.
+        ProjectError: this person may not describe the video, or is paused.
         VideoUnreadable: there is no file, or nothing of it can be shown.
     """
     from backend.media.frames import frame_times  # loads PyAV
@@ -229,11 +229,11 @@ _ACCEPTED = said("a lead has accepted this description: to change it, ask them t
 def describe_exchange(
     project: Project, person: Annotator, events: Sequence[DescribeEvent], *, now: float
 ) -> DescribeAnswer:
-    """Store what a describer's browser sends, in the order of doing. Sending an event again changes nothing.
+    """Store the events that a describer's browser sends, in their order. Sending an event again changes nothing.
 
     Raises:
         NotAllowed: describing was never open for this person.
-        StoreUnavailable: the database cannot be written; what is in no answer may be sent again.
+        StoreUnavailable: the database cannot be written; events without an answer may be sent again.
     """
     store = project.store
     with reading(store) as db:
@@ -257,7 +257,10 @@ def describe_exchange(
 
 
 def _store_event(store: Store, person: Annotator, event: DescribeEvent, *, now: float) -> str | None:
-    """Save one event; why it cannot count, in words for its author, or None. What cannot count is kept in the log."""
+    """Save an event, and return None, or why it cannot count, worded for its author.
+
+    Refused events are kept in the log.
+    """
     with writing(store) as db:
         me = person.annotator_id
         if (known := descriptions.stored_event(db, event.key)) is not None:
@@ -292,7 +295,7 @@ def _store_event(store: Store, person: Annotator, event: DescribeEvent, *, now: 
 def _event_video(
     db: Database, person: Annotator, event: DescribeEvent, row: DescriptionRow | None
 ) -> tuple[VideoId | None, str | None]:
-    """The video of an event, or why the event cannot count."""
+    """Return the video of an event, and why the event cannot count, or None."""
     if not event.key or not event.description:
         return None, said("the page sent something without a name: reload the page")
     if people.standing_pause(db, person.annotator_id) is not None:

@@ -40,13 +40,13 @@ from backend.store.connection import reading, writing
 
 @dataclass(frozen=True, slots=True)
 class ImportReport:
-    """What an import added, and what a person should know about it.
+    """The result of an import, with what a person should know about it.
 
-    `taken` are the numbers of videos, moments and captions that the file holds and that were taken; `videos`,
-    `moments` and `captions` are those of them that are new in the project. `merged` counts entries that repeat another,
-    `left_out` tells of those that were not taken. `dry_run`: all of it would be so, and nothing was written.
-    `troubles` says what is wrong with videos; all but the missing durations of theirs was taken. `decoded`: every
-    picture of the measured ones was looked at.
+    `taken` are the numbers of accepted videos, moments and captions in the file. `videos`, `moments` and `captions`
+    count those of them that are new in the project. `measured` counts measured videos. `merged` counts entries that
+    repeat another, and `left_out` lists entries that were left out. `dry_run` means that nothing was written, and the
+    report says what would be. `troubles` are problems of videos; only moments whose video has no known duration are
+    left out for them. `decoded` means that every picture of the measured videos was decoded.
     """
 
     format: str
@@ -78,7 +78,7 @@ def import_file(
     now: float,
     progress: Steps | None = None,
 ) -> ImportReport:
-    """Check an annotation file and write it; for arguments and refusals see the verb, `import_corpus`."""
+    """Check an annotation file and write it; for arguments and errors, see `import_corpus`, which calls it."""
     parsed = formats.parse(format, bytes_of(file), file.name, options)
     measured = Survey({}, {}, False)
     troubles: list[VideoTrouble] = []
@@ -192,7 +192,7 @@ def _add(
 
 @dataclass(frozen=True, slots=True)
 class _Durations:
-    """Seconds of every video of a file, what speaks against them, and what is to be told."""
+    """Seconds of every video of a file, with the problems and notes about them."""
 
     seconds: dict[str, float]
     problems: list[Problem]
@@ -200,7 +200,7 @@ class _Durations:
 
 
 def _find_new_names(project: Project, moments: list[CaptionedMoment]) -> dict[str, str]:
-    """Map the project's names of videos that came without a file to what the file calls them: its names win."""
+    """Map the project's names of videos to the file's names, for videos that no annotation file has named yet."""
     with reading(project.store) as db:
         known, free = corpus.video_durations(db), corpus.unannotated_videos(db)
     file_names = dict.fromkeys(moment.video for moment in moments)
@@ -216,9 +216,9 @@ def _durations(
     unseen: set[str],
     file: str,
 ) -> _Durations:
-    """Find how long the videos are: what was measured now or before counts, then the project, then the file.
+    """Return how long the videos are. Measured durations come first, then those of the project, then those of the file.
 
-    A video of `unseen` was to be measured and could not be; it may have no duration.
+    A video of `unseen` could not be measured; it may have no duration.
     """
     with reading(project.store) as db:
         known = {new_names.get(name, name): duration_s for name, duration_s in corpus.video_durations(db).items()}
@@ -276,7 +276,7 @@ def _durations(
 
 
 def _id_problems(project: Project, moments: list[CaptionedMoment], file: str) -> list[Problem]:
-    """Report the ids of the file that mean something else in the project."""
+    """Return a problem for each id of the file that belongs to another moment in the project."""
     with reading(project.store) as db:
         ids = corpus.external_ids(db)
     problems = []

@@ -1,8 +1,8 @@
-"""Measure video files for a project, add those of a folder to it, and find moved ones again by their content.
+"""Measure video files for a project, add those of a folder to it, and find moved files by their content.
 
-*Reads* video files, folders of frames, what was measured before. *Writes* video, one event when a folder is added.
-Every file of a folder is measured first, and all that can be read are added in one transaction; one that cannot be read
-is reported with its reason and does not stop the others.
+*Reads* video files, folders of frames, earlier measurements. *Writes* video, one event when a folder is added.
+Every file of a folder is measured first, and all readable ones are added in one transaction. A file that cannot be read
+is reported with its reason, and the others are added all the same.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -49,12 +49,12 @@ def measure(
     where: Where | None = None,
     progress: Steps | None = None,
 ) -> Survey:
-    """Measure videos, by name; a content that the project decoded before is not decoded again.
+    """Measure videos, by name. Contents that the project decoded before are not decoded again.
 
     Args:
-        project: the project; paths are written down as it keeps them.
-        videos: where each lies.
-        decode: look at every picture for damage inside; None does where that is cheap.
+        project: the project, which determines how paths are stored.
+        videos: maps each video's name to its source.
+        decode: decode every picture to find damage; None does so where that is cheap.
         where: where videos are measured; see `survey`.
         progress: called with (videos measured, all).
     """
@@ -79,21 +79,21 @@ def measure_named(
     where: Where | None,
     progress: Steps | None,
 ) -> tuple[Survey, list[VideoTrouble]]:
-    """Find and measure the file of every video that an annotation file names; report what is wrong with some.
+    """Find and measure the file of every video that an annotation file names, and report problems of videos.
 
     Args:
         project: the project.
-        moments: which name the videos.
+        moments: the moments of the annotation file, which name the videos.
         new_names: maps the project's name of a video to the file's name, where they differ.
-        videos: the folder to find them in.
-        file: for messages.
+        videos: the folder that holds the video files.
+        file: name of the annotation file, for messages.
         fps: frames a second of folders of frames.
         decode: see `measure`.
         where: see `measure`.
         progress: see `measure`.
 
     Raises:
-        InputError: none can be shown: each is a problem of the row that names it first.
+        InputError: no video can be measured; each is a problem of the row that names it first.
     """
     first: dict[str, CaptionedMoment] = {}
     for moment in moments:
@@ -132,7 +132,7 @@ def videos_at(place: Place) -> "VideoFolder | RemoteFolder":
 
     Raises:
         StorageUnavailable: the address cannot be read.
-        InputError: it is one of which nobody can tell what lies there.
+        InputError: the files at this kind of address cannot be listed.
     """
     if isinstance(place, Path):
         return VideoFolder(place)
@@ -144,12 +144,12 @@ def videos_at(place: Place) -> "VideoFolder | RemoteFolder":
 def found_again(
     contents: Mapping[str, corpus.Content], candidates: Iterable[Place], taken: Collection[Place] = ()
 ) -> dict[str, Source]:
-    """Find where videos lie now by their content, whatever they are called.
+    """Find where videos lie now, by their content and under any name.
 
     Args:
         contents: maps the name of each lost video to its content.
         candidates: files and folders of frames to look at, in order; only those of a fitting size are read.
-        taken: those that are other videos.
+        taken: candidates that belong to other videos.
     """
     found: dict[str, Source] = {}
     names: dict[int, dict[str, list[str]]] = {}
@@ -186,9 +186,9 @@ def register_folder(
 ) -> RegisterReport:
     """Measure every video file (or folder of frames) in a folder and below it, and add those that can be read.
 
-    A file that a video of the project is found by (with or without its extension) is that video's; any other is called
-    by its place in the folder, without extension. A `dry_run` writes nothing. For other arguments and refusals see the
-    verb, `register_videos`.
+    A file that a video of the project is found by (with or without its extension) belongs to that video. Any other file
+    is named by its path in the folder, without extension. A `dry_run` writes nothing. For other arguments and errors,
+    see `register_videos`, which calls it.
     """
     if not videos.is_dir():
         raise InputError.single(videos, said("is not a folder: name the folder that the video files lie in"))
@@ -238,7 +238,7 @@ def register_folder(
 
 
 def _file_problem(videos: Path, path: Path, message: str) -> Problem:
-    """What is wrong with a file, which stands before the message already."""
+    """Return the problem of a file, without the file's name at the start of the message."""
     why = message.values.get("why") if isinstance(message, Said) else None
     if not isinstance(why, str):
         why = message.removeprefix(path.name).lstrip(": ")
@@ -246,7 +246,7 @@ def _file_problem(videos: Path, path: Path, message: str) -> Problem:
 
 
 def _names(folder: VideoFolder, files: dict[str, Path], known: dict[str, str | None]) -> dict[Path, str]:
-    """What the video in each file is called: as in the project where it has one that this file is found by."""
+    """Return the name of the video in each file: the project's name for it, if there is one."""
     names = {path: name for name, path in files.items()}
     for name in known:
         try:
@@ -261,7 +261,7 @@ def _names(folder: VideoFolder, files: dict[str, Path], known: dict[str, str | N
 def _refusal_reason(
     name: str, sha256: str, known: dict[str, str | None], names_by_content: dict[str, str]
 ) -> str | None:
-    """Why a file that can be read is not taken, None if nothing speaks against it."""
+    """Return why a readable file is not added; None if it is."""
     if fault := control_fault(name):
         return fault
     if not is_visible(name):

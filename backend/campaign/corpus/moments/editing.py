@@ -1,7 +1,7 @@
 """List, show and edit the moments of a project: remove, add, change, split, join; by hand or from a CSV file.
 
-*Reads and writes* moment; one event each time. A moment that captions, candidates or pairs use stays as it is.
-There are clips and thumbnails also of spans that are no moment, such as what a run predicted.
+*Reads and writes* moment; one event for each change. A moment that captions, candidates or pairs use cannot be changed.
+Clips and thumbnails also exist for spans that are no moments, such as the predictions of a run.
 """
 
 import math
@@ -66,13 +66,13 @@ def change_moments(
         project: the project.
         by: who changes them; their name goes on record.
         video: its name.
-        gone: moments of this video that nothing uses.
+        gone: ids of moments of this video that nothing uses.
         come: the new spans, in seconds.
         now: seconds since 1970.
 
     Raises:
-        Overtaken: a moment is not there any more.
-        ProjectError: a moment is used, or a span cannot be one of this video or exists already; nothing was written.
+        Overtaken: a moment does not exist any more.
+        ProjectError: a moment is used, or a span is impossible or exists already; nothing was written.
     """
     video = nfc(video)
     with writing(project.store) as db:
@@ -103,7 +103,7 @@ def change_moments(
 
 @in_charge
 def split_moment(project: Project, by: Lead | Operator, moment: MomentId, at_s: float, *, now: float) -> None:
-    """Split a moment in two, the second of which begins at `at_s`; see `change_moments` for what is refused."""
+    """Split a moment in two; the second part begins at `at_s`. For errors, see `change_moments`."""
     row = _require_moment(project, moment)
     if not row.start_s < at_s < row.end_s:
         raise ProjectError(said("{at_s:g} s is not inside the moment ({moment})", at_s=at_s, moment=_moment_text(row)))
@@ -125,13 +125,13 @@ def join_moments(project: Project, by: Lead | Operator, moments: Sequence[Moment
 
 @in_charge
 def take_moments(project: Project, by: Lead | Operator, file: Path, *, only: bool = False, now: float) -> TakenMoments:
-    """Add the moments of a CSV file with the columns video, start and end (s), to videos that the project has.
+    """Import the moments of a CSV file with the columns video, start and end (s); the project must have the videos.
 
     Args:
         project: the project.
-        by: who adds them; their name goes on record.
+        by: who imports them; their name goes on record.
         file: the file; other columns are ignored.
-        only: also remove all other moments of its videos that nothing uses.
+        only: also remove all other unused moments of the file's videos.
         now: seconds since 1970.
 
     Raises:
@@ -169,7 +169,10 @@ def take_moments(project: Project, by: Lead | Operator, file: Path, *, only: boo
 
 @in_charge
 def moments_csv(project: Project, by: Lead | Operator) -> str:
-    """Return all moments as CSV that `take_moments` reads: video, start, end, and where they come from."""
+    """Return all moments as CSV that `take_moments` reads.
+
+    The columns are video, start, end, origin, and the numbers of captions and pairs.
+    """
     with reading(project.store) as db:
         moments = rows.all_moments(db)
     return csv_text(
@@ -205,10 +208,10 @@ def _seconds(text: str) -> float:
 
 @lead_only
 def moment_clip(project: Project, lead: Lead, video: str, start_s: float, end_s: float) -> ClipJob:
-    """Return the clip of any moment of a video; what lies after the video's end is left out.
+    """Return the clip of any span of a video, cut off at the video's end.
 
-    A moment of the project has the clip that annotators see; any other has one of its own kind, so that the doctor
-    knows it from a clip that nobody needs.
+    A moment of the project has the clip that annotators see. Any other span has a separate kind of clip, so that the
+    doctor does not take it for one that nobody needs.
 
     Raises:
         NotAllowed: not a lead.
@@ -231,7 +234,7 @@ def moment_thumbnail(project: Project, lead: Lead, video: str, start_s: float, e
 
 
 def _span_clip(project: Project, video: str, start_s: float, end_s: float) -> tuple[ClipJob, bool]:
-    """The clip of a span, and whether the project has it as a moment."""
+    """Return the clip of a span, and whether the span is a moment of the project."""
     facts = corpus_rows.video_facts(project.store.db, video)
     if facts is None:
         raise VideoUnreadable(said("the project has no file of the video {video}", video=video))

@@ -1,8 +1,8 @@
 """Propose moments of a project's videos: their shots, or windows of several lengths.
 
-*Reads* the video files (for shots). *Writes* shot, moment, one event. Shots are kept video by video as they are found,
-so that a command that was stopped looks at the rest only; the moments are written in one transaction. What was proposed
-in the same way before goes, unless something uses it: a lead changes what is there, and what they changed is theirs.
+*Reads* the video files (for shots). *Writes* shot, moment, one event. The shots of each video are stored as soon as
+they are found, so that a restarted command continues with the other videos. The moments are written in one transaction.
+Earlier proposals of the same kind are removed, unless something uses them. Moments that a lead changed stay.
 """
 
 import os
@@ -26,7 +26,7 @@ from backend.store import events
 from backend.store.connection import reading, writing
 
 _WORTH_PROCESSES_S = 600.0
-"""So many seconds of video are looked at in about 13 s of one core."""
+"""From this many seconds of video on, several processes are used; one core takes about 13 s for it."""
 
 
 @in_charge
@@ -47,12 +47,12 @@ def propose_moments(
         by: who proposes them; their name goes on record.
         how: by shots or by windows, with their options.
         videos: names; None means all.
-        where: where shots are detected; None means as many processes of this machine as the length of video is worth.
+        where: where shots are detected; None means on this machine, in several processes if there is much video.
         now: seconds since 1970.
-        progress: called with (what is done, seconds of video done, all), for shots.
+        progress: called with (current step, seconds of video done, all), for shots.
 
     Raises:
-        ProjectError: options that mean nothing, no such video, no videos, or too many windows; nothing was written.
+        ProjectError: impossible options, no such video, no videos, or too many windows; nothing was written.
     """
     if why := model.option_problem(how):
         raise ProjectError(why)
@@ -89,7 +89,7 @@ def propose_moments(
 def _shots(
     project: Project, videos: Sequence[str], durations: dict[str, float], where: Where | None, progress: Steps | None
 ) -> tuple[dict[str, list[model.Span]], list[Problem]]:
-    """The shots of videos, looked for where they are not known; several videos side by side."""
+    """Return the shots of videos and the problems, detecting shots where none are stored; several videos at once."""
     with reading(project.store) as db:
         facts = {name: corpus.video_facts(db, name) for name in videos}
         known = rows.detectors(db)
@@ -139,7 +139,7 @@ class _Unit:
 
 
 def _detect_shots(report: Callable[[float], None] | None, unit: _Unit) -> list[model.Span] | str:
-    """The shots of a video, or why it cannot be looked at; where somebody in this process listens, how far it is."""
+    """Return the shots of a video, or why it cannot be read; `report` is called with the seconds done."""
     try:
         return find_shots(unit.source, unit.duration_s, report)
     except VideoUnreadable as error:
@@ -147,5 +147,5 @@ def _detect_shots(report: Callable[[float], None] | None, unit: _Unit) -> list[m
 
 
 def _detector(facts: VideoFacts) -> str:
-    """Names how shots were found, and in which content: of another file they are to be found anew."""
+    """Return the detector's name with the video's content, so that another file's shots are detected again."""
     return f"{DETECTOR} of {facts.sha256[:16]}"

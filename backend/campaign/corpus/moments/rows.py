@@ -1,6 +1,6 @@
-"""Moments and shots: reads and writes.
+"""SQL for moments and shots.
 
-*Written by* `proposing` and `editing`; *read by* the lead's page, the desk for descriptions, and whatever chooses
+*Written by* `proposing` and `editing`; *read by* the leads' page, the describers' desk, and the selection of
 candidates.
 """
 
@@ -16,7 +16,7 @@ Span = tuple[float, float]
 
 
 def shots(db: Database, video: str) -> list[Span]:
-    """The shots of a video in order; none if nobody looked for them."""
+    """Return the shots of a video in order; none if nobody looked for them."""
     rows = db.conn.execute(
         "SELECT s.start_s, s.end_s FROM shot s JOIN video v USING (video_id) WHERE v.name = ? ORDER BY s.start_s",
         [video],
@@ -25,12 +25,12 @@ def shots(db: Database, video: str) -> list[Span]:
 
 
 def detectors(db: Database) -> dict[str, str]:
-    """The videos whose shots are known, and by which detector."""
+    """Return the names of the videos whose shots are known, each with the detector that found them."""
     return dict(db.conn.execute("SELECT v.name, min(s.detector) FROM shot s JOIN video v USING (video_id) GROUP BY 1"))
 
 
 def set_shots(db: Database, video: str, spans: Sequence[Span], detector: str) -> None:
-    """Keep the shots of a video, instead of those known before."""
+    """Store the shots of a video, replacing earlier ones."""
     video_id = db.conn.execute("SELECT video_id FROM video WHERE name = ?", [video]).fetchone()[0]
     db.conn.execute("DELETE FROM shot WHERE video_id = ?", [video_id])
     db.conn.executemany(
@@ -40,10 +40,10 @@ def set_shots(db: Database, video: str, spans: Sequence[Span], detector: str) ->
 
 
 def propose(db: Database, origin: Origin, spans: Mapping[str, Sequence[Span]]) -> tuple[int, int, int]:
-    """Replace the moments of an origin by these spans; a used one stays whatever is proposed.
+    """Replace the moments of an origin by these spans; a used moment stays even if it is not among them.
 
     Returns:
-        How many are new, how many went, how many stay because something uses them.
+        How many are new, how many were removed, and how many stay because something uses them.
     """
     existing = db.conn.execute(
         f"SELECT v.name, m.moment_id, m.start_s, m.end_s, {_used_sql()} FROM moment m JOIN video v USING (video_id) "
@@ -59,7 +59,7 @@ def propose(db: Database, origin: Origin, spans: Mapping[str, Sequence[Span]]) -
 
 
 def add(db: Database, video: str, spans: Iterable[Span], origin: Origin) -> int:
-    """Insert the moments of a video that are not there yet; how many were."""
+    """Insert the moments of a video that do not exist yet, and return how many that were."""
     return db.conn.executemany(
         "INSERT OR IGNORE INTO moment (video_id, start_s, end_s, origin) "
         "SELECT video_id, ?, ?, ? FROM video WHERE name = ?",
@@ -68,17 +68,17 @@ def add(db: Database, video: str, spans: Iterable[Span], origin: Origin) -> int:
 
 
 def delete(db: Database, moments: Sequence[MomentId]) -> None:
-    """Remove moments that nothing uses."""
+    """Delete these moments; callers make sure that nothing uses them."""
     db.conn.executemany("DELETE FROM moment WHERE moment_id = ?", ((moment,) for moment in moments))
 
 
 def of_video(db: Database, video: str) -> list[MomentRow]:
-    """All moments of a video, by time."""
+    """Return all moments of a video, by time."""
     return _rows(db, "v.name = ?", [video])
 
 
 def by_ids(db: Database, moments: Sequence[MomentId]) -> list[MomentRow]:
-    """These moments as far as they exist, by video and time."""
+    """Return the moments with these ids that exist, by video and time."""
     moment_rows = []
     for moment in dict.fromkeys(moments):
         moment_rows += _rows(db, "m.moment_id = ?", [moment])
@@ -86,12 +86,12 @@ def by_ids(db: Database, moments: Sequence[MomentId]) -> list[MomentRow]:
 
 
 def all_moments(db: Database) -> list[MomentRow]:
-    """All moments, by video and time."""
+    """Return all moments, by video and time."""
     return _rows(db, "1", [])
 
 
 def videos(db: Database) -> list[VideoMoments]:
-    """Every video with what is known of its moments, by name."""
+    """Return every video with counts of its moments and shots, by name."""
     video_rows = db.conn.execute(
         "SELECT v.name, v.duration_s, v.path IS NOT NULL, (SELECT count(*) FROM shot s WHERE s.video_id = v.video_id), "
         "v.video_id FROM video v ORDER BY v.name"
@@ -125,7 +125,7 @@ def _rows(db: Database, where: str, values: Sequence[object]) -> list[MomentRow]
 
 @cache
 def _used_sql() -> str:
-    """Whether any row of any table points to a moment `m`, for use in a statement."""
+    """Return an SQL condition: a row of any table points to a moment `m`."""
     # Not correlated: read once, whatever indexes there are.
     users = (
         f"m.moment_id IN (SELECT {column} FROM {table} WHERE {column} IS NOT NULL)"

@@ -56,7 +56,10 @@ def word_pattern() -> re.Pattern[str]:
 
 @cache
 def marks() -> str:
-    """Return all combining marks as ranges for a character class, since regular expressions take them for gaps in words."""
+    """Return all combining marks as ranges for a character class.
+
+    Regular expressions otherwise take them for gaps between words.
+    """
     codes = [code for code in range(0x300, 0x1E950) if unicodedata.category(chr(code)).startswith("M")]
     runs = groupby(enumerate(codes), key=lambda numbered: numbered[1] - numbered[0])
     ranges = [[code for _, code in run] for _, run in runs]

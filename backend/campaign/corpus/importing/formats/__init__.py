@@ -1,4 +1,4 @@
-"""Find the formats of annotation files, a file each that defines `FORMAT`, and parse files by them."""
+"""Find the formats of annotation files, and parse files with them. Each format is a module that defines `FORMAT`."""
 
 import pkgutil
 from collections.abc import Mapping
@@ -13,13 +13,13 @@ from backend.core.reading import FileLayout, sample
 from backend.core.text_files import table_head
 
 COLUMNS = ("video", "start", "end", "caption", "duration", "id")
-"""What the columns or fields of our own formats are called, unless a file calls them something else."""
+"""The names of columns or fields in our own formats, unless `columns` maps them to others."""
 
 _FLAGS = {"types": "--type", "columns": "--columns"}
 
 
 def find_formats() -> Mapping[str, CorpusFormat]:
-    """Return the formats of the files beside this one, by name.
+    """Return the formats of the modules in this package, by name.
 
     >>> find_formats()["csv"].takes
     frozenset({'columns'})
@@ -36,13 +36,13 @@ def parse(name: str | None, data: bytes, file: str, options: ImportOptions | Non
     r"""Parse an annotation file.
 
     Args:
-        name: one of `FORMATS`; None to tell it from the content.
+        name: one of `FORMATS`; None recognises it by the content.
         data: the bytes of the file.
         file: its name, for messages.
-        options: what a person said about how to read it.
+        options: options for reading it.
 
     Raises:
-        InputError: the format is unknown or not to be told, an option means nothing to it, or the file has problems.
+        InputError: the format is unknown or not recognised, an option does not work with it, or the file has problems.
 
     >>> parse(None, b"video,start,end,caption\na,1,3,A dog runs.\n", "m.csv").format
     'csv'
@@ -70,10 +70,10 @@ def parse(name: str | None, data: bytes, file: str, options: ImportOptions | Non
 
 
 def recognise(data: bytes, file: str, options: ImportOptions | None = None) -> CorpusFormat:
-    """The one format that a file looks like.
+    """Return the one format that a file looks like.
 
     Raises:
-        InputError: none, or several; the message tells what was looked for.
+        InputError: no format fits, or several do; the message lists them.
     """
     options = options or ImportOptions()
     file_sample = sample(data, file)
@@ -97,7 +97,7 @@ def recognise(data: bytes, file: str, options: ImportOptions | None = None) -> C
 
 
 def _missing_columns_error(header: str, file: str, options: ImportOptions) -> InputError:
-    """The refusal of a table that lacks columns."""
+    """Return the error for a table that lacks columns."""
     columns = [options.columns.get(name, name) for name in REQUIRED]
     head = table_head(header, columns)
     missing = ", ".join(repr(name) for name in columns if name not in head)

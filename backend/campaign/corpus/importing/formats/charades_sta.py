@@ -10,7 +10,7 @@ from backend.core.text_files import decode_text
 
 
 def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
-    """Parse either form; the original has no durations, which come from the videos or an import before it.
+    """Parse either form. The original lines have no durations, so these come from the videos or an earlier import.
 
     Raises:
         InputError: with every problem of the file.

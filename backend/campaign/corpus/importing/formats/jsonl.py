@@ -1,4 +1,4 @@
-"""Our own JSON lines: one object a line, with fields of any names."""
+"""Our own JSON lines: one object a line; options map its fields to other names."""
 
 from typing import cast
 
@@ -23,7 +23,7 @@ _NEEDED = ("video", "start", "end", "caption")
 
 
 def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
-    """Parse one JSON object a line: video, start (s), end (s), caption, and perhaps duration (s) and id.
+    """Parse one JSON object a line: video, start (s), end (s), caption, and optionally duration (s) and id.
 
     Raises:
         InputError: With every problem of the file.
@@ -42,7 +42,7 @@ def _moment(row: int, line: _Line) -> CaptionedMoment:
 
 
 def _line_type(options: ImportOptions) -> type[_Line]:
-    """A line whose fields are called as the file calls them."""
+    """Return a line type whose fields have the file's names."""
     if not options.columns:
         return _Line
     fields = [

@@ -1,4 +1,4 @@
-"""CSV, with columns of any names and in any order."""
+"""CSV tables; options map the columns to other names, and their order does not matter."""
 
 import math
 
@@ -14,9 +14,9 @@ _OPTIONAL = ("duration", "id")
 
 
 def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
-    r"""Parse a table with the columns video, start (s), end (s), caption, and perhaps duration (s) and id.
+    r"""Parse a table with the columns video, start (s), end (s), caption, and optionally duration (s) and id.
 
-    Other columns are ignored; an empty duration or id cell is as good as none.
+    Other columns are ignored. An empty duration or id cell counts as missing.
 
     Raises:
         InputError: With every problem of the file.
@@ -55,7 +55,11 @@ def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
 
 
 def _seconds(text: str, column: str) -> float:
-    """A CSV cell as a finite number; ValueError names the column otherwise."""
+    """Return a CSV cell as a finite number.
+
+    Raises:
+        ValueError: it is none; the message names the column.
+    """
     try:
         value = math.nan if "_" in text else float(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""TVR (Lei et al., 2020): one JSON object a line, with the type of what its sentence tells of."""
+"""TVR (Lei et al., 2020): one JSON object a line, with a type that says whether its sentence needs subtitles."""
 
 from collections import Counter
 
@@ -30,10 +30,9 @@ class _Line(msgspec.Struct):
 
 
 def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
-    """Parse TVR's lines: vid_name, duration (s), ts ([start, end] in s), desc, and perhaps type and desc_id.
+    """Parse TVR's lines: vid_name, duration (s), ts ([start, end] in s), desc, and optionally type and desc_id.
 
-    Lines of every type are checked; those of the types asked for, `VISUAL` if none was, and those without a type are
-    kept.
+    Lines of every type are checked. Lines of the chosen types (`VISUAL` by default) and lines without a type are kept.
 
     Raises:
         InputError: with every problem of the file, or if no line is left.
