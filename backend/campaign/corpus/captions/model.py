@@ -98,7 +98,7 @@ def _replacements(before: str, after: str) -> Iterator[str]:
     for _, from_, to, start, end in _changes(before, after, old, new):
         new_words = [after[slice(*span)].casefold() for span in new[start:end]]
         old_words = [before[slice(*span)].casefold() for span in old[from_:to]]
-        if new_words == old_words:  # at most a capital came or went
+        if new_words == old_words:  # only capitals changed
             continue
         if start and (article := after[slice(*new[start - 1])].casefold()) in _ARTICLES and new_words:
             new_words.insert(0, article)
@@ -115,7 +115,7 @@ def _changes(
 ) -> Sequence[tuple[str, int, int, int, int]]:
     if max(len(old), len(new)) > MOST_WORDS:
         return [] if before == after else [("replace", 0, len(old), 0, len(new))]
-    # Most captions are short and keep most of their words, yet a word may occur often: nothing is taken for junk.
+    # Without autojunk, because frequent words of a caption matter too.
     matcher = SequenceMatcher(
         None, [before[slice(*span)] for span in old], [after[slice(*span)] for span in new], autojunk=False
     )

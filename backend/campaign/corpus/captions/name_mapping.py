@@ -172,7 +172,7 @@ def propose_cast(project: Project, by: Lead | Operator, *, progress: Progress | 
             )
         )
     lines, mapping = _lines(project), name_mapping_of(project)
-    # Proposed whatever is there, so that the same captions say the same again.
+    # Names are proposed from all captions and filtered afterwards, so that a second run proposes the same.
     known_names, phrases = {*mapping, *(line.name for line in lines)}, {*mapping.values()}
     new = [
         proposal
@@ -243,7 +243,7 @@ def _lines(project: Project) -> list[_Line]:
         return []
     data = bytes_of(path)
     if not data.decode("utf-8-sig", "replace").strip().count("\n"):
-        return []  # nobody was found, or all lines were taken out
+        return []  # no names were found, or all lines were removed
     table = read_csv(data, CAST_FILE, _COLUMNS[:2], _COLUMNS[2:])
     empty = [""] * len(table.rows)
     columns = [table.columns.get(name, empty) for name in _COLUMNS]

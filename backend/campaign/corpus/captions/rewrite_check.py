@@ -79,7 +79,7 @@ class RewriteCheck:
             if suspects := [word for word in slips(text) if key_of(word) not in reported]:
                 reasons.append(said("it may have a name: {names}", names=", ".join(suspects)))
             if score < MIN_SIMILARITY:
-                down = math.floor(score * 100) / 100  # rounded, it might say that 0.40 is below 0.4
+                down = math.floor(score * 100) / 100  # rounding might show 0.40 for a score below 0.4
                 reasons.append(
                     said("similarity {similarity:.2f} is below {least}", similarity=down, least=MIN_SIMILARITY)
                 )

@@ -143,7 +143,7 @@ def rewrite_captions(
         EncoderUnavailable: the encoder cannot be found.
     """
     if endpoint:
-        language.require(endpoint)  # before the encoder is loaded
+        language.require(endpoint)  # checked before the encoder is loaded, which takes long
     store, settings = project.store, project.settings.rewrite
     encoder = encoder or load_encoder(project)
     if tagger is None and settings.ner:
@@ -182,7 +182,7 @@ def rewrite_captions(
         usage_ever=rewriter.usage_ever,
     )
     with writing(store) as db:
-        require_no_queries(db)  # a model takes its time
+        require_no_queries(db)  # queries may have been drawn while a model was at work
         rows.replace_rewrites(db, rewrites)
         payload = {
             "rule_version": rewriter.version(1),

@@ -42,7 +42,7 @@ def searchable_captions(db: Database) -> list[CaptionRow]:
     """Return the captions to search for candidates: accepted rewrites, and published captions that have none."""
     return captions_where(
         db,
-        # Listed once: asked again for every caption, 100,000 took a quarter of an hour.
+        # NOT IN is computed once; a correlated query took a quarter of an hour for 100,000 captions.
         "(kind = 'rewritten' AND accepted = 1) OR (kind = 'published' AND caption_id NOT IN "
         "(SELECT source_caption_id FROM caption WHERE kind = 'rewritten' AND accepted = 1))",
     )
@@ -94,7 +94,7 @@ def released_captions(db: Database) -> dict[MomentId, str] | None:
         "SELECT moment_id, text FROM caption WHERE kind = 'rewritten' AND accepted = 1 "
         "ORDER BY moment_id, source_caption_id DESC, caption_id DESC"
     )
-    return {MomentId(row[0]): row[1] for row in rows}  # the first comes last, and stays
+    return {MomentId(row[0]): row[1] for row in rows}  # the first caption comes last, so it is the one that stays
 
 
 def replace_rewrites(db: Database, rewrites: Sequence[Rewrite]) -> None:
@@ -105,7 +105,7 @@ def replace_rewrites(db: Database, rewrites: Sequence[Rewrite]) -> None:
     db.conn.execute("DELETE FROM caption WHERE kind = 'rewritten' AND decided_at IS NULL")
     decided_sources = decided_captions(db)  # a person may have decided while a model was at work
     db.conn.executemany(
-        # Two captions of one moment may become the same words: the first one stands for both.
+        # Two captions of one moment may become the same text: only the first is stored.
         "INSERT OR IGNORE INTO caption "
         "(moment_id, text, kind, source_caption_id, rule_version, attempts, similarity, accepted, reason) "
         "VALUES (?, ?, 'rewritten', ?, ?, ?, ?, ?, ?)",
@@ -246,7 +246,7 @@ def last_decision(db: Database, lead: AnnotatorId) -> TakenDecision | None:
     """Return this lead's last decision that was not taken back; None if there is none."""
     row = db.conn.execute(
         f"SELECT c.caption_id, trim(s.text), iif(c.accepted, c.text, NULL) FROM {_WITH_SOURCE} "
-        # Of captions decided together an accepted one tells: another may only stand behind it.
+        # Of captions decided together, an accepted one shows the decision: others may be rejected as duplicates.
         "WHERE c.decided_by = ? ORDER BY c.decided_at DESC, c.accepted DESC, c.caption_id LIMIT 1",
         [lead],
     ).fetchone()
@@ -265,7 +265,7 @@ def take_back(db: Database, caption_id: int) -> int:
         )
     ]
     db.conn.executemany(
-        # Had another caption of its moment got the same words meanwhile, this one takes their place.
+        # If another caption of the moment has the same text by now, this one replaces it.
         "UPDATE OR REPLACE caption SET accepted = 0, decided_at = NULL, decided_by = NULL, "
         "text = coalesce(proposal, text), rule_version = coalesce(proposal_version, rule_version), "
         "proposal = NULL, proposal_version = NULL WHERE caption_id = ?",
@@ -349,7 +349,7 @@ def correct(db: Database, caption_id: int, text: str, *, at: float) -> bool:
         [text, caption_id, caption_id],
     )
     db.conn.execute(
-        # Later rewriting leaves alone what a person wrote.
+        # Later runs of rewriting keep texts that a person wrote.
         "UPDATE caption SET text = ?, proposal = CASE WHEN kind = 'rewritten' THEN coalesce(proposal, text) END, "
         "proposal_version = CASE WHEN kind = 'rewritten' THEN coalesce(proposal_version, rule_version) END, "
         "rule_version = CASE WHEN kind = 'rewritten' THEN ? ELSE rule_version END, "

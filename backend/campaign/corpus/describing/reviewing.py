@@ -241,7 +241,7 @@ def take_back_description(project: Project, lead: Lead, key: str, *, now: float)
         if row.made_caption and caption_id is not None and not reviewed.drop_caption(db, caption_id):
             raise ProjectError(said("a rewrite or a query already uses its caption, so this cannot be undone"))
         if row.made_moment and moment_id is not None:
-            reviewed.drop_moment(db, moment_id)  # with captions of others it stays
+            reviewed.drop_moment(db, moment_id)  # it stays if it has other captions
         events.note(db, DESCRIPTION_TAKEN_BACK, lead, f"description:{key}", now=now, what=what)
     return what
 

@@ -47,7 +47,7 @@ def description_problem(start_s: float, end_s: float, sentence: str, duration_s:
             end_s=end_s,
             start_s=start_s,
         )
-    # Times are those of frames, and the last one ends where the video does.
+    # Frame times are floats, so the last frame may end a rounding error after the video.
     if end_s > duration_s + 1e-6:
         return said(
             "the end ({end_s:.2f} s) is after the end of the video ({duration_s:.2f} s): mark it again",
@@ -92,7 +92,7 @@ def sentence_notes(sentence: str, cast: dict[str, str], known: Known) -> list[st
     past = next((word for word in words if word.lower() in _PAST), None)
     if past is not None:
         notes.append(said('"{past}" tells of the past: write what happens now.', past=past))
-    # Some scripts part no words.
+    # In some scripts, words are not separated.
     if sentence.isascii() and 0 < len(words) < _FEWEST_WORDS:
         notes.append(said("This says very little: who does what?"))
     return notes

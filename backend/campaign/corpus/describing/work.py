@@ -112,7 +112,7 @@ def describe_work(project: Project, person: Annotator) -> DescribeWork:
 def author_view(
     project: Project, db: Database, person: Annotator, rows: Sequence[DescriptionRow]
 ) -> list[MyDescription]:
-    """Return a person's own descriptions as their author sees them, each with hints."""
+    """Return descriptions as their author, `person`, sees them, each with hints."""
     if not rows:
         return []
     names, known = usable_name_mapping(project), known_words()
@@ -185,7 +185,7 @@ def _video_clip(project: Project, db: Database, video: str) -> ClipJob:
                 why=said("no video file known; import the corpus again with --videos FOLDER"),
             )
         )
-    # No moment of the project, so that the doctor knows it from one.
+    # This clip shows no moment of the project: `predicted` lets the doctor distinguish it.
     return predicted(clip_job(project.clips, project.source(facts), 0.0, facts.duration_s, facts.sha256))
 
 
@@ -275,7 +275,7 @@ def _store_event(store: Store, person: Annotator, event: DescribeEvent, *, now: 
                 since = descriptions.first_open_for(db, me)
                 work = work_time(db, me, event.active_ms, event.elapsed_ms, since=since, now=now)
                 descriptions.write(db, event, tidy(event.sentence), video_id, me, work, at=now)
-            elif row is not None:  # also once more: an event that left no trace would count when it is sent again
+            elif row is not None:  # recorded even if withdrawn already, so that sending the event again changes nothing
                 descriptions.withdraw(db, row.description_id, me, event.key, at=now)
             return None
         log.record(

@@ -101,7 +101,7 @@ def import_file(
             unmeasured.append(moment)
             continue
         if fault := outside(moment.start_s, moment.end_s, duration_s, parsed.end_slack_s):
-            # Of a damaged or broken-off video nobody knows how long it was: the moment may be right.
+            # The original length of a damaged or truncated video is unknown, so the moment may be right.
             (cut_off if moment.video in facts and facts[moment.video].damage else faulty).append((moment, fault))
             continue
         late += moment.end_s > duration_s and moment.video in facts

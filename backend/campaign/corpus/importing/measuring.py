@@ -160,7 +160,7 @@ def found_again(
         if path in taken or len(found) == len(contents):
             continue
         with suppress(OSError, VideoUnreadable, StorageUnavailable):
-            # Nobody knows the size of a video that was taken in before sizes were kept: it stands under 0.
+            # Videos imported before sizes were stored are listed under size 0.
             fitting = [by_sha256 for by_sha256 in (names.get(size_of(path)), names.get(0)) if by_sha256]
             for source in {source_at(path, fps) for fps in rates} if fitting else ():
                 matches = next(
@@ -217,7 +217,7 @@ def register_folder(
         facts = measured.facts[file_name]
         name, moved = file_name, names_by_content.get(facts.sha256)
         if moved in known and moved not in names.values() and moved not in taken:
-            name = moved  # the project's video under another name or in another folder
+            name = moved  # this file is the project's video, renamed or moved
         if why := _refusal_reason(name, facts.sha256, known, names_by_content):
             problems.append(_file_problem(videos, paths[file_name], why))
         else:

@@ -54,7 +54,7 @@ def external_ids(db: Database) -> dict[str, tuple[str, float, float, str]]:
 def count_new(
     db: Database, moments: Iterable[CaptionedMoment], new_names: Mapping[str, str] | None = None
 ) -> tuple[int, int, int]:
-    """Count the videos, moments and captions that the project lacks.
+    """Return how many videos, moments and captions among `moments` the project lacks.
 
     `new_names` maps names of the project's videos to those that they are about to get.
     """

@@ -102,7 +102,7 @@ def check(
     good: list[CaptionedMoment] = []
     faulty: list[tuple[CaptionedMoment, Fault]] = []
     for moment in moments:
-        # Another line may know the duration where this one does not say it.
+        # Another line may give the duration if this one does not.
         known = durations.get(moment.video)
         faults = list(_faults(moment, known.duration_s if known else None, end_slack_s))
         if not is_visible(moment.video):

@@ -126,7 +126,7 @@ def _rows(db: Database, where: str, values: Sequence[object]) -> list[MomentRow]
 @cache
 def _used_sql() -> str:
     """Return an SQL condition: a row of any table points to a moment `m`."""
-    # Not correlated: read once, whatever indexes there are.
+    # These subqueries are not correlated, so each runs only once, with or without an index.
     users = (
         f"m.moment_id IN (SELECT {column} FROM {table} WHERE {column} IS NOT NULL)"
         for table, column in sqlite.references_to("moment")

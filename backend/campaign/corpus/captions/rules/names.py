@@ -79,8 +79,8 @@ def _prepared(mapping: tuple[tuple[str, str], ...]) -> Prepared:
     letter = rf"[\w{marks()}]"
     titles = rf"(?:(?:{'|'.join(sorted(TITLES))})\.?\s+)*"
     before = rf"(?P<adjective>[Aa]n?\s+{ADJECTIVE}\s+)|(?:[Tt]he|[Aa]n?)\s+"
-    # Not inside `Mary-Ann` or `O'Brien`, yet before `'s` and before `-like`.
-    # Most words are passed over by their first letter.
+    # A name does not match inside `Mary-Ann` or `O'Brien`, but before `'s` and `-like`.
+    # The lookahead skips most words by their first letter, which is faster.
     first = "".join(re.escape(initial) for initial in sorted({word[0] for word in [*phrases, *TITLES, *"AaTt"]}))
     left, right = rf"(?=[{first}])(?<!{letter})(?<!\w[-'’])", rf"(?!{letter})(?!-[A-ZÀ-ÖØ-ÞΑ-ΩА-Я])"
     pattern = re.compile(

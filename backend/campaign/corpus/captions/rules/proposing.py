@@ -24,7 +24,7 @@ LIKE_A_NAME = 10
 RARELY_SMALL = 50
 """A name must occur capitalised at least this many times as often as in lower case."""
 
-_READINGS = 3  # so many times every caption is gone through
+_READINGS = 3  # how many times every caption is read, for progress
 _TITLE_SIGNS = {**dict.fromkeys(("Mrs", "Ms", "Miss", "Madam", "Aunt"), WOMAN), **dict.fromkeys(("Mr", "Sir"), MAN)}
 _PRONOUN = re.compile(r"(?<!\w)(?:(she|hers?|herself)|(?:he|him|his|himself))(?!\w)", re.IGNORECASE)
 _TITLE = re.compile(rf"(?<!\w)({'|'.join(sorted(TITLES))})(?:\.\s*|\s+)\Z")
@@ -257,6 +257,6 @@ def _in_lower_case(
                 continue
             if _acts(text, start, end) and not _NO_PERSON_AFTER.search(text, 0, start):
                 captions_of[word].append(text)
-            else:  # `a car chase` is no Chase
+            else:  # `a car chase` is not a person called Chase
                 del rare[word]
     return {small: (replacements[name], list(dict.fromkeys(captions_of[small]))) for small, name in rare.items()}

@@ -119,7 +119,7 @@ def _group(
     if _KIN_BEFORE.search(before) or _ALREADY_COUNTED.search(before) or _LISTED_BEFORE.search(before):
         return None
     if not _CLAUSE_START.search(before) and _VERB_AFTER.match(text, end):
-        return None  # `Ross hugs Rachel and Joey waves`: the last one does something else
+        return None  # `Ross hugs Rachel and Joey waves`: the last one has a verb of their own
     return PeopleGroup(start, end, group_phrase(nouns, alike=alike))
 
 

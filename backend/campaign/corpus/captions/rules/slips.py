@@ -151,7 +151,7 @@ class Slips:
         gap_after = text[match.end() : after.start() if after else len(text)]
         follows = "" if after is None or not _CLAUSE_ENDS.isdisjoint(gap_after) else after[0].lower()
         if (not previous or previous in _BEFORE_SUBJECT) and _is_third_person(follows, speech(follows)):
-            return base in readings.get("NOUN", (base,))  # no plural: `bags hang`
+            return base in readings.get("NOUN", (base,))  # a plural is no name: `bags hang`
         if base not in readings.get("NOUN", ()) or base not in readings.get("VERB", (base,)):
             return False
         if base in _WITHOUT_ARTICLE or not readings.keys().isdisjoint({"ADV", "AUX"}):

@@ -311,7 +311,7 @@ def _no_other_word(bases: list[str], known: Known) -> bool:
     sure = [not known.is_word(key(base)) or (known.parts_of_speech is None and not base.islower()) for base in bases]
     if len(bases) == 1:
         return sure[0] and (small[0] or len(bases[0]) > _SHORT)
-    # `walks past Howard` holds no `Past Howard`.
+    # `walks past Howard` does not contain the name `Past Howard`.
     return any(sure) and (all(small) or not any(a and not b for a, b in zip(small, sure, strict=True)))
 
 

@@ -263,6 +263,6 @@ def _drop(db: Database, table: str, row_id: int) -> bool:
     try:
         with db.atomic():
             db.conn.execute(f"DELETE FROM {table} WHERE {table}_id = ?", [row_id])
-    except sqlite3.IntegrityError:  # whatever table it is that points here
+    except sqlite3.IntegrityError:  # another table refers to the row
         return False
     return True
