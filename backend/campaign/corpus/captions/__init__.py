@@ -1,1 +1,1 @@
-"""Imprecise captions."""
+"""Captions in use: rewrite them, decide on rewrites, and correct them."""

@@ -1,4 +1,4 @@
-"""Correct captions in use, as long as nobody was handed a pair of theirs.
+"""Correct captions in use, as long as no pair of theirs was handed out.
 
 *Reads* captions, queries, pairs, seats, events. *Writes* caption, query, events.
 """
@@ -17,7 +17,7 @@ from backend.store import events
 from backend.store.connection import reading, writing
 
 LONGEST_CAPTION = 1000
-"""Signs of a corrected caption."""
+"""The most characters that a corrected caption may have."""
 
 
 @in_charge
@@ -31,7 +31,7 @@ def count_accepted_captions(project: Project, by: Lead | Operator, search: str =
 def accepted_captions(
     project: Project, by: Lead | Operator, search: str = "", *, first: int = 0, most: int = 25
 ) -> list[AcceptedCaption]:
-    """Return a page of the captions in use: at most `most` from the given one on, counted from 0."""
+    """Return a page of the captions in use: at most `most`, starting at number `first`, counted from 0."""
     with reading(project.store) as db:
         return rows.accepted_captions(db, search, first, most)
 
@@ -50,9 +50,9 @@ def accepted_caption(
 def correct_caption(
     project: Project, lead: Lead, caption_id: int, text: str, reason: str, *, seen: str, now: float
 ) -> None:
-    """Give a caption another text. A query that was drawn in its words gets the same text.
+    """Give a caption another text. A query drawn from the caption with the same text gets the new text too.
 
-    Candidates keep the similarity that they were chosen by.
+    Candidates keep the similarity by which they were chosen.
 
     Args:
         project: the project.
@@ -60,21 +60,21 @@ def correct_caption(
         caption_id: which caption.
         text: its text from now on.
         reason: why, for the record.
-        seen: the text that the lead had before them.
+        seen: the text that the lead had on screen.
         now: seconds since 1970.
 
     Raises:
-        Overtaken: it has another text by now, or is gone.
-        ProjectError: a pair of it was handed out, or the text cannot stand.
+        Overtaken: the caption has another text by now, or is gone.
+        ProjectError: a pair of it was handed out, or the text is empty, too long, unchanged, taken, or has a name.
     """
-    wanted, reason = tidy(text), tidy(reason)
-    if not wanted:
+    new_text, reason = tidy(text), tidy(reason)
+    if not new_text:
         raise ProjectError(said("The caption is empty. Write what happens in the clip."))
-    if len(wanted) > LONGEST_CAPTION:
+    if len(new_text) > LONGEST_CAPTION:
         raise ProjectError(
             said(
                 "The caption has {length} characters. Use at most {longest}.",
-                length=len(wanted),
+                length=len(new_text),
                 longest=LONGEST_CAPTION,
             )
         )
@@ -84,11 +84,11 @@ def correct_caption(
             raise Overtaken(said("Somebody else changed this caption. Check it before you correct it."))
         if caption.fixed:
             raise ProjectError(said("Annotators already have pairs of this caption, so its text is fixed."))
-        if wanted == caption.text:
+        if new_text == caption.text:
             raise ProjectError(said("The caption already has this text. Change it, then save."))
-        if caption.published and (names := names_in(wanted, name_mapping_of(project), {})):
+        if caption.published and (names := names_in(new_text, name_mapping_of(project), {})):
             raise ProjectError(said("The caption still has a name: {names}. Replace it.", names=", ".join(names)))
-        if not rows.correct(db, caption_id, wanted, at=now):
+        if not rows.correct(db, caption_id, new_text, at=now):
             raise ProjectError(said("Another caption of this moment, or another query, already has this text."))
-        payload = {"before": caption.text, "text": wanted, "reason": reason}
+        payload = {"before": caption.text, "text": new_text, "reason": reason}
         events.note(db, CAPTION_CORRECTED, lead, f"caption:{caption_id}", now=now, **payload)

@@ -1,7 +1,7 @@
-"""Decide about rewrites that wait for a person: on the page Captions, or in the file of a command.
+"""Decide on rewrites that wait for a person, on the page Captions or with a file for a command.
 
-*Reads* rewritten captions, queries. *Writes* rewritten captions, events. The person's words count, whatever the rewrite
-check says of them, except that no name of the mapping may be left; later runs of `rewriting` leave them alone.
+*Reads* rewritten captions, queries. *Writes* rewritten captions, events. A person's words are accepted without the
+rewrite check, but they may not contain a name of the name mapping. Later runs of `rewriting` keep these decisions.
 """
 
 from collections.abc import Mapping
@@ -36,7 +36,7 @@ from backend.store import events
 from backend.store.connection import Database, Store, reading, writing
 
 AHEAD = 30
-"""How many waiting rewrites a page is given at once."""
+"""How many waiting rewrites a page gets at once."""
 
 
 def require_no_queries(db: Database) -> None:
@@ -47,13 +47,13 @@ def require_no_queries(db: Database) -> None:
 
 @lead_only
 def rewrite_queue(project: Project, lead: Lead) -> RewriteQueue:
-    """Return the first `AHEAD` rewrites that wait for a lead, with the counts of all."""
+    """Return the first `AHEAD` rewrites that wait for a lead, and the counts of all rewrites."""
     with reading(project.store) as db:
         counts = rows.counts(db)
         return RewriteQueue(
             counts=counts,
             items=tuple(WaitingRewrite(*row, *differences(row[2], row[3])) for row in rows.waiting(db, AHEAD)),
-            last=rows.last_of(db, lead.annotator_id),
+            last=rows.last_decision(db, lead.annotator_id),
             fixed=rows.any_query(db),
             then=steps.drawing(project.folder) if counts.rewritten else steps.rewriting(project.folder),
         )
@@ -67,15 +67,15 @@ def waiting_rewrites(project: Project) -> list[tuple[str, str, str]]:
 
 @in_charge
 def rewrite_summary(project: Project, by: Lead | Operator) -> RewriteSummary:
-    """Return TVR-Ranking's Table 3 for a project: replacement words with counts, words a caption before and after."""
+    """Return TVR-Ranking's Table 3 for a project: replacement words with counts, and mean words a caption."""
     return summary(rows.accepted_texts(project.store.db))
 
 
 @lead_only
 def decide_rewrite(project: Project, lead: Lead, caption_id: int, text: str | None, *, now: float) -> None:
-    """Accept a rewrite that waits, in these words, or reject it: then it makes no query.
+    """Accept a waiting rewrite with this text, or reject it. A rejected rewrite makes no query.
 
-    The decision is for all captions with the same published text. The same decision sent again changes nothing.
+    The decision covers all captions with the same published text. Sending the same decision again changes nothing.
 
     Args:
         project: the project.
@@ -85,35 +85,35 @@ def decide_rewrite(project: Project, lead: Lead, caption_id: int, text: str | No
         now: seconds since 1970.
 
     Raises:
-        Overtaken: another decision stands already.
+        Overtaken: there is another decision already, or the rewrite passes the check by now.
         ProjectError: no such rewrite, an empty text, a name of the mapping in it, or queries were drawn.
     """
-    wanted = None if text is None else " ".join(text.split())
+    new_text = None if text is None else " ".join(text.split())
     with writing(project.store) as db:
         require_no_queries(db)
-        found = rows.find(db, caption_id)
-        if found is None:
+        rewrite = rows.decision_row(db, caption_id)
+        if rewrite is None:
             raise ProjectError(said("this rewrite is gone, because the captions were rewritten again: reload the page"))
-        if _stands(found, lead, wanted, now=now):
+        if _already_decided(rewrite, lead, new_text, now=now):
             return
-        if wanted is not None and (problem := _problem(name_mapping_of(project), wanted)):
+        if new_text is not None and (problem := _text_problem(name_mapping_of(project), new_text)):
             raise ProjectError(problem)
-        _decide(project.store, found.published, wanted, at=now, by=lead.annotator_id)
+        _record_decision(project.store, rewrite.published, new_text, at=now, by=lead.annotator_id)
 
 
 @lead_only
 def take_back_rewrite(project: Project, lead: Lead, *, now: float) -> TakenDecision:
-    """Take back this lead's last decision: the rewrite waits again, with the words that it waited with.
+    """Take back this lead's last decision, so that the rewrite waits again with its earlier text.
 
     Returns:
         The decision that was taken back.
 
     Raises:
-        ProjectError: they have decided nothing, or queries were drawn.
+        ProjectError: the lead has decided nothing, or queries were drawn.
     """
     with writing(project.store) as db:
         require_no_queries(db)
-        last = rows.last_of(db, lead.annotator_id)
+        last = rows.last_decision(db, lead.annotator_id)
         if last is None:
             raise ProjectError(said("you have no decision to take back"))
         captions = rows.take_back(db, last.caption_id)
@@ -124,13 +124,13 @@ def take_back_rewrite(project: Project, lead: Lead, *, now: float) -> TakenDecis
 
 @commands_only
 def accept_rewrites(project: Project, file: Path, *, now: float) -> int:
-    """Accept waiting rewrites as a CSV file with the columns `caption` and `rewrite` says; for the command line.
+    """Accept waiting rewrites from a CSV file with the columns `caption` and `rewrite`; for the command line.
 
     Returns:
         How many waiting rewrites were decided.
 
     Raises:
-        InputError: every row that cannot be taken; nothing was taken then.
+        InputError: every row that cannot be accepted; then no row is accepted.
         ProjectError: queries were drawn already.
     """
     require_no_queries(project.store.db)
@@ -138,14 +138,14 @@ def accept_rewrites(project: Project, file: Path, *, now: float) -> int:
     problems = list(table.problems)
     mapping = name_mapping_of(project)
     decided = 0
-    taken: dict[str, tuple[int, str]] = {}
+    first_rows: dict[str, tuple[int, str]] = {}
     with writing(project.store):
         for row, caption, text in zip(table.rows, table.columns["caption"], table.columns["rewrite"], strict=True):
-            wanted = tidy(text)
-            if problem := _problem(mapping, wanted):
+            new_text = tidy(text)
+            if problem := _text_problem(mapping, new_text):
                 problems.append(Problem(file.name, row, problem))
-            elif (before := taken.setdefault(caption.strip(), (row, wanted))) != (row, wanted):
-                if before[1] != wanted:
+            elif (before := first_rows.setdefault(caption.strip(), (row, new_text))) != (row, new_text):
+                if before[1] != new_text:
                     problems.append(
                         Problem(
                             file.name,
@@ -155,19 +155,19 @@ def accept_rewrites(project: Project, file: Path, *, now: float) -> int:
                             ),
                         )
                     )
-            elif not (found := _decide(project.store, caption.strip(), wanted, at=now, by=None)):
+            elif not (count := _record_decision(project.store, caption.strip(), new_text, at=now, by=None)):
                 problems.append(
                     Problem(file.name, row, said("no rewrite of this caption waits for a decision: remove the row"))
                 )
             else:
-                decided += found
+                decided += count
         if problems:
             raise InputError(sorted(problems, key=lambda problem: problem.row or 0))
     return decided
 
 
-def _decide(store: Store, published: str, text: str | None, *, at: float, by: AnnotatorId | None) -> int:
-    """Record a decision with its event; how many captions it is about, 0 if none waits."""
+def _record_decision(store: Store, published: str, text: str | None, *, at: float, by: AnnotatorId | None) -> int:
+    """Record a decision and its event, and return how many captions it covers; 0 if none waits."""
     with writing(store) as db:
         captions = rows.decide(db, published, text, at=at, by=by)
         if captions:
@@ -182,35 +182,39 @@ def _decide(store: Store, published: str, text: str | None, *, at: float, by: An
     return captions
 
 
-def _problem(mapping: Mapping[str, str], text: str) -> str:
-    """Why a person's words cannot stand, or an empty text."""
+def _text_problem(mapping: Mapping[str, str], text: str) -> str:
+    """Return why a person's text cannot be accepted, or an empty text."""
     if not text:
         return said("the rewrite is empty: write what a searcher might type, or reject it")
     names = names_in(text, mapping, {})
     return said("the rewrite still has a name: {names}", names=", ".join(names)) if names else ""
 
 
-def _stands(found: DecisionRow, lead: Lead, wanted: str | None, *, now: float) -> bool:
-    """Whether this very decision stands already; raises where another one does."""
-    if found.decided_at is None and not found.accepted:
+def _already_decided(rewrite: DecisionRow, lead: Lead, new_text: str | None, *, now: float) -> bool:
+    """Return whether this same decision was made already.
+
+    Raises:
+        Overtaken: another decision was made, or the rewrite passes the check by now.
+    """
+    if rewrite.decided_at is None and not rewrite.accepted:
         return False
-    text = found.text if found.accepted else None
-    if found.decided_by == lead.annotator_id and (None if text is None else " ".join(text.split())) == wanted:
+    text = rewrite.text if rewrite.accepted else None
+    if rewrite.decided_by == lead.annotator_id and (None if text is None else " ".join(text.split())) == new_text:
         return True
-    if found.decided_at is None:
+    if rewrite.decided_at is None:
         raise Overtaken(said("this rewrite now passes the check, so it needs no decision"))
     who = (
         said("You", _context="by")
-        if found.decided_by == lead.annotator_id
-        else found.lead or said("A command", _context="by")
+        if rewrite.decided_by == lead.annotator_id
+        else rewrite.lead or said("A command", _context="by")
     )
-    what = said("rejected it") if text is None else said("accepted “{given}”", given=text)
+    decision = said("rejected it") if text is None else said("accepted “{given}”", given=text)
     raise Overtaken(
         said(
             "{who} {what} for “{published}” {when}",
             who=who,
-            what=what,
-            published=found.published,
-            when=ago(now - found.decided_at),
+            what=decision,
+            published=rewrite.published,
+            when=ago(now - rewrite.decided_at),
         )
     )

@@ -1,8 +1,8 @@
 """Values of rewriting: protocols of rewriters and taggers, rewrites, decisions, and word-by-word differences. Pure.
 
-Differences are told word by word, whoever wrote the rewrite: for the eye, and counted as the paper's Table 3. Words are
-letters and digits with hyphens and apostrophes between them; a possessive `'s` and every other sign stands for itself,
-so that `Rachel's` which became `a woman's` tells of `a woman`.
+Texts are compared word by word, both for display and for the counts of the paper's Table 3. A word consists of letters
+and digits, with hyphens and apostrophes between them. A possessive `'s` and every other character count on their own,
+so that `Rachel's` changed to `a woman's` counts as `a woman`.
 """
 
 import re
@@ -19,13 +19,13 @@ from backend.core.progress import Steps
 
 _WORD = re.compile(r"['’]s\b|\w+(?:['’-](?!s\b)\w+)*|[^\w\s]")
 MOST_WORDS = 300
-"""Longer texts are not compared word by word: that takes time that grows with the cube of their length."""
+"""Longer texts are not compared word by word, because the time needed grows with the cube of their length."""
 _ARTICLES = frozenset({"a", "an", "the", "another"})
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Some of a text, as it stands there; `changed` if these words are not in the other text at this place."""
+    """A part of a text. `changed` means that the other text has other words at this place."""
 
     text: str
     changed: bool
@@ -33,10 +33,10 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class RewriteSummary:
-    """What rewriting did to the captions that make queries.
+    """How rewriting changed the captions that queries are drawn from.
 
-    `replacements` are the words that were put in the place of others, in lower case, with their counts, the most
-    frequent first. `words_before` and `words_after` are means of the words of a caption, split at white space.
+    `replacements` are the words that took the place of others, in lower case, with their counts, the most frequent
+    first. `words_before` and `words_after` are mean numbers of words a caption, split at white space.
     """
 
     captions: int
@@ -47,7 +47,10 @@ class RewriteSummary:
 
 
 def differences(before: str, after: str) -> tuple[tuple[Piece, ...], tuple[Piece, ...]]:
-    """Both texts in pieces, which joined are the texts again. Beyond `MOST_WORDS` all words count as changed.
+    """Cut both texts into pieces that mark the words that differ.
+
+    The pieces of a text, joined, are the text again. In texts of more than `MOST_WORDS` words, all words count as
+    changed.
 
     >>> before, after = differences("Amy's cat naps.", "A woman's cat naps.")
     >>> [piece.text for piece in (*before, *after) if piece.changed]
@@ -62,15 +65,16 @@ def differences(before: str, after: str) -> tuple[tuple[Piece, ...], tuple[Piece
 
 
 def summary(rewritten: Iterable[tuple[str, str, int]]) -> RewriteSummary:
-    """Table 3 of TVR-Ranking, from the texts alone, so that it holds for rules, models and people.
+    """Compute Table 3 of TVR-Ranking from the texts alone, so that it works for rules, models and people.
 
-    An article that stayed before new words belongs to them: `The Castle` which became `The man` tells of `the man`.
+    An article that is kept before new words counts as part of them: `The Castle` changed to `The man` counts as `the
+    man`.
 
     Args:
         rewritten: (published text, imprecise text, how many captions have both).
     """
     captions = changed = before_words = after_words = 0
-    found = Counter[str]()
+    phrases = Counter[str]()
     for before, after, count in rewritten:
         captions += count
         before_words += count * len(before.split())
@@ -78,27 +82,27 @@ def summary(rewritten: Iterable[tuple[str, str, int]]) -> RewriteSummary:
         if before != after:
             changed += count
             for phrase in _replacements(before, after):
-                found[phrase] += count
+                phrases[phrase] += count
     return RewriteSummary(
         captions=captions,
         changed=changed,
         words_before=before_words / captions if captions else 0.0,
         words_after=after_words / captions if captions else 0.0,
-        replacements=tuple(sorted(found.items(), key=lambda item: (-item[1], item[0]))),
+        replacements=tuple(sorted(phrases.items(), key=lambda item: (-item[1], item[0]))),
     )
 
 
 def _replacements(before: str, after: str) -> Iterator[str]:
-    """The phrases of `after` that stand in the place of words of `before`."""
+    """Yield the phrases of `after` that took the place of words of `before`."""
     old, new = _words(before), _words(after)
     for _, from_, to, start, end in _changes(before, after, old, new):
-        there = [after[slice(*span)].casefold() for span in new[start:end]]
-        gone = [before[slice(*span)].casefold() for span in old[from_:to]]
-        if there == gone:  # at most a capital came or went
+        new_words = [after[slice(*span)].casefold() for span in new[start:end]]
+        old_words = [before[slice(*span)].casefold() for span in old[from_:to]]
+        if new_words == old_words:  # only capitals changed
             continue
-        if start and (article := after[slice(*new[start - 1])].casefold()) in _ARTICLES and there:
-            there.insert(0, article)
-        if phrase := " ".join(word for word in there if word[0].isalnum()):
+        if start and (article := after[slice(*new[start - 1])].casefold()) in _ARTICLES and new_words:
+            new_words.insert(0, article)
+        if phrase := " ".join(word for word in new_words if word[0].isalnum()):
             yield phrase
 
 
@@ -111,7 +115,7 @@ def _changes(
 ) -> Sequence[tuple[str, int, int, int, int]]:
     if max(len(old), len(new)) > MOST_WORDS:
         return [] if before == after else [("replace", 0, len(old), 0, len(new))]
-    # Most captions are short and keep most of their words, yet a word may occur often: nothing is taken for junk.
+    # Without autojunk, because frequent words of a caption matter too.
     matcher = SequenceMatcher(
         None, [before[slice(*span)] for span in old], [after[slice(*span)] for span in new], autojunk=False
     )
@@ -119,7 +123,7 @@ def _changes(
 
 
 def _pieces(text: str, changed: list[tuple[int, int]]) -> tuple[Piece, ...]:
-    """The text cut at the spans that changed, which are in order."""
+    """Cut a text at the spans that changed, which are in order."""
     edges = [0, *(edge for span in changed for edge in span), len(text)]
     pieces = (Piece(text[start:end], number % 2 == 1) for number, (start, end) in enumerate(pairwise(edges)))
     return tuple(piece for piece in pieces if piece.text)
@@ -127,9 +131,9 @@ def _pieces(text: str, changed: list[tuple[int, int]]) -> tuple[Piece, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What a rewriter took from an endpoint; all 0 for rules.
+    """How many requests and tokens a rewriter used at an endpoint; all 0 for rules.
 
-    `untold` is how many of the `requests` were answered without saying how many tokens they took.
+    `untold` counts the `requests` for which the endpoint reported no token counts.
     """
 
     requests: int = 0
@@ -139,9 +143,9 @@ class Usage:
 
     @classmethod
     def of_request(cls, tokens_in: int | None, tokens_out: int | None) -> "Usage":
-        """Of one request, whose tokens are None where the endpoint does not tell."""
-        told = tokens_in is not None and tokens_out is not None
-        return cls(1, tokens_in or 0, tokens_out or 0, 0 if told else 1)
+        """Return the usage of one request; its token counts are None if the endpoint does not report them."""
+        has_counts = tokens_in is not None and tokens_out is not None
+        return cls(1, tokens_in or 0, tokens_out or 0, 0 if has_counts else 1)
 
     def __add__(self, other: "Usage") -> "Usage":
         return Usage(
@@ -152,7 +156,7 @@ class Usage:
         )
 
     def cost(self, price_in: float, price_out: float) -> float:
-        """By prices a million tokens; of the requests that told theirs.
+        """Return the cost at these prices for a million tokens; requests without reported tokens cost nothing.
 
         >>> Usage(3, 2_000_000, 500_000).cost(0.15, 0.60)
         0.6
@@ -161,53 +165,57 @@ class Usage:
 
 
 class Rewriter(Protocol):
-    """Turns captions into imprecise ones, in one attempt or in several.
+    """Rewrites captions as imprecise captions, in one attempt or several.
 
-    Every caption gets the first attempt; each further one is for those whose rewrite the check refused.
+    Every caption gets the first attempt. Each further attempt is for captions whose rewrite failed the rewrite check.
     """
 
     @property
     def attempts(self) -> int:
-        """How many attempts there are, 1 or more."""
+        """The number of attempts, 1 or more."""
         ...
 
     @property
     def usage(self) -> Usage:
-        """What was taken from an endpoint so far by this very object."""
+        """The usage of an endpoint by this object so far."""
         ...
 
     @property
     def usage_ever(self) -> Usage:
-        """The same with all earlier runs of these versions in this project."""
+        """The usage of an endpoint by all runs of these versions in this project."""
         ...
 
     def version(self, attempt: int) -> str:
-        """The rule version that rewrites of this attempt (from 1) carry: equal for equal rules or model, only then."""
+        """Return the rule version for rewrites of an attempt, counted from 1.
+
+        Two versions are equal exactly if the rules or the model are equal.
+        """
         ...
 
     def rewrite(self, texts: Sequence[str], attempt: int, *, progress: Steps | None = None) -> list[str]:
-        """The rewrite of each of these distinct texts, in their order; empty where there is none of any use."""
+        """Return a rewrite of each of these distinct texts, in their order; empty where there is no usable one."""
         ...
 
 
 class Tagger(Protocol):
-    """Finds names of people in sentences by a model."""
+    """Finds names of people in sentences with a model."""
 
     @property
     def identity(self) -> str:
-        """Which model it is."""
+        """The name of the model."""
         ...
 
     def names(self, texts: Sequence[str], *, progress: Steps | None = None) -> list[tuple[str, ...]]:
-        """For each text the names of people in it, in order of appearance."""
+        """Return the names of people in each text, in order of appearance."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class CastLine:
-    """A line of `cast.csv`: a name and what it becomes; empty while nobody has said, the name itself where it stays.
+    """A line of `cast.csv`: a name and its replacement.
 
-    `captions` is how many hold it, as text: people may have written the line.
+    `becomes` is empty while the name is undecided, and the name itself if the name stays. `captions` is how many
+    captions contain the name, as text, because people may have written the line.
     """
 
     name: str
@@ -218,9 +226,9 @@ class CastLine:
 
 @dataclass(frozen=True, slots=True)
 class RewriteCounts:
-    """Imprecise captions by what became of them; `accepted`, `waiting` and `rejected` add up to all of them.
+    """Imprecise captions by their status; `accepted`, `waiting` and `rejected` add up to all of them.
 
-    `by_hand` are those of the accepted that a person wrote, `retried` those of all that took more than one attempt.
+    `by_hand` counts accepted ones that a person wrote. `retried` counts all that took more than one attempt.
     """
 
     accepted: int
@@ -231,16 +239,16 @@ class RewriteCounts:
 
     @property
     def rewritten(self) -> int:
-        """How many there are at all."""
+        """The number of all imprecise captions."""
         return self.accepted + self.waiting + self.rejected
 
 
 @dataclass(frozen=True, slots=True)
 class WaitingRewrite:
-    """A rewrite that the rules or a model could not do well enough: a lead decides about it.
+    """A rewrite that failed the rewrite check and waits for a lead's decision.
 
-    `captions` is how many captions have these very words: one decision is for all of them. `caption_id` is the first.
-    `before` and `after` are the two texts in pieces, with those marked that differ.
+    `captions` is how many captions have the same published text: one decision covers them all. `caption_id` is the
+    first. `before` and `after` are the two texts in pieces, with the differences marked.
     """
 
     caption_id: int
@@ -254,7 +262,7 @@ class WaitingRewrite:
 
 @dataclass(frozen=True, slots=True)
 class TakenDecision:
-    """What a lead decided about the captions with one published text; `text` is None if they rejected the rewrite."""
+    """A lead's decision on the captions with one published text; `text` is None if the lead rejected the rewrite."""
 
     caption_id: int
     published: str
@@ -263,9 +271,9 @@ class TakenDecision:
 
 @dataclass(frozen=True, slots=True)
 class RewriteQueue:
-    """The queue as a lead sees it: the first that wait, and the lead's own last decision, which they may take back.
+    """The rewrites that wait for a lead: the first ones, and the lead's last decision, which can be taken back.
 
-    `fixed` once queries were drawn: then nothing of it can be decided any more. `then` is the command that comes next.
+    `fixed` means that queries were drawn, so nothing can be decided any more. `then` is the command that comes next.
     """
 
     counts: RewriteCounts
@@ -277,10 +285,10 @@ class RewriteQueue:
 
 @dataclass(frozen=True, slots=True)
 class AcceptedCaption:
-    """A caption in use, of a moment of a video.
+    """A caption in use, with its moment of a video.
 
-    `published` is the text that it was rewritten from; empty if it is as published. `fixed` once a pair of its moment
-    or of its query was handed out: then its text cannot be corrected any more.
+    `published` is the text that it was rewritten from; empty if the caption is as published. `fixed` means that a pair
+    of its moment or its query was handed out, so its text cannot be corrected any more.
     """
 
     caption_id: int
@@ -294,7 +302,7 @@ class AcceptedCaption:
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """One correction of a caption: when (seconds since 1970), by whom, and both texts."""
+    """A correction of a caption: when (seconds since 1970), by whom, both texts, and the reason."""
 
     at: float
     by: str
@@ -320,6 +328,6 @@ CAPTIONS_REWRITTEN = Event(
 REWRITE_DECIDED = Event("rewrite_decided", EventGroup.MATERIAL, _rewrite_words)
 """published, text: null if it was rejected, captions: how many had the published text"""
 REWRITE_TAKEN_BACK = Event("rewrite_taken_back", EventGroup.MATERIAL, said("took back the decision on “{published}”"))
-"""published, text, captions, as it was decided"""
+"""published, text, captions: those of the decision"""
 CAPTION_CORRECTED = Event("caption_corrected", EventGroup.MATERIAL, said("corrected “{before}” to “{text}”"))
 """before, text, reason"""

@@ -1,8 +1,8 @@
-"""Propose, read and correct the name mapping: which generic phrase takes the place of each character name.
+"""Propose, read and correct the name mapping, which gives each character name its generic phrase.
 
-*Reads* published captions, `[cast]` of reelrank.toml and `cast.csv`. *Writes* `cast.csv`: a proposal that people
-correct. A name whose `becomes` is empty there is undecided, and captions that hold it wait; a name whose `becomes` is
-the name itself stays as it is. What `[cast]` says takes precedence over the file.
+*Reads* published captions, `[cast]` of reelrank.toml and `cast.csv`. *Writes* `cast.csv`: a proposal for people to
+correct. If `becomes` of a name is empty there, the name is undecided, and captions that contain it wait. If `becomes`
+is the name itself, the name stays in the captions. `[cast]` takes precedence over the file.
 """
 
 import importlib
@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 
 from backend.campaign.corpus.captions.model import CastLine
-from backend.campaign.corpus.captions.rules.names import contradictions, is_said
+from backend.campaign.corpus.captions.rules.names import clashes_with, contradictions
 from backend.campaign.corpus.captions.rules.proposing import MAN, PERSON, WOMAN, Proposed, propose
 from backend.campaign.corpus.captions.rules.spelling import Known, tidy
 from backend.campaign.corpus.importing import rows as corpus
@@ -33,35 +33,37 @@ from backend.core.text_files import csv_text, read_csv
 from backend.store.files import arriving
 
 _SAMPLE = 2000
-"""Captions that are looked at to tell their language."""
+"""About how many captions are read to recognise their language."""
 _WORD = re.compile(r"[^\W\d_]+")
 
 ENGLISH_COUNTS = 3
-"""A list of an English-speaking country says as much about a name as three others."""
+"""How many other lists a list of an English-speaking country counts as."""
 CLEAR = 0.75
-"""From this share of the lists on, a name is a woman's or a man's; below, it is just a person's."""
+"""The share of lists from which a name counts as a woman's or a man's; below it, a person's."""
 
 
 def known_words(vocabulary: frozenset[str] = frozenset(), texts: Sequence[str] = ()) -> Known:
-    """Return what is known of words: first names, ordinary words, a vocabulary, and a lexicon.
+    """Return the word knowledge that the rules use: first names, ordinary words, a vocabulary, and a lexicon.
 
     Args:
-        vocabulary: of an encoder.
-        texts: the captions. The lexicon is of English: it is left out where they read as another language.
+        vocabulary: the words of an encoder.
+        texts: the captions. The lexicon is of English, so it is left out if they read as another language.
     """
     words = (word.lower() for text in texts[:: max(1, len(texts) // _SAMPLE)] for word in _WORD.findall(text))
-    return Known(first_names(), _ordinary(), vocabulary, lexicon.english if lexicon.reads_english(words) else None)
+    return Known(
+        first_names(), _ordinary_words(), vocabulary, lexicon.english if lexicon.reads_english(words) else None
+    )
 
 
 @cache
 def first_names() -> dict[str, str]:
-    """What each first name becomes: `a woman`, `a man`, or `a person` where the lists disagree.
+    """Return what each first name becomes: `a woman`, `a man`, or `a person` where the lists disagree.
 
-    Names of scripts without capitals are left out: there, no word is noticed as a name.
+    Names in scripts without capitals are left out, because the rules recognise names by their capitals.
     """
     from faker.providers import person
 
-    women, men, unsaid = Counter[str](), Counter[str](), set[str]()
+    women, men, neutral = Counter[str](), Counter[str](), set[str]()
     for module in pkgutil.iter_modules(person.__path__):
         if not module.ispkg:
             continue
@@ -70,28 +72,28 @@ def first_names() -> dict[str, str]:
         for counts, key in ((women, "first_names_female"), (men, "first_names_male")):
             for name in _names(getattr(provider, key, ())):
                 counts[name] += weight
-        unsaid |= _names(getattr(provider, "first_names", ()))
-    return {name: _kind(women[name], men[name]) for name in {*women, *men, *unsaid}}
+        neutral |= _names(getattr(provider, "first_names", ()))
+    return {name: _kind(women[name], men[name]) for name in {*women, *men, *neutral}}
 
 
 @cache
-def _ordinary() -> frozenset[str]:
+def _ordinary_words() -> frozenset[str]:
     from faker.providers.lorem.en_US import Provider
 
     return frozenset(Provider.word_list)
 
 
 def _names(listed: object) -> set[str]:
-    """The names of one list that are one word with a capital; what is no list (some are made on demand) has none."""
+    """Return the names in a list that are one capitalised word; none for provider attributes that are no list."""
     names = listed if isinstance(listed, Iterable) else ()
     return {name for name in names if isinstance(name, str) and len(name) > 2 and name.isalpha() and name[0].isupper()}
 
 
 def _kind(women: int, men: int) -> str:
-    said = women + men
-    if said and women / said >= CLEAR:
+    listed = women + men
+    if listed and women / listed >= CLEAR:
         return "a woman"
-    return "a man" if said and men / said >= CLEAR else "a person"
+    return "a man" if listed and men / listed >= CLEAR else "a person"
 
 
 CAST_FILE = "cast.csv"
@@ -100,7 +102,7 @@ _COLUMNS = ("name", "becomes", "count", "example")
 
 @dataclass(frozen=True, slots=True)
 class CastReport:
-    """What stands in the file now: its lines by what they become, and those that are new, the most frequent first."""
+    """The contents of `cast.csv`: how many names become what, and which names are new, the most frequent first."""
 
     file: Path
     names: int
@@ -129,17 +131,17 @@ class _Line:
 
 
 def name_mapping_of(project: Project) -> dict[str, str]:
-    """Return what each name becomes, by `[cast]` and, beneath it, by `cast.csv`.
+    """Return what each name becomes: by `[cast]`, else by `cast.csv`.
 
     Raises:
-        InputError: every line that cannot be used, and every name whose words another name would change again.
+        InputError: every line that cannot be used, and every name whose replacement contains a name to be replaced.
     """
     lines = _lines(project)
     return _mapping(project, {line.name: line.becomes for line in lines}, {line.name: line.row for line in lines})
 
 
 def _mapping(project: Project, becomes: Mapping[str, str], rows: Mapping[str, int]) -> dict[str, str]:
-    """The mapping of lines that stand in these rows; see `name_mapping_of`."""
+    """Return the mapping of lines, given the row of each name; see `name_mapping_of`."""
     written = {tidy(name): tidy(words) for name, words in project.settings.cast.items()}
     mapping = {name: words for name, words in becomes.items() if words} | written
     problems = [
@@ -155,7 +157,7 @@ def _mapping(project: Project, becomes: Mapping[str, str], rows: Mapping[str, in
 
 @in_charge
 def propose_cast(project: Project, by: Lead | Operator, *, progress: Progress | None = None) -> CastReport:
-    """Add the names of the published captions that the mapping lacks to `cast.csv`, each with a guess what it becomes.
+    """Add to `cast.csv` the names of published captions that the mapping lacks, each with a guess at what it becomes.
 
     Raises:
         ProjectError: there are no captions.
@@ -170,12 +172,12 @@ def propose_cast(project: Project, by: Lead | Operator, *, progress: Progress | 
             )
         )
     lines, mapping = _lines(project), name_mapping_of(project)
-    # Proposed whatever is there, so that the same captions say the same again.
-    there, phrases = {*mapping, *(line.name for line in lines)}, {*mapping.values()}
+    # Names are proposed from all captions and filtered afterwards, so that a second run proposes the same.
+    known_names, phrases = {*mapping, *(line.name for line in lines)}, {*mapping.values()}
     new = [
-        found
-        for found in propose(texts, known_words(texts=texts), named(progress, said("reading captions")))
-        if found.name not in there and not any(is_said(found.name, phrase) for phrase in phrases)
+        proposal
+        for proposal in propose(texts, known_words(texts=texts), named(progress, said("reading captions")))
+        if proposal.name not in known_names and not any(clashes_with(proposal.name, phrase) for phrase in phrases)
     ]
     cells = [*(line.cells for line in lines), *((p.name, p.becomes, str(p.count), p.example) for p in new)]
     path = project.folder / CAST_FILE
@@ -189,23 +191,23 @@ def cast_lines(project: Project, by: Lead | Operator) -> tuple[CastLine, ...]:
     """Return the lines of `cast.csv`, in its order; none if there is no such file.
 
     Raises:
-        InputError: it cannot be used as it is.
+        InputError: the file cannot be used as it is.
     """
     return tuple(CastLine(line.name, line.becomes, *line.cells[2:]) for line in _lines(project))
 
 
 @in_charge
 def correct_cast(project: Project, by: Lead | Operator, becomes: Mapping[str, str]) -> None:
-    """Write what names become into `cast.csv`; a name that has no line gets one, and all other lines stay.
+    """Write what names become into `cast.csv`. A name without a line gets one, and all other lines stay.
 
     Raises:
-        InputError: with these words the mapping cannot be used; the file stays as it was.
+        InputError: the mapping could not be used with these words; the file stays as it was.
     """
-    said = {tidy(name): tidy(words) for name, words in becomes.items()}
+    corrections = {tidy(name): tidy(words) for name, words in becomes.items()}
     lines = _lines(project)
-    cells = [(a, said.pop(line.name, b), c, d) for line in lines for a, b, c, d in [line.cells]]
+    cells = [(a, corrections.pop(line.name, b), c, d) for line in lines for a, b, c, d in [line.cells]]
     rows = {line.name: line.row for line in lines}
-    cells += [(name, words, "", "") for name, words in said.items()]
+    cells += [(name, words, "", "") for name, words in corrections.items()]
     _mapping(project, {tidy(cell[0]): tidy(cell[1]) for cell in cells}, rows)
     _write(project.folder / CAST_FILE, cells)
 
@@ -231,17 +233,17 @@ def _report(path: Path, cells: Sequence[tuple[str, str, str, str]], new: Sequenc
 
 
 def _lines(project: Project) -> list[_Line]:
-    """The lines of `cast.csv`; none if there is no such file.
+    """Return the lines of `cast.csv`; none if there is no such file.
 
     Raises:
-        InputError: not CSV, no such columns, a line without a name, a name that stands there twice.
+        InputError: the file is not CSV, lacks a column, or has a line without a name or a name twice.
     """
     path = project.folder / CAST_FILE
     if not path.exists():
         return []
     data = bytes_of(path)
     if not data.decode("utf-8-sig", "replace").strip().count("\n"):
-        return []  # nobody was found, or all lines were taken out
+        return []  # no names were found, or all lines were removed
     table = read_csv(data, CAST_FILE, _COLUMNS[:2], _COLUMNS[2:])
     empty = [""] * len(table.rows)
     columns = [table.columns.get(name, empty) for name in _COLUMNS]

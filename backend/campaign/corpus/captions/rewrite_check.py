@@ -1,4 +1,4 @@
-"""Check rewrites: each has to mean what its caption means, and to name nobody, whoever or whatever wrote it."""
+"""Check that rewrites keep the meaning of their captions and contain no names, whoever or whatever wrote them."""
 
 import math
 import re
@@ -22,7 +22,7 @@ from backend.language.endpoint import PROMPT_VERSION, Endpoint, Reply
 from backend.store.connection import Store, writing
 
 MIN_SIMILARITY = 0.4
-"""Cosine below which a rewrite has lost its original (TVR-Ranking: the same floor, by SimCSE)."""
+"""The cosine below which a rewrite has lost the meaning of its original (TVR-Ranking: the same floor, by SimCSE)."""
 
 _WORD = re.compile(r"\w+")
 
@@ -31,9 +31,9 @@ NO_ANSWER = said("there is no usable rewrite")
 
 @dataclass(frozen=True, slots=True)
 class RewriteVerdict:
-    """The result for one rewrite: it is accepted if there is no reason against it.
+    """The check's result for one rewrite: it is accepted if there is no reason against it.
 
-    `similarity` is the cosine of rewrite and original, None where there is no rewrite.
+    `similarity` is the cosine of rewrite and original, None if there is no rewrite.
     """
 
     similarity: float | None
@@ -46,11 +46,11 @@ class RewriteCheck:
 
     Attributes:
         encoder: measures similarity.
-        embeddings: folder where its vectors are kept.
-        mapping: names and what they become; a name that becomes itself is no person.
+        embeddings: the folder where its vectors are kept.
+        mapping: names and what they become; a name that becomes itself is not a person.
         unknown: probable names in the originals that the mapping lacks.
-        tagger: finds names by a model; without one, the mapping, capitals and lists decide.
-        known: lists that tell a name where a capital only opens a sentence, and the lexicon.
+        tagger: finds names with a model; without one, the mapping, capitals and lists decide.
+        known: the lexicon, and lists that recognise names at the start of a sentence, where every word is capitalised.
     """
 
     encoder: Encoder
@@ -63,86 +63,91 @@ class RewriteCheck:
     def examine(
         self, originals: Sequence[str], rewrites: Sequence[str], *, progress: Progress | None = None
     ) -> list[RewriteVerdict]:
-        """Check each rewrite against the original in the same place; an empty rewrite is none."""
-        given = [number for number, text in enumerate(rewrites) if text]
-        before, after = [originals[number] for number in given], [rewrites[number] for number in given]
+        """Check each rewrite against the original at the same position; an empty text counts as no rewrite."""
+        numbers = [number for number, text in enumerate(rewrites) if text]
+        before, after = [originals[number] for number in numbers], [rewrites[number] for number in numbers]
         vectors = encode_cached(
             self.encoder, [*before, *after], self.embeddings, progress=named(progress, said("encoding"))
         )
-        similarity = np.einsum("ij,ij->i", vectors[: len(given)], vectors[len(given) :]).tolist()
+        similarity = np.einsum("ij,ij->i", vectors[: len(numbers)], vectors[len(numbers) :]).tolist()
         verdicts = [RewriteVerdict(None, (NO_ANSWER,))] * len(rewrites)
-        names_left = self._names(before, after, progress)
+        names_left = self._names_left(before, after, progress)
         slips = Slips(self.mapping, self.known, originals)
-        for number, score, text, names in zip(given, similarity, after, names_left, strict=True):
+        for number, score, text, names in zip(numbers, similarity, after, names_left, strict=True):
             reasons = [said("it still has a name: {names}", names=", ".join(names))] if names else []
-            told = {key_of(name) for name in names}
-            if maybe := [word for word in slips(text) if key_of(word) not in told]:
-                reasons.append(said("it may have a name: {names}", names=", ".join(maybe)))
+            reported = {key_of(name) for name in names}
+            if suspects := [word for word in slips(text) if key_of(word) not in reported]:
+                reasons.append(said("it may have a name: {names}", names=", ".join(suspects)))
             if score < MIN_SIMILARITY:
-                down = math.floor(score * 100) / 100  # rounded, it might say that 0.40 is below 0.4
+                down = math.floor(score * 100) / 100  # rounding might show 0.40 for a score below 0.4
                 reasons.append(
                     said("similarity {similarity:.2f} is below {least}", similarity=down, least=MIN_SIMILARITY)
                 )
             verdicts[number] = RewriteVerdict(score, tuple(reasons))
         return verdicts
 
-    def _names(
+    def _names_left(
         self, originals: Sequence[str], texts: Sequence[str], progress: Progress | None
     ) -> list[tuple[str, ...]]:
-        """The names left in each text, by the mapping, by capitals, and by the tagger where there is one."""
-        suspects = {*self.unknown, *self._brought_in(originals, texts)}
+        """Return the names left in each text, found by the mapping, by capitals, and by the tagger if there is one."""
+        suspects = {*self.unknown, *self._added_names(originals, texts)}
         mapping = NameMapping(self.mapping)
-        found = [names_in(text, mapping, suspects, self.known) for text in texts]
+        names_left = [names_in(text, mapping, suspects, self.known) for text in texts]
         if self.tagger is None:
-            return found
+            return names_left
         nobody = {name for name, phrase in self.mapping.items() if name == phrase}
         tagged = self.tagger.names(texts, progress=named(progress, said("looking for names")))
         return [
-            (*names, *(name for name in more if name not in nobody and not any(name in known for known in names)))
-            for names, more in zip(found, tagged, strict=True)
+            (
+                *names,
+                *(name for name in tagged_names if name not in nobody and not any(name in known for known in names)),
+            )
+            for names, tagged_names in zip(names_left, tagged, strict=True)
         ]
 
-    def _brought_in(self, originals: Sequence[str], texts: Sequence[str]) -> set[str]:
-        """Probable names that no original has: a language model may put in names of its own."""
-        said = {word for text in originals for word in _WORD.findall(text)}
-        new = {word for text in texts for word in _WORD.findall(text) if word not in said and not word.islower()}
-        if not new:
+    def _added_names(self, originals: Sequence[str], texts: Sequence[str]) -> set[str]:
+        """Return probable names that no original has: a language model may add names of its own."""
+        original_words = {word for text in originals for word in _WORD.findall(text)}
+        new_words = {
+            word for text in texts for word in _WORD.findall(text) if word not in original_words and not word.islower()
+        }
+        if not new_words:
             return set()
         probable = unknown_names([*originals, *texts], self.mapping, self.known)
-        return {name for name in probable if said.isdisjoint(_WORD.findall(name))}
+        return {name for name in probable if original_words.isdisjoint(_WORD.findall(name))}
 
 
 class ByModel:
-    """Rewrites through an endpoint; satisfies `Rewriter`."""
+    """Rewrites with a language model at an endpoint; satisfies `Rewriter`."""
 
     def __init__(self, store: Store, endpoint: Endpoint, *, now: float) -> None:
         self.store = store
         self.endpoint = endpoint
         self.now = now
         self.usage = Usage()
-        """What this object's requests took."""
+        """The usage of this object's requests."""
 
     @property
     def attempts(self) -> int:
-        """One a temperature."""
+        """The number of temperatures: there is one attempt for each."""
         return len(self.endpoint.temperatures)
 
     @property
     def usage_ever(self) -> Usage:
-        """What the requests of all runs of these versions took."""
+        """The usage of all runs of these versions."""
         return captions_rows.endpoint_usage(
             self.store.db, [self.version(attempt) for attempt in range(1, self.attempts + 1)]
         )
 
     def version(self, attempt: int) -> str:
-        """Model, prompt and temperature, such as `openai:gpt-4o-mini prompt-1 t=0.2`."""
+        """Return model, prompt and temperature, such as `openai:gpt-4o-mini prompt-1 t=0.2`."""
         return f"openai:{self.endpoint.model} {PROMPT_VERSION} t={self.endpoint.temperatures[attempt - 1]:g}"
 
     def rewrite(self, texts: Sequence[str], attempt: int, *, progress: Steps | None = None) -> list[str]:
-        """Return the stored answers, and those of the endpoint to all other texts.
+        """Return the stored answer for each text, or ask the endpoint if there is none.
 
         Raises:
-            EndpointUnavailable: the endpoint failed for good; what it answered before is kept.
+            EndpointUnavailable: the endpoint failed for good; answers received before are kept.
         """
         version = self.version(attempt)
         answers = captions_rows.kept_answers(self.store.db, version)

@@ -2,8 +2,8 @@
 
 *Reads* published captions. *Writes* rewritten captions and one event. A rewriter (rules, or a language model) rewrites
 each distinct text once. A rewrite that passes the rewrite check is accepted; the others get the rewriter's next
-attempt. After the last attempt a rewrite waits for a person, with the reasons: they add the missing name to the name
-mapping and run the command again, or decide by hand. What a person decided is never asked for again.
+attempt. After the last attempt, a rewrite waits for a person, with the reasons: they add the missing name to the name
+mapping and run the command again, or decide by hand. Captions that a person decided on are not rewritten again.
 """
 
 from collections import Counter
@@ -40,12 +40,12 @@ from backend.store.connection import writing
 
 @dataclass(frozen=True, slots=True)
 class RewriteReport:
-    """What became of the captions: `at_once`, `after_retry`, `waiting` and `decided` add up to all of them.
+    """The result of rewriting: `at_once`, `after_retry`, `waiting` and `decided` add up to all captions.
 
-    `decided` are those that a person had decided on before, in whatever words.
-    `texts` are the distinct texts that were rewritten, and `changed` how many captions got other words. `unknown`
-    are probable names that the mapping lacks, the most frequent first. `usage` is what this run took from an
-    endpoint, `usage_ever` what all runs of the same model, prompt and temperatures took.
+    `decided` are captions that a person had decided on before.
+    `texts` is the number of distinct texts that were rewritten, and `changed` how many captions got other words.
+    `unknown` are probable names that the mapping lacks, the most frequent first. `usage` is this run's use of an
+    endpoint, `usage_ever` that of all runs with the same model, prompt and temperatures.
     """
 
     captions: int
@@ -61,15 +61,15 @@ class RewriteReport:
 
     @property
     def accepted(self) -> int:
-        """Accepted by the rewrite check, at the first attempt or a later one."""
+        """The number that passed the rewrite check, at the first attempt or a later one."""
         return self.at_once + self.after_retry
 
 
 @dataclass(frozen=True, slots=True)
 class ByRules:
-    """Rewrite by the rules with a name mapping, in one attempt; satisfies `Rewriter`.
+    """Rewrites by rules with a name mapping, in one attempt; satisfies `Rewriter`.
 
-    `people` says how several people are put, `known` which names in lower case are no words.
+    `people` says how several people are written. `known` says which lower-case names are also ordinary words.
     """
 
     mapping: Mapping[str, str]
@@ -78,21 +78,21 @@ class ByRules:
 
     @property
     def attempts(self) -> int:
-        """One: the same rules would say the same again."""
+        """One, because the same rules always give the same result."""
         return 1
 
     @property
     def usage(self) -> Usage:
-        """Nothing: no endpoint is asked."""
+        """No usage, because no endpoint is asked."""
         return Usage()
 
     @property
     def usage_ever(self) -> Usage:
-        """Nothing either."""
+        """No usage, because no endpoint is asked."""
         return Usage()
 
     def version(self, attempt: int = 1) -> str:
-        """Return the name of the rules with how people are put and the mapping they are used with."""
+        """Return the version of the rules, how several people are written, and a digest of the mapping."""
         digest = blake2b(repr(sorted(self.mapping.items())).encode(), digest_size=4).hexdigest()
         return f"{RULES_VERSION}+{self.people}+cast-{digest}"
 
@@ -103,8 +103,8 @@ class ByRules:
 
 
 @dataclass(frozen=True, slots=True)
-class _Made:
-    """The last rewrite of one text, the attempt it came from, and what the rewrite check said."""
+class _Outcome:
+    """The last rewrite of one text, the attempt it came from, and the verdict of the rewrite check."""
 
     text: str
     attempt: int
@@ -126,15 +126,15 @@ def rewrite_captions(
     """Rewrite every published caption that no person decided on, replacing earlier rewrites.
 
     Args:
-        project: with captions.
+        project: the project, with captions.
         by: who rewrites; their name goes on record.
         endpoint: a language model that rewrites; None for the rules with the project's name mapping.
-        rewriter: what rewrites in place of both.
+        rewriter: a rewriter to use instead of both.
         encoder: measures how similar a rewrite is to its caption; None for the project's.
-        tagger: finds names by a model, beside the mapping and capitals; None for that of the project's settings, if
-            they name one.
+        tagger: finds names with a model, in addition to the mapping and capitals; None for the one in the project's
+            settings, if they name one.
         now: seconds since 1970.
-        progress: called with (what is done, done, all).
+        progress: called with (current step, done, all).
 
     Raises:
         ProjectError: there are no captions, or queries were drawn from the earlier rewrites already.
@@ -143,7 +143,7 @@ def rewrite_captions(
         EncoderUnavailable: the encoder cannot be found.
     """
     if endpoint:
-        language.require(endpoint)  # before the encoder is loaded
+        language.require(endpoint)  # checked before the encoder is loaded, which takes long
     store, settings = project.store, project.settings.rewrite
     encoder = encoder or load_encoder(project)
     if tagger is None and settings.ner:
@@ -162,27 +162,27 @@ def rewrite_captions(
     known = known_words(encoder.vocabulary(), originals)
     if rewriter is None:
         rewriter = ByModel(store, endpoint, now=now) if endpoint else ByRules(mapping, settings.people, known)
-    decided = rows.decided(store.db)
+    decided = rows.decided_captions(store.db)
     unknown = unknown_names(originals, mapping, known)
     check = RewriteCheck(encoder, project.embeddings, mapping, unknown, tagger, known)
-    open_ones = [caption for caption in captions if caption.caption_id not in decided]
-    made = _made([_original(caption) for caption in open_ones], rewriter, check, progress)
-    rewrites = [_rewrite(caption, made[_original(caption)], rewriter) for caption in open_ones]
+    undecided = [caption for caption in captions if caption.caption_id not in decided]
+    outcomes = _rewrite_all([_original(caption) for caption in undecided], rewriter, check, progress)
+    rewrites = [_rewrite_row(caption, outcomes[_original(caption)], rewriter) for caption in undecided]
     accepted = Counter(rewrite.attempts for rewrite in rewrites if rewrite.accepted)
     report = RewriteReport(
         captions=len(captions),
-        texts=len(made),
+        texts=len(outcomes),
         changed=sum(rewrite.text != _original(rewrite.source) for rewrite in rewrites),
         at_once=accepted[1],
         after_retry=accepted.total() - accepted[1],
         waiting=len(rewrites) - accepted.total(),
-        decided=len(captions) - len(open_ones),
+        decided=len(captions) - len(undecided),
         unknown=tuple(unknown.most_common()),
         usage=rewriter.usage,
         usage_ever=rewriter.usage_ever,
     )
     with writing(store) as db:
-        require_no_queries(db)  # a model takes its time
+        require_no_queries(db)  # queries may have been drawn while a model was at work
         rows.replace_rewrites(db, rewrites)
         payload = {
             "rule_version": rewriter.version(1),
@@ -194,39 +194,39 @@ def rewrite_captions(
     return report
 
 
-def _made(
+def _rewrite_all(
     originals: Sequence[str], rewriter: Rewriter, check: RewriteCheck, progress: Progress | None
-) -> dict[str, _Made]:
-    """Each distinct original with its rewrite: the first that passes the check, else the last attempt's."""
-    made: dict[str, _Made] = {}
-    asked = list(dict.fromkeys(originals))
+) -> dict[str, _Outcome]:
+    """Map each distinct original to its first rewrite that passes the check, or else its last."""
+    outcomes: dict[str, _Outcome] = {}
+    remaining = list(dict.fromkeys(originals))
     for attempt in range(1, rewriter.attempts + 1):
-        what = said("rewriting") if attempt == 1 else said("attempt {number}", number=attempt)
-        texts = rewriter.rewrite(asked, attempt, progress=named(progress, what))
-        verdicts = check.examine(asked, texts, progress=progress)
-        made |= {
-            original: _Made(text, attempt, verdict)
-            for original, text, verdict in zip(asked, texts, verdicts, strict=True)
+        step = said("rewriting") if attempt == 1 else said("attempt {number}", number=attempt)
+        texts = rewriter.rewrite(remaining, attempt, progress=named(progress, step))
+        verdicts = check.examine(remaining, texts, progress=progress)
+        outcomes |= {
+            original: _Outcome(text, attempt, verdict)
+            for original, text, verdict in zip(remaining, texts, verdicts, strict=True)
         }
-        asked = [original for original in asked if made[original].verdict.reasons]
-        if not asked:
+        remaining = [original for original in remaining if outcomes[original].verdict.reasons]
+        if not remaining:
             break
-    return made
+    return outcomes
 
 
-def _rewrite(caption: CaptionRow, made: _Made, rewriter: Rewriter) -> Rewrite:
-    """The row of one caption; where there is no answer, the caption's own words wait for a person."""
+def _rewrite_row(caption: CaptionRow, outcome: _Outcome, rewriter: Rewriter) -> Rewrite:
+    """Return the row of one caption. If there is no rewrite, the caption's own text waits for a person."""
     return Rewrite(
         source=caption,
-        text=made.text or _original(caption),
-        rule_version=rewriter.version(made.attempt),
-        attempts=made.attempt,
-        similarity=made.verdict.similarity,
-        accepted=not made.verdict.reasons,
-        reason=joined("; ", made.verdict.reasons),
+        text=outcome.text or _original(caption),
+        rule_version=rewriter.version(outcome.attempt),
+        attempts=outcome.attempt,
+        similarity=outcome.verdict.similarity,
+        accepted=not outcome.verdict.reasons,
+        reason=joined("; ", outcome.verdict.reasons),
     )
 
 
 def _original(caption: CaptionRow) -> str:
-    """The text of a published caption without the stray spaces that published texts keep."""
+    """Return the text of a published caption without the stray spaces that published texts keep."""
     return caption.text.strip()

@@ -1,4 +1,4 @@
-"""Store rewritten captions, what language models answered, and what people decided: the only SQL of this feature."""
+"""SQL for rewritten captions, the stored answers of language models, and people's decisions."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -23,10 +23,10 @@ BY_HAND = "by-hand"
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """An imprecise caption, made from `source`; not accepted ones wait for a person, with the reason.
+    """An imprecise caption made from `source`. One that is not accepted waits for a person, with the reason.
 
-    `rule_version` names the rules or the model, `attempts` how many it took. `similarity` is None where the rewriter
-    had no answer and the text is the caption's own.
+    `rule_version` names the rules or the model. `attempts` is how many it took. `similarity` is None if the rewriter
+    had no answer, so that the text is the caption's own.
     """
 
     source: CaptionRow
@@ -39,22 +39,25 @@ class Rewrite:
 
 
 def searchable_captions(db: Database) -> list[CaptionRow]:
-    """What candidates are searched in: the accepted rewrite of a caption, else the caption as published."""
+    """Return the captions to search for candidates: accepted rewrites, and published captions that have none."""
     return captions_where(
         db,
-        # Listed once: asked again for every caption, 100,000 took a quarter of an hour.
+        # NOT IN is computed once; a correlated query took a quarter of an hour for 100,000 captions.
         "(kind = 'rewritten' AND accepted = 1) OR (kind = 'published' AND caption_id NOT IN "
         "(SELECT source_caption_id FROM caption WHERE kind = 'rewritten' AND accepted = 1))",
     )
 
 
 def rewritten_captions(db: Database) -> list[CaptionRow]:
-    """The accepted imprecise captions: what queries are drawn from."""
+    """Return the accepted imprecise captions, from which queries are drawn."""
     return captions_where(db, "kind = 'rewritten' AND accepted = 1")
 
 
 def waiting_rewrites(db: Database) -> list[tuple[str, str, str]]:
-    """(published text, rewrite, reason) of what waits for a person: one a text, since a decision is about the text."""
+    """Return (published text, rewrite, reason) of each published text that waits for a person.
+
+    A text that several captions share is returned once, since a decision covers all of them.
+    """
     rows = db.conn.execute(
         "SELECT o.published, f.text, f.reason FROM (SELECT trim(s.text) AS published, min(c.caption_id) AS caption_id "
         "FROM caption c JOIN caption s ON s.caption_id = c.source_caption_id "
@@ -64,14 +67,14 @@ def waiting_rewrites(db: Database) -> list[tuple[str, str, str]]:
     return [(row[0], row[1], recalled(row[2])) for row in rows]
 
 
-def decided(db: Database) -> set[int]:
-    """The published captions (their ids) whose rewrite a person accepted, wrote or rejected."""
+def decided_captions(db: Database) -> set[int]:
+    """Return the ids of published captions whose rewrite a person accepted, wrote or rejected."""
     rows = db.conn.execute("SELECT source_caption_id FROM caption WHERE kind = 'rewritten' AND decided_at IS NOT NULL")
     return {row[0] for row in rows}
 
 
 def accepted_texts(db: Database) -> list[tuple[str, str, int]]:
-    """(published text, imprecise text, how many captions have both) of all accepted imprecise captions."""
+    """Return (published text, imprecise text, how many captions have both) of all accepted imprecise captions."""
     rows = db.conn.execute(
         "SELECT trim(s.text), c.text, count(*) FROM caption c JOIN caption s ON s.caption_id = c.source_caption_id "
         "WHERE c.kind = 'rewritten' AND c.accepted = 1 GROUP BY 1, 2 ORDER BY min(c.caption_id)"
@@ -80,10 +83,10 @@ def accepted_texts(db: Database) -> list[tuple[str, str, int]]:
 
 
 def released_captions(db: Database) -> dict[MomentId, str] | None:
-    """The caption of every moment as a release may show it: its first accepted imprecise one.
+    """Return the caption of every moment that a release may show: its first accepted imprecise one.
 
-    None if no caption was rewritten. A moment whose captions all wait or were rejected is not in it: published words
-    may hold names.
+    Return None if no caption was rewritten. Moments whose captions all wait or were rejected are left out, because
+    published texts may contain names.
     """
     if db.conn.execute("SELECT 1 FROM caption WHERE kind = 'rewritten' LIMIT 1").fetchone() is None:
         return None
@@ -91,18 +94,18 @@ def released_captions(db: Database) -> dict[MomentId, str] | None:
         "SELECT moment_id, text FROM caption WHERE kind = 'rewritten' AND accepted = 1 "
         "ORDER BY moment_id, source_caption_id DESC, caption_id DESC"
     )
-    return {MomentId(row[0]): row[1] for row in rows}  # the first comes last, and stays
+    return {MomentId(row[0]): row[1] for row in rows}  # the first caption comes last, so it is the one that stays
 
 
 def replace_rewrites(db: Database, rewrites: Sequence[Rewrite]) -> None:
-    """Put these imprecise captions in the place of all earlier ones, but for those that a person decided on.
+    """Replace all imprecise captions by these, except those that a person decided on.
 
-    No query may point at the earlier ones.
+    No query may point at the replaced ones.
     """
     db.conn.execute("DELETE FROM caption WHERE kind = 'rewritten' AND decided_at IS NULL")
-    theirs = decided(db)  # a person may have decided while a model was at work
+    decided_sources = decided_captions(db)  # a person may have decided while a model was at work
     db.conn.executemany(
-        # Two captions of one moment may become the same words: the first one stands for both.
+        # Two captions of one moment may become the same text: only the first is stored.
         "INSERT OR IGNORE INTO caption "
         "(moment_id, text, kind, source_caption_id, rule_version, attempts, similarity, accepted, reason) "
         "VALUES (?, ?, 'rewritten', ?, ?, ?, ?, ?, ?)",
@@ -112,18 +115,18 @@ def replace_rewrites(db: Database, rewrites: Sequence[Rewrite]) -> None:
                 *(r.similarity, int(r.accepted), kept(r.reason)),
             )
             for r in rewrites
-            if r.source.caption_id not in theirs
+            if r.source.caption_id not in decided_sources
         ),
     )
 
 
 def any_query(db: Database) -> bool:
-    """Whether queries were drawn: from then on the texts of captions are fixed."""
+    """Return whether queries were drawn; from then on, the texts of captions are fixed."""
     return db.conn.execute("SELECT 1 FROM query LIMIT 1").fetchone() is not None
 
 
 def kept_answers(db: Database, rewriter: str) -> dict[str, str]:
-    """What a rewriter of this version has answered so far: text -> rewrite, empty where nothing was of use."""
+    """Return the stored answers of a rewriter of this version: text -> rewrite, empty if no answer was usable."""
     return dict(db.conn.execute("SELECT text, answer FROM rewrite_answer WHERE rewriter = ?", [rewriter]).fetchall())
 
 
@@ -136,7 +139,7 @@ def keep_answers(
     *,
     at: float,
 ) -> None:
-    """Keep one request to `host`, its tokens in and out, and what was answered; the first answer to a text stays."""
+    """Store one request to `host`, its tokens in and out, and its answers. The first stored answer to a text stays."""
     request = added(
         db,
         "INSERT INTO rewrite_request (at, rewriter, host, tokens_in, tokens_out) VALUES (?, ?, ?, ?, ?) "
@@ -150,7 +153,7 @@ def keep_answers(
 
 
 def endpoint_usage(db: Database, rewriters: Sequence[str]) -> Usage:
-    """What all requests of these versions took, in whatever run."""
+    """Return the usage of all requests of these versions, in all runs."""
     row = db.conn.execute(
         "SELECT count(*), coalesce(sum(tokens_in), 0), coalesce(sum(tokens_out), 0), "
         "count(*) - count(tokens_in + tokens_out) FROM rewrite_request "
@@ -166,7 +169,7 @@ _WITH_SOURCE = "caption c JOIN caption s ON s.caption_id = c.source_caption_id"
 
 @dataclass(frozen=True, slots=True)
 class DecisionRow:
-    """A rewrite with its published text and what was decided about it; `lead` is None for the command line."""
+    """A rewrite with its published text and the decision on it; `lead` is None for the command line."""
 
     published: str
     text: str
@@ -177,7 +180,7 @@ class DecisionRow:
 
 
 def counts(db: Database) -> RewriteCounts:
-    """Imprecise captions by what became of them."""
+    """Count imprecise captions by their status."""
     row = db.conn.execute(
         "SELECT coalesce(sum(accepted), 0), coalesce(sum(attempts > 1), 0), "
         "coalesce(sum(accepted = 0 AND decided_at IS NULL), 0), coalesce(sum(accepted AND rule_version = ?), 0), "
@@ -188,7 +191,7 @@ def counts(db: Database) -> RewriteCounts:
 
 
 def waiting(db: Database, limit: int) -> list[tuple[int, int, str, str, str]]:
-    """(first caption, captions, published text, rewrite, reason) of the first published texts that wait."""
+    """Return (first caption, captions, published text, rewrite, reason) of the first published texts that wait."""
     return [
         (row[0], row[1], row[2], row[3], recalled(row[4]))
         for row in db.conn.execute(
@@ -201,8 +204,8 @@ def waiting(db: Database, limit: int) -> list[tuple[int, int, str, str, str]]:
     ]
 
 
-def find(db: Database, caption_id: int) -> DecisionRow | None:
-    """One rewrite."""
+def decision_row(db: Database, caption_id: int) -> DecisionRow | None:
+    """Return a rewrite with the decision on it; None if there is no such rewrite."""
     row = db.conn.execute(
         f"SELECT trim(s.text), c.text, c.accepted, c.decided_at, c.decided_by, a.name FROM {_WITH_SOURCE} "
         "LEFT JOIN annotator a ON a.annotator_id = c.decided_by WHERE c.caption_id = ?",
@@ -212,38 +215,38 @@ def find(db: Database, caption_id: int) -> DecisionRow | None:
 
 
 def decide(db: Database, published: str, text: str | None, *, at: float, by: AnnotatorId | None) -> int:
-    """Accept these words for every waiting rewrite of a published text, or reject them (None); how many waited.
+    """Accept this text for every waiting rewrite of a published text, or reject them (None). Return how many waited.
 
-    Of two captions of one moment that would get the same words the first one stands for both: the second is rejected.
+    If two captions of one moment would get the same text, only the first is accepted; the second is rejected.
     """
-    found = db.conn.execute(
+    waiting_captions = db.conn.execute(
         f"SELECT c.caption_id, c.moment_id, c.text FROM {_WITH_SOURCE} WHERE {_WAITS} AND trim(s.text) = ? "
         "ORDER BY c.caption_id",
         [published],
     ).fetchall()
-    for caption_id, moment_id, proposal in found:
-        stands = db.conn.execute(
+    for caption_id, moment_id, proposal in waiting_captions:
+        duplicate = db.conn.execute(
             "SELECT 1 FROM caption WHERE moment_id = ? AND kind = 'rewritten' AND accepted = 1 AND text = ?",
             [moment_id, text],
         ).fetchone()
         db.conn.execute(
             "UPDATE caption SET accepted = ?, decided_at = ?, decided_by = ? WHERE caption_id = ?",
-            [int(text is not None and stands is None), at, by, caption_id],
+            [int(text is not None and duplicate is None), at, by, caption_id],
         )
-        if text is not None and stands is None and text != " ".join(proposal.split()):
+        if text is not None and duplicate is None and text != " ".join(proposal.split()):
             db.conn.execute(
                 "UPDATE caption SET proposal = text, proposal_version = rule_version, text = ?, rule_version = ? "
                 "WHERE caption_id = ?",
                 [text, BY_HAND, caption_id],
             )
-    return len(found)
+    return len(waiting_captions)
 
 
-def last_of(db: Database, lead: AnnotatorId) -> TakenDecision | None:
-    """What this lead decided last, of all that stands."""
+def last_decision(db: Database, lead: AnnotatorId) -> TakenDecision | None:
+    """Return this lead's last decision that was not taken back; None if there is none."""
     row = db.conn.execute(
         f"SELECT c.caption_id, trim(s.text), iif(c.accepted, c.text, NULL) FROM {_WITH_SOURCE} "
-        # Of captions decided together an accepted one tells: another may only stand behind it.
+        # Of captions decided together, an accepted one shows the decision: others may be rejected as duplicates.
         "WHERE c.decided_by = ? ORDER BY c.decided_at DESC, c.accepted DESC, c.caption_id LIMIT 1",
         [lead],
     ).fetchone()
@@ -251,7 +254,7 @@ def last_of(db: Database, lead: AnnotatorId) -> TakenDecision | None:
 
 
 def take_back(db: Database, caption_id: int) -> int:
-    """Let everything wait again that was decided together with this caption; how many captions that are."""
+    """Put the rewrites decided together with this caption back to waiting, and return how many they are."""
     ids = [
         row[0]
         for row in db.conn.execute(
@@ -262,11 +265,11 @@ def take_back(db: Database, caption_id: int) -> int:
         )
     ]
     db.conn.executemany(
-        # Had another caption of its moment got the same words meanwhile, this one takes their place.
+        # If another caption of the moment has the same text by now, this one replaces it.
         "UPDATE OR REPLACE caption SET accepted = 0, decided_at = NULL, decided_by = NULL, "
         "text = coalesce(proposal, text), rule_version = coalesce(proposal_version, rule_version), "
         "proposal = NULL, proposal_version = NULL WHERE caption_id = ?",
-        [(one,) for one in ids],
+        [(row_id,) for row_id in ids],
     )
     return len(ids)
 
@@ -285,7 +288,7 @@ _HANDED_OUT = (
 
 def count_accepted(db: Database, search: str) -> int:
     """Count the captions in use whose text or video has all these words."""
-    where, words = _having(search)
+    where, words = _search_condition(search)
     row = db.conn.execute(
         "SELECT count(*) FROM caption c JOIN moment m USING (moment_id) JOIN video v USING (video_id) "
         f"WHERE ({_ACCEPTED}){where}",
@@ -296,27 +299,27 @@ def count_accepted(db: Database, search: str) -> int:
 
 def accepted_captions(db: Database, search: str, first: int, most: int) -> list[AcceptedCaption]:
     """Return a page of the captions in use, by video and time."""
-    where, words = _having(search)
+    where, words = _search_condition(search)
     order = "ORDER BY v.name, m.start_s, c.caption_id"
     page = (
         " AND c.caption_id IN (SELECT c.caption_id FROM caption c JOIN moment m USING (moment_id) "
         f"JOIN video v USING (video_id) WHERE ({_ACCEPTED}){where} {order} LIMIT ? OFFSET ?)"
     )
-    return _accepted(db, page, [*words, most, first], order)
+    return _accepted_where(db, page, [*words, most, first], order)
 
 
 def accepted_caption(db: Database, caption_id: int) -> AcceptedCaption | None:
-    """Return one caption in use; None if there is no such."""
-    return next(iter(_accepted(db, " AND c.caption_id = ?", [caption_id], "")), None)
+    """Return one caption in use; None if there is no such caption."""
+    return next(iter(_accepted_where(db, " AND c.caption_id = ?", [caption_id], "")), None)
 
 
-def _having(search: str) -> tuple[str, list[str]]:
+def _search_condition(search: str) -> tuple[str, list[str]]:
     words = search.split()
     where = " AND (c.text LIKE ? ESCAPE '!' OR v.name LIKE ? ESCAPE '!')" * len(words)
     return where, [containing(word) for word in words for _ in range(2)]
 
 
-def _accepted(db: Database, where: str, values: Sequence[object], rest: str) -> list[AcceptedCaption]:
+def _accepted_where(db: Database, where: str, values: Sequence[object], rest: str) -> list[AcceptedCaption]:
     rows = db.conn.execute(
         "SELECT c.caption_id, v.name, m.start_s, m.end_s, c.text, coalesce(o.text, ''), "
         f"CASE WHEN {_HANDED_OUT} THEN 1 ELSE 0 END FROM caption c JOIN moment m ON m.moment_id = c.moment_id "
@@ -328,7 +331,10 @@ def _accepted(db: Database, where: str, values: Sequence[object], rest: str) -> 
 
 
 def correct(db: Database, caption_id: int, text: str, *, at: float) -> bool:
-    """Give a caption, and the query that was drawn in its words, another text; False if another one has it already."""
+    """Give a caption, and the query drawn with the same text, another text.
+
+    Return False, and change nothing, if another caption of the moment or another query has the text already.
+    """
     taken = db.conn.execute(
         "SELECT 1 FROM caption c JOIN caption mine ON mine.caption_id = ? AND mine.moment_id = c.moment_id "
         "AND mine.kind = c.kind WHERE c.text = ? UNION ALL SELECT 1 FROM query WHERE text = ? AND EXISTS "
@@ -343,7 +349,7 @@ def correct(db: Database, caption_id: int, text: str, *, at: float) -> bool:
         [text, caption_id, caption_id],
     )
     db.conn.execute(
-        # Later rewriting leaves alone what a person wrote.
+        # Later runs of rewriting keep texts that a person wrote.
         "UPDATE caption SET text = ?, proposal = CASE WHEN kind = 'rewritten' THEN coalesce(proposal, text) END, "
         "proposal_version = CASE WHEN kind = 'rewritten' THEN coalesce(proposal_version, rule_version) END, "
         "rule_version = CASE WHEN kind = 'rewritten' THEN ? ELSE rule_version END, "
@@ -354,14 +360,14 @@ def correct(db: Database, caption_id: int, text: str, *, at: float) -> bool:
 
 
 def corrections(db: Database, caption_id: int) -> list[Correction]:
-    """Return what was corrected of a caption, the newest first."""
+    """Return the corrections of a caption, the newest first."""
     rows = db.conn.execute(
         "SELECT e.at, a.name, e.payload FROM event e LEFT JOIN annotator a ON a.annotator_id = e.actor "
         "WHERE e.subject = ? AND e.kind = ? ORDER BY e.event_id DESC",
         [f"caption:{caption_id}", CAPTION_CORRECTED.kind],
     )
     return [
-        Correction(row[0], row[1] or "", told["before"], told["text"], told["reason"])
+        Correction(row[0], row[1] or "", payload["before"], payload["text"], payload["reason"])
         for row in rows
-        for told in [json.loads(row[2])]
+        for payload in [json.loads(row[2])]
     ]

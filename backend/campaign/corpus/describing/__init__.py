@@ -1,1 +1,1 @@
-"""Describe: people mark moments in videos and write a sentence for each; leads make captions of them."""
+"""Describe videos: people mark moments and write a sentence for each, and leads accept these as captions."""

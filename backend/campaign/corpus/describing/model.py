@@ -1,4 +1,4 @@
-"""Describing as values: what a browser sends, a description's status, what a desk and a lead's list hold."""
+"""Values of describing: what a browser sends, the status of descriptions, and what desks and leads are shown."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,37 +9,37 @@ from backend.core.ids import AnnotatorId, MomentId
 from backend.core.messages import said
 
 LONGEST_SENTENCE = 500
-"""Signs of a sentence; far more than one needs."""
+"""The most characters of a sentence; far more than one needs."""
 LONGEST_WORDS = 500
-"""Signs of what a lead writes to an author."""
+"""The most characters of a lead's comment to an author."""
 
 
 class DescriptionStatus(StrEnum):
-    """How a description stands."""
+    """The status of a description."""
 
     WAITING = "waiting"
-    """For a lead."""
+    """It waits for a lead."""
     RETURNED = "returned"
-    """To its author, with a lead's words."""
+    """A lead sent it back to its author with a comment."""
     ACCEPTED = "accepted"
     """It is a caption of a moment."""
     WITHDRAWN = "withdrawn"
-    """By its author; kept, and shown to nobody else."""
+    """Its author withdrew it; it is kept, and shown to nobody else."""
 
 
 class DescriptionAct(StrEnum):
-    """What somebody did about a description: the first two its author, the others a lead."""
+    """An action on a description: the first two by its author, the others by a lead."""
 
     WRITTEN = "written"
     WITHDRAWN = "withdrawn"
     ACCEPTED = "accepted"
     RETURNED = "returned"
     TAKEN_BACK = "taken_back"
-    """What a lead did last counts no more."""
+    """A lead undid the last decision."""
 
 
 class DescribeKind(StrEnum):
-    """What a browser sends."""
+    """The kinds of events that a browser sends."""
 
     DESCRIBE = "describe"
     REDESCRIBE = "redescribe"
@@ -48,10 +48,10 @@ class DescribeKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DescribeEvent:
-    """One act of a describer; `key` is made once by the browser, so that sending twice changes nothing.
+    """An action of a describer. The browser makes `key` once for each, so that sending an event twice changes nothing.
 
-    `description` is the name that the browser gave the description. `start_s` is the time of its first frame,
-    `end_s` of the first frame after it, in seconds on the video's time line.
+    `description` is the name that the browser gave the description. `start_s` is the time of its first frame, and
+    `end_s` that of the first frame after it, in seconds on the video's time line.
     """
 
     key: str
@@ -62,14 +62,14 @@ class DescribeEvent:
     end_s: float = 0.0
     sentence: str = ""
     elapsed_ms: int | None = None
-    """All time from the mark or the last save to this one; None where nobody measured it."""
+    """Time from the mark, or the last save, to this save; None if it was not measured."""
     active_ms: int = 0
-    """That of it with the tab on screen and somebody at the keys."""
+    """The part of that time with the tab on screen and the person active."""
 
 
 @dataclass(frozen=True, slots=True)
 class RefusedEvent:
-    """An event that cannot count, and why, in words for its author. It is kept in the event log."""
+    """An event that cannot count, and the reason, worded for its author. It is kept in the event log."""
 
     key: str
     message: str
@@ -79,8 +79,8 @@ class RefusedEvent:
 class MyDescription:
     """A description as its author sees it.
 
-    `words` are the lead's, of one that came back. `notes` say what to look at, such as a name in the sentence; they
-    refuse nothing.
+    `words` is the lead's comment on a returned one. `notes` are hints, such as a name in the sentence; they never
+    block.
     """
 
     description: str
@@ -95,10 +95,10 @@ class MyDescription:
 
 @dataclass(frozen=True, slots=True)
 class DescribeAnswer:
-    """What becomes of sent events.
+    """The answer to the events that a browser sent.
 
-    `accepted` are keys of events that are saved; `mine` are the descriptions that were sent about, as they stand now;
-    `returned` all that came back to this person from a lead.
+    `accepted` are the keys of saved events. `mine` are the descriptions that these events were about, in their current
+    state. `returned` are all descriptions that leads sent back to this person.
     """
 
     accepted: Sequence[str]
@@ -109,12 +109,12 @@ class DescribeAnswer:
 
 @dataclass(frozen=True, slots=True)
 class VideoWork:
-    """A video to describe, for one person.
+    """A video for one person to describe.
 
-    `clip` and `frames` are addresses: the whole video, its first frame at 0; and the times in seconds of all its
-    frames, where the first need not be 0. `shots` and `taken` (what others described) are spans in seconds. `wanted` is
-    how many descriptions the video shall have, of everybody together, and None where nobody said; `written` how many
-    it has. `ready` is whether the clip is there; else asking for it takes as long as making it.
+    `clip` is the address of the whole video as a clip, which starts at 0. `frames` is the address of the times of all
+    its frames, in seconds; the first need not be 0. `shots` and `taken` (what others described) are spans in seconds.
+    `wanted` is how many descriptions of all people together the video should have, None if there is no limit; `written`
+    is how many it has. `ready` means that the clip exists; otherwise the first request has to wait until it is made.
     """
 
     key: str
@@ -133,7 +133,7 @@ class VideoWork:
 
 @dataclass(frozen=True, slots=True)
 class DescribingGuideline:
-    """What describers are told to do: a line a rule. `seen` is whether this person was shown this version."""
+    """The guideline for describers, one rule a line. `seen` means that this person was shown this version."""
 
     version: int
     text: str
@@ -145,7 +145,7 @@ class DescribingGuideline:
 
 @dataclass(frozen=True, slots=True)
 class DescriberSelf:
-    """Who describes, and how much they have: all that stand, and those accepted."""
+    """The describer, with the numbers of their descriptions: all but the withdrawn, and those accepted."""
 
     person: AnnotatorId
     name: str
@@ -155,7 +155,7 @@ class DescriberSelf:
 
 @dataclass(frozen=True, slots=True)
 class DescribeWork:
-    """What somebody may describe: the nearest videos, how many more there are, the guideline."""
+    """The work for one describer: the next videos, how many more there are, and the guideline."""
 
     videos: Sequence[VideoWork]
     more: int
@@ -165,9 +165,9 @@ class DescribeWork:
 
 @dataclass(frozen=True, slots=True)
 class DescribingChoice:
-    """What a lead chose. `people` and `videos` are None for everybody and for all.
+    """A lead's settings for describing. `people` and `videos` are None for everybody and for all.
 
-    At most one of `per_video` (descriptions) and `per_minute` (descriptions a minute of video) is said.
+    At most one of `per_video` (descriptions) and `per_minute` (descriptions a minute of video) is set.
     """
 
     open: bool = False
@@ -180,10 +180,10 @@ class DescribingChoice:
 
 
 class DescriptionSort(StrEnum):
-    """By what a lead's list is sorted."""
+    """The orders of a lead's list."""
 
     AGE = ""
-    """As descriptions came in, the oldest first."""
+    """By arrival, the oldest first."""
     SENTENCE = "sentence"
     VIDEO = "video"
     AUTHOR = "author"
@@ -191,21 +191,21 @@ class DescriptionSort(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DescriptionFilter:
-    """Which descriptions a lead looks for. `status` None is all but withdrawn ones.
+    """The descriptions that a lead wants to see. With the `status` None, these are all but withdrawn ones.
 
-    `text` is looked for in sentence, video and author, in any case.
+    `text` is searched in sentence, video and author, ignoring case.
     """
 
     status: DescriptionStatus | None = DescriptionStatus.WAITING
     text: str = ""
     sort: DescriptionSort = DescriptionSort.AGE
     down: bool = False
-    """From the last to the first."""
+    """In descending order."""
 
 
 @dataclass(frozen=True, slots=True)
 class DescriptionLine:
-    """A row of a lead's list. `sentence` is the caption of one that is accepted."""
+    """A row of a lead's list. `sentence` of an accepted description is its caption."""
 
     description: str
     video: str
@@ -218,9 +218,9 @@ class DescriptionLine:
 
 @dataclass(frozen=True, slots=True)
 class BesideIt:
-    """What shows the same seconds: another description, or a moment of the project with its captions.
+    """A description, or a moment of the project with its captions, that shows the same seconds as a given description.
 
-    `moment_id` is None for a description that is no moment (yet), `description` empty for a moment.
+    `moment_id` is None for a description that is no moment (yet). `description` is empty for a moment.
     """
 
     start_s: float
@@ -236,8 +236,9 @@ class BesideIt:
 class DescriptionReview:
     """A description as a lead sees it.
 
-    `sentence` is its author's, `caption` what a lead accepted. `words` went with it to its author. `notes` say what to
-    look at; `beside` what shows the same seconds (an IoU of .7 or more). `last` is what was done last, by whom, when.
+    `sentence` is the author's, `caption` is the text that a lead accepted. `words` is the comment with which a lead
+    sent it back. `notes` are hints about the sentence. `beside` lists what shows the same seconds (an IoU of .7 or
+    more). `last` is the last action: which, by whom, and when.
     """
 
     description: str
@@ -258,7 +259,7 @@ class DescriptionReview:
 
 @dataclass(frozen=True, slots=True)
 class DescriberFigures:
-    """What one person described: how many stand, by how they stand, and the time it took."""
+    """One person's descriptions by their status, and the time spent on them."""
 
     name: str
     waiting: int
@@ -269,9 +270,10 @@ class DescriberFigures:
 
 @dataclass(frozen=True, slots=True)
 class DescribingFigures:
-    """How far describing is.
+    """The progress of describing.
 
-    `enough` of the `videos` that were chosen have as many descriptions as are wanted; None where nobody said how many.
+    `videos` counts the chosen ones, and `described` those with a description. `enough` counts those with as many
+    descriptions as are wanted; None if no number was set.
     """
 
     videos: int
@@ -287,7 +289,7 @@ DESCRIBING_OPENED = Event(
 )
 """people, videos: how many, null for all; per_video, per_minute: how many descriptions, null for any"""
 DESCRIBING_CLOSED = Event("describing_closed", EventGroup.MATERIAL, said("closed describing"))
-"""(empty): nobody may describe"""
+"""(empty): nobody may describe any more"""
 DESCRIPTION_REFUSED = Event(
     "description_refused",
     EventGroup.DESK,
@@ -298,14 +300,14 @@ DESCRIPTION_REFUSED = Event(
 DESCRIPTION_ACCEPTED = Event(
     "description_accepted", EventGroup.MATERIAL, said("accepted “{sentence}” for {video}, {start_s}–{end_s} s")
 )
-"""video, start_s, end_s, sentence: what became a caption; author; edited: whether the lead changed the words"""
+"""video, start_s, end_s, sentence: of the new caption; author; edited: whether the lead changed the sentence"""
 DESCRIPTION_RETURNED = Event("description_returned", EventGroup.MATERIAL, said("sent a description back: “{words}”"))
 """words: what the lead wrote to the author; author"""
 DESCRIPTION_TAKEN_BACK = Event(
     "description_taken_back", EventGroup.MATERIAL, said("undid a decision about a description ({what})")
 )
-"""what: accepted, or returned"""
+"""what: accepted or returned, the decision that was undone"""
 DESCRIBING_REWORDED = Event(
     "describing_reworded", EventGroup.TRAINING, said("wrote version {version} of the guideline for describers")
 )
-"""version, reason: what describers are told from now on"""
+"""version, reason: of the new guideline"""

@@ -1,7 +1,7 @@
-"""Open and close describing, choose people and videos, and word the guideline for describers.
+"""Open and close describing, choose people and videos, and write the guideline for describers.
 
-*Reads* annotator, video. *Writes* describing_choice with its people and videos, describing_guideline, events. Closing
-takes nothing away: what somebody still has in the browser is kept when it comes. Every guideline stays in the record.
+*Reads* annotator, video. *Writes* describing_choice with its people and videos, describing_guideline, events. Work that
+is still in a browser when describing is closed is saved when it arrives. All versions of the guideline stay on record.
 """
 
 from dataclasses import replace
@@ -27,30 +27,30 @@ from backend.store.connection import Database, reading, writing
 
 @permissions.in_charge
 def describing_choice(project: Project, by: Lead | Operator) -> DescribingChoice:
-    """Return the newest choice: whether describing is open, for whom, in which videos, and how much is wanted."""
+    """Return the current choice: whether describing is open, for whom, in which videos, and how much is wanted."""
     with reading(project.store) as db:
         return descriptions.standing_choice(db)
 
 
 @permissions.in_charge
-def choose_describing(project: Project, by: Lead | Operator, chosen: DescribingChoice, *, now: float) -> None:
+def choose_describing(project: Project, by: Lead | Operator, choice: DescribingChoice, *, now: float) -> None:
     """Open describing for these people and videos, or close it.
 
     Raises:
-        ProjectError: unknown people or videos, leads, nobody, or impossible amounts. It names every problem.
+        ProjectError: unknown people or videos, leads, an empty choice, or impossible amounts. It names every problem.
     """
     with writing(project.store) as db:
-        _choose(db, by, chosen, now=now)
+        _choose(db, by, choice, now=now)
 
 
 @permissions.in_charge
 def close_describing(project: Project, by: Lead | Operator, *, now: float) -> bool:
-    """Close describing, and return whether it was open. Opening it again finds the same people and videos."""
+    """Close describing, and return whether it was open. The choice of people and videos is kept."""
     with writing(project.store) as db:
-        there = descriptions.standing_choice(db)
-        if there.open:
-            _choose(db, by, replace(there, open=False), now=now)
-    return there.open
+        choice = descriptions.standing_choice(db)
+        if choice.open:
+            _choose(db, by, replace(choice, open=False), now=now)
+    return choice.open
 
 
 @permissions.signed_in
@@ -62,19 +62,19 @@ def may_describe(project: Project, person: Lead | Annotator) -> bool:
 @permissions.signed_in
 def describing_comes_first(project: Project, person: Lead | Annotator) -> bool:
     """Return whether a person may describe and has nothing to grade, because no pair was handed out yet."""
-    return may_describe(project, person) and descriptions.is_all_there_is(project.store.db)
+    return may_describe(project, person) and descriptions.has_no_pairs(project.store.db)
 
 
 def is_open_for(db: Database, me: Annotator) -> bool:
-    """Whether this person may describe now; nobody who is paused."""
+    """Return whether this person may describe now. Paused people may not."""
     return descriptions.is_open_for(db, me.annotator_id) and people.standing_pause(db, me.annotator_id) is None
 
 
 def require_open(db: Database, me: Annotator) -> None:
-    """Refuse whoever may not describe now.
+    """Check that this person may describe now.
 
     Raises:
-        NotAllowed: describing is closed, or not for this person, or they are paused.
+        NotAllowed: describing is closed, or not open for this person, or they are paused.
     """
     if people.standing_pause(db, me.annotator_id) is not None:
         raise NotAllowed(said("you are paused: ask your lead; what you wrote is kept"))
@@ -82,49 +82,49 @@ def require_open(db: Database, me: Annotator) -> None:
         raise NotAllowed(said("describing is closed for you: ask your lead"))
 
 
-def _choose(db: Database, by: Lead | Operator, chosen: DescribingChoice, *, now: float) -> None:
-    chosen = replace(chosen, videos=None if chosen.videos is None else tuple(map(nfc, chosen.videos)))
-    videos = descriptions.videos_named(db, chosen.videos or ())
-    if problems := _problems(db, chosen, set(videos)):
+def _choose(db: Database, by: Lead | Operator, choice: DescribingChoice, *, now: float) -> None:
+    choice = replace(choice, videos=None if choice.videos is None else tuple(map(nfc, choice.videos)))
+    videos = descriptions.videos_named(db, choice.videos or ())
+    if problems := _problems(db, choice, set(videos)):
         raise ProjectError(joined("; ", problems))
-    descriptions.add_choice(db, chosen, videos.values(), at=now, by=by.annotator_id)
-    if not chosen.open:
+    descriptions.add_choice(db, choice, videos.values(), at=now, by=by.annotator_id)
+    if not choice.open:
         events.note(db, DESCRIBING_CLOSED, by, "describing", now=now)
         return
     payload = {
-        "people": None if chosen.people is None else len(chosen.people),
-        "videos": None if chosen.videos is None else len(videos),
-        **{"per_video": chosen.per_video, "per_minute": chosen.per_minute},
+        "people": None if choice.people is None else len(choice.people),
+        "videos": None if choice.videos is None else len(videos),
+        **{"per_video": choice.per_video, "per_minute": choice.per_minute},
     }
     events.note(db, DESCRIBING_OPENED, by, "describing", now=now, **payload)
 
 
-def _problems(db: Database, chosen: DescribingChoice, known: set[str]) -> list[str]:
-    found = []
-    if chosen.people is not None:
-        if not chosen.people:
-            found.append(said("no person is chosen: choose at least one, or everybody"))
-        for annotator_id in dict.fromkeys(chosen.people):
+def _problems(db: Database, choice: DescribingChoice, known: set[str]) -> list[str]:
+    problems = []
+    if choice.people is not None:
+        if not choice.people:
+            problems.append(said("no person is chosen: choose at least one, or everybody"))
+        for annotator_id in dict.fromkeys(choice.people):
             person = people.by_id(db, annotator_id)
             if person is None:
-                found.append(said("there is no person {person}", person=annotator_id))
+                problems.append(said("there is no person {person}", person=annotator_id))
             elif person.role is Role.LEAD:
-                found.append(
+                problems.append(
                     said("{name} is a lead: leads review descriptions, annotators write them", name=person.name)
                 )
-    if chosen.videos is not None:
-        if not chosen.videos:
-            found.append(said("no video is chosen: choose at least one, or all"))
-        if missing := [name for name in dict.fromkeys(chosen.videos) if name not in known]:
+    if choice.videos is not None:
+        if not choice.videos:
+            problems.append(said("no video is chosen: choose at least one, or all"))
+        if missing := [name for name in dict.fromkeys(choice.videos) if name not in known]:
             more = said(" and {n} more", n=len(missing) - 3) if len(missing) > 3 else ""
-            found.append(said("the project has no video {missing}{more}", missing=", ".join(missing[:3]), more=more))
-    if chosen.per_video is not None and chosen.per_video < 1:
-        found.append(said("descriptions a video: write 1 or more, or leave it empty for any number"))
-    if chosen.per_minute is not None and not 0 < chosen.per_minute < 1000:
-        found.append(said("descriptions a minute: write a number above 0, or leave it empty for any number"))
-    if chosen.per_video is not None and chosen.per_minute is not None:
-        found.append(said("set descriptions a video or descriptions a minute, not both"))
-    return found
+            problems.append(said("the project has no video {missing}{more}", missing=", ".join(missing[:3]), more=more))
+    if choice.per_video is not None and choice.per_video < 1:
+        problems.append(said("descriptions a video: write 1 or more, or leave it empty for any number"))
+    if choice.per_minute is not None and not 0 < choice.per_minute < 1000:
+        problems.append(said("descriptions a minute: write a number above 0, or leave it empty for any number"))
+    if choice.per_video is not None and choice.per_minute is not None:
+        problems.append(said("set descriptions a video or descriptions a minute, not both"))
+    return problems
 
 
 LONGEST_TEXT = 4000
@@ -142,24 +142,24 @@ def describing_guideline(project: Project, by: Lead | Operator) -> DescribingGui
 def reword_describing(
     project: Project, by: Lead | Operator, text: str, reason: str, *, based_on: int | None = None, now: float
 ) -> int:
-    """Let the guideline for describers say this from now on; everybody is shown it once more.
+    """Replace the guideline for describers. Everybody is shown the new version once.
 
     Args:
         project: the project.
         by: who rewords it.
-        text: all of it, a line a rule.
-        reason: why, in a sentence that describers read too.
-        based_on: the version that the lead looked at; None takes any.
+        text: the whole text, one rule a line.
+        reason: why, in a sentence that describers also read.
+        based_on: the version that the lead looked at; None skips this check.
         now: seconds since 1970.
 
     Returns:
         The number of the new version.
 
     Raises:
-        Overtaken: another version came meanwhile.
-        ProjectError: no words, too many, no reason, or nothing changed.
+        Overtaken: there is another version by now.
+        ProjectError: the text is empty or too long, there is no reason, or nothing changed.
     """
-    text = "\n".join(line for one in text.splitlines() if (line := tidy(one)))
+    text = "\n".join(line for line_ in text.splitlines() if (line := tidy(line_)))
     if not text:
         raise ProjectError(said("the guideline is empty: write what to mark and how to describe it"))
     if len(text) > LONGEST_TEXT:

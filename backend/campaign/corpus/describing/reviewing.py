@@ -1,4 +1,4 @@
-"""List descriptions for leads; accept one as a caption, send it back with words, take back what was done.
+"""List descriptions for leads; accept one as a caption, send it back with a comment, or undo either.
 
 *Reads* descriptions, moments. *Writes* moment, caption, description, description_act, events.
 """
@@ -22,9 +22,8 @@ from backend.campaign.corpus.describing.model import (
 )
 from backend.campaign.corpus.describing.rows import descriptions, reviewed
 from backend.campaign.corpus.describing.rows.descriptions import DescriptionRow
-from backend.campaign.corpus.describing.rules import looked_at, may, same_span
-from backend.campaign.corpus.describing.rules import wanted as wanted_number
-from backend.campaign.corpus.describing.work import cast_if_sound
+from backend.campaign.corpus.describing.rules import is_allowed, same_span, sentence_notes, wanted_count
+from backend.campaign.corpus.describing.work import usable_name_mapping
 from backend.campaign.nouns import Lead, Operator
 from backend.campaign.setup.people import permissions
 from backend.campaign.setup.project.folder import Project
@@ -50,43 +49,46 @@ def description_counts(project: Project, by: Lead | Operator) -> dict[Descriptio
 
 
 @permissions.in_charge
-def count_descriptions(project: Project, by: Lead | Operator, wanted: DescriptionFilter) -> int:
+def count_descriptions(project: Project, by: Lead | Operator, filter_: DescriptionFilter) -> int:
     """Return how many descriptions a filter matches."""
-    return reviewed.count(project.store.db, wanted)
+    return reviewed.count(project.store.db, filter_)
 
 
 @permissions.in_charge
 def find_descriptions(
-    project: Project, by: Lead | Operator, wanted: DescriptionFilter, *, first: int = 0, most: int = 25
+    project: Project, by: Lead | Operator, filter_: DescriptionFilter, *, first: int = 0, most: int = 25
 ) -> list[DescriptionLine]:
-    """Return a page of the descriptions that a filter matches: at most `most` from the given one on, counted from 0."""
-    return reviewed.page(project.store.db, wanted, first, most)
+    """Return a page of the descriptions that a filter matches: at most `most`, from number `first` on.
+
+    Descriptions are counted from 0.
+    """
+    return reviewed.page(project.store.db, filter_, first, most)
 
 
 @permissions.in_charge
-def description_keys(project: Project, by: Lead | Operator, wanted: DescriptionFilter) -> list[str]:
-    """Return the keys of all descriptions that a filter matches, in its order: what comes before and after one."""
-    return reviewed.keys(project.store.db, wanted)
+def description_keys(project: Project, by: Lead | Operator, filter_: DescriptionFilter) -> list[str]:
+    """Return the keys of all descriptions that a filter matches, in its order, for moving from one to the next."""
+    return reviewed.keys(project.store.db, filter_)
 
 
 @permissions.in_charge
 def describing_figures(project: Project, by: Lead | Operator) -> DescribingFigures:
-    """Return how far describing is, and by whom."""
+    """Return the progress of describing, overall and by person."""
     with reading(project.store) as db:
-        chosen, videos = descriptions.standing_choice(db), reviewed.per_video(db)
-        asked = [(wanted_number(seconds, chosen.per_video, chosen.per_minute), written) for seconds, written in videos]
-        limited = chosen.per_video is not None or chosen.per_minute is not None
+        choice, videos = descriptions.standing_choice(db), reviewed.per_video(db)
+        counts = [(wanted_count(seconds, choice.per_video, choice.per_minute), written) for seconds, written in videos]
+        limited = choice.per_video is not None or choice.per_minute is not None
         return DescribingFigures(
             videos=len(videos),
             described=sum(written > 0 for _, written in videos),
-            enough=sum(most is not None and written >= most for most, written in asked) if limited else None,
+            enough=sum(most is not None and written >= most for most, written in counts) if limited else None,
             people=reviewed.figures(db),
         )
 
 
 @permissions.in_charge
 def descriptions_csv(project: Project, by: Lead | Operator) -> str:
-    """Return all descriptions that were not withdrawn as CSV, by video and time; instants in UTC."""
+    """Return all descriptions that were not withdrawn as CSV, by video and time; times of writing are in UTC."""
     with reading(project.store) as db:
         rows = descriptions.where(db, "d.status <> 'withdrawn'", [], "ORDER BY v.name, d.start_s, d.description_id")
         lines = []
@@ -119,7 +121,7 @@ _DID = {
 
 @permissions.in_charge
 def description(project: Project, by: Lead | Operator, key: str) -> DescriptionReview | None:
-    """Return one description with all that a lead decides by; None if there is no such."""
+    """Return one description with all that a lead needs to decide on it; None if there is no such description."""
     with reading(project.store) as db:
         row = descriptions.by_key(db, key)
         if row is None:
@@ -136,7 +138,7 @@ def description(project: Project, by: Lead | Operator, key: str) -> DescriptionR
             written_at=reviewed.written_at(db, row.description_id),
             caption="" if row.caption_id is None else reviewed.caption_text(db, row.caption_id),
             words=row.words,
-            notes=looked_at(row.sentence, cast_if_sound(project), known_words()),
+            notes=sentence_notes(row.sentence, usable_name_mapping(project), known_words()),
             beside=_beside(db, row),
             last=reviewed.last_act(db, row.description_id),
         )
@@ -153,23 +155,23 @@ def accept_description(
     seen: int,
     now: float,
 ) -> None:
-    """Make a description a caption: of a moment of its own, or of one that shows the same seconds.
+    """Make a description a caption, of a new moment or of one that shows the same seconds.
 
     Args:
         project: the project.
         lead: who accepts.
         key: which description.
-        sentence: other words, where the lead edits them; None takes the author's.
-        into: the moment that it becomes a caption of; None makes one of its very seconds.
+        sentence: the sentence as the lead edited it; None takes the author's.
+        into: the moment to caption; None takes the moment with exactly its seconds, made if it is missing.
         seen: the revision that the lead looked at.
         now: seconds since 1970.
 
     Raises:
-        Overtaken: its author or another lead did something about it since.
-        ProjectError: no such description, no words, or a moment that shows other seconds.
+        Overtaken: its author or another lead changed it since.
+        ProjectError: no such description, an empty or too long sentence, or a moment that shows other seconds.
     """
     with writing(project.store) as db:
-        row = _found(db, lead, key, DescriptionAct.ACCEPTED, seen, now)
+        row = _require_row(db, lead, key, DescriptionAct.ACCEPTED, seen, now)
         text = row.sentence if sentence is None else tidy(sentence)
         if not text:
             raise ProjectError(said("the caption is empty: write what happens, or send the description back"))
@@ -185,10 +187,10 @@ def accept_description(
         if into is None:
             moment = reviewed.moment_at(db, row.video, span)
         else:
-            there = reviewed.moment_of(db, into)
-            if there is None or there[0] != row.video_id or not same_span(there[1:], row.span):
+            existing = reviewed.moment_of(db, into)
+            if existing is None or existing[0] != row.video_id or not same_span(existing[1:], row.span):
                 raise ProjectError(said("the moment with these times is not there (any more): reload the page"))
-            moment, span = (into, False), there[1:]
+            moment, span = (into, False), existing[1:]
         caption = reviewed.caption_of(db, moment[0], text)
         reviewed.accept(db, row.description_id, moment, caption, lead.annotator_id, span=span, sentence=text, at=now)
         payload = {
@@ -200,11 +202,11 @@ def accept_description(
 
 @permissions.lead_only
 def return_description(project: Project, lead: Lead, key: str, words: str, *, seen: int, now: float) -> None:
-    """Send a description back to its author, with what to change.
+    """Send a description back to its author, with a comment on what to change.
 
     Raises:
-        Overtaken: its author or another lead did something about it since.
-        ProjectError: no such description, no words, or too many.
+        Overtaken: its author or another lead changed it since.
+        ProjectError: no such description, or the comment is empty or too long.
     """
     words = tidy(words)
     if not words:
@@ -214,21 +216,23 @@ def return_description(project: Project, lead: Lead, key: str, words: str, *, se
             said("the comment has {length} characters: use at most {longest}", length=len(words), longest=LONGEST_WORDS)
         )
     with writing(project.store) as db:
-        row = _found(db, lead, key, DescriptionAct.RETURNED, seen, now)
+        row = _require_row(db, lead, key, DescriptionAct.RETURNED, seen, now)
         reviewed.give_back(db, row.description_id, lead.annotator_id, words, at=now)
         events.note(db, DESCRIPTION_RETURNED, lead, f"description:{key}", now=now, words=words, author=row.author)
 
 
 @permissions.lead_only
 def take_back_description(project: Project, lead: Lead, key: str, *, now: float) -> DescriptionAct:
-    """Take back that a description was accepted or sent back, and return which. It waits again; what it made goes.
+    """Undo that a description was accepted or sent back, and return which. It waits again.
+
+    The moment and the caption that accepting made are removed, unless other descriptions use them.
 
     Raises:
-        Overtaken: its author went on meanwhile, or it was taken back already.
-        ProjectError: no such description, or something rests on its caption.
+        Overtaken: its author changed it meanwhile, or the decision was undone already.
+        ProjectError: no such description, or its moment or caption is already in use.
     """
     with writing(project.store) as db:
-        row = _found(db, lead, key, DescriptionAct.TAKEN_BACK, None, now)
+        row = _require_row(db, lead, key, DescriptionAct.TAKEN_BACK, None, now)
         what = DescriptionAct.ACCEPTED if row.status is DescriptionStatus.ACCEPTED else DescriptionAct.RETURNED
         moment_id, caption_id = row.moment_id, row.caption_id
         if moment_id is not None and reviewed.is_candidate(db, moment_id):
@@ -237,16 +241,18 @@ def take_back_description(project: Project, lead: Lead, key: str, *, now: float)
         if row.made_caption and caption_id is not None and not reviewed.drop_caption(db, caption_id):
             raise ProjectError(said("a rewrite or a query already uses its caption, so this cannot be undone"))
         if row.made_moment and moment_id is not None:
-            reviewed.drop_moment(db, moment_id)  # with captions of others it stays
+            reviewed.drop_moment(db, moment_id)  # it stays if it has other captions
         events.note(db, DESCRIPTION_TAKEN_BACK, lead, f"description:{key}", now=now, what=what)
     return what
 
 
-def _found(db: Database, lead: Lead, key: str, act: DescriptionAct, seen: int | None, now: float) -> DescriptionRow:
+def _require_row(
+    db: Database, lead: Lead, key: str, act: DescriptionAct, seen: int | None, now: float
+) -> DescriptionRow:
     row = descriptions.by_key(db, key)
     if row is None:
         raise ProjectError(said("there is no such description: reload the page"))
-    if not may(act, row.status) or (seen is not None and seen != row.revision):
+    if not is_allowed(act, row.status) or (seen is not None and seen != row.revision):
         did, name, at = reviewed.last_act(db, row.description_id)
         who = said("You", _context="by") if name == lead.name else name
         raise Overtaken(
@@ -256,7 +262,7 @@ def _found(db: Database, lead: Lead, key: str, act: DescriptionAct, seen: int | 
 
 
 def _beside(db: Database, row: DescriptionRow) -> list[BesideIt]:
-    """What shows the same seconds: moments that may take the sentence as another caption, and other descriptions."""
+    """Return what shows the same seconds: moments that could take the sentence as another caption, and descriptions."""
     moments = [
         BesideIt(start_s, end_s, text, moment_id=moment_id)
         for moment_id, start_s, end_s, text in reviewed.moments_within(db, row.video_id, row.span)
@@ -265,9 +271,9 @@ def _beside(db: Database, row: DescriptionRow) -> list[BesideIt]:
     others = descriptions.where(
         db, "d.video_id = ? AND d.status <> 'withdrawn' AND d.description_id <> ?", [row.video_id, row.description_id]
     )
-    found = [
-        BesideIt(one.start_s, one.end_s, one.sentence, one.author, one.key, one.status, one.moment_id)
-        for one in others
-        if same_span(one.span, row.span)
+    described = [
+        BesideIt(other.start_s, other.end_s, other.sentence, other.author, other.key, other.status, other.moment_id)
+        for other in others
+        if same_span(other.span, row.span)
     ]
-    return [*moments, *found]
+    return [*moments, *described]

@@ -1,4 +1,4 @@
-"""Decide what follows from acts about descriptions, how much is wanted, and what is wrong with a sentence."""
+"""Rules of describing: permitted actions, wanted numbers of descriptions, and problems of a description."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -12,7 +12,7 @@ from backend.core.messages import said, said_n
 from backend.core.timespan import decimal_fraction
 
 SAME_SPAN = Fraction(7, 10)
-"""From this IoU on two spans show the same, as where candidates are pooled."""
+"""From this IoU on, two spans show the same, as where candidates are pooled."""
 ALSO_TAKEN = said("Somebody else described these seconds too. Both are kept; the lead chooses.")
 
 _S, _A = DescriptionStatus, DescriptionAct
@@ -28,15 +28,15 @@ _PAST = frozenset({"was", "were", "had", "did", "went", "came", "took", "said", 
 _NEXT_SENTENCE = re.compile(r"[.!?]['\"”’)]*\s+\S")
 
 
-def may(act: DescriptionAct, status: DescriptionStatus) -> bool:
-    """Whether this can be done about a description that stands so."""
+def is_allowed(act: DescriptionAct, status: DescriptionStatus) -> bool:
+    """Return whether a description of this status permits this action."""
     return status in _MAY[act]
 
 
-def wrong(start_s: float, end_s: float, sentence: str, duration_s: float) -> str | None:
-    """Why this cannot be a description of a video of `duration_s` seconds, in words for its author; None if it can.
+def description_problem(start_s: float, end_s: float, sentence: str, duration_s: float) -> str | None:
+    """Return why this cannot be a description of a video of this length, worded for its author; None if it can.
 
-    >>> wrong(4.0, 2.0, "A dog runs.", 9.0)
+    >>> description_problem(4.0, 2.0, "A dog runs.", 9.0)
     'the end (2.00 s) is not after the start (4.00 s): mark both again'
     """
     if not (isfinite(start_s) and isfinite(end_s)) or start_s < 0:
@@ -47,7 +47,7 @@ def wrong(start_s: float, end_s: float, sentence: str, duration_s: float) -> str
             end_s=end_s,
             start_s=start_s,
         )
-    # Times are those of frames, and the last one ends where the video does.
+    # Frame times are floats, so the last frame may end a rounding error after the video.
     if end_s > duration_s + 1e-6:
         return said(
             "the end ({end_s:.2f} s) is after the end of the video ({duration_s:.2f} s): mark it again",
@@ -65,20 +65,20 @@ def wrong(start_s: float, end_s: float, sentence: str, duration_s: float) -> str
     return None
 
 
-def looked_at(sentence: str, cast: dict[str, str], known: Known) -> list[str]:
-    """What an author and a lead should look at in a sentence; it refuses nothing.
+def sentence_notes(sentence: str, cast: dict[str, str], known: Known) -> list[str]:
+    """Return hints about a sentence for its author and a lead. They never block.
 
     >>> from backend.campaign.corpus.captions.rules import NOTHING_KNOWN
-    >>> looked_at("Then Mona laughed. She was happy.", {}, NOTHING_KNOWN)  # doctest: +NORMALIZE_WHITESPACE
+    >>> sentence_notes("Then Mona laughed. She was happy.", {}, NOTHING_KNOWN)  # doctest: +NORMALIZE_WHITESPACE
     ['"Mona" may be a name: say "a woman", "a man", "somebody".',
      'This is more than one sentence: one is enough.',
      '"was" tells of the past: write what happens now.']
     """
-    found: list[str] = []
+    notes: list[str] = []
     names = names_in(sentence, cast, unknown_names([sentence], cast, known), known)
     if names:
         listed = ", ".join(f'"{name}"' for name in names)
-        found.append(
+        notes.append(
             said_n(
                 '{listed} may be a name: say "a woman", "a man", "somebody".',
                 '{listed} may be names: say "a woman", "a man", "somebody".',
@@ -87,19 +87,19 @@ def looked_at(sentence: str, cast: dict[str, str], known: Known) -> list[str]:
             )
         )
     if _NEXT_SENTENCE.search(sentence):
-        found.append(said("This is more than one sentence: one is enough."))
+        notes.append(said("This is more than one sentence: one is enough."))
     words = re.findall(r"[^\W\d_]+", sentence)
     past = next((word for word in words if word.lower() in _PAST), None)
     if past is not None:
-        found.append(said('"{past}" tells of the past: write what happens now.', past=past))
-    # Some scripts part no words.
+        notes.append(said('"{past}" tells of the past: write what happens now.', past=past))
+    # In some scripts, words are not separated.
     if sentence.isascii() and 0 < len(words) < _FEWEST_WORDS:
-        found.append(said("This says very little: who does what?"))
-    return found
+        notes.append(said("This says very little: who does what?"))
+    return notes
 
 
 def same_span(one: tuple[float, float], other: tuple[float, float]) -> bool:
-    """Whether two spans of a video show the same: an IoU of `SAME_SPAN` or more, exactly.
+    """Return whether two spans of a video show the same: an IoU of `SAME_SPAN` or more, computed exactly.
 
     >>> same_span((0.0, 10.0), (0.0, 7.0)), same_span((0.0, 10.0), (0.0, 6.9))
     (True, False)
@@ -109,31 +109,33 @@ def same_span(one: tuple[float, float], other: tuple[float, float]) -> bool:
     return inter >= SAME_SPAN * (max(end, other_end) - min(start, other_start))
 
 
-def wanted(duration_s: float, per_video: int | None, per_minute: float | None) -> int | None:
-    """How many descriptions a video shall have; None where nobody said, and at least one.
+def wanted_count(duration_s: float, per_video: int | None, per_minute: float | None) -> int | None:
+    """Return how many descriptions a video should have, at least one; None if no number was set.
 
-    >>> wanted(90.0, None, 2.0), wanted(3.0, None, 2.0), wanted(90.0, 5, None), wanted(90.0, None, None)
-    (3, 1, 5, None)
+    >>> wanted_count(90.0, None, 2.0), wanted_count(3.0, None, 2.0)
+    (3, 1)
+    >>> wanted_count(90.0, 5, None), wanted_count(90.0, None, None)
+    (5, None)
     """
     if per_minute is not None:
         return max(1, ceil(Fraction(repr(duration_s)) * Fraction(repr(per_minute)) / 60))
     return per_video
 
 
-def order(
+def video_order(
     videos: Sequence[tuple[str, int, bool]], returned: Collection[str], mine: Collection[str], me: int, secret: bytes
 ) -> list[str]:
-    """The videos in the order in which one person works: what came back, what is begun, what is new, what is full.
+    """Return the videos in working order for one person: with returned descriptions, begun, new, and finally full ones.
 
-    New ones begin with those that have the fewest descriptions, in another order for each person, so that people do
-    not meet in one video before they must.
+    New videos begin with those that have the fewest descriptions. Their order differs from person to person, so that
+    people meet in the same video only when they must.
 
     Args:
-        videos: (key, how many descriptions of everybody, whether that is enough) of each.
-        returned: those in which a lead sent something of this person back.
-        mine: those in which this person described anything.
-        me: who it is.
-        secret: the campaign's.
+        videos: (key, number of descriptions by everybody, whether that is enough) of each.
+        returned: keys of videos with a description of this person that a lead sent back.
+        mine: keys of videos in which this person described anything.
+        me: the person's id.
+        secret: the campaign's secret.
     """
 
     def place(video: tuple[str, int, bool]) -> tuple[int, int, str]:

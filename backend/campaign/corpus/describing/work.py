@@ -1,8 +1,8 @@
-"""Return what a describer's page holds, and store what describers write: each event by itself, once.
+"""Return the work of a describer's page, and store each event that describers send, once.
 
-*Reads* choices, descriptions, shots, videos, pauses, the cast. *Writes* description, description_act, describing_seen,
-events (refusals). What was marked and written while describing was open counts also after it was closed, and beyond
-what was wanted; nothing counts during a pause.
+*Reads* choices, descriptions, shots, videos, pauses, the name mapping. *Writes* description, description_act,
+describing_seen, events (refusals). Work done while describing was open still counts after it was closed, and beyond
+the wanted number. Nothing counts during a pause.
 """
 
 from collections import defaultdict
@@ -25,7 +25,15 @@ from backend.campaign.corpus.describing.model import (
 )
 from backend.campaign.corpus.describing.rows import descriptions
 from backend.campaign.corpus.describing.rows.descriptions import DescriptionRow
-from backend.campaign.corpus.describing.rules import ALSO_TAKEN, looked_at, may, order, same_span, wanted, wrong
+from backend.campaign.corpus.describing.rules import (
+    ALSO_TAKEN,
+    description_problem,
+    is_allowed,
+    same_span,
+    sentence_notes,
+    video_order,
+    wanted_count,
+)
 from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.corpus.moments import rows as moments
 from backend.campaign.nouns import Annotator
@@ -42,24 +50,26 @@ from backend.store import events as log
 from backend.store.connection import Database, Store, reading, writing
 
 MOST_VIDEOS = 40
-"""So many are shown at once; the next come when some of them are done."""
+"""How many videos are shown at once; more follow when some are done."""
 
 
 @permissions.annotator_only
 def describe_work(project: Project, person: Annotator) -> DescribeWork:
-    """Return what an annotator may describe now: videos with shots, own descriptions, spans that others described.
+    """Return what an annotator may describe now: videos with shots, own descriptions, and spans that others described.
 
     Raises:
         NotAllowed: describing is not open for them.
     """
     with reading(project.store) as db:
         opening.require_open(db, person)
-        me, chosen = person.annotator_id, descriptions.standing_choice(db)
+        me, choice = person.annotator_id, descriptions.standing_choice(db)
         videos = {str(row.video_id): row for row in descriptions.chosen_videos(db, me)}
-        asked = {key: wanted(row.duration_s, chosen.per_video, chosen.per_minute) for key, row in videos.items()}
-        keys = order(
+        wanted_counts = {
+            key: wanted_count(row.duration_s, choice.per_video, choice.per_minute) for key, row in videos.items()
+        }
+        keys = video_order(
             [
-                (key, row.written, (most := asked[key]) is not None and row.written >= most)
+                (key, row.written, (most := wanted_counts[key]) is not None and row.written >= most)
                 for key, row in videos.items()
             ],
             {key for key, row in videos.items() if row.returned},
@@ -67,14 +77,14 @@ def describe_work(project: Project, person: Annotator) -> DescribeWork:
             me,
             project.secret,
         )
-        shown = keys[:MOST_VIDEOS]
-        ids = [videos[key].video_id for key in shown]
-        mine = _by_video(as_seen(project, db, person, descriptions.of_person(db, me, ids)))
+        page = keys[:MOST_VIDEOS]
+        ids = [videos[key].video_id for key in page]
+        mine = _by_video(author_view(project, db, person, descriptions.of_person(db, me, ids)))
         taken: defaultdict[VideoId, list[tuple[float, float]]] = defaultdict(list)
         for video_id, span in descriptions.spans_of_others(db, me, ids):
             taken[video_id].append(span)
         written, accepted = descriptions.totals(db, me)
-        jobs = {key: _whole(project, db, videos[key].name) for key in shown}
+        jobs = {key: _video_clip(project, db, videos[key].name) for key in page}
         return DescribeWork(
             [
                 VideoWork(
@@ -87,26 +97,28 @@ def describe_work(project: Project, person: Annotator) -> DescribeWork:
                     shots=moments.shots(db, videos[key].name),
                     mine=mine.get(key, ()),
                     taken=taken[videos[key].video_id],
-                    wanted=asked[key],
+                    wanted=wanted_counts[key],
                     written=videos[key].written,
                     ready=is_cut(jobs[key]),
                 )
-                for key in shown
+                for key in page
             ],
-            len(keys) - len(shown),
+            len(keys) - len(page),
             descriptions.guideline(db, me),
             DescriberSelf(me, person.name, written, accepted),
         )
 
 
-def as_seen(project: Project, db: Database, person: Annotator, rows: Sequence[DescriptionRow]) -> list[MyDescription]:
-    """Own descriptions as their author sees them, each with what is to be looked at."""
+def author_view(
+    project: Project, db: Database, person: Annotator, rows: Sequence[DescriptionRow]
+) -> list[MyDescription]:
+    """Return descriptions as their author, `person`, sees them, each with hints."""
     if not rows:
         return []
-    names, known = cast_if_sound(project), known_words()
+    names, known = usable_name_mapping(project), known_words()
     others: defaultdict[VideoId, list[tuple[float, float]]] = defaultdict(list)
-    about = list(dict.fromkeys(row.video_id for row in rows))
-    for video_id, span in descriptions.spans_of_others(db, person.annotator_id, about):
+    video_ids = list(dict.fromkeys(row.video_id for row in rows))
+    for video_id, span in descriptions.spans_of_others(db, person.annotator_id, video_ids):
         others[video_id].append(span)
     return [
         MyDescription(
@@ -118,7 +130,7 @@ def as_seen(project: Project, db: Database, person: Annotator, rows: Sequence[De
             status=row.status,
             words=row.words,
             notes=[
-                *looked_at(row.sentence, names, known),
+                *sentence_notes(row.sentence, names, known),
                 *([ALSO_TAKEN] if any(same_span(row.span, span) for span in others[row.video_id]) else ()),
             ]
             if row.status in (DescriptionStatus.WAITING, DescriptionStatus.RETURNED)
@@ -128,8 +140,8 @@ def as_seen(project: Project, db: Database, person: Annotator, rows: Sequence[De
     ]
 
 
-def cast_if_sound(project: Project) -> dict[str, str]:
-    """The cast for notes about names; nobody's, while its file is wrong: commands that need it say so."""
+def usable_name_mapping(project: Project) -> dict[str, str]:
+    """Return the name mapping for hints about names; empty while its file has errors, which other commands report."""
     try:
         return name_mapping_of(project)
     except InputError:
@@ -138,7 +150,7 @@ def cast_if_sound(project: Project) -> dict[str, str]:
 
 @permissions.annotator_only
 def describe_clip(project: Project, person: Annotator, video: str) -> ClipJob:
-    """Return a whole video as a clip, for whoever may describe it, or could when they began.
+    """Return a whole video as a clip, for a person who may describe it or once might.
 
     Args:
         project: the project.
@@ -146,20 +158,24 @@ def describe_clip(project: Project, person: Annotator, video: str) -> ClipJob:
         video: its key, a number as text.
 
     Raises:
-        ProjectError: not theirs to describe, or they are paused.
+        ProjectError: this person may not describe the video, or is paused.
         VideoUnreadable: the project does not know the video's file.
     """
     with reading(project.store) as db:
         video_id = VideoId(int(video)) if video.isdecimal() and len(video) < 18 else None
-        named = descriptions.video(db, video_id) if video_id is not None else None
+        name_and_duration = descriptions.video(db, video_id) if video_id is not None else None
         if people.standing_pause(db, person.annotator_id) is not None:
             raise ProjectError(said("you are paused: ask your lead; what you wrote is kept"))
-        if video_id is None or named is None or not descriptions.ever_chosen(db, person.annotator_id, video_id):
+        if (
+            video_id is None
+            or name_and_duration is None
+            or not descriptions.ever_chosen(db, person.annotator_id, video_id)
+        ):
             raise ProjectError(said("you are not asked to describe this video (any more): reload the page"))
-        return _whole(project, db, named[0])
+        return _video_clip(project, db, name_and_duration[0])
 
 
-def _whole(project: Project, db: Database, video: str) -> ClipJob:
+def _video_clip(project: Project, db: Database, video: str) -> ClipJob:
     facts = corpus.video_facts(db, video)
     if facts is None:
         raise VideoUnreadable(
@@ -169,7 +185,7 @@ def _whole(project: Project, db: Database, video: str) -> ClipJob:
                 why=said("no video file known; import the corpus again with --videos FOLDER"),
             )
         )
-    # No moment of the project, so that the doctor knows it from one.
+    # This clip shows no moment of the project: `predicted` lets the doctor distinguish it.
     return predicted(clip_job(project.clips, project.source(facts), 0.0, facts.duration_s, facts.sha256))
 
 
@@ -186,19 +202,19 @@ def note_describing_seen(project: Project, person: Annotator, version: int, *, n
         descriptions.note_seen(db, person.annotator_id, version, at=now)
 
 
-def _by_video(found: Sequence[MyDescription]) -> dict[str, list[MyDescription]]:
+def _by_video(descriptions_: Sequence[MyDescription]) -> dict[str, list[MyDescription]]:
     videos: defaultdict[str, list[MyDescription]] = defaultdict(list)
-    for one in found:
-        videos[one.video].append(one)
+    for description in descriptions_:
+        videos[description.video].append(description)
     return videos
 
 
 @permissions.annotator_only
 def describe_frames(project: Project, person: Annotator, video: str) -> list[float]:
-    """Return the times of all frames of a video, in seconds on its own time line; the first need not be at 0.
+    """Return the times of all frames of a video, in seconds on its own time line; the first need not be 0.
 
     Raises:
-        ProjectError: not theirs to describe, or they are paused.
+        ProjectError: this person may not describe the video, or is paused.
         VideoUnreadable: there is no file, or nothing of it can be shown.
     """
     from backend.media.frames import frame_times  # loads PyAV
@@ -213,11 +229,11 @@ _ACCEPTED = said("a lead has accepted this description: to change it, ask them t
 def describe_exchange(
     project: Project, person: Annotator, events: Sequence[DescribeEvent], *, now: float
 ) -> DescribeAnswer:
-    """Store what a describer's browser sends, in the order of doing. Sending an event again changes nothing.
+    """Store the events that a describer's browser sends, in their order. Sending an event again changes nothing.
 
     Raises:
         NotAllowed: describing was never open for this person.
-        StoreUnavailable: the database cannot be written; what is in no answer may be sent again.
+        StoreUnavailable: the database cannot be written; events without an answer may be sent again.
     """
     store = project.store
     with reading(store) as db:
@@ -226,38 +242,41 @@ def describe_exchange(
     accepted: list[str] = []
     refused: list[RefusedEvent] = []
     for event in events:
-        why = _take(store, person, event, now=now)
+        why = _store_event(store, person, event, now=now)
         if why is None:
             accepted.append(event.key)
         else:
             refused.append(RefusedEvent(event.key, why))
     with reading(store) as db:
         me = person.annotator_id
-        about = [descriptions.by_key(db, key) for key in dict.fromkeys(event.description for event in events)]
-        mine = [row for row in about if row is not None and row.annotator_id == me]
-        back = descriptions.returned_to(db, me)
-        shown = as_seen(project, db, person, [*mine, *back])
-    return DescribeAnswer(accepted, refused, shown[len(mine) :], shown[: len(mine)])
+        sent = [descriptions.by_key(db, key) for key in dict.fromkeys(event.description for event in events)]
+        mine = [row for row in sent if row is not None and row.annotator_id == me]
+        returned = descriptions.returned_to(db, me)
+        descriptions_ = author_view(project, db, person, [*mine, *returned])
+    return DescribeAnswer(accepted, refused, descriptions_[len(mine) :], descriptions_[: len(mine)])
 
 
-def _take(store: Store, person: Annotator, event: DescribeEvent, *, now: float) -> str | None:
-    """Save one event; why it cannot count, in words for its author, or None. What cannot count is kept in the log."""
+def _store_event(store: Store, person: Annotator, event: DescribeEvent, *, now: float) -> str | None:
+    """Save an event, and return None, or why it cannot count, worded for its author.
+
+    Refused events are kept in the log.
+    """
     with writing(store) as db:
         me = person.annotator_id
-        if (known := descriptions.event_known(db, event.key)) is not None:
+        if (known := descriptions.stored_event(db, event.key)) is not None:
             same = known == (event.description, me)
             return None if same else said("the page sent something under a name that is taken: reload the page")
-        if (before := descriptions.refusal_known(db, me, event.key)) is not None:
-            return before
-        there = descriptions.by_key(db, event.description)
-        video_id, why = _about(db, person, event, there)
+        if (earlier := descriptions.earlier_refusal(db, me, event.key)) is not None:
+            return earlier
+        row = descriptions.by_key(db, event.description)
+        video_id, why = _event_video(db, person, event, row)
         if why is None and video_id is not None:
             if event.kind is not DescribeKind.WITHDRAW:
                 since = descriptions.first_open_for(db, me)
                 work = work_time(db, me, event.active_ms, event.elapsed_ms, since=since, now=now)
                 descriptions.write(db, event, tidy(event.sentence), video_id, me, work, at=now)
-            elif there is not None:  # also once more: an event that left no trace would count when it is sent again
-                descriptions.withdraw(db, there.description_id, me, event.key, at=now)
+            elif row is not None:  # recorded even if withdrawn already, so that sending the event again changes nothing
+                descriptions.withdraw(db, row.description_id, me, event.key, at=now)
             return None
         log.record(
             db,
@@ -273,26 +292,26 @@ def _take(store: Store, person: Annotator, event: DescribeEvent, *, now: float) 
     return why
 
 
-def _about(
-    db: Database, person: Annotator, event: DescribeEvent, there: DescriptionRow | None
+def _event_video(
+    db: Database, person: Annotator, event: DescribeEvent, row: DescriptionRow | None
 ) -> tuple[VideoId | None, str | None]:
-    """The video of an event, or why the event cannot count."""
+    """Return the video of an event, and why the event cannot count, or None."""
     if not event.key or not event.description:
         return None, said("the page sent something without a name: reload the page")
     if people.standing_pause(db, person.annotator_id) is not None:
         return None, said("your work is paused; what you wrote is kept in the log but does not count")
-    if there is not None and there.annotator_id != person.annotator_id:
+    if row is not None and row.annotator_id != person.annotator_id:
         return None, said("this is somebody else's description")
     if event.kind is DescribeKind.WITHDRAW:
-        if there is None:
+        if row is None:
             return None, said("there is no such description to withdraw: reload the page")
-        return there.video_id, None if may(DescriptionAct.WITHDRAWN, there.status) else _ACCEPTED
+        return row.video_id, None if is_allowed(DescriptionAct.WITHDRAWN, row.status) else _ACCEPTED
     video_id = VideoId(int(event.video)) if event.video.isdecimal() else None
     video = descriptions.video(db, video_id) if video_id is not None and video_id < 2**63 else None
-    if video_id is None or video is None or (there is not None and there.video_id != video_id):
+    if video_id is None or video is None or (row is not None and row.video_id != video_id):
         return None, said("there is no such video in the project: reload the page")
     if not descriptions.ever_chosen(db, person.annotator_id, video_id):
         return None, said("you were not asked to describe {video}", video=video[0])
-    if there is not None and not may(DescriptionAct.WRITTEN, there.status):
+    if row is not None and not is_allowed(DescriptionAct.WRITTEN, row.status):
         return None, _ACCEPTED
-    return video_id, wrong(event.start_s, event.end_s, tidy(event.sentence), video[1])
+    return video_id, description_problem(event.start_s, event.end_s, tidy(event.sentence), video[1])

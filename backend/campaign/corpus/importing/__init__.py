@@ -1,1 +1,1 @@
-"""Videos, moments and captions, from annotation files."""
+"""Import videos, moments and captions from annotation files."""

@@ -22,7 +22,7 @@ from backend.campaign.corpus.importing.model import (
     Trouble,
     VideoTrouble,
 )
-from backend.campaign.corpus.importing.rules import Fault, called_otherwise, leaving_out, outside
+from backend.campaign.corpus.importing.rules import Fault, leaving_out, match_renamed_videos, outside
 from backend.campaign.nouns import Lead, Operator
 from backend.campaign.setup.project.folder import Project
 from backend.core.addresses import Place
@@ -40,13 +40,13 @@ from backend.store.connection import reading, writing
 
 @dataclass(frozen=True, slots=True)
 class ImportReport:
-    """What an import added, and what a person should know about it.
+    """The result of an import, with what a person should know about it.
 
-    `taken` are the numbers of videos, moments and captions that the file holds and that were taken; `videos`,
-    `moments` and `captions` are those of them that are new in the project. `merged` counts entries that repeat another,
-    `left_out` tells of those that were not taken. `dry_run`: all of it would be so, and nothing was written.
-    `troubles` says what is wrong with videos; all but the missing durations of theirs was taken. `decoded`: every
-    picture of the measured ones was looked at.
+    `taken` are the numbers of accepted videos, moments and captions in the file. `videos`, `moments` and `captions`
+    count those of them that are new in the project. `measured` counts measured videos. `merged` counts entries that
+    repeat another, and `left_out` lists entries that were left out. `dry_run` means that nothing was written, and the
+    report says what would be. `troubles` are problems of videos; only moments whose video has no known duration are
+    left out for them. `decoded` means that every picture of the measured videos was decoded.
     """
 
     format: str
@@ -78,18 +78,18 @@ def import_file(
     now: float,
     progress: Steps | None = None,
 ) -> ImportReport:
-    """Check an annotation file and write it; for arguments and refusals see the verb, `import_corpus`."""
+    """Check an annotation file and write it; for arguments and errors, see `import_corpus`, which calls it."""
     parsed = formats.parse(format, bytes_of(file), file.name, options)
     measured = Survey({}, {}, False)
     troubles: list[VideoTrouble] = []
-    anew = _named_anew(project, parsed.moments)
+    new_names = _find_new_names(project, parsed.moments)
     if videos is not None:
         measured, troubles = measure_named(
-            project, parsed.moments, anew, videos, file.name, fps, decode, where, progress
+            project, parsed.moments, new_names, videos, file.name, fps, decode, where, progress
         )
     facts = measured.facts
-    durations = _durations(project, parsed, facts, anew, {one.video for one in troubles}, file.name)
-    problems = [*_taken_ids(project, parsed.moments, file.name), *durations.problems]
+    durations = _durations(project, parsed, facts, new_names, {trouble.video for trouble in troubles}, file.name)
+    problems = [*_id_problems(project, parsed.moments, file.name), *durations.problems]
     moments: list[CaptionedMoment] = []
     faulty: list[tuple[CaptionedMoment, Fault]] = []
     cut_off: list[tuple[CaptionedMoment, Fault]] = []
@@ -101,7 +101,7 @@ def import_file(
             unmeasured.append(moment)
             continue
         if fault := outside(moment.start_s, moment.end_s, duration_s, parsed.end_slack_s):
-            # Of a damaged or broken-off video nobody knows how long it was: the moment may be right.
+            # The original length of a damaged or truncated video is unknown, so the moment may be right.
             (cut_off if moment.video in facts and facts[moment.video].damage else faulty).append((moment, fault))
             continue
         late += moment.end_s > duration_s and moment.video in facts
@@ -118,47 +118,51 @@ def import_file(
     if problems:
         raise InputError(sorted(dict.fromkeys(problems), key=lambda problem: problem.row or 0))
     notes = [*parsed.notes, *durations.notes]
-    if anew:
-        here, there = next(iter(anew.items()))
+    if new_names:
+        old_name, new_name = next(iter(new_names.items()))
         notes.append(
             said_n(
                 "{n} video was renamed to match the file: {here} is now {there}",
                 "{n:,} videos were renamed to match the file: {here} is now {there}, ...",
-                len(anew),
-                here=here,
-                there=there,
+                len(new_names),
+                here=old_name,
+                there=new_name,
             )
         )
     if late:
         end = said("up to {end_slack_s:g} s after their measured video", end_slack_s=parsed.end_slack_s)
         notes.append(said("moments that end {end}, whose clips stop at its end: {late:,}", end=end, late=late))
     with reading(project.store) as db:
-        stay = sum(corpus.is_moment(db, m.video, m.start_s, m.end_s) for m, _ in faulty)
-    if stay:
+        remaining = sum(corpus.is_moment(db, m.video, m.start_s, m.end_s) for m, _ in faulty)
+    if remaining:
         notes.append(
             said(
                 "moments that were left out now but stay in the project from an earlier import, without "
                 "a clip: {stay:,}",
-                stay=stay,
+                stay=remaining,
             )
         )
-    lengthless = Fault(
+    unknown_length = Fault(
         said("the length of the video is unknown: the video cannot be measured, and the file does not give it"), ""
     )
     left_out = (
         *parsed.left_out,
         *leaving_out([*faulty, *cut_off]),
-        *leaving_out((moment, lengthless) for moment in unmeasured),
+        *leaving_out((moment, unknown_length) for moment in unmeasured),
     )
     if dry_run:
         with reading(project.store) as db:
-            new = corpus.lacking(db, moments, anew)
+            new = corpus.count_new(db, moments, new_names)
     else:
-        new = _add(project, by, moments, durations.seconds, facts, troubles, anew, file.name, parsed.format, now)
-    named = len({m.video for m in moments}), len({(m.video, m.start_s, m.end_s) for m in moments}), len(moments)
-    troubles += [VideoTrouble(name, Trouble.DAMAGED, one.damage) for name, one in facts.items() if one.damage]
+        new = _add(project, by, moments, durations.seconds, facts, troubles, new_names, file.name, parsed.format, now)
+    totals = len({m.video for m in moments}), len({(m.video, m.start_s, m.end_s) for m in moments}), len(moments)
+    troubles += [
+        VideoTrouble(name, Trouble.DAMAGED, facts_of_video.damage)
+        for name, facts_of_video in facts.items()
+        if facts_of_video.damage
+    ]
     return ImportReport(
-        *(parsed.format, named, *new, len(facts), parsed.merged, left_out, tuple(notes), dry_run),
+        *(parsed.format, totals, *new, len(facts), parsed.merged, left_out, tuple(notes), dry_run),
         troubles=tuple(troubles),
         decoded=measured.decoded,
     )
@@ -171,14 +175,14 @@ def _add(
     durations: dict[str, float],
     facts: dict[str, VideoFacts],
     troubles: list[VideoTrouble],
-    anew: Mapping[str, str],
+    new_names: Mapping[str, str],
     file: str,
     format_name: str,
     now: float,
 ) -> tuple[int, int, int]:
     """Write checked moments; return how many videos, moments and captions are new."""
     with writing(project.store) as db:
-        corpus.rename_videos(db, anew)
+        corpus.rename_videos(db, new_names)
         new = corpus.add_moments(db, moments, {m.video: durations[m.video] for m in moments}, facts)
         corpus.set_troubles(db, troubles)
         added = dict(zip(("videos", "moments", "captions"), new, strict=True))
@@ -188,31 +192,36 @@ def _add(
 
 @dataclass(frozen=True, slots=True)
 class _Durations:
-    """Seconds of every video of a file, what speaks against them, and what is to be told."""
+    """Seconds of every video of a file, with the problems and notes about them."""
 
     seconds: dict[str, float]
     problems: list[Problem]
     notes: list[str]
 
 
-def _named_anew(project: Project, moments: list[CaptionedMoment]) -> dict[str, str]:
-    """Map the project's names of videos that came without a file to what the file calls them: its names win."""
+def _find_new_names(project: Project, moments: list[CaptionedMoment]) -> dict[str, str]:
+    """Map the project's names of videos to the file's names, for videos that no annotation file has named yet."""
     with reading(project.store) as db:
-        known, free = corpus.video_durations(db), corpus.videos_of_no_file(db)
-    named = dict.fromkeys(moment.video for moment in moments)
-    free = [name for name in free if name not in named]
-    return called_otherwise((name for name in named if name not in known), free, EXTENSIONS)
+        known, free = corpus.video_durations(db), corpus.unannotated_videos(db)
+    file_names = dict.fromkeys(moment.video for moment in moments)
+    free = [name for name in free if name not in file_names]
+    return match_renamed_videos((name for name in file_names if name not in known), free, EXTENSIONS)
 
 
 def _durations(
-    project: Project, parsed: Parsed, facts: dict[str, VideoFacts], anew: Mapping[str, str], unseen: set[str], file: str
+    project: Project,
+    parsed: Parsed,
+    facts: dict[str, VideoFacts],
+    new_names: Mapping[str, str],
+    unseen: set[str],
+    file: str,
 ) -> _Durations:
-    """Find how long the videos are: what was measured now or before counts, then the project, then the file.
+    """Return how long the videos are. Measured durations come first, then those of the project, then those of the file.
 
-    A video of `unseen` was to be measured and could not be; it may have no duration.
+    A video of `unseen` could not be measured; it may have no duration.
     """
     with reading(project.store) as db:
-        known = {anew.get(name, name): duration_s for name, duration_s in corpus.video_durations(db).items()}
+        known = {new_names.get(name, name): duration_s for name, duration_s in corpus.video_durations(db).items()}
         unmeasured = set(corpus.videos_without_file(db))
     timed: dict[str, CaptionedMoment] = {}
     first: dict[str, CaptionedMoment] = {}
@@ -222,26 +231,26 @@ def _durations(
             timed.setdefault(moment.video, moment)
     seconds: dict[str, float] = {}
     problems: list[Problem] = []
-    other: list[str] = []
+    contradictions: list[str] = []
     for video, moment in first.items():
-        here = timed[video].duration_s if video in timed else None
+        in_file = timed[video].duration_s if video in timed else None
         if video in facts:
             seconds[video] = facts[video].duration_s
         elif video in known:
             seconds[video] = known[video]
-            if here is None or here == known[video]:
+            if in_file is None or in_file == known[video]:
                 continue
-            contradiction = said("lasts {here} s here, but {known} s in the project", here=here, known=known[video])
-            if video in unmeasured and abs(here - known[video]) > END_SLACK_S:
+            contradiction = said("lasts {here} s here, but {known} s in the project", here=in_file, known=known[video])
+            if video in unmeasured and abs(in_file - known[video]) > END_SLACK_S:
                 problems.append(
                     timed[video].problem(
                         file, said("video {video} {contradiction}", video=video, contradiction=contradiction)
                     )
                 )
-            elif video in unmeasured or abs(here - known[video]) > END_SLACK_S:
-                other.append(said("{video} {contradiction}", video=video, contradiction=contradiction))
-        elif here is not None:
-            seconds[video] = here
+            elif video in unmeasured or abs(in_file - known[video]) > END_SLACK_S:
+                contradictions.append(said("{video} {contradiction}", video=video, contradiction=contradiction))
+        elif in_file is not None:
+            seconds[video] = in_file
         elif video not in unseen:
             problems.append(
                 moment.problem(
@@ -254,26 +263,26 @@ def _durations(
                 )
             )
     notes = []
-    if other:
+    if contradictions:
         notes.append(
             said_n(
                 "{n} video has another duration in the project, which is kept: {other}",
                 "{n:,} videos have another duration in the project, which is kept: {other}, ...",
-                len(other),
-                other=other[0],
+                len(contradictions),
+                other=contradictions[0],
             )
         )
     return _Durations(seconds, problems, notes)
 
 
-def _taken_ids(project: Project, moments: list[CaptionedMoment], file: str) -> list[Problem]:
-    """Report the ids of the file that mean something else in the project."""
+def _id_problems(project: Project, moments: list[CaptionedMoment], file: str) -> list[Problem]:
+    """Return a problem for each id of the file that belongs to another moment in the project."""
     with reading(project.store) as db:
         ids = corpus.external_ids(db)
     problems = []
     for moment in moments:
-        there = ids.get(moment.external_id) if moment.external_id is not None else None
-        if there is not None and there != (moment.video, moment.start_s, moment.end_s, moment.caption):
+        owner = ids.get(moment.external_id) if moment.external_id is not None else None
+        if owner is not None and owner != (moment.video, moment.start_s, moment.end_s, moment.caption):
             message = said(
                 "id {external_id} belongs to another moment of the project: give this one its own",
                 external_id=moment.external_id,

@@ -1,8 +1,8 @@
-"""Measure video files for a project, add those of a folder to it, and find moved ones again by their content.
+"""Measure video files for a project, add those of a folder to it, and find moved files by their content.
 
-*Reads* video files, folders of frames, what was measured before. *Writes* video, one event when a folder is added.
-Every file of a folder is measured first, and all that can be read are added in one transaction; one that cannot be read
-is reported with its reason and does not stop the others.
+*Reads* video files, folders of frames, earlier measurements. *Writes* video, one event when a folder is added.
+Every file of a folder is measured first, and all readable ones are added in one transaction. A file that cannot be read
+is reported with its reason, and the others are added all the same.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -49,28 +49,29 @@ def measure(
     where: Where | None = None,
     progress: Steps | None = None,
 ) -> Survey:
-    """Measure videos, by name; a content that the project decoded before is not decoded again.
+    """Measure videos, by name. Contents that the project decoded before are not decoded again.
 
     Args:
-        project: the project; paths are written down as it keeps them.
-        videos: where each lies.
-        decode: look at every picture for damage inside; None does where that is cheap.
+        project: the project, which determines how paths are stored.
+        videos: maps each video's name to its source.
+        decode: decode every picture to find damage; None does so where that is cheap.
         where: where videos are measured; see `survey`.
         progress: called with (videos measured, all).
     """
     with reading(project.store) as db:
         known = corpus.decoded_contents(db)
-    found = survey(videos, decode=decode, known=known, where=where, progress=progress)
+    measured = survey(videos, decode=decode, known=known, where=where, progress=progress)
     facts = {
-        name: replace(one, path=project.stored_path(place_in(Path(), one.path))) for name, one in found.facts.items()
+        name: replace(video_facts, path=project.stored_path(place_in(Path(), video_facts.path)))
+        for name, video_facts in measured.facts.items()
     }
-    return replace(found, facts=facts)
+    return replace(measured, facts=facts)
 
 
 def measure_named(
     project: Project,
     moments: Iterable[CaptionedMoment],
-    anew: Mapping[str, str],
+    new_names: Mapping[str, str],
     videos: Place,
     file: str,
     fps: Fraction,
@@ -78,27 +79,27 @@ def measure_named(
     where: Where | None,
     progress: Steps | None,
 ) -> tuple[Survey, list[VideoTrouble]]:
-    """Find and measure the file of every video that an annotation file names; report what is wrong with some.
+    """Find and measure the file of every video that an annotation file names, and report problems of videos.
 
     Args:
         project: the project.
-        moments: which name the videos.
-        anew: videos that the project has under other names: its names -> the file's.
-        videos: the folder to find them in.
-        file: for messages.
+        moments: the moments of the annotation file, which name the videos.
+        new_names: maps the project's name of a video to the file's name, where they differ.
+        videos: the folder that holds the video files.
+        file: name of the annotation file, for messages.
         fps: frames a second of folders of frames.
         decode: see `measure`.
         where: see `measure`.
         progress: see `measure`.
 
     Raises:
-        InputError: none can be shown: each is a problem of the row that names it first.
+        InputError: no video can be measured; each is a problem of the row that names it first.
     """
     first: dict[str, CaptionedMoment] = {}
     for moment in moments:
         first.setdefault(moment.video, moment)
     with reading(project.store) as db:
-        known = {anew.get(name, name): content for name, content in corpus.contents(db).items()}
+        known = {new_names.get(name, name): content for name, content in corpus.contents(db).items()}
     folder = videos_at(videos)
     sources: dict[str, Source] = {}
     missing: dict[str, str] = {}
@@ -114,16 +115,16 @@ def measure_named(
         del missing[name]
     measured = measure(project, sources, decode=decode, where=where, progress=progress)
     if not measured.facts:
-        told = {**missing, **measured.unreadable}
-        raise InputError([moment.problem(file, told[name]) for name, moment in first.items()])
+        reasons = {**missing, **measured.unreadable}
+        raise InputError([moment.problem(file, reasons[name]) for name, moment in first.items()])
     changed = {name for name, one in measured.facts.items() if name in known and known[name].sha256 != one.sha256}
-    kept = {name: one for name, one in measured.facts.items() if name not in changed}
+    unchanged = {name: one for name, one in measured.facts.items() if name not in changed}
     troubles = [
         *(VideoTrouble(name, Trouble.MISSING, message) for name, message in missing.items()),
         *(VideoTrouble(name, Trouble.UNREADABLE, message) for name, message in measured.unreadable.items()),
         *(VideoTrouble(name, Trouble.CHANGED, changed_words(measured.facts[name].path)) for name in sorted(changed)),
     ]
-    return replace(measured, facts=kept), troubles
+    return replace(measured, facts=unchanged), troubles
 
 
 def videos_at(place: Place) -> "VideoFolder | RemoteFolder":
@@ -131,7 +132,7 @@ def videos_at(place: Place) -> "VideoFolder | RemoteFolder":
 
     Raises:
         StorageUnavailable: the address cannot be read.
-        InputError: it is one of which nobody can tell what lies there.
+        InputError: the files at this kind of address cannot be listed.
     """
     if isinstance(place, Path):
         return VideoFolder(place)
@@ -141,30 +142,32 @@ def videos_at(place: Place) -> "VideoFolder | RemoteFolder":
 
 
 def found_again(
-    wanted: Mapping[str, corpus.Content], candidates: Iterable[Place], taken: Collection[Place] = ()
+    contents: Mapping[str, corpus.Content], candidates: Iterable[Place], taken: Collection[Place] = ()
 ) -> dict[str, Source]:
-    """Find where videos lie now by their content, whatever they are called.
+    """Find where videos lie now, by their content and under any name.
 
     Args:
-        wanted: the content of each, by name.
+        contents: maps the name of each lost video to its content.
         candidates: files and folders of frames to look at, in order; only those of a fitting size are read.
-        taken: those that are other videos.
+        taken: candidates that belong to other videos.
     """
     found: dict[str, Source] = {}
     names: dict[int, dict[str, list[str]]] = {}
-    for name, content in wanted.items():
+    for name, content in contents.items():
         names.setdefault(content.size_bytes, {}).setdefault(content.sha256, []).append(name)
-    rates = {content.fps for content in wanted.values()}
+    rates = {content.fps for content in contents.values()}
     for path in candidates:
-        if path in taken or len(found) == len(wanted):
+        if path in taken or len(found) == len(contents):
             continue
         with suppress(OSError, VideoUnreadable, StorageUnavailable):
-            # Nobody knows the size of a video that was taken in before sizes were kept: it stands under 0.
-            fitting = [one for one in (names.get(size_of(path)), names.get(0)) if one]
+            # Videos imported before sizes were stored are listed under size 0.
+            fitting = [by_sha256 for by_sha256 in (names.get(size_of(path)), names.get(0)) if by_sha256]
             for source in {source_at(path, fps) for fps in rates} if fitting else ():
-                same = next((one[sha] for one in fitting if one.get(sha := sha256_of(source))), None)
-                if same:
-                    found[same.pop(0)] = source
+                matches = next(
+                    (by_sha256[sha] for by_sha256 in fitting if by_sha256.get(sha := sha256_of(source))), None
+                )
+                if matches:
+                    found[matches.pop(0)] = source
                     break
     return found
 
@@ -183,18 +186,18 @@ def register_folder(
 ) -> RegisterReport:
     """Measure every video file (or folder of frames) in a folder and below it, and add those that can be read.
 
-    A file that a video of the project is found by (with or without its extension) is that video's; any other is called
-    by its place in the folder, without extension. A `dry_run` writes nothing. For other arguments and refusals see the
-    verb, `register_videos`.
+    A file that a video of the project is found by (with or without its extension) belongs to that video. Any other file
+    is named by its path in the folder, without extension. A `dry_run` writes nothing. For other arguments and errors,
+    see `register_videos`, which calls it.
     """
     if not videos.is_dir():
         raise InputError.single(videos, said("is not a folder: name the folder that the video files lie in"))
     folder = VideoFolder(videos)
     files = folder.named()
-    untaken = [_problem(videos, path, LINK_OUT) for path in folder.links]
-    untaken += [_problem(videos, path, CLASH) for path in dict.fromkeys(folder.clashes)]
+    refused = [_file_problem(videos, path, LINK_OUT) for path in folder.links]
+    refused += [_file_problem(videos, path, CLASH) for path in dict.fromkeys(folder.clashes)]
     if not files:
-        raise InputError(untaken or [Problem(str(videos), None, said("the folder has no video files"))])
+        raise InputError(refused or [Problem(str(videos), None, said("the folder has no video files"))])
     with reading(project.store) as db:
         known = corpus.known_videos(db)
     names = _names(folder, files, known)
@@ -207,18 +210,18 @@ def register_folder(
         progress=progress,
     )
     found: list[FoundVideo] = []
-    problems = [*untaken, *(_problem(videos, paths[name], why) for name, why in measured.unreadable.items())]
+    problems = [*refused, *(_file_problem(videos, paths[name], why) for name, why in measured.unreadable.items())]
     taken: set[str] = set()
-    called = {sha256: name for name, sha256 in known.items() if sha256 is not None}
+    names_by_content = {sha256: name for name, sha256 in known.items() if sha256 is not None}
     for file_name in sorted(measured.facts):
         facts = measured.facts[file_name]
-        name, moved = file_name, called.get(facts.sha256)
+        name, moved = file_name, names_by_content.get(facts.sha256)
         if moved in known and moved not in names.values() and moved not in taken:
-            name = moved  # the project's video under another name or in another folder
-        if why := _not_taken(name, facts.sha256, known, called):
-            problems.append(_problem(videos, paths[file_name], why))
+            name = moved  # this file is the project's video, renamed or moved
+        if why := _refusal_reason(name, facts.sha256, known, names_by_content):
+            problems.append(_file_problem(videos, paths[file_name], why))
         else:
-            called[facts.sha256] = name
+            names_by_content[facts.sha256] = name
             taken.add(name)
             found.append(FoundVideo(name, facts, name not in known))
     problems.sort(key=lambda problem: problem.file)
@@ -234,8 +237,8 @@ def register_folder(
     return report
 
 
-def _problem(videos: Path, path: Path, message: str) -> Problem:
-    """What is wrong with a file, which stands before the message already."""
+def _file_problem(videos: Path, path: Path, message: str) -> Problem:
+    """Return the problem of a file, without the file's name at the start of the message."""
     why = message.values.get("why") if isinstance(message, Said) else None
     if not isinstance(why, str):
         why = message.removeprefix(path.name).lstrip(": ")
@@ -243,7 +246,7 @@ def _problem(videos: Path, path: Path, message: str) -> Problem:
 
 
 def _names(folder: VideoFolder, files: dict[str, Path], known: dict[str, str | None]) -> dict[Path, str]:
-    """What the video in each file is called: as in the project where it has one that this file is found by."""
+    """Return the name of the video in each file: the project's name for it, if there is one."""
     names = {path: name for name, path in files.items()}
     for name in known:
         try:
@@ -255,18 +258,20 @@ def _names(folder: VideoFolder, files: dict[str, Path], known: dict[str, str | N
     return names
 
 
-def _not_taken(name: str, sha256: str, known: dict[str, str | None], called: dict[str, str]) -> str | None:
-    """Why a file that can be read is not taken, None if nothing speaks against it."""
+def _refusal_reason(
+    name: str, sha256: str, known: dict[str, str | None], names_by_content: dict[str, str]
+) -> str | None:
+    """Return why a readable file is not added; None if it is."""
     if fault := control_fault(name):
         return fault
     if not is_visible(name):
         return said("the video name is empty")
-    had = known.get(name)
-    if had is not None and had != sha256:
+    known_sha256 = known.get(name)
+    if known_sha256 is not None and known_sha256 != sha256:
         return said(
             "its content differs from the project's video {name}: rename this file, or put the old one back",
             name=name,
         )
-    if called.get(sha256, name) != name:
-        return said("has the same content as the video {called}: keep one of them", called=called[sha256])
+    if names_by_content.get(sha256, name) != name:
+        return said("has the same content as the video {called}: keep one of them", called=names_by_content[sha256])
     return None

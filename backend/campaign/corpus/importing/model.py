@@ -1,4 +1,4 @@
-"""Annotation files as values: captioned moments, what was left out of them, and what a format is."""
+"""Values of importing: parsed annotation files, entries left out, formats, and problems of videos."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,12 +23,12 @@ __all__ = [
 ]
 
 END_SLACK_S = 1.0
-"""How far a moment may end after its video and still be kept: published durations are often rounded."""
+"""How many seconds a moment may end after its video and still be kept; published durations are often rounded."""
 
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """Entries that were left out: why, how many, and where the first of them stand."""
+    """Entries that were left out: why, how many, and the places of the first of them."""
 
     why: str
     count: int
@@ -37,11 +37,11 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """What an annotation file holds, in file order.
+    """The contents of an annotation file, in file order.
 
-    `format` is the name of its format. `left_out` tells of entries that were not taken, `merged` counts those that
-    repeat the video, span and caption of an earlier one. `notes` says other oddities in words for the person who
-    imports. `published` says that nobody who imports the file wrote it: what is impossible in it is left out, not
+    `format` is the name of its format. `left_out` lists entries that were left out. `merged` counts entries that repeat
+    the video, span and caption of an earlier one. `notes` are other remarks for the person who imports. `published`
+    means that the person who imports did not write the file: impossible entries are left out, and the file is not
     refused. `end_slack_s` is how many seconds a moment may end after its video.
     """
 
@@ -56,7 +56,7 @@ class Parsed:
 
 @dataclass(frozen=True, slots=True)
 class ImportOptions:
-    """How a file is to be read.
+    """Options for reading a file.
 
     `types` are the types of TVR's lines to keep, None for the paper's choice. `columns` maps our names of columns or
     fields to those of the file: `{"start": "begin"}`.
@@ -67,18 +67,18 @@ class ImportOptions:
 
 
 class Trouble(StrEnum):
-    """What is wrong with a video; all but damage keep its clips from being shown."""
+    """Kinds of video trouble; all but damage keep clips of the video from being shown."""
 
     MISSING = "missing"
     UNREADABLE = "unreadable"
     CHANGED = "changed"
-    """It has another content than the one that was taken in."""
+    """Its content differs from that which was imported."""
     DAMAGED = "damaged"
 
 
 @dataclass(frozen=True, slots=True)
 class VideoTrouble:
-    """What is wrong with one video, in words."""
+    """A problem of one video, with a message."""
 
     video: str
     trouble: Trouble
@@ -90,11 +90,11 @@ Read = Callable[[bytes, str, ImportOptions], Parsed]
 
 @dataclass(frozen=True, slots=True)
 class CorpusFormat:
-    """A format of annotation files: its name, how its files look, and how they are read.
+    """A format of annotation files: its name, how to recognise it, and how to read it.
 
-    `entry` is half a sentence that says what one entry looks like. `fits(sample, options)` says whether a file looks
-    like one of this format. `read(data, file, options)` parses the bytes of a file, and raises `InputError` with
-    every problem of it. `takes` are the options (fields of `ImportOptions`) that mean something here.
+    `entry` is half a sentence that says what one entry looks like. `fits(sample, options)` returns whether a file looks
+    like this format. `read(data, file, options)` parses the bytes of a file, and raises `InputError` with all problems
+    of the file. `takes` are the options (fields of `ImportOptions`) that work with this format.
     """
 
     name: str
@@ -106,7 +106,7 @@ class CorpusFormat:
 
 @dataclass(frozen=True, slots=True)
 class FoundVideo:
-    """A video file that the project has now: `new` unless it had it before, under this name."""
+    """A video file that was added to the project. `new` is False if the project had a video of this name before."""
 
     name: str
     facts: VideoFacts
@@ -115,10 +115,10 @@ class FoundVideo:
 
 @dataclass(frozen=True, slots=True)
 class RegisterReport:
-    """What a folder of videos gave.
+    """The result of adding a folder of videos.
 
-    `videos` are those that the project has now, in order of their names, `problems` the files that were not taken, each
-    with the reason, in order of the files.
+    `videos` are the added ones, in order of their names. `problems` are the files that were not added, each with the
+    reason, in order of the files.
     """
 
     videos: tuple[FoundVideo, ...]
@@ -126,7 +126,7 @@ class RegisterReport:
 
     @property
     def new(self) -> int:
-        """How many videos the project did not have."""
+        """The number of videos that the project did not have before."""
         return sum(video.new for video in self.videos)
 
 
@@ -139,4 +139,4 @@ CORPUS_IMPORTED = Event(
 VIDEOS_REGISTERED = Event(
     "videos_registered", EventGroup.MATERIAL, said("added videos from the folder {folder}: {videos} new")
 )
-"""folder, videos: how many are new, not_taken: files"""
+"""folder, videos: how many are new, not_taken: how many files were not added"""

@@ -1,4 +1,4 @@
-"""Videos, moments and captions: reads and writes.
+"""SQL for videos, moments and captions.
 
 *Written by* `importing`; *read by* every feature after it.
 """
@@ -15,12 +15,12 @@ from backend.media.sources import VideoFacts
 from backend.store.engine import Database
 
 WHOLE = "(m.start_s = 0 AND m.end_s >= v.duration_s)"
-"""Whether a moment `m` is all of its video `v`, for use in a statement."""
+"""SQL condition: a moment `m` is the whole of its video `v`."""
 
 
 @dataclass(frozen=True, slots=True)
 class CaptionRow:
-    """A caption with the moment it describes."""
+    """A caption with the id of the moment that it describes."""
 
     caption_id: int
     moment_id: MomentId
@@ -29,7 +29,7 @@ class CaptionRow:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What a video is, wherever it lies; `size_bytes` is 0 where nobody knows it."""
+    """The content of a video, wherever its file lies; `size_bytes` is 0 if it is unknown."""
 
     sha256: str
     size_bytes: int
@@ -37,12 +37,12 @@ class Content:
 
 
 def video_durations(db: Database) -> dict[str, float]:
-    """Duration in seconds of every video, by name."""
+    """Return the duration in seconds of every video, by name."""
     return dict(db.conn.execute("SELECT name, duration_s FROM video").fetchall())
 
 
 def external_ids(db: Database) -> dict[str, tuple[str, float, float, str]]:
-    """The published captions that carry an id: id -> (video, start_s, end_s, text)."""
+    """Return the published captions that have an id: id -> (video, start_s, end_s, text)."""
     rows = db.conn.execute(
         "SELECT c.external_id, v.name, m.start_s, m.end_s, c.text FROM caption c "
         "JOIN moment m USING (moment_id) JOIN video v USING (video_id) "
@@ -51,17 +51,20 @@ def external_ids(db: Database) -> dict[str, tuple[str, float, float, str]]:
     return {row[0]: (row[1], row[2], row[3], row[4]) for row in rows}
 
 
-def lacking(
-    db: Database, moments: Iterable[CaptionedMoment], anew: Mapping[str, str] | None = None
+def count_new(
+    db: Database, moments: Iterable[CaptionedMoment], new_names: Mapping[str, str] | None = None
 ) -> tuple[int, int, int]:
-    """How many videos, moments and captions are not there yet, once videos are named `anew`."""
-    anew = anew or {}
+    """Return how many videos, moments and captions among `moments` the project lacks.
+
+    `new_names` maps names of the project's videos to those that they are about to get.
+    """
+    new_names = new_names or {}
     spans = {
-        (anew.get(row[0], row[0]), row[1], row[2])
+        (new_names.get(row[0], row[0]), row[1], row[2])
         for row in db.conn.execute("SELECT name, start_s, end_s FROM moment JOIN video USING (video_id)")
     }
     texts = {
-        (anew.get(row[0], row[0]), *row[1:])
+        (new_names.get(row[0], row[0]), *row[1:])
         for row in db.conn.execute(
             "SELECT name, start_s, end_s, text FROM caption JOIN moment USING (moment_id) JOIN video USING (video_id) "
             "WHERE kind = 'published'"
@@ -69,7 +72,7 @@ def lacking(
     }
     moments = list(moments)
     return (
-        len({m.video for m in moments} - {anew.get(name, name) for name in video_durations(db)}),
+        len({m.video for m in moments} - {new_names.get(name, name) for name in video_durations(db)}),
         len({(m.video, m.start_s, m.end_s) for m in moments} - spans),
         len({(m.video, m.start_s, m.end_s, m.caption) for m in moments} - texts),
     )
@@ -78,19 +81,19 @@ def lacking(
 def add_moments(
     db: Database, moments: Iterable[CaptionedMoment], durations: dict[str, float], facts: dict[str, VideoFacts]
 ) -> tuple[int, int, int]:
-    """Insert what is not there yet.
+    """Insert the moments, with their videos and captions, that the project lacks.
 
     Args:
         db: the connection, inside `writing`.
         moments: checked moments.
         durations: seconds of every video named in `moments`.
-        facts: what was measured of the videos that were found on disk.
+        facts: measurements of the videos whose files were found.
 
     Returns:
         How many videos, moments and captions are new.
     """
     moments = list(moments)
-    new = lacking(db, moments)
+    new = count_new(db, moments)
     db.conn.executemany(
         "INSERT OR IGNORE INTO video (name, duration_s) VALUES (?, ?)",
         ((name, duration_s) for name, duration_s in durations.items()),
@@ -112,12 +115,12 @@ def add_moments(
 def add_spans(
     db: Database, spans: Iterable[tuple[str, float, float]], origin: str
 ) -> dict[tuple[str, float, float], MomentId]:
-    """Insert moments that no caption describes, where they are not there yet; the numbers of all that were given.
+    """Insert moments without captions, where the project lacks them. Return the ids of all given moments.
 
     Args:
         db: the connection, inside `writing`.
         spans: (video, start_s, end_s) of videos of the project.
-        origin: where they come from, as the table knows it.
+        origin: the origin of the moments, as the table stores it.
     """
     spans = list(spans)
     video_ids = dict(db.conn.execute("SELECT name, video_id FROM video").fetchall())
@@ -130,12 +133,12 @@ def add_spans(
 
 
 def known_videos(db: Database) -> dict[str, str | None]:
-    """Every video, with the sha256 of its file; None while that is unknown."""
+    """Return every video's name, with the sha256 of its file; None while that is unknown."""
     return dict(db.conn.execute("SELECT name, sha256 FROM video").fetchall())
 
 
-def videos_of_no_file(db: Database) -> list[str]:
-    """The videos that no annotation file has named, in order of their names."""
+def unannotated_videos(db: Database) -> list[str]:
+    """Return the names of videos with a file that no annotation file has named, in order."""
     rows = db.conn.execute(
         "SELECT name FROM video v WHERE path IS NOT NULL AND NOT EXISTS "
         "(SELECT 1 FROM moment m WHERE m.video_id = v.video_id AND m.origin = 'imported') ORDER BY name"
@@ -143,13 +146,13 @@ def videos_of_no_file(db: Database) -> list[str]:
     return [row[0] for row in rows]
 
 
-def rename_videos(db: Database, anew: Mapping[str, str]) -> None:
-    """Give videos the names by which a file calls them, by the names that they have."""
-    db.conn.executemany("UPDATE video SET name = ? WHERE name = ?", [(new, old) for old, new in anew.items()])
+def rename_videos(db: Database, new_names: Mapping[str, str]) -> None:
+    """Rename videos; `new_names` maps old names to new ones."""
+    db.conn.executemany("UPDATE video SET name = ? WHERE name = ?", [(new, old) for old, new in new_names.items()])
 
 
 def add_videos(db: Database, facts: dict[str, VideoFacts]) -> None:
-    """Insert the videos that are not there yet, and what was measured of each."""
+    """Insert the videos that the project lacks, and store the measurements of all."""
     db.conn.executemany(
         "INSERT OR IGNORE INTO video (name, duration_s) VALUES (?, ?)",
         ((name, f.duration_s) for name, f in facts.items()),
@@ -158,7 +161,7 @@ def add_videos(db: Database, facts: dict[str, VideoFacts]) -> None:
 
 
 def set_video_facts(db: Database, facts: dict[str, VideoFacts]) -> None:
-    """Record where the files of videos lie and what was measured of them."""
+    """Store where the files of videos lie, and their measurements."""
     db.conn.executemany(
         "UPDATE video SET path = ?, duration_s = ?, fps_num = ?, fps_den = ?, width_px = ?, height_px = ?, "
         "has_audio = ?, sha256 = ? WHERE name = ?",
@@ -186,16 +189,16 @@ def set_video_facts(db: Database, facts: dict[str, VideoFacts]) -> None:
 
 
 def set_troubles(db: Database, troubles: Iterable[VideoTrouble]) -> None:
-    """Record what is wrong with videos; what was measured of them before stays."""
+    """Store the problems of videos; earlier measurements stay."""
     db.conn.executemany(
         "INSERT INTO video_check (video_id, trouble, message) SELECT video_id, ?, ? FROM video WHERE name = ? "
         "ON CONFLICT (video_id) DO UPDATE SET trouble = excluded.trouble, message = excluded.message",
-        ((one.trouble.value, kept(one.message), one.video) for one in troubles),
+        ((trouble.trouble.value, kept(trouble.message), trouble.video) for trouble in troubles),
     )
 
 
 def contents(db: Database) -> dict[str, Content]:
-    """The content of every video that was ever measured, by name."""
+    """Return the content of every video that was ever measured, by name."""
     rows = db.conn.execute(
         "SELECT name, sha256, coalesce(size_bytes, 0), coalesce(fps_num, 1), coalesce(fps_den, 1) "
         "FROM video LEFT JOIN video_check USING (video_id) WHERE sha256 IS NOT NULL"
@@ -204,7 +207,7 @@ def contents(db: Database) -> dict[str, Content]:
 
 
 def decoded_contents(db: Database) -> dict[str, str]:
-    """What is wrong inside the contents that were decoded, by sha256; empty where nothing is."""
+    """Return the damage of each content that was decoded, by sha256; empty if it has none."""
     rows = db.conn.execute(
         "SELECT v.sha256, iif(k.trouble = 'damaged', k.message, '') FROM video v JOIN video_check k USING (video_id) "
         "WHERE k.decoded = 1 AND v.sha256 IS NOT NULL AND coalesce(k.trouble, 'damaged') = 'damaged'"
@@ -213,22 +216,22 @@ def decoded_contents(db: Database) -> dict[str, str]:
 
 
 def is_moment(db: Database, video: str, start_s: float, end_s: float) -> bool:
-    """Whether the project has this very moment."""
-    found = db.conn.execute(
+    """Return whether the project has a moment with exactly this span."""
+    row = db.conn.execute(
         "SELECT 1 FROM moment JOIN video USING (video_id) WHERE name = ? AND start_s = ? AND end_s = ?",
         [video, start_s, end_s],
     )
-    return found.fetchone() is not None
+    return row.fetchone() is not None
 
 
 def video_facts(db: Database, name: str) -> VideoFacts | None:
-    """What was measured of a video, None while its file is unknown."""
+    """Return the measurements of a video; None while its file is unknown."""
     row = db.conn.execute(f"{_FACTS} AND name = ?", [name]).fetchone()
     return None if row is None else _facts(row)
 
 
 def all_facts(db: Database) -> dict[str, VideoFacts]:
-    """What was measured of every video whose file is known, by name."""
+    """Return the measurements of every video whose file is known, by name."""
     return {row["name"]: _facts(row) for row in db.conn.execute(_FACTS)}
 
 
@@ -253,12 +256,12 @@ def _facts(row: Row) -> VideoFacts:
 
 
 def videos_without_file(db: Database) -> list[str]:
-    """Names of videos whose file nobody has shown yet; their moments cannot be judged."""
+    """Return the names of videos whose file is unknown; their moments cannot be judged."""
     return [row[0] for row in db.conn.execute("SELECT name FROM video WHERE path IS NULL ORDER BY name")]
 
 
 def counts(db: Database) -> tuple[int, int, int]:
-    """Numbers of videos, moments and published captions."""
+    """Return the numbers of videos, moments and published captions."""
     row = db.conn.execute(
         "SELECT (SELECT count(*) FROM video), (SELECT count(*) FROM moment), "
         "(SELECT count(*) FROM caption WHERE kind = 'published')"
@@ -267,24 +270,24 @@ def counts(db: Database) -> tuple[int, int, int]:
 
 
 def origin_counts(db: Database) -> dict[str, int]:
-    """How many moments come from where; only what there is."""
+    """Count moments by origin; an origin without moments is left out."""
     return dict(db.conn.execute("SELECT origin, count(*) FROM moment GROUP BY origin ORDER BY origin").fetchall())
 
 
 def published_captions(db: Database) -> list[CaptionRow]:
-    """Every caption as published, by id."""
+    """Return every caption as published, by id."""
     return captions_where(db, "kind = 'published'")
 
 
 def captions_where(db: Database, where: str) -> list[CaptionRow]:
-    """Captions `c` that a condition of the code's own chooses, by id."""
+    """Return the captions `c` that match an SQL condition, by id."""
     rows = db.conn.execute(f"SELECT caption_id, moment_id, text FROM caption AS c WHERE {where} ORDER BY caption_id")
     return [CaptionRow(row[0], MomentId(row[1]), row[2]) for row in rows]
 
 
 @dataclass(frozen=True, slots=True)
 class MomentDetails:
-    """A moment as a release describes it; `caption` is None where it has none."""
+    """A moment as a release describes it; `caption` is None if it has none."""
 
     video: str
     start_s: float
@@ -294,7 +297,7 @@ class MomentDetails:
 
 
 def moment_details(db: Database) -> dict[MomentId, MomentDetails]:
-    """Every moment, with its first published caption, if it has one, and the duration of its video."""
+    """Return every moment with its first published caption, if it has one, and the duration of its video."""
     rows = db.conn.execute(
         "SELECT m.moment_id, v.name, m.start_s, m.end_s, v.duration_s, c.text "
         "FROM moment m JOIN video v USING (video_id) "

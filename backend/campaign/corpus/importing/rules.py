@@ -1,7 +1,7 @@
 """Rules of importing: what a captioned moment can be, and which videos a file calls by another name.
 
-A file that a person wrote is refused as a whole if anything in it is impossible: they can mend it. A published corpus
-is as it is, and whoever imports it cannot ask its authors: what is impossible in it is left out and counted.
+A file that a person wrote is refused as a whole if anything in it is impossible, because they can correct it. The
+authors of a published corpus cannot be asked: what is impossible in it is left out and counted.
 """
 
 from collections import defaultdict
@@ -14,13 +14,13 @@ from backend.core.messages import joined, said
 from backend.core.typed_text import is_visible
 
 LONGEST_CAPTION = 5000
-"""Characters. Published captions have at most a few hundred; finding names in a text takes time like its square."""
+"""The most characters of a caption. Published ones have a few hundred; finding names takes quadratic time."""
 _SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What is wrong with a moment: `why` in general, as it is counted, and `message` with its numbers."""
+    """A problem of a moment: `why` in general, for counting, and `message` with its numbers."""
 
     why: str
     message: str
@@ -40,11 +40,11 @@ def finish(
 
     Args:
         moments: as they stand in the file.
-        problems: found already.
+        problems: problems found so far.
         file: its name, for messages.
         published: leave out what is impossible, instead of refusing the file.
-        notes: what is to be told already.
-        left_out: what was left out already.
+        notes: remarks so far.
+        left_out: entries left out so far.
         end_slack_s: how many seconds a moment may end after its video.
 
     Raises:
@@ -62,7 +62,7 @@ def check(
     published: bool = False,
     end_slack_s: float = END_SLACK_S,
 ) -> tuple[list[CaptionedMoment], list[LeftOut]]:
-    """Return the moments that are possible, and what was left out; see `finish`."""
+    """Return the possible moments, and what was left out; for arguments and errors, see `finish`."""
     refused = [(problem.row or 0, problem) for problem in problems]
     durations: dict[str, CaptionedMoment] = {}
     identified: dict[str, CaptionedMoment] = {}
@@ -102,7 +102,7 @@ def check(
     good: list[CaptionedMoment] = []
     faulty: list[tuple[CaptionedMoment, Fault]] = []
     for moment in moments:
-        # Another line may know the duration where this one does not say it.
+        # Another line may give the duration if this one does not.
         known = durations.get(moment.video)
         faults = list(_faults(moment, known.duration_s if known else None, end_slack_s))
         if not is_visible(moment.video):
@@ -118,7 +118,7 @@ def check(
         refused = [(moment.row, moment.problem(file, fault.message)) for moment, fault in faulty]
         refused = refused or [(0, Problem(file, None, said("the file has no moments with captions")))]
     if refused:
-        raise InputError([problem for _, problem in sorted(refused, key=lambda one: one[0])])
+        raise InputError([problem for _, problem in sorted(refused, key=lambda item: item[0])])
     return good, leaving_out(faulty)
 
 
@@ -136,36 +136,36 @@ def merge(
     for moment in moments:
         total += 1
         distinct.setdefault((moment.video, moment.start_s, moment.end_s, moment.caption), moment)
-    kept = list(distinct.values())
-    told = list(notes)
-    late = [m.place for m in kept if m.duration_s is not None and m.end_s > m.duration_s]
+    unique = list(distinct.values())
+    all_notes = list(notes)
+    late = [m.place for m in unique if m.duration_s is not None and m.end_s > m.duration_s]
     if late:
-        told.append(
+        all_notes.append(
             said(
                 "moments kept that end up to {end_slack_s:g} s after their video: {n:,} ({first})",
                 end_slack_s=end_slack_s,
                 n=len(late),
-                first=first(late),
+                first=first_places(late),
             )
         )
-    return Parsed(kept, told, tuple(left_out), total - len(kept), published, end_slack_s)
+    return Parsed(unique, all_notes, tuple(left_out), total - len(unique), published, end_slack_s)
 
 
 def leaving_out(faulty: Iterable[tuple[CaptionedMoment, Fault]]) -> list[LeftOut]:
-    """Count moments by what is wrong with them."""
+    """Count moments by their fault."""
     places: dict[str, list[str]] = defaultdict(list)
     for moment, fault in faulty:
         places[fault.why].append(moment.place)
     return [LeftOut(why, len(where), tuple(where[:_SHOWN])) for why, where in places.items()]
 
 
-def first(places: Sequence[str]) -> str:
-    """Name the first few places of many."""
+def first_places(places: Sequence[str]) -> str:
+    """Return the first few of these places as text."""
     return joined(", ", [*places[:_SHOWN], *(["..."] if len(places) > _SHOWN else [])])
 
 
 def outside(start_s: float, end_s: float, duration_s: float, end_slack_s: float = END_SLACK_S) -> Fault | None:
-    """Find in which way a moment lies outside a video of `duration_s` seconds; None if it does not.
+    """Return how a moment lies outside a video of `duration_s` seconds; None if it does not.
 
     >>> found = outside(12.0, 14.0, 10.0)
     >>> found.message if found else None
@@ -190,7 +190,7 @@ def outside(start_s: float, end_s: float, duration_s: float, end_slack_s: float 
 
 
 def _faults(moment: CaptionedMoment, known_duration_s: float | None, end_slack_s: float) -> Iterable[Fault]:
-    """What is impossible in one moment."""
+    """Yield every fault of one moment."""
     duration_s = known_duration_s if moment.duration_s is None else moment.duration_s
     if not is_visible(moment.caption):
         yield Fault(said("the caption is empty"), said("the caption is empty"))
@@ -214,18 +214,20 @@ def _faults(moment: CaptionedMoment, known_duration_s: float | None, end_slack_s
             yield trouble
 
 
-def called_otherwise(named: Iterable[str], here: Iterable[str], extensions: Iterable[str]) -> dict[str, str]:
-    """Find videos that a file calls by another name: with or without an extension or the folders above it.
+def match_renamed_videos(
+    file_names: Iterable[str], project_names: Iterable[str], extensions: Iterable[str]
+) -> dict[str, str]:
+    """Match videos that a file calls by another name: with or without an extension or the folders above it.
 
     Args:
-        named: what a file calls videos, but for names that a video of the project has.
-        here: the project's names of the videos that may take another one.
-        extensions: of video files, in small letters, with their dot.
+        file_names: names of videos in the file that no video of the project has.
+        project_names: names of the project's videos that may be renamed.
+        extensions: extensions of video files, in lower case, with their dot.
 
     Returns:
-        The file's name of a video, by the project's; nothing where two videos could be meant.
+        The file's name of each matched video, by the project's name. A name that fits several videos matches none.
 
-    >>> called_otherwise(["dog.avi", "cat"], ["dog", "pets/cat", "bird"], [".avi", ".mp4"])
+    >>> match_renamed_videos(["dog.avi", "cat"], ["dog", "pets/cat", "bird"], [".avi", ".mp4"])
     {'dog': 'dog.avi', 'pets/cat': 'cat'}
     """
     suffixes = frozenset(extensions)
@@ -234,12 +236,12 @@ def called_otherwise(named: Iterable[str], here: Iterable[str], extensions: Iter
         stem, dot, extension = name.rpartition(".")
         return stem if f"{dot}{extension}".lower() in suffixes else name
 
-    found: dict[str, set[str]] = defaultdict(set)
-    for name in here:
+    candidates: dict[str, set[str]] = defaultdict(set)
+    for name in project_names:
         for known in {bare(name), bare(name).rpartition("/")[2]}:
-            found[known].add(name)
-    meant: dict[str, set[str]] = defaultdict(set)
-    for name in named:
-        if len(videos := found.get(bare(name), set())) == 1:
-            meant[next(iter(videos))].add(name)
-    return {video: next(iter(names)) for video, names in meant.items() if len(names) == 1}
+            candidates[known].add(name)
+    matches: dict[str, set[str]] = defaultdict(set)
+    for name in file_names:
+        if len(videos := candidates.get(bare(name), set())) == 1:
+            matches[next(iter(videos))].add(name)
+    return {video: next(iter(names)) for video, names in matches.items() if len(names) == 1}

@@ -1,1 +1,1 @@
-"""Videos and moments without annotation files: shots, windows, and what a lead makes of them."""
+"""Make moments without annotation files: from shots, from windows, and by a lead's hand."""

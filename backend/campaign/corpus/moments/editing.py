@@ -1,7 +1,7 @@
 """List, show and edit the moments of a project: remove, add, change, split, join; by hand or from a CSV file.
 
-*Reads and writes* moment; one event each time. A moment that captions, candidates or pairs use stays as it is.
-There are clips and thumbnails also of spans that are no moment, such as what a run predicted.
+*Reads and writes* moment; one event for each change. A moment that captions, candidates or pairs use cannot be changed.
+Clips and thumbnails also exist for spans that are no moments, such as the predictions of a run.
 """
 
 import math
@@ -66,22 +66,26 @@ def change_moments(
         project: the project.
         by: who changes them; their name goes on record.
         video: its name.
-        gone: moments of this video that nothing uses.
+        gone: ids of moments of this video that nothing uses.
         come: the new spans, in seconds.
         now: seconds since 1970.
 
     Raises:
-        Overtaken: a moment is not there any more.
-        ProjectError: a moment is used, or a span cannot be one of this video or exists already; nothing was written.
+        Overtaken: a moment does not exist any more.
+        ProjectError: a moment is used, or a span is impossible or exists already; nothing was written.
     """
     video = nfc(video)
     with writing(project.store) as db:
-        had = rows.by_ids(db, gone)
-        if len(had) < len(set(gone)) or any(row.video != video for row in had):
+        removed = rows.by_ids(db, gone)
+        if len(removed) < len(set(gone)) or any(row.video != video for row in removed):
             raise Overtaken(said("somebody changed or removed this moment: reload the page"))
-        if used := [row for row in had if row.used]:
+        if used := [row for row in removed if row.used]:
             raise ProjectError(
-                said("{moment} is in use ({users}), so it cannot change", moment=_told(used[0]), users=_users(used[0]))
+                said(
+                    "{moment} is in use ({users}), so it cannot change",
+                    moment=_moment_text(used[0]),
+                    users=_users(used[0]),
+                )
             )
         duration_s = corpus.video_durations(db).get(video)
         if duration_s is None:
@@ -89,20 +93,20 @@ def change_moments(
         for span in come:
             if why := model.span_problem(*span, duration_s):
                 raise ProjectError(why)
-        rows.delete(db, [row.moment_id for row in had])
+        rows.delete(db, [row.moment_id for row in removed])
         if rows.add(db, video, come, Origin.IMPORTED) < len(come):
             raise ProjectError(said("the video already has a moment with this start and end"))
-        before, after = [[row.start_s, row.end_s] for row in had], [[*span] for span in come]
+        before, after = [[row.start_s, row.end_s] for row in removed], [[*span] for span in come]
         payload = {"video": video, "before": before, "after": after}
         events.note(db, MOMENTS_CHANGED, by, f"video:{video}", now=now, **payload)
 
 
 @in_charge
 def split_moment(project: Project, by: Lead | Operator, moment: MomentId, at_s: float, *, now: float) -> None:
-    """Split a moment in two, the second of which begins at `at_s`; see `change_moments` for what is refused."""
-    row = _one(project, moment)
+    """Split a moment in two; the second part begins at `at_s`. For errors, see `change_moments`."""
+    row = _require_moment(project, moment)
     if not row.start_s < at_s < row.end_s:
-        raise ProjectError(said("{at_s:g} s is not inside the moment ({moment})", at_s=at_s, moment=_told(row)))
+        raise ProjectError(said("{at_s:g} s is not inside the moment ({moment})", at_s=at_s, moment=_moment_text(row)))
     change_moments(project, by, row.video, [moment], [(row.start_s, at_s), (at_s, row.end_s)], now=now)
 
 
@@ -110,24 +114,24 @@ def split_moment(project: Project, by: Lead | Operator, moment: MomentId, at_s: 
 def join_moments(project: Project, by: Lead | Operator, moments: Sequence[MomentId], *, now: float) -> None:
     """Join several moments of one video into one, from the first start to the last end."""
     with reading(project.store) as db:
-        found = rows.by_ids(db, moments)
-    if len(found) < 2:
+        parts = rows.by_ids(db, moments)
+    if len(parts) < 2:
         raise ProjectError(said("choose two moments or more to join"))
-    if len({row.video for row in found}) > 1:
+    if len({row.video for row in parts}) > 1:
         raise ProjectError(said("moments of different videos cannot be joined"))
-    whole = model.hull((row.start_s, row.end_s) for row in found)
-    change_moments(project, by, found[0].video, [row.moment_id for row in found], [whole], now=now)
+    whole = model.hull((row.start_s, row.end_s) for row in parts)
+    change_moments(project, by, parts[0].video, [row.moment_id for row in parts], [whole], now=now)
 
 
 @in_charge
 def take_moments(project: Project, by: Lead | Operator, file: Path, *, only: bool = False, now: float) -> TakenMoments:
-    """Add the moments of a CSV file with the columns video, start and end (s), to videos that the project has.
+    """Import the moments of a CSV file with the columns video, start and end (s); the project must have the videos.
 
     Args:
         project: the project.
-        by: who adds them; their name goes on record.
+        by: who imports them; their name goes on record.
         file: the file; other columns are ignored.
-        only: also remove all other moments of its videos that nothing uses.
+        only: also remove all other unused moments of the file's videos.
         now: seconds since 1970.
 
     Raises:
@@ -135,7 +139,7 @@ def take_moments(project: Project, by: Lead | Operator, file: Path, *, only: boo
     """
     table = read_csv(bytes_of(file), file.name, COLUMNS, numbers=COLUMNS[1:])
     problems = list(table.problems)
-    wanted: dict[str, dict[model.Span, None]] = defaultdict(dict)
+    spans_by_video: dict[str, dict[model.Span, None]] = defaultdict(dict)
     with writing(project.store) as db:
         durations = corpus.video_durations(db)
         for row, *cells in zip(table.rows, *(table.columns[name] for name in COLUMNS), strict=True):
@@ -145,44 +149,47 @@ def take_moments(project: Project, by: Lead | Operator, file: Path, *, only: boo
             elif why := model.span_problem(*span, durations[video]):
                 problems.append(Problem(file.name, row, why))
             else:
-                wanted[video][span] = None
+                spans_by_video[video][span] = None
         if problems:
             raise InputError(sorted(problems, key=lambda problem: problem.row or 0))
-        if not wanted:
+        if not spans_by_video:
             raise InputError.single(file.name, said("the file has no moments"))
         gone = stayed = new = 0
-        for video, spans in wanted.items():
+        for video, spans in spans_by_video.items():
             others = [m for m in rows.of_video(db, video) if (m.start_s, m.end_s) not in spans] if only else []
             free = [other for other in others if not other.used]
             rows.delete(db, [other.moment_id for other in free])
             gone, stayed = gone + len(free), stayed + len(others) - len(free)
             new += rows.add(db, video, spans, Origin.IMPORTED)
-        total = sum(map(len, wanted.values()))
-        payload = {"file": file.name, "videos": len(wanted), "moments": new, "gone": gone}
+        total = sum(map(len, spans_by_video.values()))
+        payload = {"file": file.name, "videos": len(spans_by_video), "moments": new, "gone": gone}
         events.note(db, MOMENTS_TAKEN, by, f"file:{file.name}", now=now, **payload)
     return TakenMoments(total, new, gone, stayed)
 
 
 @in_charge
 def moments_csv(project: Project, by: Lead | Operator) -> str:
-    """Return all moments as CSV that `take_moments` reads: video, start, end, and where they come from."""
+    """Return all moments as CSV that `take_moments` reads.
+
+    The columns are video, start, end, origin, and the numbers of captions and pairs.
+    """
     with reading(project.store) as db:
-        found = rows.all_moments(db)
+        moments = rows.all_moments(db)
     return csv_text(
         [*COLUMNS, "origin", "captions", "pairs"],
-        ([row.video, row.start_s, row.end_s, row.origin.value, row.captions, row.pairs] for row in found),
+        ([row.video, row.start_s, row.end_s, row.origin.value, row.captions, row.pairs] for row in moments),
     )
 
 
-def _one(project: Project, moment: MomentId) -> MomentRow:
+def _require_moment(project: Project, moment: MomentId) -> MomentRow:
     with reading(project.store) as db:
-        found = rows.by_ids(db, [moment])
-    if not found:
+        matches = rows.by_ids(db, [moment])
+    if not matches:
         raise Overtaken(said("somebody changed or removed this moment: reload the page"))
-    return found[0]
+    return matches[0]
 
 
-def _told(row: MomentRow) -> str:
+def _moment_text(row: MomentRow) -> str:
     return said("{start_s:.2f} to {end_s:.2f} s of {video}", start_s=row.start_s, end_s=row.end_s, video=row.video)
 
 
@@ -201,16 +208,16 @@ def _seconds(text: str) -> float:
 
 @lead_only
 def moment_clip(project: Project, lead: Lead, video: str, start_s: float, end_s: float) -> ClipJob:
-    """Return the clip of any moment of a video; what lies after the video's end is left out.
+    """Return the clip of any span of a video, cut off at the video's end.
 
-    A moment of the project has the clip that annotators see; any other has one of its own kind, so that the doctor
-    knows it from a clip that nobody needs.
+    A moment of the project has the clip that annotators see. Any other span has a separate kind of clip, so that the
+    doctor does not take it for one that nobody needs.
 
     Raises:
         NotAllowed: not a lead.
         VideoUnreadable: the project has no file of that video, or the moment begins after its end.
     """
-    job, own = _moment(project, video, start_s, end_s)
+    job, own = _span_clip(project, video, start_s, end_s)
     return job if own else predicted(job)
 
 
@@ -222,12 +229,12 @@ def moment_thumbnail(project: Project, lead: Lead, video: str, start_s: float, e
         NotAllowed: not a lead.
         VideoUnreadable: the project has no file of that video, or the span begins after its end.
     """
-    job, own = _moment(project, video, start_s, end_s)
+    job, own = _span_clip(project, video, start_s, end_s)
     return thumbnail(job) if own else predicted(thumbnail(job))
 
 
-def _moment(project: Project, video: str, start_s: float, end_s: float) -> tuple[ClipJob, bool]:
-    """The clip of a span, and whether the project has it as a moment."""
+def _span_clip(project: Project, video: str, start_s: float, end_s: float) -> tuple[ClipJob, bool]:
+    """Return the clip of a span, and whether the span is a moment of the project."""
     facts = corpus_rows.video_facts(project.store.db, video)
     if facts is None:
         raise VideoUnreadable(said("the project has no file of the video {video}", video=video))

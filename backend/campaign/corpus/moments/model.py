@@ -1,4 +1,4 @@
-"""Values of videos and moments, the spans that are proposed, and the limits of a moment. Pure."""
+"""Values of moments, how moments are proposed from shots and windows, and the limits of a moment. Pure."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -13,7 +13,7 @@ from backend.core.messages import said
 
 
 class Origin(StrEnum):
-    """Where a moment comes from. What a lead adds or changes by hand counts as imported: a person chose it."""
+    """Where a moment comes from. Moments that a lead adds or changes by hand count as imported."""
 
     IMPORTED = "imported"
     SHOTS = "shots"
@@ -24,7 +24,10 @@ class Origin(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ByShots:
-    """Moments are the shots: shorter ones than `shortest_s` are joined, longer ones than `longest_s` split evenly."""
+    """Options for moments from shots.
+
+    Shots shorter than `shortest_s` are joined with others, and shots longer than `longest_s` are split evenly.
+    """
 
     shortest_s: float = 2.0
     longest_s: float = 20.0
@@ -32,7 +35,10 @@ class ByShots:
 
 @dataclass(frozen=True, slots=True)
 class ByWindows:
-    """Moments are windows of these lengths (s), each begins a share `stride` of its length after the one before."""
+    """Options for moments from windows of these lengths (s).
+
+    Each window begins `stride` times its length after the one before.
+    """
 
     lengths_s: tuple[float, ...] = (5.0, 10.0, 20.0)
     stride: float = 0.5
@@ -40,10 +46,11 @@ class ByWindows:
 
 @dataclass(frozen=True, slots=True)
 class ProposeReport:
-    """What was proposed: of `videos` videos `moments` now come from there, of them `new` ones; `gone` went.
+    """The result of proposing moments for `videos` videos.
 
-    `stayed` were proposed before and are not any more, but something uses them. `shots` are those found in all videos,
-    0 by windows. `problems` are the videos that could not be looked at.
+    `moments` counts the proposed ones, and `new` those that the project lacked. `gone` counts moments proposed before
+    that were removed, and `stayed` those kept because something uses them. `shots` counts the shots of all videos, 0
+    for windows. `problems` are the videos whose shots could not be detected.
     """
 
     videos: int
@@ -57,7 +64,7 @@ class ProposeReport:
 
 @dataclass(frozen=True, slots=True)
 class MomentRow:
-    """A moment as a lead sees it: `captions` and `pairs` are how many it has; `used` ones cannot be changed."""
+    """A moment as a lead sees it: `captions` and `pairs` are how many it has; a `used` one cannot be changed."""
 
     moment_id: MomentId
     video: str
@@ -71,7 +78,7 @@ class MomentRow:
 
 @dataclass(frozen=True, slots=True)
 class VideoMoments:
-    """A video with the moments it has, by where they come from; `shots` are None while nobody looked for them."""
+    """A video with the number of its moments by origin; `shots` is None if nobody looked for shots."""
 
     name: str
     duration_s: float
@@ -82,13 +89,17 @@ class VideoMoments:
 
     @property
     def total(self) -> int:
-        """All its moments."""
+        """The number of all its moments."""
         return sum(self.moments.values())
 
 
 @dataclass(frozen=True, slots=True)
 class TakenMoments:
-    """What a file of moments brought: `new` of `moments` were not there, `gone` were and are not in the file."""
+    """The result of importing a file of `moments` moments.
+
+    `new` counts those that the project lacked. `gone` counts moments that were removed because the file lacks them, and
+    `stayed` those kept although the file lacks them, because something uses them.
+    """
 
     moments: int
     new: int
@@ -113,9 +124,9 @@ MOMENTS_PROPOSED = Event(
     EventGroup.MATERIAL,
     said("proposed moments of {videos} videos by {by}: {moments} new, {gone} removed"),
 )
-"""by (shots, windows), videos, moments: how many are new, gone: proposed before and used by nothing"""
+"""by (shots, windows), videos, moments: how many are new, gone: how many unused earlier proposals were removed"""
 MOMENTS_CHANGED = Event("moments_changed", EventGroup.MATERIAL, _moments_words)
-"""video, before, after: starts and ends (s) of the moments that went and came"""
+"""video, before, after: starts and ends (s) of the removed and of the added moments"""
 MOMENTS_TAKEN = Event(
     "moments_taken",
     EventGroup.MATERIAL,
@@ -124,12 +135,12 @@ MOMENTS_TAKEN = Event(
 """file, videos, moments: how many are new, gone"""
 Span = tuple[float, float]
 MOST = 2_000_000
-"""Moments that a project can take at most from windows: more is a slip of the hand."""
+"""The most moments that windows may propose at once; a larger number is surely a mistake."""
 _DIGITS = 3
 
 
 def option_problem(how: ByShots | ByWindows) -> str | None:
-    """Return what is wrong with the options, None if nothing is.
+    """Return the problem of the options; None if there is none.
 
     >>> option_problem(ByShots(5.0, 8.0))
     '--longest is 8: write at least twice --shortest, 10, so that halves of a long shot are long enough'
@@ -155,9 +166,9 @@ def option_problem(how: ByShots | ByWindows) -> str | None:
 
 
 def from_shots(shots: Sequence[Span], how: ByShots) -> list[Span]:
-    """Make moments of shots: short ones join the shorter of their neighbours, long ones are split into equal parts.
+    """Make moments of shots: short shots join their shorter neighbour, long ones are split into equal parts.
 
-    They cover what the shots cover, in order and without gaps.
+    The moments cover the same span as the shots, in order and without gaps.
 
     >>> from_shots([(0.0, 8.0), (8.0, 9.0), (9.0, 12.0), (12.0, 60.0)], ByShots(2.0, 20.0))
     [(0.0, 8.0), (8.0, 12.0), (12.0, 28.0), (28.0, 44.0), (44.0, 60.0)]
@@ -175,17 +186,19 @@ def from_shots(shots: Sequence[Span], how: ByShots) -> list[Span]:
 
 
 def windows(duration_s: float, how: ByWindows) -> list[Span]:
-    """Return windows of each length from the start on, and one that ends with the video; a short video is one window.
+    """Return windows of each length from the start on, with a last one that ends with the video.
+
+    A video shorter than a window is one window.
 
     >>> windows(12.0, ByWindows((5.0,), 0.5))
     [(0.0, 5.0), (2.5, 7.5), (5.0, 10.0), (7.0, 12.0)]
     >>> windows(4.0, ByWindows((5.0, 10.0)))
     [(0.0, 4.0)]
     """
-    found: set[Span] = set()
+    spans: set[Span] = set()
     for length_s in how.lengths_s:
         if length_s >= duration_s:
-            found.add((0.0, duration_s))
+            spans.add((0.0, duration_s))
             continue
         step_s = length_s * how.stride
         count = math.floor((duration_s - length_s) / step_s) + 1
@@ -193,17 +206,17 @@ def windows(duration_s: float, how: ByWindows) -> list[Span]:
         if starts[-1] + length_s < duration_s - 10**-_DIGITS:
             starts.append(duration_s - length_s)
         for start_s in starts:
-            found.add((round(start_s, _DIGITS), min(round(start_s + length_s, _DIGITS), duration_s)))
-    return sorted(found)
+            spans.add((round(start_s, _DIGITS), min(round(start_s + length_s, _DIGITS), duration_s)))
+    return sorted(spans)
 
 
 def window_count(duration_s: float, how: ByWindows) -> int:
-    """Estimate how many windows there will be, without making them."""
+    """Estimate the number of windows, without making them."""
     return sum(max(1, int((duration_s - length) / (length * how.stride)) + 2) for length in how.lengths_s)
 
 
 def span_problem(start_s: float, end_s: float, duration_s: float) -> str | None:
-    """Return what keeps a span from being a moment of a video of this length, None if nothing does.
+    """Return why a span cannot be a moment of a video of this length; None if it can.
 
     >>> span_problem(3.0, 2.0, 10.0)
     'the end 2 is not after the start 3'

@@ -1,8 +1,8 @@
 """Propose moments of a project's videos: their shots, or windows of several lengths.
 
-*Reads* the video files (for shots). *Writes* shot, moment, one event. Shots are kept video by video as they are found,
-so that a command that was stopped looks at the rest only; the moments are written in one transaction. What was proposed
-in the same way before goes, unless something uses it: a lead changes what is there, and what they changed is theirs.
+*Reads* the video files (for shots). *Writes* shot, moment, one event. The shots of each video are stored as soon as
+they are found, so that a restarted command continues with the other videos. The moments are written in one transaction.
+Earlier proposals of the same kind are removed, unless something uses them. Moments that a lead changed stay.
 """
 
 import os
@@ -26,7 +26,7 @@ from backend.store import events
 from backend.store.connection import reading, writing
 
 _WORTH_PROCESSES_S = 600.0
-"""So many seconds of video are looked at in about 13 s of one core."""
+"""From this many seconds of video on, several processes are used; one core takes about 13 s for it."""
 
 
 @in_charge
@@ -47,35 +47,35 @@ def propose_moments(
         by: who proposes them; their name goes on record.
         how: by shots or by windows, with their options.
         videos: names; None means all.
-        where: where shots are detected; None means as many processes of this machine as the length of video is worth.
+        where: where shots are detected; None means on this machine, in several processes if there is much video.
         now: seconds since 1970.
-        progress: called with (what is done, seconds of video done, all), for shots.
+        progress: called with (current step, seconds of video done, all), for shots.
 
     Raises:
-        ProjectError: options that mean nothing, no such video, no videos, or too many windows; nothing was written.
+        ProjectError: impossible options, no such video, no videos, or too many windows; nothing was written.
     """
     if why := model.option_problem(how):
         raise ProjectError(why)
     with reading(project.store) as db:
         durations = corpus.video_durations(db)
-    asked = sorted(durations if videos is None else set(videos))
-    if unknown := [name for name in asked if name not in durations]:
+    names = sorted(durations if videos is None else set(videos))
+    if unknown := [name for name in names if name not in durations]:
         raise ProjectError(said("the project has no video {video}", video=unknown[0]))
-    if not asked:
+    if not names:
         raise ProjectError(said("the project has no videos yet: name their folder with --videos"))
     problems: list[Problem] = []
     if isinstance(how, ByShots):
         steps = named(progress, said("looking for shots (seconds of video)"))
-        shots, problems = _shots(project, asked, durations, where, steps)
-        spans = {name: model.from_shots(found, how) for name, found in shots.items()}
-        origin, seen = Origin.SHOTS, sum(map(len, shots.values()))
+        shots, problems = _shots(project, names, durations, where, steps)
+        spans = {name: model.from_shots(video_shots, how) for name, video_shots in shots.items()}
+        origin, shot_count = Origin.SHOTS, sum(map(len, shots.values()))
     else:
-        if (many := sum(model.window_count(durations[name], how) for name in asked)) > model.MOST:
+        if (many := sum(model.window_count(durations[name], how) for name in names)) > model.MOST:
             raise ProjectError(
                 said("these would be about {many:,} moments: use longer --lengths, or a larger --stride", many=many)
             )
-        spans = {name: model.windows(durations[name], how) for name in asked}
-        origin, seen = Origin.WINDOWS, 0
+        spans = {name: model.windows(durations[name], how) for name in names}
+        origin, shot_count = Origin.WINDOWS, 0
     if not spans:
         raise ProjectError(joined("\n", [said("none of the videos can be read:"), *map(str, problems)]))
     with writing(project.store) as db:
@@ -83,51 +83,53 @@ def propose_moments(
         payload = {"by": origin.value, "videos": len(spans), "moments": new, "gone": gone}
         events.note(db, MOMENTS_PROPOSED, by, f"moments:{origin}", now=now, **payload)
     total = sum(map(len, spans.values()))
-    return ProposeReport(len(spans), total, new, gone, stayed, seen, tuple(problems))
+    return ProposeReport(len(spans), total, new, gone, stayed, shot_count, tuple(problems))
 
 
 def _shots(
     project: Project, videos: Sequence[str], durations: dict[str, float], where: Where | None, progress: Steps | None
 ) -> tuple[dict[str, list[model.Span]], list[Problem]]:
-    """The shots of videos, looked for where they are not known; several videos side by side."""
+    """Return the shots of videos and the problems, detecting shots where none are stored; several videos at once."""
     with reading(project.store) as db:
         facts = {name: corpus.video_facts(db, name) for name in videos}
         known = rows.detectors(db)
-        found = {n: rows.shots(db, n) for n, f in facts.items() if f is not None and known.get(n) == _detector(f)}
+        shots_by_video = {
+            n: rows.shots(db, n) for n, f in facts.items() if f is not None and known.get(n) == _detector(f)
+        }
     problems = [
         Problem(name, None, said("its file is not known: name the folder with --videos"))
         for name in videos
         if not facts[name]
     ]
-    wanted = [(name, f) for name, f in facts.items() if f is not None and name not in found]
-    units = [_Unit(project.source(f), durations[name]) for name, f in wanted]
+    pending = [(name, f) for name, f in facts.items() if f is not None and name not in shots_by_video]
+    units = [_Unit(project.source(f), durations[name]) for name, f in pending]
     total, done_s = sum(unit.duration_s for unit in units), 0.0
 
-    def told(seconds: float) -> None:
+    def report(seconds: float) -> None:
         if progress:
             progress(int(min(total, done_s + seconds)), int(total))
 
     if where is None:
         where = Where(min(len(units), os.cpu_count() or 1)) if total > _WORTH_PROCESSES_S else HERE
-    looking = each_unit(
-        _look,
-        told if where == HERE else None,
+    results = each_unit(
+        _detect_shots,
+        report if where == HERE else None,
         units,
         where,
         called=lambda unit: str(place_of_video(unit.source)),
         sees=paths_of(unit.source for unit in units),
     )
-    for number, shots in looking:
-        name, measured = wanted[number]
+    for number, shots in results:
+        name, measured = pending[number]
         done_s += units[number].duration_s
-        told(0.0)
+        report(0.0)
         if isinstance(shots, str):
             problems.append(Problem(name, None, shots))
             continue
-        found[name] = shots
+        shots_by_video[name] = shots
         with writing(project.store) as db:
             rows.set_shots(db, name, shots, _detector(measured))
-    return found, sorted(problems, key=lambda problem: problem.file)
+    return shots_by_video, sorted(problems, key=lambda problem: problem.file)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,14 +138,14 @@ class _Unit:
     duration_s: float
 
 
-def _look(told: Callable[[float], None] | None, unit: _Unit) -> list[model.Span] | str:
-    """The shots of a video, or why it cannot be looked at; where somebody in this process listens, how far it is."""
+def _detect_shots(report: Callable[[float], None] | None, unit: _Unit) -> list[model.Span] | str:
+    """Return the shots of a video, or why it cannot be read; `report` is called with the seconds done."""
     try:
-        return find_shots(unit.source, unit.duration_s, told)
+        return find_shots(unit.source, unit.duration_s, report)
     except VideoUnreadable as error:
         return str(error)
 
 
 def _detector(facts: VideoFacts) -> str:
-    """Names how shots were found, and in which content: of another file they are to be found anew."""
+    """Return the detector's name with the video's content, so that another file's shots are detected again."""
     return f"{DETECTOR} of {facts.sha256[:16]}"

@@ -1,6 +1,6 @@
-"""Moments and shots: reads and writes.
+"""SQL for moments and shots.
 
-*Written by* `proposing` and `editing`; *read by* the lead's page, the desk for descriptions, and whatever chooses
+*Written by* `proposing` and `editing`; *read by* the leads' page, the describers' desk, and the selection of
 candidates.
 """
 
@@ -16,7 +16,7 @@ Span = tuple[float, float]
 
 
 def shots(db: Database, video: str) -> list[Span]:
-    """The shots of a video in order; none if nobody looked for them."""
+    """Return the shots of a video in order; none if nobody looked for them."""
     rows = db.conn.execute(
         "SELECT s.start_s, s.end_s FROM shot s JOIN video v USING (video_id) WHERE v.name = ? ORDER BY s.start_s",
         [video],
@@ -25,12 +25,12 @@ def shots(db: Database, video: str) -> list[Span]:
 
 
 def detectors(db: Database) -> dict[str, str]:
-    """The videos whose shots are known, and by which detector."""
+    """Return the names of the videos whose shots are known, each with the detector that found them."""
     return dict(db.conn.execute("SELECT v.name, min(s.detector) FROM shot s JOIN video v USING (video_id) GROUP BY 1"))
 
 
 def set_shots(db: Database, video: str, spans: Sequence[Span], detector: str) -> None:
-    """Keep the shots of a video, instead of those known before."""
+    """Store the shots of a video, replacing earlier ones."""
     video_id = db.conn.execute("SELECT video_id FROM video WHERE name = ?", [video]).fetchone()[0]
     db.conn.execute("DELETE FROM shot WHERE video_id = ?", [video_id])
     db.conn.executemany(
@@ -40,26 +40,26 @@ def set_shots(db: Database, video: str, spans: Sequence[Span], detector: str) ->
 
 
 def propose(db: Database, origin: Origin, spans: Mapping[str, Sequence[Span]]) -> tuple[int, int, int]:
-    """Replace the moments of an origin by these spans; a used one stays whatever is proposed.
+    """Replace the moments of an origin by these spans; a used moment stays even if it is not among them.
 
     Returns:
-        How many are new, how many went, how many stay because something uses them.
+        How many are new, how many were removed, and how many stay because something uses them.
     """
-    had = db.conn.execute(
-        f"SELECT v.name, m.moment_id, m.start_s, m.end_s, {_used()} FROM moment m JOIN video v USING (video_id) "
+    existing = db.conn.execute(
+        f"SELECT v.name, m.moment_id, m.start_s, m.end_s, {_used_sql()} FROM moment m JOIN video v USING (video_id) "
         "WHERE m.origin = ?",
         [origin.value],
     ).fetchall()
-    kept = {video: set(wanted) for video, wanted in spans.items()}
-    left = [row for row in had if row[0] in kept and (row[2], row[3]) not in kept[row[0]]]
-    free = [MomentId(row[1]) for row in left if not row[4]]
+    proposed = {video: set(spans_of_video) for video, spans_of_video in spans.items()}
+    dropped = [row for row in existing if row[0] in proposed and (row[2], row[3]) not in proposed[row[0]]]
+    free = [MomentId(row[1]) for row in dropped if not row[4]]
     delete(db, free)
-    new = sum(add(db, video, wanted, origin) for video, wanted in spans.items())
-    return new, len(free), len(left) - len(free)
+    new = sum(add(db, video, spans_of_video, origin) for video, spans_of_video in spans.items())
+    return new, len(free), len(dropped) - len(free)
 
 
 def add(db: Database, video: str, spans: Iterable[Span], origin: Origin) -> int:
-    """Insert the moments of a video that are not there yet; how many were."""
+    """Insert the moments of a video that do not exist yet, and return how many that were."""
     return db.conn.executemany(
         "INSERT OR IGNORE INTO moment (video_id, start_s, end_s, origin) "
         "SELECT video_id, ?, ?, ? FROM video WHERE name = ?",
@@ -68,44 +68,44 @@ def add(db: Database, video: str, spans: Iterable[Span], origin: Origin) -> int:
 
 
 def delete(db: Database, moments: Sequence[MomentId]) -> None:
-    """Remove moments that nothing uses."""
+    """Delete these moments; callers make sure that nothing uses them."""
     db.conn.executemany("DELETE FROM moment WHERE moment_id = ?", ((moment,) for moment in moments))
 
 
 def of_video(db: Database, video: str) -> list[MomentRow]:
-    """All moments of a video, by time."""
+    """Return all moments of a video, by time."""
     return _rows(db, "v.name = ?", [video])
 
 
 def by_ids(db: Database, moments: Sequence[MomentId]) -> list[MomentRow]:
-    """These moments as far as they exist, by video and time."""
-    found = []
+    """Return the moments with these ids that exist, by video and time."""
+    moment_rows = []
     for moment in dict.fromkeys(moments):
-        found += _rows(db, "m.moment_id = ?", [moment])
-    return sorted(found, key=lambda row: (row.video, row.start_s, row.end_s))
+        moment_rows += _rows(db, "m.moment_id = ?", [moment])
+    return sorted(moment_rows, key=lambda row: (row.video, row.start_s, row.end_s))
 
 
 def all_moments(db: Database) -> list[MomentRow]:
-    """All moments, by video and time."""
+    """Return all moments, by video and time."""
     return _rows(db, "1", [])
 
 
 def videos(db: Database) -> list[VideoMoments]:
-    """Every video with what is known of its moments, by name."""
-    found = db.conn.execute(
+    """Return every video with counts of its moments and shots, by name."""
+    video_rows = db.conn.execute(
         "SELECT v.name, v.duration_s, v.path IS NOT NULL, (SELECT count(*) FROM shot s WHERE s.video_id = v.video_id), "
         "v.video_id FROM video v ORDER BY v.name"
     ).fetchall()
     counted: dict[int, dict[Origin, int]] = {}
     used: dict[int, int] = {}
     for video_id, origin, count, in_use in db.conn.execute(
-        f"SELECT m.video_id, m.origin, count(*), sum({_used()}) FROM moment m GROUP BY 1, 2"
+        f"SELECT m.video_id, m.origin, count(*), sum({_used_sql()}) FROM moment m GROUP BY 1, 2"
     ):
         counted.setdefault(video_id, {})[Origin(origin)] = count
         used[video_id] = used.get(video_id, 0) + in_use
     return [
         VideoMoments(row[0], row[1], bool(row[2]), row[3] or None, counted.get(row[4], {}), used.get(row[4], 0))
-        for row in found
+        for row in video_rows
     ]
 
 
@@ -114,7 +114,7 @@ def _rows(db: Database, where: str, values: Sequence[object]) -> list[MomentRow]
         f"SELECT m.moment_id, v.name, m.start_s, m.end_s, m.origin, "
         "(SELECT count(*) FROM caption c WHERE c.moment_id = m.moment_id AND c.kind = 'published'), "
         "(SELECT count(*) FROM pair p WHERE p.moment_id = m.moment_id), "
-        f"{_used()} FROM moment m JOIN video v USING (video_id) WHERE {where} ORDER BY v.name, m.start_s, m.end_s",
+        f"{_used_sql()} FROM moment m JOIN video v USING (video_id) WHERE {where} ORDER BY v.name, m.start_s, m.end_s",
         list(values),
     )
     return [
@@ -124,9 +124,9 @@ def _rows(db: Database, where: str, values: Sequence[object]) -> list[MomentRow]
 
 
 @cache
-def _used() -> str:
-    """Whether any row of any table points to a moment `m`, for use in a statement."""
-    # Not correlated: read once, whatever indexes there are.
+def _used_sql() -> str:
+    """Return an SQL condition: a row of any table points to a moment `m`."""
+    # These subqueries are not correlated, so each runs only once, with or without an index.
     users = (
         f"m.moment_id IN (SELECT {column} FROM {table} WHERE {column} IS NOT NULL)"
         for table, column in sqlite.references_to("moment")

@@ -2,16 +2,16 @@
 
 import pytest
 
-from backend.campaign.corpus.captions.rules.names import contradictions, is_said
+from backend.campaign.corpus.captions.rules.names import clashes_with, contradictions
 from backend.campaign.corpus.captions.rules.spelling import (
     all_people,
     article_of,
+    group_phrase,
     marks,
     opens_sentence,
     plural,
     split,
     tidy,
-    together,
     word_pattern,
 )
 
@@ -81,7 +81,7 @@ def test_more_than_one(noun: str, more: str) -> None:
     ],
 )
 def test_several_as_one(nouns: list[str], kind: str, alike: str) -> None:
-    assert (together(nouns, alike=False), together(nouns, alike=True)) == (kind, alike)
+    assert (group_phrase(nouns, alike=False), group_phrase(nouns, alike=True)) == (kind, alike)
 
 
 def test_who_is_a_person() -> None:
@@ -107,7 +107,7 @@ def test_who_is_a_person() -> None:
     ],
 )  # fmt: skip
 def test_words_that_a_phrase_puts_are_no_name(phrase: str, said: list[str], not_said: list[str]) -> None:
-    assert [name for name in [*said, *not_said] if is_said(name, phrase)] == said
+    assert [name for name in [*said, *not_said] if clashes_with(name, phrase)] == said
 
 
 @pytest.mark.parametrize(

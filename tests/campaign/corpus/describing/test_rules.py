@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 
 from backend.campaign.corpus.captions.rules import NOTHING_KNOWN, Known
 from backend.campaign.corpus.describing.model import LONGEST_SENTENCE, DescriptionAct, DescriptionStatus
-from backend.campaign.corpus.describing.rules import looked_at, may, order, same_span, wanted, wrong
+from backend.campaign.corpus.describing.rules import (
+    description_problem,
+    is_allowed,
+    same_span,
+    sentence_notes,
+    video_order,
+    wanted_count,
+)
 from backend.core.typed_text import tidy
 
 WRITTEN, WITHDRAWN, ACCEPTED, RETURNED, TAKEN_BACK = DescriptionAct
@@ -29,7 +36,7 @@ WRITTEN, WITHDRAWN, ACCEPTED, RETURNED, TAKEN_BACK = DescriptionAct
 def test_what_can_be_done_about_a_description_that_stands_so(
     status: DescriptionStatus, acts: set[DescriptionAct]
 ) -> None:
-    assert {act for act in DescriptionAct if may(act, status)} == acts
+    assert {act for act in DescriptionAct if is_allowed(act, status)} == acts
 
 
 @given(st.text())
@@ -65,7 +72,7 @@ def test_signs_that_control_a_terminal_are_left_out_and_no_others(text: str, kep
 def test_what_cannot_be_a_description_of_a_video_of_a_minute(
     start: float, end: float, sentence: str, said: str | None
 ) -> None:
-    assert wrong(start, end, sentence, 60.0) == said
+    assert description_problem(start, end, sentence, 60.0) == said
 
 
 NAMES = 'may be {}: say "a woman", "a man", "somebody".'
@@ -97,13 +104,13 @@ LITTLE = "This says very little: who does what?"
     ],
 )
 def test_what_authors_are_told_about_a_sentence(sentence: str, told: list[str]) -> None:
-    assert looked_at(sentence, {}, NOTHING_KNOWN) == told
+    assert sentence_notes(sentence, {}, NOTHING_KNOWN) == told
 
 
 def test_a_name_of_the_cast_or_of_the_lists_is_told_too() -> None:
     known = Known({"Olga": "a woman"}, frozenset(), frozenset())
     for sentence, name in (("She hugs Rachel.", "Rachel"), ("Olga laughs loudly.", "Olga")):
-        assert looked_at(sentence, {"Rachel": "a woman"}, known) == [f'"{name}" {NAMES.format("a name")}']
+        assert sentence_notes(sentence, {"Rachel": "a woman"}, known) == [f'"{name}" {NAMES.format("a name")}']
 
 
 times = st.integers(0, 400).map(lambda frame: frame / 25)
@@ -134,12 +141,12 @@ def test_spans_that_only_touch_are_not_the_same() -> None:
     ],
 )
 def test_wanted_by_hand(duration_s: float, per_video: int | None, per_minute: float | None, count: int | None) -> None:
-    assert wanted(duration_s, per_video, per_minute) == count
+    assert wanted_count(duration_s, per_video, per_minute) == count
 
 
 @given(st.floats(0.1, 10_000), st.floats(0.01, 100))
 def test_wanted_a_minute_is_enough_and_no_more(duration_s: float, per_minute: float) -> None:
-    found = wanted(duration_s, None, per_minute)
+    found = wanted_count(duration_s, None, per_minute)
     assert found is not None
     assert found == max(1, found)
     assert found * 60 >= duration_s * per_minute * (1 - 1e-9)
@@ -152,10 +159,10 @@ def test_everybody_gets_every_video_once_and_what_came_back_first(data: st.DataO
     videos = [(key, data.draw(st.integers(0, 4)), data.draw(st.booleans())) for key in keys]
     returned = {key for key in keys if data.draw(st.booleans())}
     mine = returned | {key for key in keys if data.draw(st.booleans())}
-    found = order(videos, returned, mine, 7, b"s")
+    found = video_order(videos, returned, mine, 7, b"s")
     assert Counter(found) == Counter(keys)
     shuffled = random.Random(1).sample(videos, len(videos))
-    assert order(shuffled, returned, mine, 7, b"s") == found
+    assert video_order(shuffled, returned, mine, 7, b"s") == found
     full = {key for key, _, enough in videos if enough}
 
     def part(key: str) -> int:
@@ -179,10 +186,10 @@ def test_what_is_new_goes_by_its_count_and_the_rest_by_chance_for_each_person() 
     begun = {"1", "2", "9"}
     new = sorted(set(keys) - returned - full - begun, key=lambda key: (int(key) % 3, drawn(key)))
     expected = [*sorted(returned, key=drawn), *sorted(begun, key=drawn), *new, *sorted(full, key=drawn)]
-    assert order(videos, returned, mine, 7, b"s") == expected
+    assert video_order(videos, returned, mine, 7, b"s") == expected
 
 
 def test_two_people_begin_with_different_videos() -> None:
     videos = [(str(number), 0, False) for number in range(200)]
-    firsts = [set(order(videos, (), (), me, b"s")[:10]) for me in (1, 2)]
+    firsts = [set(video_order(videos, (), (), me, b"s")[:10]) for me in (1, 2)]
     assert len(firsts[0] & firsts[1]) < 5

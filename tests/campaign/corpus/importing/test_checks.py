@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from backend.campaign.corpus.importing.model import CaptionedMoment, LeftOut
-from backend.campaign.corpus.importing.rules import Fault, check, finish, first, leaving_out, merge, outside
+from backend.campaign.corpus.importing.rules import Fault, check, finish, first_places, leaving_out, merge, outside
 from backend.core.errors import InputError, Problem
 
 
@@ -147,8 +147,8 @@ def test_moments_that_end_after_their_video_are_kept_and_told() -> None:
 
 
 def test_the_first_places_of_many() -> None:
-    assert first(list("abcde")) == "a, b, c, d, e"
-    assert first(list("abcdef")) == "a, b, c, d, e, ..."
+    assert first_places(list("abcde")) == "a, b, c, d, e"
+    assert first_places(list("abcdef")) == "a, b, c, d, e, ..."
     assert leaving_out([(moment(n), LATE if n % 2 else BEHIND) for n in range(12)]) == [
         LeftOut(BEHIND.why, 6, ("row 0", "row 2", "row 4", "row 6", "row 8")),
         LeftOut(LATE.why, 6, ("row 1", "row 3", "row 5", "row 7", "row 9")),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from backend.campaign.corpus.importing.rules import called_otherwise
+from backend.campaign.corpus.importing.rules import match_renamed_videos
 
 EXTENSIONS = (".mp4", ".avi")
 
@@ -24,4 +24,4 @@ EXTENSIONS = (".mp4", ".avi")
     ],
 )
 def test_one_video_is_meant_or_none(named: list[str], here: list[str], meant: dict[str, str]) -> None:
-    assert called_otherwise(named, here, EXTENSIONS) == meant
+    assert match_renamed_videos(named, here, EXTENSIONS) == meant

@@ -1,4 +1,4 @@
-"""Names in a text: the mapping made ready, the people it names, and words that are probably names."""
+"""Find names in a text: people of the name mapping, and words that are probably names."""
 
 import re
 import unicodedata
@@ -17,7 +17,7 @@ from backend.campaign.corpus.captions.rules.spelling import (
     marks,
     opens_sentence,
     plural,
-    respelled,
+    respell,
     spellings_of,
     split,
     tidy,
@@ -34,13 +34,13 @@ _UNSPACED = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL", "THAI", "LAO", "KHMER", "M
 
 
 class Prepared(NamedTuple):
-    """A name mapping as the rules use it.
+    """A name mapping in the form that the rules use.
 
     Attributes:
-        pattern: all names, longest first. Groups: `adjective` (with its article), `name` (spaced scripts) or `anywhere`
-            (others), `own` (possessive).
+        pattern: matches all names, longest first. Groups: `adjective` (with its article), `name` (spaced scripts) or
+            `anywhere` (others), `own` (possessive).
         phrases: what each name becomes.
-        spellings: what else the names may look like.
+        spellings: the other spellings of the names.
     """
 
     pattern: re.Pattern[str]
@@ -79,25 +79,25 @@ def _prepared(mapping: tuple[tuple[str, str], ...]) -> Prepared:
     letter = rf"[\w{marks()}]"
     titles = rf"(?:(?:{'|'.join(sorted(TITLES))})\.?\s+)*"
     before = rf"(?P<adjective>[Aa]n?\s+{ADJECTIVE}\s+)|(?:[Tt]he|[Aa]n?)\s+"
-    # Not inside `Mary-Ann` or `O'Brien`, yet before `'s` and before `-like`.
-    # Most words are passed over by their first letter.
-    first = "".join(re.escape(one) for one in sorted({word[0] for word in [*phrases, *TITLES, *"AaTt"]}))
+    # A name does not match inside `Mary-Ann` or `O'Brien`, but before `'s` and `-like`.
+    # The lookahead skips most words by their first letter, which is faster.
+    first = "".join(re.escape(initial) for initial in sorted({word[0] for word in [*phrases, *TITLES, *"AaTt"]}))
     left, right = rf"(?=[{first}])(?<!{letter})(?<!\w[-'’])", rf"(?!{letter})(?!-[A-ZÀ-ÖØ-ÞΑ-ΩА-Я])"
     pattern = re.compile(
         rf"(?:{left}(?:{before})?{titles}(?P<name>{spaced}){right}|(?P<anywhere>{unspaced}))"
         rf"(?P<own>['’]s(?!{letter})|(?<=[sxz])['’](?=\s))?"
     )
-    return Prepared(pattern, phrases, spellings_of(phrases, is_said))
+    return Prepared(pattern, phrases, spellings_of(phrases, clashes_with))
 
 
 def contradictions(phrases: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Find what keeps a mapping from meaning one thing: names with what is wrong about them."""
-    found = [
+    """Return the names that make a mapping ambiguous or unusable, each with the problem."""
+    problems = [
         (name, said("the name {name!r} has no letter: correct or remove it", name=name))
         for name in phrases
         if not any(c.isalpha() for c in name)
     ]
-    found += [
+    problems += [
         (name, said('the name {name!r} has no replacement: write one, such as "a woman"', name=name))
         for name, phrase in phrases.items()
         if not phrase
@@ -107,8 +107,8 @@ def contradictions(phrases: Mapping[str, str]) -> list[tuple[str, str]]:
         if phrase and phrase != name:
             names_of[phrase].append(name)
     for phrase, names in names_of.items():
-        changed = [other for other in phrases if other.strip() and is_said(other, phrase)]
-        found += [
+        changed = [other for other in phrases if other.strip() and clashes_with(other, phrase)]
+        problems += [
             (
                 name,
                 said(
@@ -121,27 +121,29 @@ def contradictions(phrases: Mapping[str, str]) -> list[tuple[str, str]]:
             for name in names
             for other in changed
         ]
-    return found
+    return problems
 
 
-def is_said(name: str, phrase: str) -> bool:
-    """Whether words that the rules may put for `phrase` would be read as this name."""
+def clashes_with(name: str, phrase: str) -> bool:
+    """Return whether words that the rules may write for `phrase` would be read as this name."""
     article, noun = split(phrase)
-    words, nouns, more = name.split(), noun.split(), plural(noun).split()
-    said = {*nouns, *(JOINING if article else {nouns[0][0].upper() + nouns[0][1:]})}
-    if said.issuperset(words) or words[0] == nouns[-1]:
+    words, nouns, plural_words = name.split(), noun.split(), plural(noun).split()
+    possible_words = {*nouns, *(JOINING if article else {nouns[0][0].upper() + nouns[0][1:]})}
+    if possible_words.issuperset(words) or words[0] == nouns[-1]:
         return True
-    return bool(article) and (words[0] in (more[-1], "people") or ({*more} | _COUNTED).issuperset(words))
+    return bool(article) and (
+        words[0] in (plural_words[-1], "people") or ({*plural_words} | _COUNTED).issuperset(words)
+    )
 
 
 def name_of(match: re.Match[str]) -> str:
-    """The matched name as the mapping has it: in the text, a line may break inside it."""
+    """Return the matched name as the mapping has it; in the text, a line may break inside it."""
     return " ".join((match["name"] or match["anywhere"]).split())
 
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A name found at `[start, end)`: its words, what it becomes, and what stands around it."""
+    """A name found at `[start, end)`: its words, what it becomes, and the adjective and possessive beside it."""
 
     start: int
     end: int
@@ -152,7 +154,7 @@ class Mention:
 
 
 def mentions_in(text: str, prepared: Prepared) -> Iterator[Mention]:
-    """The people named in `text`, touching names that mean the same made one (rule 3)."""
+    """Yield the people named in `text`. Adjacent names that become the same phrase are one mention (rule 3)."""
     pattern, phrases, _ = prepared
     waiting: Mention | None = None
     for match in pattern.finditer(text):
@@ -160,16 +162,23 @@ def mentions_in(text: str, prepared: Prepared) -> Iterator[Mention]:
         if phrases[name] == name:
             continue
         words = frozenset(name.split())
-        found = Mention(match.start(), match.end(), words, phrases[name], match["adjective"] or "", match["own"] or "")
+        mention = Mention(
+            match.start(), match.end(), words, phrases[name], match["adjective"] or "", match["own"] or ""
+        )
         if waiting is not None:
-            touching = text[waiting.end : found.start].isspace() and match.start() == _name_start(match)
-            if touching and not waiting.possessive and waiting.phrase == found.phrase:
+            touching = text[waiting.end : mention.start].isspace() and match.start() == _name_start(match)
+            if touching and not waiting.possessive and waiting.phrase == mention.phrase:
                 waiting = Mention(
-                    waiting.start, found.end, waiting.words | words, found.phrase, waiting.adjective, found.possessive
+                    waiting.start,
+                    mention.end,
+                    waiting.words | words,
+                    mention.phrase,
+                    waiting.adjective,
+                    mention.possessive,
                 )
                 continue
             yield waiting
-        waiting = found
+        waiting = mention
     if waiting is not None:
         yield waiting
 
@@ -179,7 +188,7 @@ def _name_start(match: re.Match[str]) -> int:
 
 
 ENOUGH_TEXTS = 1000
-"""From this many texts on, a word that only ever opens sentences and never occurs in lower case is a name too."""
+"""From this many texts on, a word that only starts sentences and never occurs in lower case counts as a name too."""
 _CAPITALISED_WORDS = """
     Monday Tuesday Wednesday Thursday Friday Saturday Sunday January February March April May June July August
     September October November December Christmas Halloween Thanksgiving Easter Valentine English French German
@@ -192,14 +201,18 @@ _ENDINGS = (("", ""), ("s", ""), ("es", ""), ("ed", ""), ("d", ""), ("ing", ""),
 
 
 def unknown_names(texts: Iterable[str], mapping: Mapping[str, str], known: Known = NOTHING_KNOWN) -> Counter[str]:
-    """Probable names of people that the mapping lacks, with how often each occurs.
+    """Return probable names of people that the mapping lacks, with how often each occurs.
 
-    A capitalised word inside a sentence counts, unless it is all capitals (TV), a title, a weekday, month, language
-    or the like, or twenty times as frequent in lower case. One that only ever opens sentences counts if it is never
-    seen in lower case, and is a first name, or in no vocabulary, or there are `ENOUGH_TEXTS` texts or more. With a
-    lexicon, a first name that is no word counts also if it is seen in lower case. Without one, a name of the mapping
-    typed in lower case counts where that is at most a fiftieth of its uses (`joey`, yet not `house`); with one, see
-    `slips`. Places and brands count too: only a person can tell (map them to themselves).
+    A capitalised word inside a sentence counts as a name. Exceptions are words in all capitals (TV), titles, weekdays,
+    months, languages and the like, and words that are twenty times as frequent in lower case.
+
+    A capitalised word that only starts sentences counts if it never occurs in lower case. It must also be a first name
+    or in no vocabulary, or there must be `ENOUGH_TEXTS` texts or more. With a lexicon, a first name that is no word
+    counts even if it occurs in lower case.
+
+    Without a lexicon, a name of the mapping typed in lower case counts if that is at most a fiftieth of its uses
+    (`joey`, but not `house`). With a lexicon, see `slips`. Places and brands count too, because only a person can tell:
+    map them to themselves.
 
     >>> unknown_names(["Ross sees Mona on TV.", "Mona laughs."], {"Ross": "a man"})
     Counter({'Mona': 2})
@@ -211,7 +224,7 @@ def unknown_names(texts: Iterable[str], mapping: Mapping[str, str], known: Known
     count = 0
     for raw in texts:
         count += 1
-        text = respelled(raw, spellings, known)
+        text = respell(raw, spellings, known)
         uses.update(name_of(match) for match in pattern.finditer(text))
         for word, start in words_of(text, pattern):
             if not word[0].isupper():
@@ -236,22 +249,22 @@ def unknown_names(texts: Iterable[str], mapping: Mapping[str, str], known: Known
 def names_in(
     text: str, mapping: Mapping[str, str], unknown: Collection[str], known: Known = NOTHING_KNOWN
 ) -> tuple[str, ...]:
-    """The names left in `text`, in order of appearance: people of the mapping, and words of `unknown`.
+    """Return the names left in `text`, in order of appearance: people of the mapping, and words of `unknown`.
 
-    A name counts in every spelling that `rewrite` would replace.
+    Every spelling that `rewrite` would replace counts as the name.
 
     >>> names_in("A woman Greene calls Ross.", {"Ross": "a man"}, {"Greene"})
     ('Greene', 'Ross')
     """
     pattern, phrases, spellings = prepared(mapping)
-    text = respelled(text, spellings, known)
+    text = respell(text, spellings, known)
     places = [(start, word) for word, start in words_of(text, pattern) if word in unknown]
     places += [(match.start(), name) for match in pattern.finditer(text) if phrases[name := name_of(match)] != name]
     return tuple(dict.fromkeys(name for _, name in sorted(places)))
 
 
 def _suspicious(word: str, known: Known) -> bool:
-    """Whether lists speak for a name where capitals cannot."""
+    """Return whether word lists suggest that a word that only starts sentences is a name."""
     small = word.lower()
     if small in known.ordinary:
         return False
@@ -264,7 +277,7 @@ def _suspicious(word: str, known: Known) -> bool:
 
 
 def _in_vocabulary(word: str, vocabulary: Collection[str]) -> bool:
-    """Whether the word is there, or what it is made of by a common ending (`unplugging`)."""
+    """Return whether a vocabulary has the word, or its stem without a common ending (`unplugging`)."""
     stems = (word.removesuffix(ending) + put for ending, put in _ENDINGS if word.endswith(ending))
     return any(stem in vocabulary or (stem[-1:] == stem[-2:-1] and stem[:-1] in vocabulary) for stem in stems)
 
@@ -280,8 +293,8 @@ def _may_name(word: str) -> bool:
 
 
 def words_of(text: str, cast_pattern: re.Pattern[str]) -> Iterator[tuple[str, int]]:
-    """The words of `text` outside the names of the mapping, with their places, possessive endings taken off."""
-    named = {place for match in cast_pattern.finditer(text) for place in range(*match.span())}
+    """Yield each word of `text` outside the names of the mapping, without possessive ending, and its position."""
+    name_places = {place for match in cast_pattern.finditer(text) for place in range(*match.span())}
     for match in word_pattern().finditer(text):
-        if match.start() not in named:
+        if match.start() not in name_places:
             yield re.sub(r"['’]s?\Z", "", match[0]), match.start()

@@ -7,24 +7,24 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from itertools import pairwise
 
-from backend.campaign.corpus.captions.rules.names import is_said, unknown_names
+from backend.campaign.corpus.captions.rules.names import clashes_with, unknown_names
 from backend.campaign.corpus.captions.rules.spelling import PEOPLE, TITLES, Known, plain, word_pattern
 from backend.core.progress import Steps
 
 WOMAN, MAN, PERSON, UNDECIDED = "a woman", "a man", "a person", ""
 ENOUGH_SIGNS = 4
-"""From so many pronouns and titles on, what they say of a name overrules the lists of first names."""
+"""From this many pronouns and titles on, these overrule the lists of first names."""
 CLEAR = 0.7
-"""The share of them that must say the same."""
+"""The share of pronouns and titles that must agree."""
 FULL_SHARE = 0.8
-"""Two words are one name of a place where they stand side by side in this share of their captions."""
+"""Two words are one name of a place if they are adjacent in this share of their captions."""
 LIKE_A_NAME = 10
-"""A word that is another one misspelt, or with an `s`, is at least so many times as rare."""
+"""A word counts as another one misspelt, or with an `s`, if it is at least this many times as rare."""
 
 RARELY_SMALL = 50
-"""A name is written with its capital at least so many times as often as without."""
+"""A name must occur capitalised at least this many times as often as in lower case."""
 
-_READINGS = 3  # so many times every caption is gone through
+_READINGS = 3  # how many times every caption is read, for progress
 _TITLE_SIGNS = {**dict.fromkeys(("Mrs", "Ms", "Miss", "Madam", "Aunt"), WOMAN), **dict.fromkeys(("Mr", "Sir"), MAN)}
 _PRONOUN = re.compile(r"(?<!\w)(?:(she|hers?|herself)|(?:he|him|his|himself))(?!\w)", re.IGNORECASE)
 _TITLE = re.compile(rf"(?<!\w)({'|'.join(sorted(TITLES))})(?:\.\s*|\s+)\Z")
@@ -44,7 +44,10 @@ _BESIDE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Proposed:
-    """A probable name: what it becomes (empty where it may be no person at all), in how many captions, and one."""
+    """A probable name: what it becomes (empty if it may be no person), and in how many captions it occurs.
+
+    `example` is one of these captions.
+    """
 
     name: str
     becomes: str
@@ -54,7 +57,10 @@ class Proposed:
 
 @dataclass(slots=True)
 class _Word:
-    """What the captions say about one word: where it is, how often it acts or stands like a thing, whose it is."""
+    """The evidence about one word: its captions, and counts of uses as a person, as a thing and in lower case.
+
+    `signs` counts the titles and pronouns for a woman and for a man.
+    """
 
     captions: list[str] = field(default_factory=list)
     uses: int = 0
@@ -65,38 +71,41 @@ class _Word:
 
 
 def propose(texts: Sequence[str], known: Known, progress: Steps | None = None) -> list[Proposed]:
-    """The names in `texts`, people before words that may be none, the most frequent first.
+    """Return the names in `texts`: people first, then words that may be no person, each the most frequent first.
 
-    What a name becomes: by its titles and by the pronouns after it, where there are enough of them; else by the lists
-    of first names; else by the few pronouns there are; else it is `a person`. A surname without any of these is who
-    its first names are, and a rare word that looks like a frequent name is that name misspelt.
+    Titles and the pronouns after a name decide what it becomes, if there are enough of them. Otherwise the lists of
+    first names decide, then the few pronouns there are; without any of these, the name becomes `a person`. A surname
+    without any evidence becomes what its first names become. A rare word that looks like a frequent name is that name
+    misspelt.
     """
-    told = progress or (lambda done, total: None)
+    report = progress or (lambda done, total: None)
     texts = [plain(text) for text in texts]
     names = {
         name
         for name in unknown_names(texts, {}, known)
-        if name.lower() not in PEOPLE and not any(is_said(name, phrase) for phrase in (WOMAN, MAN, PERSON))
+        if name.lower() not in PEOPLE and not any(clashes_with(name, phrase) for phrase in (WOMAN, MAN, PERSON))
     }
-    told(1, _READINGS)
-    words, pairs = _read(texts, names)
-    told(2, _READINGS)
-    found = _people(words, pairs, known)
-    for (first, last), becomes in _full_names(words, pairs, found, known).items():
-        found[f"{first} {last}"] = becomes
+    report(1, _READINGS)
+    words, pairs = _read_captions(texts, names)
+    report(2, _READINGS)
+    replacements = _replacements(words, pairs, known)
+    for (first, last), becomes in _full_names(words, pairs, replacements, known).items():
+        replacements[f"{first} {last}"] = becomes
         words[f"{first} {last}"] = _Word(pairs[first, last])
         if becomes == UNDECIDED:
-            found.pop(first, None)
-            found.pop(last, None)
-    for small, (becomes, captions) in _in_lower_case(texts, words, found, known).items():
-        found[small], words[small] = becomes, _Word(captions)
-    told(_READINGS, _READINGS)
-    lines = [Proposed(name, found[name], len(words[name].captions), words[name].captions[0]) for name in found]
+            replacements.pop(first, None)
+            replacements.pop(last, None)
+    for small, (becomes, captions) in _in_lower_case(texts, words, replacements, known).items():
+        replacements[small], words[small] = becomes, _Word(captions)
+    report(_READINGS, _READINGS)
+    lines = [
+        Proposed(name, replacements[name], len(words[name].captions), words[name].captions[0]) for name in replacements
+    ]
     return sorted(lines, key=lambda line: (line.becomes == UNDECIDED, -line.count, line.name))
 
 
-def _read(texts: Sequence[str], names: set[str]) -> tuple[dict[str, _Word], dict[tuple[str, str], list[str]]]:
-    """What the captions say about each name, and the captions in which two of them stand side by side."""
+def _read_captions(texts: Sequence[str], names: set[str]) -> tuple[dict[str, _Word], dict[tuple[str, str], list[str]]]:
+    """Return the evidence about each name, and the captions in which each two names are adjacent."""
     words: dict[str, _Word] = {name: _Word() for name in sorted(names)}
     pairs: dict[tuple[str, str], list[str]] = defaultdict(list)
     small = {name.lower(): name for name in words}
@@ -114,25 +123,25 @@ def _read(texts: Sequence[str], names: set[str]) -> tuple[dict[str, _Word], dict
             else:
                 runs.append([word])
                 places.append((start, stop))
-            _note(words[word], text, start, stop)
+            _count_use(words[word], text, start, stop)
         for word in {word for run in runs for word in run}:
             words[word].captions.append(text)
         for pair in dict.fromkeys(pair for run in runs for pair in pairwise(run)):
             pairs[pair].append(text)
         for word in runs[0] if runs else ():
-            words[word].signs.update(_whose(text, places))
+            words[word].signs.update(_pronoun_kinds(text, places))
     return {name: word for name, word in words.items() if word.captions}, pairs
 
 
 def _tokens(text: str) -> Iterator[tuple[str, int, int]]:
-    """The words of a text without possessive endings, with their places."""
+    """Yield the words of a text without possessive endings, with their start and end."""
     for match in word_pattern().finditer(text):
         word = re.sub(r"['’]s?\Z", "", match[0])
         yield word, match.start(), match.start() + len(word)
 
 
-def _note(word: _Word, text: str, start: int, end: int) -> None:
-    """Count one use of a word, by what stands around it."""
+def _count_use(word: _Word, text: str, start: int, end: int) -> None:
+    """Count one use of a word by the words around it."""
     word.uses += 1
     title = _TITLE.search(text, 0, start)
     if title and (kind := _TITLE_SIGNS.get(title[1])):
@@ -142,12 +151,17 @@ def _note(word: _Word, text: str, start: int, end: int) -> None:
 
 
 def _acts(text: str, start: int, end: int) -> bool:
-    """Whether the word at `[start, end)` stands where people do: before what they do or have, or after `to`, `with`."""
+    """Return whether the word at `[start, end)` is used like a person.
+
+    It stands before a verb or a possessive ending, or after a word such as `to` or `with`.
+    """
     return bool(_ACTS.match(text, end) or _BESIDE.search(text, 0, start))
 
 
-def _whose(text: str, places: Sequence[tuple[int, int]]) -> list[str]:
-    """Which kind the first pronoun after the first name is of, if the name opens the text and no other comes between.
+def _pronoun_kinds(text: str, places: Sequence[tuple[int, int]]) -> list[str]:
+    """Return the kind (woman or man) of the first pronoun after the first name, as a list of at most one.
+
+    The name must open the text, and no other name may come before the pronoun.
 
     Args:
         text: a caption.
@@ -159,32 +173,34 @@ def _whose(text: str, places: Sequence[tuple[int, int]]) -> list[str]:
     return [WOMAN if pronoun[1] else MAN] if opens and pronoun else []
 
 
-def _people(words: Mapping[str, _Word], pairs: Mapping[tuple[str, str], Sequence[str]], known: Known) -> dict[str, str]:
-    """What each word becomes."""
+def _replacements(
+    words: Mapping[str, _Word], pairs: Mapping[tuple[str, str], Sequence[str]], known: Known
+) -> dict[str, str]:
+    """Return what each word becomes."""
     kinds = {name: _kind(name, word, known) for name, word in words.items()}
     first_of: dict[str, set[str]] = defaultdict(set)
     for first, last in pairs:
         first_of[last].add(kinds[first])
     frequent = sorted(words, key=lambda name: -len(words[name].captions))
-    found: dict[str, str] = {}
+    replacements: dict[str, str] = {}
     for name in frequent:
         kind, count = kinds[name], len(words[name].captions)
         models = [other for other in frequent if len(words[other].captions) >= LIKE_A_NAME * count]
         if name[-1] == "s" and name[:-1] in models:
-            kind = f"{found[name[:-1]]}'s" if found[name[:-1]] else UNDECIDED
+            kind = f"{replacements[name[:-1]]}'s" if replacements[name[:-1]] else UNDECIDED
         elif kind == PERSON and first_of[name] in ({WOMAN}, {MAN}):
             [kind] = first_of[name]
         elif kind in (PERSON, UNDECIDED) and (like := get_close_matches(name, models, 1, 0.8)):
-            kind = found[like[0]]
-        found[name] = kind
-    return found
+            kind = replacements[like[0]]
+        replacements[name] = kind
+    return replacements
 
 
 def _kind(name: str, word: _Word, known: Known) -> str:
-    """What the captions and the lists say of one name."""
+    """Return what one name becomes by the evidence in the captions and the lists."""
     listed = known.first_names.get(name)
-    signs, said = sum(word.signs.values()), word.signs.most_common(1)
-    clear = said[0][0] if said and said[0][1] >= CLEAR * signs else ""
+    signs, ranked = sum(word.signs.values()), word.signs.most_common(1)
+    clear = ranked[0][0] if ranked and ranked[0][1] >= CLEAR * signs else ""
     common = name.lower() in known.ordinary or word.small > word.uses
     if not listed and (not word.acts or word.things * 2 >= word.uses or (common and word.acts * 4 < word.uses)):
         return UNDECIDED
@@ -196,43 +212,51 @@ def _kind(name: str, word: _Word, known: Known) -> str:
 
 
 def _full_names(
-    words: Mapping[str, _Word], pairs: Mapping[tuple[str, str], Sequence[str]], found: Mapping[str, str], known: Known
+    words: Mapping[str, _Word],
+    pairs: Mapping[tuple[str, str], Sequence[str]],
+    replacements: Mapping[str, str],
+    known: Known,
 ) -> dict[tuple[str, str], str]:
-    """Two words that are one name and that their parts would not make one.
+    """Return pairs of words that are one name, whose replacement differs from that of their parts.
 
-    `Alexis Castle` is a woman although `Castle` is a man, and `Trapper John` a man; `Central Perk` is a place. A first
-    name that once stands next to a frequent name is mostly two people (`gives Joey Rachel's bag`).
+    `Alexis Castle` is a woman although `Castle` is a man, and `Trapper John` is a man; `Central Perk` is a place. A
+    first name that stands only once next to a frequent name is mostly another person (`gives Joey Rachel's bag`).
     """
     full = {}
     for (first, last), captions in pairs.items():
         count, firsts, lasts = len(captions), len(words[first].captions), len(words[last].captions)
         inseparable = count >= FULL_SHARE * max(firsts, lasts)
-        if found[first] in (WOMAN, MAN) and first in known.first_names:
-            if found[last] != found[first] and (count > 1 or lasts < LIKE_A_NAME):
-                full[first, last] = found[first]
-        elif found[first] == PERSON and found[last] in (WOMAN, MAN) and count >= FULL_SHARE * firsts:
-            full[first, last] = found[last]
-        elif count > 1 and inseparable and found[first] == UNDECIDED and found[last] in (UNDECIDED, PERSON):
+        if replacements[first] in (WOMAN, MAN) and first in known.first_names:
+            if replacements[last] != replacements[first] and (count > 1 or lasts < LIKE_A_NAME):
+                full[first, last] = replacements[first]
+        elif replacements[first] == PERSON and replacements[last] in (WOMAN, MAN) and count >= FULL_SHARE * firsts:
+            full[first, last] = replacements[last]
+        elif (
+            count > 1 and inseparable and replacements[first] == UNDECIDED and replacements[last] in (UNDECIDED, PERSON)
+        ):
             full[first, last] = UNDECIDED
     return full
 
 
 def _in_lower_case(
-    texts: Sequence[str], words: Mapping[str, _Word], found: Mapping[str, str], known: Known
+    texts: Sequence[str], words: Mapping[str, _Word], replacements: Mapping[str, str], known: Known
 ) -> dict[str, tuple[str, list[str]]]:
-    """Names typed without their capital: what they become, and the captions. A name that is a word too is left out."""
+    """Return names typed in lower case, with what they become and their captions.
+
+    Names that are also words are left out.
+    """
     rare = {
         name.lower(): name
         for name, word in words.items()
-        if found.get(name) and 0 < RARELY_SMALL * word.small <= word.uses and name.lower() not in known.ordinary
+        if replacements.get(name) and 0 < RARELY_SMALL * word.small <= word.uses and name.lower() not in known.ordinary
     }
-    there: dict[str, list[str]] = defaultdict(list)
+    captions_of: dict[str, list[str]] = defaultdict(list)
     for text in texts:
         for word, start, end in _tokens(text) if any(name in text for name in rare) else ():
             if word not in rare:
                 continue
             if _acts(text, start, end) and not _NO_PERSON_AFTER.search(text, 0, start):
-                there[word].append(text)
-            else:  # `a car chase` is no Chase
+                captions_of[word].append(text)
+            else:  # `a car chase` is not a person called Chase
                 del rare[word]
-    return {small: (found[name], list(dict.fromkeys(there[small]))) for small, name in rare.items()}
+    return {small: (replacements[name], list(dict.fromkeys(captions_of[small]))) for small, name in rare.items()}

@@ -1,4 +1,4 @@
-"""Names become generic words."""
+"""Replace names in a text by generic words."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -13,10 +13,10 @@ from backend.campaign.corpus.captions.rules.spelling import (
     Known,
     all_people,
     article_of,
+    group_phrase,
     opens_sentence,
-    respelled,
+    respell,
     split,
-    together,
 )
 from backend.campaign.setup.project.model import People
 from backend.core.typed_text import nfc
@@ -52,37 +52,40 @@ _VERB_AFTER = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Together:
-    """People named together at `[start, end)`: what they become as one; empty where a noun before says it all."""
+class PeopleGroup:
+    """People named together at `[start, end)`, and one phrase for them.
+
+    The phrase is empty if a noun before already names them.
+    """
 
     start: int
     end: int
     words: str
 
 
-def grouped(mentions: Sequence[Mention], text: str, *, alike: bool) -> list[Mention | Together]:
-    """The mentions with those made one that can stand as one, in order."""
-    found: list[Mention | Together] = []
+def group_people(mentions: Sequence[Mention], text: str, *, alike: bool) -> list[Mention | PeopleGroup]:
+    """Return the mentions in order, with people who are named together joined into groups where possible."""
+    units: list[Mention | PeopleGroup] = []
     place = 0
     while place < len(mentions):
-        size = _run(mentions[place:], text)
+        size = _run_length(mentions[place:], text)
         members = mentions[place : place + size]
         if size > 1 and (group := _group(members, mentions, text, alike=alike)):
-            found.append(group)
+            units.append(group)
         else:
-            found += members
+            units += members
         place += size
-    return found
+    return units
 
 
-def said_before(text: str, mention: Mention) -> bool:
-    """Whether a noun before the name says already who it is, so that the name can go: `his daughter Alexis`."""
+def noun_names_person(text: str, mention: Mention) -> bool:
+    """Return whether a noun before the name already says who it is: `his daughter Alexis` needs no name."""
     bare = not re.match(r"(?:the|an?)\s", text[mention.start : mention.end], re.IGNORECASE)
     return bare and bool(_KIN_BEFORE.search(text[: mention.start]))
 
 
-def _run(mentions: Sequence[Mention], text: str) -> int:
-    """How many of the first mentions stand in one breath: `A, B and C` are three; at least one."""
+def _run_length(mentions: Sequence[Mention], text: str) -> int:
+    """Return how many of the first mentions form a list, such as three in `A, B and C`; at least one."""
     size = last_and = 1
     for one, other in pairwise(mentions):
         between = text[one.end : other.start]
@@ -94,8 +97,10 @@ def _run(mentions: Sequence[Mention], text: str) -> int:
     return last_and
 
 
-def _group(members: Sequence[Mention], all_mentions: Sequence[Mention], text: str, *, alike: bool) -> Together | None:
-    """The members as one, or None where the sentence needs them one by one."""
+def _group(
+    members: Sequence[Mention], all_mentions: Sequence[Mention], text: str, *, alike: bool
+) -> PeopleGroup | None:
+    """Return the members as a group, or None where the sentence refers to them one by one."""
     start, end = members[0].start, members[-1].end
     phrases = [split(member.phrase) for member in members]
     nouns = [noun for _, noun in phrases]
@@ -103,23 +108,23 @@ def _group(members: Sequence[Mention], all_mentions: Sequence[Mention], text: st
         return None
     if not all_people(nouns) and (len(set(nouns)) > 1 or nouns[0].endswith("s")):
         return None
-    if _named_again(members, all_mentions) or _meant_later(members, all_mentions, text):
+    if _named_again(members, all_mentions) or _pronoun_may_mean(members, all_mentions, text):
         return None
     before = text[:start]
     if _KIN_TOGETHER.search(before):
-        return Together(start, end, "")
+        return PeopleGroup(start, end, "")
     if both := _BOTH.search(before):
         start = both.start()
         before = text[:start]
     if _KIN_BEFORE.search(before) or _ALREADY_COUNTED.search(before) or _LISTED_BEFORE.search(before):
         return None
     if not _CLAUSE_START.search(before) and _VERB_AFTER.match(text, end):
-        return None  # `Ross hugs Rachel and Joey waves`: the last one does something else
-    return Together(start, end, together(nouns, alike=alike))
+        return None  # `Ross hugs Rachel and Joey waves`: the last one has a verb of their own
+    return PeopleGroup(start, end, group_phrase(nouns, alike=alike))
 
 
 def _named_again(members: Sequence[Mention], all_mentions: Sequence[Mention]) -> bool:
-    """Whether a member is named twice in the text, so that somebody has to be told from the rest."""
+    """Return whether a member is named twice in the text, and so has to stay distinct from the others."""
     return any(
         one is not other and (one.words <= other.words or other.words <= one.words)
         for one in members
@@ -127,15 +132,15 @@ def _named_again(members: Sequence[Mention], all_mentions: Sequence[Mention]) ->
     )
 
 
-def _meant_later(members: Sequence[Mention], all_mentions: Sequence[Mention], text: str) -> bool:
-    """Whether a later `he` or `she` may be one of the members, because nobody of that kind was named before them."""
+def _pronoun_may_mean(members: Sequence[Mention], all_mentions: Sequence[Mention], text: str) -> bool:
+    """Return whether a later `he` or `she` may mean a member, because nobody of that kind was named before them."""
     before = [split(other.phrase)[1].split(" ")[-1] for other in all_mentions if other.start < members[0].start]
     kinds = {bool(pronoun[1]) for pronoun in _ONE_PERSON.finditer(text, members[-1].end)}
     return any(all(noun in (WOMEN if he else MEN) for noun in before) for he in kinds)
 
 
 Met = dict[str, list[frozenset[str]]]
-"""Who was met in a text, by noun: the words of their names."""
+"""People named so far in a text, by noun: the words of each person's names."""
 
 
 def rewrite(text: str, mapping: Mapping[str, str], people: People = "counted", known: Known = NOTHING_KNOWN) -> str:
@@ -155,42 +160,45 @@ def rewrite(text: str, mapping: Mapping[str, str], people: People = "counted", k
     Args:
         text: a caption.
         mapping: what each name becomes.
-        people: `counted` (`two people`), `joined` (`two women` where they are of one kind) or `apart` (each by
-            themselves, told apart by order).
+        people: how several people are written: `counted` (`two people`), `joined` (`two women` if they are of one kind)
+            or `apart` (separately, distinguished by order).
         known: with a lexicon, names in lower case are replaced too, unless they are words.
 
     Raises:
         InputError: The mapping contradicts itself, for example a phrase contains a name.
     """
     ready = prepared(mapping)
-    original, text = nfc(text), respelled(text, ready.spellings, known)
-    found = list(mentions_in(text, ready))
-    if not found:
+    original, text = nfc(text), respell(text, ready.spellings, known)
+    mentions = list(mentions_in(text, ready))
+    if not mentions:
         return original
-    units: Sequence[Mention | Together] = found
+    units: Sequence[Mention | PeopleGroup] = mentions
     if people != "apart":
-        units = grouped(found, text, alike=people == "counted")
+        units = group_people(mentions, text, alike=people == "counted")
     met: Met = {}
     pieces: list[str] = []
     position = 0
     for unit in units:
         before = text[position : unit.start]
-        if isinstance(unit, Together):
+        if isinstance(unit, PeopleGroup):
             new = unit.words
         elif people == "apart":
-            new = unit.adjective + _told_apart(unit, text, met)
+            new = unit.adjective + _ordinal_phrase(unit, text, met)
         else:
-            new = unit.adjective + _generic(unit, met)
-            new = "" if said_before(text, unit) else new
+            new = unit.adjective + _generic_phrase(unit, met)
+            new = "" if noun_names_person(text, unit) else new
         if new and opens_sentence(text, unit.start) and not text[unit.start].islower():
             new = new[0].upper() + new[1:]
-        pieces += [before if new else before.rstrip(), new + ("" if isinstance(unit, Together) else _possessive(unit))]
+        pieces += [
+            before if new else before.rstrip(),
+            new + ("" if isinstance(unit, PeopleGroup) else _possessive(unit)),
+        ]
         position = unit.end
     return "".join([*pieces, text[position:]])
 
 
-def _generic(mention: Mention, met: Met) -> str:
-    """Rules 4, 5 and 8 for one mention; `met` remembers who was there before."""
+def _generic_phrase(mention: Mention, met: Met) -> str:
+    """Return the phrase for one mention by rules 4, 5 and 8, and add the person to `met`, the people named so far."""
     article, noun = split(mention.phrase)
     if not article:
         return mention.phrase
@@ -201,8 +209,8 @@ def _generic(mention: Mention, met: Met) -> str:
     return f"the {noun}" if again or article == "the" else f"{article_of(noun)} {noun}"
 
 
-def _told_apart(mention: Mention, text: str, met: Met) -> str:
-    """One mention of people who are told apart by order."""
+def _ordinal_phrase(mention: Mention, text: str, met: Met) -> str:
+    """Return the phrase for one mention when people of one kind are distinguished by order; add the person to `met`."""
     article, noun = split(mention.phrase)
     if not article:
         return mention.phrase
@@ -222,7 +230,7 @@ def _told_apart(mention: Mention, text: str, met: Met) -> str:
 
 
 def _place(mention: Mention, people: Sequence[frozenset[str]]) -> int:
-    """Which of the people met this is; one more than there are if nobody."""
+    """Return the index of this person among the people named so far; their number if the person is new."""
     same = (n for n, words in enumerate(people) if words <= mention.words or mention.words <= words)
     return next(same, len(people))
 

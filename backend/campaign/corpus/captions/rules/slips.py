@@ -21,9 +21,9 @@ from backend.campaign.corpus.captions.rules.spelling import (
 )
 
 LONG_ENOUGH = 5
-"""Names with at least this many letters are also found when one letter differs."""
+"""Names with at least this many letters are also found if one letter differs."""
 USUAL = 2
-"""A word that captions use this often in lower case, after their first word, needs no lexicon to be a word."""
+"""A word that captions use this often in lower case, not as their first word, counts as a word without a lexicon."""
 
 _PARTS = re.compile(r"['’_\d-]+|(?<=[^\W\d_A-Z])(?=[A-Z])")
 _TITLES = frozenset(title.lower() for title in TITLES)
@@ -40,21 +40,21 @@ _UNCOUNTED = """
     art ash autumn cash charity clay dawn faith grace harmony hope honor honour joy justice love mercy patience peace
     serenity spring summer winter wood"""
 _WITHOUT_ARTICLE = frozenset(_UNCOUNTED.split())
-"""Names that are also uncountable nouns, which need no article anywhere."""
+"""Names that are also uncountable nouns, which can stand without an article."""
 _CLAUSE_ENDS = frozenset(".,;:!?")
 _THIRD_PERSON = frozenset({"is", "was", "has", "does"})
 
 
 class Slips:
-    """Find words in rewrites that may be names of a mapping."""
+    """Finds words in rewrites that may be names of a mapping."""
 
     def __init__(self, mapping: Mapping[str, str], known: Known, texts: Iterable[str] = ()) -> None:
         """Prepare the search.
 
         Args:
-            mapping: what each name becomes; one that becomes itself is no person, and is not looked for.
-            known: words and first names; without a lexicon, only capitals tell.
-            texts: the captions that are rewritten, to learn words that no lexicon has (`cellphone`).
+            mapping: what each name becomes; names that become themselves are no persons, and are not searched.
+            known: words and first names; without a lexicon, only capitals count.
+            texts: the captions to rewrite, from which words that no lexicon has are learned (`cellphone`).
         """
         phrases = prepared(mapping).phrases
         self.known = known
@@ -80,10 +80,10 @@ class Slips:
         """
         text = straight(plain(text))
         words = list(word_pattern().finditer(text))
-        found = [word for place, match in enumerate(words) for word in self._of(place, match, words, text)]
-        return tuple(dict.fromkeys(found))
+        suspects = [word for place, match in enumerate(words) for word in self._suspects(place, match, words, text)]
+        return tuple(dict.fromkeys(suspects))
 
-    def _of(self, place: int, match: re.Match[str], words: list[re.Match[str]], text: str) -> Iterator[str]:
+    def _suspects(self, place: int, match: re.Match[str], words: list[re.Match[str]], text: str) -> Iterator[str]:
         base = split_possessive(match[0])[0]
         small = key(base)
         if small in self._nobody or small in _TITLES:
@@ -100,7 +100,10 @@ class Slips:
                     yield base
 
     def _misspelt(self, base: str, small: str, place: int, words: list[re.Match[str]], text: str) -> bool:
-        """Whether a word is one letter from a name, and is no English word, or a rare one in a person's place."""
+        """Return whether a word is one letter away from a name.
+
+        It must be no English word, or a rare one used like a name.
+        """
         if small not in self._is_near:
             near = (name for short in _shortened(small) for name in self._near.get(short, ()))
             self._is_near[small] = any(_one_apart(small, name) for name in near)
@@ -110,7 +113,7 @@ class Slips:
         return rare and base.islower() and self._stands_like_a_name(place, words, text)
 
     def _unknown(self, base: str, small: str, place: int, start: int, text: str) -> bool:
-        """Whether a word is in no lexicon, and is a listed first name or opens a sentence."""
+        """Return whether a word is in no lexicon, and is a listed first name or starts a sentence."""
         if self.known.parts_of_speech is None or self._is_word(small):
             return False
         if self._usual[small] >= USUAL or small.capitalize() in NO_NAMES:
@@ -124,10 +127,10 @@ class Slips:
         return all(self.known.is_word(part) for part in re.split(r"['-]", small) if part)
 
     def _stands_like_a_name(self, place: int, words: list[re.Match[str]], text: str) -> bool:
-        """Whether a word in lower case stands where a person's name would, and a thing would need an article.
+        """Return whether a lower-case word is used like a person's name, where a thing would need an article.
 
-        It is after a title; or it begins a clause and a verb follows (`house pulls`); or it is after a verb or a word
-        like `with`, and something follows that is no noun (`talks to house and`).
+        That is the case in three places. The word follows a title. It starts a clause, and a verb follows (`house
+        pulls`). It follows a verb or a word like `with`, and the next word is no noun (`talks to house and`).
         """
         speech = self.known.parts_of_speech
         if speech is None:
@@ -148,7 +151,7 @@ class Slips:
         gap_after = text[match.end() : after.start() if after else len(text)]
         follows = "" if after is None or not _CLAUSE_ENDS.isdisjoint(gap_after) else after[0].lower()
         if (not previous or previous in _BEFORE_SUBJECT) and _is_third_person(follows, speech(follows)):
-            return base in readings.get("NOUN", (base,))  # no plural: `bags hang`
+            return base in readings.get("NOUN", (base,))  # a plural is no name: `bags hang`
         if base not in readings.get("NOUN", ()) or base not in readings.get("VERB", (base,)):
             return False
         if base in _WITHOUT_ARTICLE or not readings.keys().isdisjoint({"ADV", "AUX"}):
@@ -161,7 +164,7 @@ class Slips:
 
 
 def _is_third_person(word: str, readings: Mapping[str, tuple[str, ...]]) -> bool:
-    """Whether a word may be a verb in the third person: `pulls`, `is`."""
+    """Return whether a word may be a verb in the third person: `pulls`, `is`."""
     return word in _THIRD_PERSON or (word.endswith("s") and word not in readings.get("VERB", (word,)))
 
 
@@ -171,7 +174,7 @@ def _shortened(word: str) -> set[str]:
 
 
 def _one_apart(one: str, other: str) -> bool:
-    """Whether one letter is put in, left out or another one, or two beside each other changed places.
+    """Return whether two words differ by one inserted, removed or replaced letter, or by two swapped neighbours.
 
     >>> [_one_apart("rachel", other) for other in ("achel", "raachel", "rachal", "rahcel", "rahcl")]
     [True, True, True, True, False]

@@ -1,8 +1,8 @@
-"""Words, sentences and several people as one phrase; the spellings of one name.
+"""Recognise words, sentences, and the different spellings of a name; write several people as one phrase.
 
-Spellings differ in capitals, apostrophes, accents, invisible characters, and titles without a space. `respelled` writes
-each name as the name mapping has it, so that one pattern finds all spellings. It leaves a word of the language alone
-(`house`, `HOUSE`): that may be no name. `slips` looks at what is left.
+Spellings differ in capitals, apostrophes, accents, invisible characters, and titles without a space. `respell` writes
+each name as the name mapping has it, so that one pattern finds all spellings. It does not change words of the language
+(`house`, `HOUSE`), because they may not be names. `slips` checks the words that remain.
 """
 
 import re
@@ -27,13 +27,13 @@ _ABBREVIATION = re.compile(rf"(?:\A|\W)(?:[A-Z]|St|vs|{'|'.join(sorted(TITLES))}
 
 
 def opens_sentence(text: str, position: int) -> bool:
-    """Whether a sentence, or what somebody says in quotation marks, begins at `position`."""
+    """Return whether a sentence, or speech in quotation marks, begins at `position`."""
     before = text[:position]
     return bool(_SENTENCE_START.search(before)) and not _ABBREVIATION.search(before)
 
 
 def article_of(noun: str) -> str:
-    """`a` or `an` by the sound of the next word, as far as spelling tells.
+    """Return `a` or `an` by the sound of the next word, as far as its spelling tells.
 
     >>> [article_of(word) for word in ("woman", "old man", "unicyclist", "hour", "one-eyed man")]
     ['a', 'an', 'a', 'an', 'a']
@@ -42,21 +42,24 @@ def article_of(noun: str) -> str:
 
 
 def split(phrase: str) -> tuple[str, str]:
-    """`an old man` -> (`an`, `old man`); without an article the first part is empty."""
+    """Return article and noun of a phrase: `an old man` -> (`an`, `old man`); the article may be empty."""
     match = re.fullmatch(r"(a|an|the)\s+(\S.*)", phrase, re.IGNORECASE)
     return (match[1].lower(), match[2]) if match else ("", phrase)
 
 
 @cache
 def word_pattern() -> re.Pattern[str]:
-    """A word, hyphens and apostrophes inside it included."""
+    """Return the pattern of a word, including hyphens and apostrophes inside it."""
     letter = rf"[^\W\d_][\w{marks()}]*"
     return re.compile(rf"{letter}(?:['’-]{letter})*")
 
 
 @cache
 def marks() -> str:
-    """The combining marks, which a regular expression takes for gaps between words, as ranges for a class."""
+    """Return all combining marks as ranges for a character class.
+
+    Regular expressions otherwise take them for gaps between words.
+    """
     codes = [code for code in range(0x300, 0x1E950) if unicodedata.category(chr(code)).startswith("M")]
     runs = groupby(enumerate(codes), key=lambda numbered: numbered[1] - numbered[0])
     ranges = [[code for _, code in run] for _, run in runs]
@@ -64,7 +67,7 @@ def marks() -> str:
 
 
 def tidy(words: str) -> str:
-    """A name or a phrase as it counts: composed letters, single spaces."""
+    """Return a name or a phrase with composed letters (NFC) and single spaces."""
     return " ".join(nfc(words).split())
 
 
@@ -73,17 +76,17 @@ _PEOPLE_WORDS = """
     officer policeman policewoman agent lawyer teacher student waiter waitress soldier friend neighbour neighbor adult
     stranger host guest"""
 PEOPLE = frozenset(_PEOPLE_WORDS.split())
-"""Nouns of human beings: only these become `people` together."""
+"""Nouns for human beings: only these become `people` when named together."""
 WOMEN = frozenset({"woman", "girl", "lady", "actress", "policewoman", "waitress"})
 MEN = frozenset({"man", "boy", "guy", "gentleman", "actor", "policeman", "waiter"})
 NUMBERS = ("two", "three", "four")
-"""From two on; more than these are `a group of`."""
+"""Number words from two on; larger groups become `a group of`."""
 
 _IRREGULAR = {"man": "men", "woman": "women", "person": "people", "child": "children"}
 
 
 def plural(noun: str) -> str:
-    """More than one of them.
+    """Return the plural of a noun.
 
     >>> [plural(noun) for noun in ("old man", "actress", "lady", "boy", "person")]
     ['old men', 'actresses', 'ladies', 'boys', 'people']
@@ -102,12 +105,12 @@ def plural(noun: str) -> str:
     return " ".join([*before, more])
 
 
-def together(nouns: Sequence[str], *, alike: bool) -> str:
-    """Several people as one phrase; `alike` makes people of all who are people, of one kind or not.
+def group_phrase(nouns: Sequence[str], *, alike: bool) -> str:
+    """Return one phrase for several people. With `alike`, human beings become `people` even if all are of one kind.
 
-    >>> together(["woman", "woman"], alike=False), together(["woman", "man", "old man"], alike=False)
+    >>> group_phrase(["woman", "woman"], alike=False), group_phrase(["woman", "man", "old man"], alike=False)
     ('two women', 'three people')
-    >>> together(["man"] * 5, alike=False), together(["man"] * 2, alike=True)
+    >>> group_phrase(["man"] * 5, alike=False), group_phrase(["man"] * 2, alike=True)
     ('a group of men', 'two people')
     """
     kind = plural(nouns[0]) if len(set(nouns)) == 1 and not (alike and all_people(nouns)) else "people"
@@ -116,12 +119,12 @@ def together(nouns: Sequence[str], *, alike: bool) -> str:
 
 
 def all_people(nouns: Sequence[str]) -> bool:
-    """Whether each noun is of a human being."""
+    """Return whether every noun is a word for a human being."""
     return all(noun.split()[-1] in PEOPLE for noun in nouns)
 
 
 _APOSTROPHES = str.maketrans(dict.fromkeys("‘‛ʼʹʻˈ′`´＇ꞌ", "’") | dict.fromkeys("‐‑", "-"))
-"""Characters that people type for an apostrophe or a hyphen."""
+"""Characters that people type in place of an apostrophe or a hyphen."""
 _NEVER_NEEDED = frozenset("\u00ad\u200b\u2060\ufeff")
 _ABBREVIATED = frozenset({"Mr", "Mrs", "Ms", "Mx", "Dr", "Prof", "Det", "Capt", "Lt", "Sgt", "Sr", "Jr"})
 _TITLE_BEFORE = re.compile(rf"(?<!\w)({'|'.join(sorted(TITLES))})(?:\.\s*|\s+)\Z", re.IGNORECASE)
@@ -134,12 +137,12 @@ _SHORT = 2
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known about words: first names, ordinary words, a vocabulary and a lexicon.
+    """The rules' knowledge of words: first names, ordinary words, a vocabulary and a lexicon.
 
-    `first_names` says what a name becomes (`a woman`), as written with a capital; `ordinary` are words in lower case
-    that are no names although they are on such lists (`will`); `vocabulary` are the words in lower case that an
-    encoder knows, empty if nobody can tell. `parts_of_speech` is the lexicon of the captions' language: what a word in
-    lower case may be, with its base forms, and nothing for what is no word. It is None where there is no lexicon.
+    `first_names` maps capitalised first names to what they become (`a woman`). `ordinary` are lower-case words that are
+    no names although such lists have them (`will`). `vocabulary` are the lower-case words that an encoder knows, empty
+    if that is unknown. `parts_of_speech` is the lexicon of the captions' language: it maps a lower-case word to its
+    parts of speech with their base forms, or to nothing if it is no word. It is None if there is no lexicon.
     """
 
     first_names: Mapping[str, str]
@@ -148,7 +151,7 @@ class Known:
     parts_of_speech: Callable[[str], Mapping[str, tuple[str, ...]]] | None = None
 
     def is_word(self, small: str) -> bool:
-        """Whether a word in lower case is an English word; always true without a lexicon."""
+        """Return whether a lower-case word is in the lexicon; always true without a lexicon."""
         return self.parts_of_speech is None or bool(self.parts_of_speech(small))
 
 
@@ -161,8 +164,8 @@ class Spellings:
 
     Attributes:
         exact: every name of one word, as written.
-        written: key -> the name as the mapping has it; only where all names of this key become the same.
-        longest: key of a first word -> how many words the longest name with it has.
+        written: maps a key to the name as the mapping has it, if all names with this key become the same phrase.
+        longest: maps the key of a first word to the number of words of the longest name that starts with it.
     """
 
     exact: frozenset[str]
@@ -188,30 +191,30 @@ def key(word: str) -> str:
 
 
 def key_of(name: str) -> str:
-    """The key of a name of one word or more."""
+    """Return the key of a name of one word or more."""
     return " ".join(key(word) for word in word_pattern().findall(straight(plain(name))))
 
 
 def plain(text: str) -> str:
-    """The text in NFC without invisible characters, but for those that other scripts and emoji need."""
+    """Return the text in NFC without invisible characters, except those that other scripts and emoji need."""
     composed = nfc(text)
     if composed.isascii() or all(map(_is_seen, composed)):
         return composed
-    kept = [
+    signs = [
         sign
         for before, sign, after in zip(f" {composed[:-1]}", composed, f"{composed[1:]} ", strict=True)
         if _is_seen(sign) or not (sign in _NEVER_NEEDED or _is_latin(before) or _is_latin(after))
     ]
-    return nfc("".join(kept))
+    return nfc("".join(signs))
 
 
 def straight(text: str) -> str:
-    """The text with ’ for every odd apostrophe and - for every odd hyphen; no place changes."""
+    """Return the text with ’ for every other apostrophe and - for every other hyphen; positions stay the same."""
     return text if text.isascii() and "`" not in text else text.translate(_APOSTROPHES)
 
 
 def split_possessive(word: str) -> tuple[str, str]:
-    """A word and its possessive ending.
+    """Split a word into base and possessive ending.
 
     >>> split_possessive("MONICA'S"), split_possessive("Ross")
     (('MONICA', "'s"), ('Ross', ''))
@@ -219,35 +222,35 @@ def split_possessive(word: str) -> tuple[str, str]:
     return (word[:-2], f"{word[-2]}s") if word[-2:] in ("'s", "’s", "'S", "’S") else (word, "")
 
 
-def spellings_of(phrases: Mapping[str, str], is_said: Callable[[str, str], bool]) -> Spellings:
+def spellings_of(phrases: Mapping[str, str], clashes_with: Callable[[str, str], bool]) -> Spellings:
     """Return the spellings of a mapping.
 
-    A name counts only as written if it is no person, if names of its key become different things, or if another
-    spelling of it is a word that the rules put.
+    Only the exact spelling of a name counts in three cases: the name is no person, names with its key become different
+    phrases, or another spelling of it is a word that the rules write.
     """
     names_of: dict[str, list[str]] = defaultdict(list)
     for name in sorted(phrases):
         names_of[key_of(name)].append(name)
     put = sorted({phrase for name, phrase in phrases.items() if phrase != name})
     written = {
-        found: names[0]
-        for found, names in names_of.items()
-        if found
+        spelling: names[0]
+        for spelling, names in names_of.items()
+        if spelling
         and len({phrases[name] for name in names}) == 1
         and phrases[names[0]] != names[0]
-        and not any(is_said(other, phrase) for phrase in put for other in (found, found.capitalize()))
+        and not any(clashes_with(other, phrase) for phrase in put for other in (spelling, spelling.capitalize()))
     }
     longest: dict[str, int] = {}
-    for found in written:
-        first, *more = found.split()
+    for spelling in written:
+        first, *more = spelling.split()
         longest[first] = max(longest.get(first, 0), len(more) + 1)
     return Spellings(frozenset(name for name in phrases if " " not in name), written, longest)
 
 
-def respelled(text: str, spellings: Spellings, known: Known) -> str:
-    """The text with every name as the mapping has it, where no other word can be meant.
+def respell(text: str, spellings: Spellings, known: Known) -> str:
+    """Return the text with every name spelt as in the mapping, unless another word may be meant.
 
-    A title in another case or without its space is put right too: `DR.HOUSE` is `Dr. House`.
+    A title in another case or without its space is corrected too: `DR.HOUSE` becomes `Dr. House`.
     """
     text = plain(text)
     if not spellings.written:
@@ -259,35 +262,35 @@ def respelled(text: str, spellings: Spellings, known: Known) -> str:
     while place < len(words):
         word = words[place]
         small = key(split_possessive(word[0])[0])
-        found: tuple[int, str, int] | None = None
+        match: tuple[int, str, int] | None = None
         for count in range(spellings.longest.get(small, 0), 0, -1):
-            if found := _name(words[place : place + count], text, position, spellings, known):
+            if match := _match_name(words[place : place + count], text, position, spellings, known):
                 break
-        if found is None and (glued := _TITLE_INSIDE.match(word[0])):
+        if match is None and (glued := _TITLE_INSIDE.match(word[0])):
             base, own = split_possessive(word[0][glued.end() :])
             if key(base) in spellings.written:
-                found = (word.start(), f"{glued[1]}. {spellings.written[key(base)]}{own}", 1)
-        if found is None:
+                match = (word.start(), f"{glued[1]}. {spellings.written[key(base)]}{own}", 1)
+        if match is None:
             place += 1
             continue
-        start, name, count = found
+        start, name, count = match
         pieces += [text[position:start], name]
         position = words[place + count - 1].end()
         place += count
     return "".join([*pieces, text[position:]])
 
 
-def _name(
+def _match_name(
     words: list[re.Match[str]], text: str, position: int, spellings: Spellings, known: Known
 ) -> tuple[int, str, int] | None:
-    """Where a name starts, how the mapping writes it, and of how many words it is; None if these words are none.
+    """Return where a name starts, how the mapping writes it, and its number of words; None if these words are no name.
 
-    A title counts from `position` on: what stands before it has been read.
+    A title counts only from `position` on, because the text before was processed already.
     """
     last, own = split_possessive(words[-1][0])
     bases = [*(word[0] for word in words[:-1]), last]
     name = spellings.written.get(" ".join(map(key, bases)))
-    if name is None or any(not _BETWEEN.fullmatch(text, one.end(), other.start()) for one, other in pairwise(words)):
+    if name is None or any(not _BETWEEN.fullmatch(text, left.end(), right.start()) for left, right in pairwise(words)):
         return None
     start = words[0].start()
     title = _TITLE_BEFORE.search(text, max(position, start - _LONGEST_TITLE), start)
@@ -303,18 +306,18 @@ def _name(
 
 
 def _no_other_word(bases: list[str], known: Known) -> bool:
-    """Whether these words, spelt like this, can only be the name."""
+    """Return whether these words, in this spelling, can only be the name."""
     small = [base.islower() for base in bases]
     sure = [not known.is_word(key(base)) or (known.parts_of_speech is None and not base.islower()) for base in bases]
     if len(bases) == 1:
         return sure[0] and (small[0] or len(bases[0]) > _SHORT)
-    # `walks past Howard` holds no `Past Howard`.
+    # `walks past Howard` does not contain the name `Past Howard`.
     return any(sure) and (all(small) or not any(a and not b for a, b in zip(small, sure, strict=True)))
 
 
 @lru_cache(maxsize=4096)
 def _is_seen(sign: str) -> bool:
-    """Whether a character is drawn, or is no character of a text at all."""
+    """Return whether a character is visible, or is a space, a control character or not assigned."""
     return sign.isspace() or unicodedata.category(sign) in ("Cc", "Cn", "Co", "Cs") or bool(name_key(sign))
 
 

@@ -1,1 +1,1 @@
-"""The only SQL about describing."""
+"""SQL for describing."""

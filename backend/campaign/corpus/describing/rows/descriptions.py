@@ -1,4 +1,4 @@
-"""Store and read descriptions and their history, leads' choices, and versions of the describers' guideline."""
+"""SQL for descriptions and their history, leads' choices, and versions of the describers' guideline."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,16 +20,16 @@ CHOSEN_VIDEO = (
     "(c.all_videos OR EXISTS (SELECT 1 FROM describing_video d "
     "WHERE d.choice_id = c.choice_id AND d.video_id = v.video_id))"
 )
-"""Whether a choice `c` is about a video `v`, for use in a statement."""
+"""SQL condition: a choice `c` includes a video `v`."""
 CHOSEN_PERSON = (
     "(c.everybody OR EXISTS (SELECT 1 FROM describing_person d "
     "WHERE d.choice_id = c.choice_id AND d.annotator_id = :me))"
 )
-"""Whether a choice `c` is about the person `:me`."""
+"""SQL condition: a choice `c` includes the person `:me`."""
 
 
 def standing_choice(db: Database) -> DescribingChoice:
-    """What was chosen last; closed if nobody ever chose."""
+    """Return the current choice; closed if there never was one."""
     row = db.conn.execute(
         f"SELECT c.*, a.name FROM describing_choice c LEFT JOIN annotator a ON a.annotator_id = c.chosen_by "
         f"WHERE c.choice_id = {_NEWEST}"
@@ -45,8 +45,8 @@ def standing_choice(db: Database) -> DescribingChoice:
     ).fetchall()
     return DescribingChoice(
         open=bool(row["open"]),
-        people=None if row["everybody"] else tuple(AnnotatorId(found[0]) for found in people),
-        videos=None if row["all_videos"] else tuple(found[0] for found in videos),
+        people=None if row["everybody"] else tuple(AnnotatorId(person_or_video[0]) for person_or_video in people),
+        videos=None if row["all_videos"] else tuple(person_or_video[0] for person_or_video in videos),
         per_video=row["per_video"],
         per_minute=row["per_minute"],
         at=row["chosen_at"],
@@ -55,21 +55,21 @@ def standing_choice(db: Database) -> DescribingChoice:
 
 
 def add_choice(
-    db: Database, chosen: DescribingChoice, videos: Iterable[VideoId], *, at: float, by: AnnotatorId | None
+    db: Database, choice: DescribingChoice, videos: Iterable[VideoId], *, at: float, by: AnnotatorId | None
 ) -> None:
-    """Let this be the choice from now on; `videos` are those that it names."""
+    """Store a new choice, which is the current one from now on; `videos` are the ids of those that it names."""
     choice_id = added(
         db,
         "INSERT INTO describing_choice (open, everybody, all_videos, per_video, per_minute, chosen_at, chosen_by) "
         "VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING choice_id",
         [
-            *(int(chosen.open), int(chosen.people is None), int(chosen.videos is None)),
-            *(chosen.per_video, chosen.per_minute, at, by),
+            *(int(choice.open), int(choice.people is None), int(choice.videos is None)),
+            *(choice.per_video, choice.per_minute, at, by),
         ],
     )
     db.conn.executemany(
         "INSERT INTO describing_person (choice_id, annotator_id) VALUES (?, ?)",
-        ((choice_id, person) for person in chosen.people or ()),
+        ((choice_id, person) for person in choice.people or ()),
     )
     db.conn.executemany(
         "INSERT INTO describing_video (choice_id, video_id) VALUES (?, ?)", ((choice_id, video) for video in videos)
@@ -77,7 +77,7 @@ def add_choice(
 
 
 def is_open_for(db: Database, me: AnnotatorId) -> bool:
-    """Whether this person may describe now."""
+    """Return whether the current choice lets this person describe."""
     row = db.conn.execute(
         f"SELECT EXISTS (SELECT 1 FROM describing_choice c WHERE c.choice_id = {_NEWEST} AND c.open "
         f"AND {CHOSEN_PERSON})",
@@ -86,13 +86,13 @@ def is_open_for(db: Database, me: AnnotatorId) -> bool:
     return bool(row[0])
 
 
-def is_all_there_is(db: Database) -> bool:
-    """Whether no pair was handed out yet, so that there is nothing to grade."""
+def has_no_pairs(db: Database) -> bool:
+    """Return whether no pair was handed out yet, so that there is nothing to grade."""
     return not db.conn.execute("SELECT EXISTS (SELECT 1 FROM pair)").fetchone()[0]
 
 
 def was_open_for(db: Database, me: AnnotatorId) -> bool:
-    """Whether this person may describe, or ever might: what they wrote then may still be under way."""
+    """Return whether this person may describe, or ever might; work from that time may still arrive."""
     row = db.conn.execute(
         f"SELECT EXISTS (SELECT 1 FROM describing_choice c WHERE c.open AND {CHOSEN_PERSON})", {"me": me}
     ).fetchone()
@@ -100,7 +100,7 @@ def was_open_for(db: Database, me: AnnotatorId) -> bool:
 
 
 def first_open_for(db: Database, me: AnnotatorId) -> float | None:
-    """When this person could describe for the first time, in seconds since 1970; None if they never could."""
+    """Return when this person could first describe, in seconds since 1970; None if they never could."""
     row = db.conn.execute(
         f"SELECT min(c.chosen_at) FROM describing_choice c WHERE c.open AND {CHOSEN_PERSON}", {"me": me}
     ).fetchone()
@@ -108,7 +108,7 @@ def first_open_for(db: Database, me: AnnotatorId) -> float | None:
 
 
 def ever_chosen(db: Database, me: AnnotatorId, video_id: VideoId) -> bool:
-    """Whether this person may describe this video, or ever might."""
+    """Return whether this person may describe this video, or ever might."""
     row = db.conn.execute(
         "SELECT EXISTS (SELECT 1 FROM describing_choice c, video v WHERE c.open AND v.video_id = :video "
         f"AND {CHOSEN_PERSON} AND {CHOSEN_VIDEO})",
@@ -118,13 +118,13 @@ def ever_chosen(db: Database, me: AnnotatorId, video_id: VideoId) -> bool:
 
 
 def videos_named(db: Database, names: Iterable[str]) -> dict[str, VideoId]:
-    """The videos of these names that there are."""
+    """Return the ids of the videos with these names, as far as they exist."""
     known = dict(db.conn.execute("SELECT name, video_id FROM video").fetchall())
     return {name: VideoId(known[name]) for name in names if name in known}
 
 
 def guideline(db: Database, me: AnnotatorId | None = None) -> DescribingGuideline:
-    """The newest version, and whether this person was shown it."""
+    """Return the newest version of the guideline, and whether this person was shown it."""
     row = db.conn.execute(
         "SELECT g.version, g.text, g.reason, g.since, a.name, EXISTS (SELECT 1 FROM describing_seen s "
         "WHERE s.version = g.version AND s.annotator_id = ?) FROM describing_guideline g "
@@ -135,7 +135,7 @@ def guideline(db: Database, me: AnnotatorId | None = None) -> DescribingGuidelin
 
 
 def add_guideline(db: Database, text: str, reason: str, *, at: float, by: AnnotatorId | None) -> int:
-    """Let describers be told this from now on; the number of the version."""
+    """Store a new version of the guideline, and return its number."""
     return added(
         db,
         "INSERT INTO describing_guideline (version, text, reason, since, lead_id) "
@@ -145,7 +145,7 @@ def add_guideline(db: Database, text: str, reason: str, *, at: float, by: Annota
 
 
 def note_seen(db: Database, me: AnnotatorId, version: int, *, at: float) -> None:
-    """Somebody was shown a version; the first time stays."""
+    """Record that a person was shown a version; only the first time is kept."""
     db.conn.execute(
         "INSERT OR IGNORE INTO describing_seen (annotator_id, version, seen_at) VALUES (?, ?, ?)", [me, version, at]
     )
@@ -163,7 +163,7 @@ _FROM = "description d JOIN video v USING (video_id) JOIN annotator a USING (ann
 
 @dataclass(frozen=True, slots=True)
 class DescriptionRow:
-    """A description as it stands. `words` are the lead's, of one that came back."""
+    """A description in its current state. `words` is the lead's comment on a returned one."""
 
     description_id: int
     key: str
@@ -185,13 +185,16 @@ class DescriptionRow:
 
     @property
     def span(self) -> tuple[float, float]:
-        """Seconds, `[start, end)`."""
+        """Start and end in seconds, `[start, end)`."""
         return self.start_s, self.end_s
 
 
 @dataclass(frozen=True, slots=True)
 class DescribableVideo:
-    """A video that may be described, how often it is, and by whom."""
+    """A video that may be described, for one person.
+
+    `written` counts everybody's descriptions, `mine` this person's, and `returned` those sent back to this person.
+    """
 
     video_id: VideoId
     name: str
@@ -203,39 +206,42 @@ class DescribableVideo:
 
 
 def _row(row: Mapping[str, Any]) -> DescriptionRow:
-    there = dict(row)
-    flags = {name: bool(there[name]) for name in ("made_moment", "made_caption")}
-    return DescriptionRow(**there | flags | {"status": DescriptionStatus(there["status"])})
+    values = dict(row)
+    flags = {name: bool(values[name]) for name in ("made_moment", "made_caption")}
+    return DescriptionRow(**values | flags | {"status": DescriptionStatus(values["status"])})
 
 
 def where(db: Database, condition: str, values: Sequence[object], rest: str = "") -> list[DescriptionRow]:
-    """The descriptions `d` (of videos `v`, by people `a`) that a condition of the code's own chooses, by age."""
-    found = db.conn.execute(
+    """Return the descriptions that match an SQL condition on `d`, their videos `v` and authors `a`.
+
+    They are sorted by age, unless `rest` sorts them.
+    """
+    rows = db.conn.execute(
         f"SELECT {_COLUMNS} FROM {_FROM} WHERE {condition} {rest or 'ORDER BY d.description_id'}", list(values)
     )
-    return [_row(row) for row in found]
+    return [_row(row) for row in rows]
 
 
 def by_key(db: Database, key: str) -> DescriptionRow | None:
-    """The description of that name."""
+    """Return the description with this key; None if there is none."""
     return next(iter(where(db, "d.description_key = ?", [key])), None)
 
 
 def of_person(db: Database, me: AnnotatorId, videos: Sequence[VideoId]) -> list[DescriptionRow]:
-    """What this person wrote about these videos, but for what they withdrew."""
+    """Return this person's descriptions of these videos that were not withdrawn."""
     marks = ",".join("?" * len(videos))
     return where(db, f"d.annotator_id = ? AND d.status <> 'withdrawn' AND d.video_id IN ({marks})", [me, *videos])
 
 
 def returned_to(db: Database, me: AnnotatorId) -> list[DescriptionRow]:
-    """What came back to this person from a lead."""
+    """Return the descriptions that leads sent back to this person."""
     return where(db, "d.annotator_id = ? AND d.status = 'returned'", [me])
 
 
 def spans_of_others(
     db: Database, me: AnnotatorId, videos: Sequence[VideoId]
 ) -> list[tuple[VideoId, tuple[float, float]]]:
-    """What others described in these videos: spans alone."""
+    """Return the spans that others described in these videos."""
     marks = ",".join("?" * len(videos))
     rows = db.conn.execute(
         "SELECT video_id, start_s, end_s FROM description WHERE annotator_id <> ? AND status <> 'withdrawn' "
@@ -246,7 +252,7 @@ def spans_of_others(
 
 
 def totals(db: Database, me: AnnotatorId) -> tuple[int, int]:
-    """How many descriptions of this person stand, and how many of them are accepted."""
+    """Return how many descriptions of this person were not withdrawn, and how many are accepted."""
     row = db.conn.execute(
         "SELECT count(*), coalesce(sum(status = 'accepted'), 0) FROM description "
         "WHERE annotator_id = ? AND status <> 'withdrawn'",
@@ -256,7 +262,7 @@ def totals(db: Database, me: AnnotatorId) -> tuple[int, int]:
 
 
 def chosen_videos(db: Database, me: AnnotatorId) -> list[DescribableVideo]:
-    """The videos with a file that the current choice is about, by name."""
+    """Return the videos of the current choice that have a file, by name."""
     rows = db.conn.execute(
         "SELECT v.video_id, v.name, v.duration_s, cast(v.fps_num AS REAL) / v.fps_den, count(d.description_id), "
         "coalesce(sum(d.annotator_id = :me), 0), coalesce(sum(d.annotator_id = :me AND d.status = 'returned'), 0) "
@@ -270,13 +276,13 @@ def chosen_videos(db: Database, me: AnnotatorId) -> list[DescribableVideo]:
 
 
 def video(db: Database, video_id: VideoId) -> tuple[str, float] | None:
-    """Name and seconds of a video."""
+    """Return name and duration in seconds of a video; None if there is no such video."""
     row = db.conn.execute("SELECT name, duration_s FROM video WHERE video_id = ?", [video_id]).fetchone()
     return (row[0], row[1]) if row else None
 
 
-def event_known(db: Database, key: str) -> tuple[str, AnnotatorId] | None:
-    """The description and the person of an event that was stored before."""
+def stored_event(db: Database, key: str) -> tuple[str, AnnotatorId] | None:
+    """Return the description and the person of an event that was stored before; None for a new event."""
     row = db.conn.execute(
         "SELECT d.description_key, x.person_id FROM description_act x JOIN description d USING (description_id) "
         "WHERE x.event_key = ?",
@@ -285,8 +291,8 @@ def event_known(db: Database, key: str) -> tuple[str, AnnotatorId] | None:
     return (row[0], AnnotatorId(row[1])) if row else None
 
 
-def refusal_known(db: Database, me: AnnotatorId, key: str) -> str | None:
-    """Why this very event was refused before, if it was."""
+def earlier_refusal(db: Database, me: AnnotatorId, key: str) -> str | None:
+    """Return why this event was refused before; None if it was not."""
     row = db.conn.execute(
         "SELECT payload ->> 'why' FROM event WHERE kind = ? AND actor = ? AND payload ->> 'event_key' = ?",
         [DESCRIPTION_REFUSED.kind, me, key],
@@ -297,7 +303,7 @@ def refusal_known(db: Database, me: AnnotatorId, key: str) -> str | None:
 def write(
     db: Database, event: DescribeEvent, sentence: str, video_id: VideoId, me: AnnotatorId, work: WorkTime, *, at: float
 ) -> int:
-    """Keep what an author wrote, as a new description or the newest revision of theirs; its row's number."""
+    """Store what an author wrote, as a new description or a new revision, and return its id."""
     row = db.conn.execute(
         "INSERT INTO description (description_key, video_id, annotator_id, status, revision, start_s, end_s, sentence) "
         "VALUES (?, ?, ?, 'waiting', 1, ?, ?, ?) ON CONFLICT (description_key) DO UPDATE SET status = 'waiting', "
@@ -314,7 +320,7 @@ def write(
 
 
 def withdraw(db: Database, description_id: int, me: AnnotatorId, event_key: str, *, at: float) -> None:
-    """Its author takes a description out."""
+    """Mark a description as withdrawn by its author."""
     db.conn.execute("UPDATE description SET status = 'withdrawn' WHERE description_id = ?", [description_id])
     db.conn.execute(
         "INSERT INTO description_act (description_id, kind, person_id, at, event_key) VALUES (?, 'withdrawn', ?, ?, ?)",

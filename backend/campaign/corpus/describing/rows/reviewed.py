@@ -1,4 +1,4 @@
-"""Read a lead's list of descriptions, searched, sorted and cut into pages by the database, and its figures."""
+"""SQL for a lead's list of descriptions, searched, sorted and paged by the database, and for its figures."""
 
 import sqlite3
 from collections import Counter
@@ -31,44 +31,46 @@ _SORTED_BY = {
 
 
 def counts(db: Database) -> dict[DescriptionStatus, int]:
-    """How many descriptions stand how."""
-    found = dict(db.conn.execute("SELECT status, count(*) FROM description GROUP BY status").fetchall())
-    return {status: found.get(status, 0) for status in DescriptionStatus}
+    """Count descriptions by status."""
+    by_status = dict(db.conn.execute("SELECT status, count(*) FROM description GROUP BY status").fetchall())
+    return {status: by_status.get(status, 0) for status in DescriptionStatus}
 
 
 def standing_counts(db: Database) -> dict[str, int]:
-    """How many descriptions wait, came back to their authors and are accepted; only what there is."""
-    found = counts(db)
-    return {status.value: found[status] for status in DescriptionStatus if found[status] and status != "withdrawn"}
+    """Count descriptions by status, without withdrawn ones; a status without descriptions is left out."""
+    by_status = counts(db)
+    return {
+        status.value: by_status[status] for status in DescriptionStatus if by_status[status] and status != "withdrawn"
+    }
 
 
-def count(db: Database, wanted: DescriptionFilter) -> int:
-    """How many descriptions the list holds."""
-    where, values = _where(wanted)
-    found: int = db.conn.execute(f"SELECT count(*) FROM {_FROM} WHERE {where}", values).fetchone()[0]
-    return found
+def count(db: Database, filter_: DescriptionFilter) -> int:
+    """Count the descriptions that a filter matches."""
+    where, values = _where(filter_)
+    number: int = db.conn.execute(f"SELECT count(*) FROM {_FROM} WHERE {where}", values).fetchone()[0]
+    return number
 
 
-def page(db: Database, wanted: DescriptionFilter, first: int, most: int) -> list[DescriptionLine]:
-    """At most so many descriptions of the list from the given one on, counted from 0, in its order."""
-    where, values = _where(wanted)
+def page(db: Database, filter_: DescriptionFilter, first: int, most: int) -> list[DescriptionLine]:
+    """Return at most `most` descriptions that a filter matches, starting at number `first`, counted from 0."""
+    where, values = _where(filter_)
     rows = db.conn.execute(
         f"SELECT d.description_key, v.name, d.start_s, d.end_s, coalesce(c.text, d.sentence), a.name, d.status "
-        f"FROM {_FROM} WHERE {where} ORDER BY {_order(wanted)} LIMIT :most OFFSET :first",
+        f"FROM {_FROM} WHERE {where} ORDER BY {_order(filter_)} LIMIT :most OFFSET :first",
         {**values, "most": most, "first": first},
     )
     return [DescriptionLine(row[0], row[1], row[2], row[3], row[4], row[5], DescriptionStatus(row[6])) for row in rows]
 
 
-def keys(db: Database, wanted: DescriptionFilter) -> list[str]:
-    """The descriptions of the whole list, in its order."""
-    where, values = _where(wanted)
-    rows = db.conn.execute(f"SELECT d.description_key FROM {_FROM} WHERE {where} ORDER BY {_order(wanted)}", values)
+def keys(db: Database, filter_: DescriptionFilter) -> list[str]:
+    """Return the keys of all descriptions that a filter matches, in its order."""
+    where, values = _where(filter_)
+    rows = db.conn.execute(f"SELECT d.description_key FROM {_FROM} WHERE {where} ORDER BY {_order(filter_)}", values)
     return [row[0] for row in rows]
 
 
 def last_act(db: Database, description_id: int) -> tuple[DescriptionAct, str, float]:
-    """What was done last about a description, by whom and when."""
+    """Return the last action on a description, by whom and when."""
     row = db.conn.execute(
         "SELECT x.kind, a.name, x.at FROM description_act x JOIN annotator a ON a.annotator_id = x.person_id "
         "WHERE x.description_id = ? ORDER BY x.act_id DESC LIMIT 1",
@@ -78,7 +80,7 @@ def last_act(db: Database, description_id: int) -> tuple[DescriptionAct, str, fl
 
 
 def written_at(db: Database, description_id: int) -> float:
-    """When its author wrote the newest revision."""
+    """Return when the author wrote the newest revision, in seconds since 1970."""
     row = db.conn.execute(
         "SELECT max(at) FROM description_act WHERE description_id = ? AND kind = 'written'", [description_id]
     ).fetchone()
@@ -86,14 +88,14 @@ def written_at(db: Database, description_id: int) -> float:
 
 
 def caption_text(db: Database, caption_id: int) -> str:
-    """The words of a caption."""
+    """Return the text of a caption."""
     return str(db.conn.execute("SELECT text FROM caption WHERE caption_id = ?", [caption_id]).fetchone()[0])
 
 
 def moments_within(
     db: Database, video_id: VideoId, span: tuple[float, float]
 ) -> list[tuple[MomentId, float, float, str]]:
-    """The moments that share seconds with a span of a video, with their captions in one text, empty without any."""
+    """Return the moments that overlap a span of a video, each with its captions joined in one text."""
     rows = db.conn.execute(
         "SELECT m.moment_id, m.start_s, m.end_s, coalesce(group_concat(c.text, ' / '), '') FROM moment m "
         "LEFT JOIN caption c ON c.moment_id = m.moment_id AND c.kind = 'published' "
@@ -104,7 +106,7 @@ def moments_within(
 
 
 def per_video(db: Database) -> list[tuple[float, int]]:
-    """(seconds, descriptions that stand) of each video with a file that the current choice is about."""
+    """Return (seconds, descriptions not withdrawn) of each video of the current choice that has a file."""
     rows = db.conn.execute(
         "SELECT v.duration_s, count(d.description_id) FROM describing_choice c, video v "
         "LEFT JOIN description d ON d.video_id = v.video_id AND d.status <> 'withdrawn' "
@@ -115,7 +117,7 @@ def per_video(db: Database) -> list[tuple[float, int]]:
 
 
 def figures(db: Database) -> list[DescriberFigures]:
-    """What each person described who described anything, by name."""
+    """Return figures of each person who described anything, by name."""
     rows = db.conn.execute(
         "SELECT a.annotator_id, a.name, sum(d.status = 'waiting'), sum(d.status = 'returned'), "
         "sum(d.status = 'accepted') FROM description d JOIN annotator a USING (annotator_id) "
@@ -131,25 +133,25 @@ def figures(db: Database) -> list[DescriberFigures]:
     return [DescriberFigures(*(r[1], r[2], r[3], r[4]), active_h=time_ms[r[0]] / 3_600_000) for r in rows]
 
 
-def _where(wanted: DescriptionFilter) -> tuple[str, dict[str, object]]:
-    conditions = ["d.status = :status" if wanted.status else "d.status <> 'withdrawn'"]
-    values: dict[str, object] = {"status": wanted.status} if wanted.status else {}
+def _where(filter_: DescriptionFilter) -> tuple[str, dict[str, object]]:
+    conditions = ["d.status = :status" if filter_.status else "d.status <> 'withdrawn'"]
+    values: dict[str, object] = {"status": filter_.status} if filter_.status else {}
     columns = ("d.sentence", "coalesce(c.text, '')", "v.name", "a.name")
-    for nth, word in enumerate(wanted.text.split()):
+    for nth, word in enumerate(filter_.text.split()):
         values[f"word{nth}"] = containing(word)
         places = (f"{column} LIKE :word{nth} ESCAPE '!'" for column in columns)
         conditions.append(f"({' OR '.join(places)})")
     return " AND ".join(conditions), values
 
 
-def _order(wanted: DescriptionFilter) -> str:
-    way = "DESC" if wanted.down else "ASC"
-    by = _SORTED_BY[wanted.sort]
-    return f"{by.format(way) if '{}' in by else by} {way}, d.description_id {way}"
+def _order(filter_: DescriptionFilter) -> str:
+    direction = "DESC" if filter_.down else "ASC"
+    column = _SORTED_BY[filter_.sort]
+    return f"{column.format(direction) if '{}' in column else column} {direction}, d.description_id {direction}"
 
 
 def moment_at(db: Database, video: str, span: tuple[float, float]) -> tuple[MomentId, bool]:
-    """The moment of these very seconds of a video, and whether it is new by this."""
+    """Return the moment with exactly these seconds of a video, made if it is missing, and whether it is new."""
     new = moments.add(db, video, [span], Origin.DESCRIBED)
     row = db.conn.execute(
         "SELECT moment_id FROM moment JOIN video USING (video_id) WHERE name = ? AND start_s = ? AND end_s = ?",
@@ -159,13 +161,13 @@ def moment_at(db: Database, video: str, span: tuple[float, float]) -> tuple[Mome
 
 
 def moment_of(db: Database, moment_id: MomentId) -> tuple[VideoId, float, float] | None:
-    """Video, start and end (seconds) of a moment."""
+    """Return video, start and end (seconds) of a moment; None if there is no such moment."""
     row = db.conn.execute("SELECT video_id, start_s, end_s FROM moment WHERE moment_id = ?", [moment_id]).fetchone()
     return (VideoId(row[0]), row[1], row[2]) if row else None
 
 
 def caption_of(db: Database, moment_id: MomentId, text: str) -> tuple[int, bool]:
-    """The published caption of a moment with these words, and whether it is new by this."""
+    """Return the published caption of a moment with this text, made if it is missing, and whether it is new."""
     cursor = db.conn.execute(
         "INSERT OR IGNORE INTO caption (moment_id, text, kind) VALUES (?, ?, 'published')", [moment_id, text]
     )
@@ -176,7 +178,7 @@ def caption_of(db: Database, moment_id: MomentId, text: str) -> tuple[int, bool]
 
 
 def is_candidate(db: Database, moment_id: MomentId) -> bool:
-    """Whether the moment was chosen for a query, or asked anybody about."""
+    """Return whether the moment is a candidate of a query or in a pair."""
     row = db.conn.execute(
         "SELECT EXISTS (SELECT 1 FROM candidate WHERE moment_id = :id) OR EXISTS (SELECT 1 FROM pair "
         "WHERE moment_id = :id)",
@@ -196,7 +198,7 @@ def accept(
     sentence: str,
     at: float,
 ) -> None:
-    """A description is this caption of this moment; each with whether it is new."""
+    """Record that a description was accepted as a caption of a moment, each given with whether it is new."""
     db.conn.execute(
         "UPDATE description SET status = 'accepted', moment_id = ?, made_moment = ?, caption_id = ?, made_caption = ? "
         "WHERE description_id = ?",
@@ -210,7 +212,7 @@ def accept(
 
 
 def give_back(db: Database, description_id: int, lead: AnnotatorId, words: str, *, at: float) -> None:
-    """A description goes back to its author."""
+    """Record that a description was sent back to its author with a comment."""
     db.conn.execute("UPDATE description SET status = 'returned' WHERE description_id = ?", [description_id])
     db.conn.execute(
         "INSERT INTO description_act (description_id, kind, person_id, at, words) VALUES (?, 'returned', ?, ?, ?)",
@@ -219,7 +221,7 @@ def give_back(db: Database, description_id: int, lead: AnnotatorId, words: str, 
 
 
 def take_back(db: Database, description_id: int, lead: AnnotatorId, *, at: float) -> None:
-    """What a lead did last about a description counts no more."""
+    """Undo a lead's last decision on a description, so that it waits again."""
     db.conn.execute(
         "UPDATE description SET status = 'waiting', moment_id = NULL, made_moment = 0, caption_id = NULL, "
         "made_caption = 0 WHERE description_id = ?",
@@ -232,29 +234,35 @@ def take_back(db: Database, description_id: int, lead: AnnotatorId, *, at: float
 
 
 def drop_caption(db: Database, caption_id: int) -> bool:
-    """Remove a caption that a description made, unless another one says the same; whether nothing else needs it."""
-    return _passed_on(db, "caption", caption_id) or _dropped(db, "caption", caption_id)
+    """Remove a caption that a description made, unless another description uses it.
+
+    Return False if something else needs it.
+    """
+    return _pass_on(db, "caption", caption_id) or _drop(db, "caption", caption_id)
 
 
 def drop_moment(db: Database, moment_id: MomentId) -> bool:
-    """Remove a moment that a description made, unless another one is of it; whether nothing else needs it."""
-    return _passed_on(db, "moment", moment_id) or _dropped(db, "moment", moment_id)
+    """Remove a moment that a description made, unless another description uses it.
+
+    Return False if something else needs it.
+    """
+    return _pass_on(db, "moment", moment_id) or _drop(db, "moment", moment_id)
 
 
-def _passed_on(db: Database, what: str, row_id: int) -> bool:
-    """Whether another description rests on it; that one then counts as the one that made it."""
+def _pass_on(db: Database, table: str, row_id: int) -> bool:
+    """Let another description that uses the row count as its maker, and return whether there is one."""
     cursor = db.conn.execute(
-        f"UPDATE description SET made_{what} = 1 WHERE description_id = "
-        f"(SELECT min(description_id) FROM description WHERE {what}_id = ?)",
+        f"UPDATE description SET made_{table} = 1 WHERE description_id = "
+        f"(SELECT min(description_id) FROM description WHERE {table}_id = ?)",
         [row_id],
     )
     return cursor.rowcount == 1
 
 
-def _dropped(db: Database, what: str, row_id: int) -> bool:
+def _drop(db: Database, table: str, row_id: int) -> bool:
     try:
         with db.atomic():
-            db.conn.execute(f"DELETE FROM {what} WHERE {what}_id = ?", [row_id])
-    except sqlite3.IntegrityError:  # whatever table it is that points here
+            db.conn.execute(f"DELETE FROM {table} WHERE {table}_id = ?", [row_id])
+    except sqlite3.IntegrityError:  # another table refers to the row
         return False
     return True

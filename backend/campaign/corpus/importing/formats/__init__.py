@@ -1,4 +1,4 @@
-"""Find the formats of annotation files, a file each that defines `FORMAT`, and parse files by them."""
+"""Find the formats of annotation files, and parse files with them. Each format is a module that defines `FORMAT`."""
 
 import pkgutil
 from collections.abc import Mapping
@@ -13,20 +13,20 @@ from backend.core.reading import FileLayout, sample
 from backend.core.text_files import table_head
 
 COLUMNS = ("video", "start", "end", "caption", "duration", "id")
-"""What the columns or fields of our own formats are called, unless a file calls them something else."""
+"""The names of columns or fields in our own formats, unless `columns` maps them to others."""
 
 _FLAGS = {"types": "--type", "columns": "--columns"}
 
 
 def find_formats() -> Mapping[str, CorpusFormat]:
-    """Return the formats of the files beside this one, by name.
+    """Return the formats of the modules in this package, by name.
 
     >>> find_formats()["csv"].takes
     frozenset({'columns'})
     """
     modules = [import_module(f"{__name__}.{module.name}") for module in pkgutil.iter_modules(__path__)]
-    found: list[CorpusFormat] = sorted((module.FORMAT for module in modules), key=lambda one: one.name)
-    return {one.name: one for one in found}
+    formats: list[CorpusFormat] = sorted((module.FORMAT for module in modules), key=lambda format_: format_.name)
+    return {format_.name: format_ for format_ in formats}
 
 
 FORMATS = find_formats()
@@ -36,13 +36,13 @@ def parse(name: str | None, data: bytes, file: str, options: ImportOptions | Non
     r"""Parse an annotation file.
 
     Args:
-        name: one of `FORMATS`; None to tell it from the content.
+        name: one of `FORMATS`; None recognises it by the content.
         data: the bytes of the file.
         file: its name, for messages.
-        options: what a person said about how to read it.
+        options: options for reading it.
 
     Raises:
-        InputError: the format is unknown or not to be told, an option means nothing to it, or the file has problems.
+        InputError: the format is unknown or not recognised, an option does not work with it, or the file has problems.
 
     >>> parse(None, b"video,start,end,caption\na,1,3,A dog runs.\n", "m.csv").format
     'csv'
@@ -53,10 +53,10 @@ def parse(name: str | None, data: bytes, file: str, options: ImportOptions | Non
             "--columns: {unknown} is not one of {columns}", unknown=", ".join(unknown), columns=", ".join(COLUMNS)
         )
         raise InputError.single(file, message)
-    format_ = _named(name, file) if name is not None else recognise(data, file, options)
+    format_ = _format_named(name, file) if name is not None else recognise(data, file, options)
     for option, flag in _FLAGS.items():
         if getattr(options, option) and option not in format_.takes:
-            takers = " and ".join(one.name for one in FORMATS.values() if option in one.takes)
+            takers = " and ".join(other.name for other in FORMATS.values() if option in other.takes)
             raise InputError.single(
                 file,
                 said(
@@ -70,22 +70,24 @@ def parse(name: str | None, data: bytes, file: str, options: ImportOptions | Non
 
 
 def recognise(data: bytes, file: str, options: ImportOptions | None = None) -> CorpusFormat:
-    """The one format that a file looks like.
+    """Return the one format that a file looks like.
 
     Raises:
-        InputError: none, or several; the message tells what was looked for.
+        InputError: no format fits, or several do; the message lists them.
     """
     options = options or ImportOptions()
-    look = sample(data, file)
-    fitting = [one for one in FORMATS.values() if one.fits(look, options)]
+    file_sample = sample(data, file)
+    fitting = [format_ for format_ in FORMATS.values() if format_.fits(file_sample, options)]
     if len(fitting) == 1:
         return fitting[0]
     if fitting:
-        names = joined(said(" or "), [one.name for one in fitting])
+        names = joined(said(" or "), [format_.name for format_ in fitting])
         raise InputError.single(file, said("this may be {names}: say which with --format", names=names))
-    if look.layout is FileLayout.TEXT and file.lower().endswith((".csv", ".tsv")):
-        raise _lacks_columns(look.line, file, options)
-    tried = joined("; ", [said("{name} ({entry})", name=one.name, entry=one.entry) for one in FORMATS.values()])
+    if file_sample.layout is FileLayout.TEXT and file.lower().endswith((".csv", ".tsv")):
+        raise _missing_columns_error(file_sample.line, file, options)
+    tried = joined(
+        "; ", [said("{name} ({entry})", name=format_.name, entry=format_.entry) for format_ in FORMATS.values()]
+    )
     message = said(
         "its format is not recognised. Tried: {tried}. Name the format with --format to see what "
         "is wrong, or name the columns of a csv or jsonl file with --columns",
@@ -94,11 +96,11 @@ def recognise(data: bytes, file: str, options: ImportOptions | None = None) -> C
     raise InputError.single(file, message)
 
 
-def _lacks_columns(header: str, file: str, options: ImportOptions) -> InputError:
-    """The refusal of a table that lacks columns."""
-    called = [options.columns.get(name, name) for name in REQUIRED]
-    head = table_head(header, called)
-    missing = ", ".join(repr(name) for name in called if name not in head)
+def _missing_columns_error(header: str, file: str, options: ImportOptions) -> InputError:
+    """Return the error for a table that lacks columns."""
+    columns = [options.columns.get(name, name) for name in REQUIRED]
+    head = table_head(header, columns)
+    missing = ", ".join(repr(name) for name in columns if name not in head)
     message = said(
         "the header {header!r} has no {missing}: name the columns of the file with --columns",
         header=head.delimiter.join(head.cells),
@@ -107,7 +109,7 @@ def _lacks_columns(header: str, file: str, options: ImportOptions) -> InputError
     return InputError.single(file, message, 1)
 
 
-def _named(name: str, file: str) -> CorpusFormat:
+def _format_named(name: str, file: str) -> CorpusFormat:
     if name not in FORMATS:
         raise InputError.single(
             file, said("unknown format {name!r}; known formats: {formats}", name=name, formats=", ".join(FORMATS))

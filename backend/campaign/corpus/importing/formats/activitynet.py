@@ -12,8 +12,8 @@ from backend.core.reading import FileLayout, Sample
 def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
     """Parse `{video: {duration, timestamps, sentences}}`, times in seconds.
 
-    The sentences were cut out of paragraphs and keep the space between two of them; it is stripped. Times that are
-    reversed, empty or far outside the video exist in the published files: those moments are left out.
+    The sentences were cut out of paragraphs and keep the space between two of them; it is stripped. Some times in the
+    published files are reversed, empty or far outside the video; those moments are left out.
 
     Raises:
         InputError: with every problem of the file.
@@ -27,17 +27,17 @@ def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
     return finish(moments, problems, file, published=True, notes=notes)
 
 
-def fits_videos(look: Sample) -> bool:
-    """Whether a file looks like the form that this corpus shares with that of Charades-STA."""
-    return look.layout is FileLayout.VIDEOS and {"duration", "timestamps", "sentences"} <= look.fields
+def fits_videos(sample: Sample) -> bool:
+    """Return whether a file has the JSON layout of ActivityNet Captions, which Charades-STA's JSON shares."""
+    return sample.layout is FileLayout.VIDEOS and {"duration", "timestamps", "sentences"} <= sample.fields
 
 
 CHARADES = re.compile(r"[0-9A-Z]{5}")
-"""What videos of Charades are called; ActivityNet's are `v_` and eleven characters."""
+"""Pattern of Charades' video names; ActivityNet's are `v_` and eleven characters."""
 
 FORMAT = CorpusFormat(
     "activitynet",
     said("a JSON object of videos called v_..., with duration, timestamps and sentences"),
-    lambda look, options: fits_videos(look) and not CHARADES.fullmatch(look.key),
+    lambda sample, options: fits_videos(sample) and not CHARADES.fullmatch(sample.key),
     read,
 )

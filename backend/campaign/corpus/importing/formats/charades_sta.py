@@ -10,7 +10,7 @@ from backend.core.text_files import decode_text
 
 
 def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
-    """Parse either form; the original has no durations, which come from the videos or an import before it.
+    """Parse either form. The original lines have no durations, so these come from the videos or an earlier import.
 
     Raises:
         InputError: with every problem of the file.
@@ -25,10 +25,10 @@ def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
     return finish(moments, problems, file, published=True)
 
 
-def _fits(look: Sample, options: ImportOptions) -> bool:
-    if look.layout is FileLayout.TEXT:
-        return CHARADES_LINE.fullmatch(look.line) is not None
-    return activitynet.fits_videos(look) and not look.key.startswith("v_")
+def _fits(sample: Sample, options: ImportOptions) -> bool:
+    if sample.layout is FileLayout.TEXT:
+        return CHARADES_LINE.fullmatch(sample.line) is not None
+    return activitynet.fits_videos(sample) and not sample.key.startswith("v_")
 
 
 FORMAT = CorpusFormat(

@@ -1,4 +1,4 @@
-"""DiDeMo (Hendricks et al., 2017): a JSON list of descriptions, each placed by several people in segments of 5 s."""
+"""DiDeMo (Hendricks et al., 2017): a JSON list of descriptions; several people placed each in segments of 5 s."""
 
 from collections import Counter
 
@@ -12,9 +12,9 @@ from backend.core.reading import FileLayout
 def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
     """Parse entries of annotation_id, description, video, times ([[first, last], ...] in segments) and num_segments.
 
-    Both segments belong to the moment: [1, 4] is from 5 s to 25 s. The span that most people gave is taken, of equals
-    the one given first. The last segment ends with its video, which may be earlier than it says; so a moment may end
-    up to 5 s after the measured end of its video.
+    Both segments belong to the moment: [1, 4] is from 5 s to 25 s. The span that most people gave is taken, or the
+    first given of equally frequent ones. The last segment ends with its video, possibly before its nominal end. So a
+    moment may end up to 5 s after the measured end of its video.
 
     Raises:
         InputError: with every problem of the file.
@@ -48,6 +48,6 @@ def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
 FORMAT = CorpusFormat(
     "didemo",
     said("a JSON list with annotation_id, description, video and times"),
-    lambda look, options: look.layout is FileLayout.LIST and {"description", "video", "times"} <= look.fields,
+    lambda sample, options: sample.layout is FileLayout.LIST and {"description", "video", "times"} <= sample.fields,
     read,
 )

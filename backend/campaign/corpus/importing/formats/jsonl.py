@@ -1,4 +1,4 @@
-"""Our own JSON lines: one object a line, with fields of any names."""
+"""Our own JSON lines: one object a line; options map its fields to other names."""
 
 from typing import cast
 
@@ -23,7 +23,7 @@ _NEEDED = ("video", "start", "end", "caption")
 
 
 def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
-    """Parse one JSON object a line: video, start (s), end (s), caption, and perhaps duration (s) and id.
+    """Parse one JSON object a line: video, start (s), end (s), caption, and optionally duration (s) and id.
 
     Raises:
         InputError: With every problem of the file.
@@ -32,7 +32,7 @@ def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
     >>> read(line, "m.jsonl", ImportOptions(columns={"start": "begin"})).moments[0].start_s
     1.0
     """
-    lines, problems = json_lines(_kind(options), data, file)
+    lines, problems = json_lines(_line_type(options), data, file)
     return finish([_moment(row, line) for row, line in lines], problems, file)
 
 
@@ -41,8 +41,8 @@ def _moment(row: int, line: _Line) -> CaptionedMoment:
     return CaptionedMoment(line.video, line.start, line.end, line.caption, row, line.duration, id_)
 
 
-def _kind(options: ImportOptions) -> type[_Line]:
-    """A line whose fields are called as the file calls them."""
+def _line_type(options: ImportOptions) -> type[_Line]:
+    """Return a line type whose fields have the file's names."""
     if not options.columns:
         return _Line
     fields = [
@@ -52,8 +52,8 @@ def _kind(options: ImportOptions) -> type[_Line]:
     return cast("type[_Line]", msgspec.defstruct("_Line", fields, rename=dict(options.columns)))
 
 
-def _fits(look: Sample, options: ImportOptions) -> bool:
-    return look.layout is FileLayout.LINES and {options.columns.get(name, name) for name in _NEEDED} <= look.fields
+def _fits(sample: Sample, options: ImportOptions) -> bool:
+    return sample.layout is FileLayout.LINES and {options.columns.get(name, name) for name in _NEEDED} <= sample.fields
 
 
 FORMAT = CorpusFormat(

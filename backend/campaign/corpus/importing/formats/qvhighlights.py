@@ -20,8 +20,8 @@ class _Line(msgspec.Struct):
 def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
     """Parse lines of qid, query, vid, duration (s) and relevant_windows ([[start, end], ...] in s).
 
-    Each window becomes a moment with the query as its caption. The only window of a query keeps the number `qid`, of
-    several the n-th is `qid/n`. Lines without windows, as in the published test file, are left out.
+    Each window becomes a moment with the query as its caption. If a query has one window, its id is `qid`; otherwise
+    the n-th window gets `qid/n`. Lines without windows, as in the published test file, are left out.
 
     Raises:
         InputError: with every problem of the file, or if no line has a window.
@@ -52,6 +52,6 @@ def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
 FORMAT = CorpusFormat(
     "qvhighlights",
     said("JSON lines with qid, query, vid and relevant_windows"),
-    lambda look, options: look.layout is FileLayout.LINES and {"qid", "query", "vid"} <= look.fields,
+    lambda sample, options: sample.layout is FileLayout.LINES and {"qid", "query", "vid"} <= sample.fields,
     read,
 )

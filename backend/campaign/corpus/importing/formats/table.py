@@ -1,4 +1,4 @@
-"""CSV, with columns of any names and in any order."""
+"""CSV tables; options map the columns to other names, and their order does not matter."""
 
 import math
 
@@ -14,9 +14,9 @@ _OPTIONAL = ("duration", "id")
 
 
 def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
-    r"""Parse a table with the columns video, start (s), end (s), caption, and perhaps duration (s) and id.
+    r"""Parse a table with the columns video, start (s), end (s), caption, and optionally duration (s) and id.
 
-    Other columns are ignored; an empty duration or id cell is as good as none.
+    Other columns are ignored. An empty duration or id cell counts as missing.
 
     Raises:
         InputError: With every problem of the file.
@@ -24,28 +24,28 @@ def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
     >>> read(b"video,start,end,caption,id\na,1,3,A dog runs.,m1\n", "m.csv", ImportOptions()).moments[0].external_id
     'm1'
     """
-    called = {name: options.columns.get(name, name) for name in (*REQUIRED, *_OPTIONAL)}
+    columns = {name: options.columns.get(name, name) for name in (*REQUIRED, *_OPTIONAL)}
     table = read_csv(
         data,
         file,
-        [called[name] for name in REQUIRED],
-        [called[name] for name in _OPTIONAL],
-        numbers=[called[name] for name in ("start", "end", "duration")],
+        [columns[name] for name in REQUIRED],
+        [columns[name] for name in _OPTIONAL],
+        numbers=[columns[name] for name in ("start", "end", "duration")],
     )
     blank = [""] * len(table.rows)
     problems = list(table.problems)
     moments = []
-    for row, *cells in zip(table.rows, *(table.columns.get(name, blank) for name in called.values()), strict=True):
-        cell = dict(zip(called, cells, strict=True))
+    for row, *cells in zip(table.rows, *(table.columns.get(name, blank) for name in columns.values()), strict=True):
+        cell = dict(zip(columns, cells, strict=True))
         try:
             moments.append(
                 CaptionedMoment(
                     cell["video"],
-                    _seconds(cell["start"], called["start"]),
-                    _seconds(cell["end"], called["end"]),
+                    _seconds(cell["start"], columns["start"]),
+                    _seconds(cell["end"], columns["end"]),
                     cell["caption"],
                     row,
-                    _seconds(cell["duration"], called["duration"]) if cell["duration"].strip() else None,
+                    _seconds(cell["duration"], columns["duration"]) if cell["duration"].strip() else None,
                     cell["id"] if cell["id"].strip() else None,
                 )
             )
@@ -55,7 +55,11 @@ def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
 
 
 def _seconds(text: str, column: str) -> float:
-    """A CSV cell as a finite number; ValueError names the column otherwise."""
+    """Return a CSV cell as a finite number.
+
+    Raises:
+        ValueError: it is none; the message names the column.
+    """
     try:
         value = math.nan if "_" in text else float(text)
     except ValueError:
@@ -65,12 +69,12 @@ def _seconds(text: str, column: str) -> float:
     return value
 
 
-def _fits(look: Sample, options: ImportOptions) -> bool:
-    if look.layout is not FileLayout.TEXT:
+def _fits(sample: Sample, options: ImportOptions) -> bool:
+    if sample.layout is not FileLayout.TEXT:
         return False
-    called = [options.columns.get(name, name) for name in REQUIRED]
-    head = table_head(look.line, called)
-    return all(name in head for name in called)
+    columns = [options.columns.get(name, name) for name in REQUIRED]
+    head = table_head(sample.line, columns)
+    return all(name in head for name in columns)
 
 
 FORMAT = CorpusFormat(

@@ -1,4 +1,4 @@
-"""TACoS (Regneri et al., 2013), in the JSON of 2D-TAN: videos with sentences whose times are numbers of frames."""
+"""TACoS (Regneri et al., 2013), in the JSON of 2D-TAN: videos with sentences whose times are frame numbers."""
 
 from backend.campaign.corpus.importing.model import CorpusFormat, ImportOptions, Parsed
 from backend.campaign.corpus.importing.rules import finish
@@ -8,9 +8,9 @@ from backend.core.reading import FileLayout
 
 
 def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
-    """Parse `{video.avi: {fps, num_frames, timestamps, sentences}}`; frames become seconds by `fps`.
+    """Parse `{video.avi: {fps, num_frames, timestamps, sentences}}`, and convert frames to seconds by `fps`.
 
-    The name of a video keeps its extension; the file that is looked for may have another.
+    The name of a video keeps its extension; the video file may have another one.
 
     Raises:
         InputError: with every problem of the file.
@@ -27,8 +27,8 @@ def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
 FORMAT = CorpusFormat(
     "tacos",
     said("a JSON object of videos with fps, num_frames, timestamps and sentences"),
-    lambda look, options: (
-        look.layout is FileLayout.VIDEOS and {"fps", "num_frames", "timestamps", "sentences"} <= look.fields
+    lambda sample, options: (
+        sample.layout is FileLayout.VIDEOS and {"fps", "num_frames", "timestamps", "sentences"} <= sample.fields
     ),
     read,
 )

@@ -1,4 +1,4 @@
-"""TVR (Lei et al., 2020): one JSON object a line, with the type of what its sentence tells of."""
+"""TVR (Lei et al., 2020): one JSON object a line, with a type that says whether its sentence needs subtitles."""
 
 from collections import Counter
 
@@ -30,10 +30,9 @@ class _Line(msgspec.Struct):
 
 
 def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
-    """Parse TVR's lines: vid_name, duration (s), ts ([start, end] in s), desc, and perhaps type and desc_id.
+    """Parse TVR's lines: vid_name, duration (s), ts ([start, end] in s), desc, and optionally type and desc_id.
 
-    Lines of every type are checked; those of the types asked for, `VISUAL` if none was, and those without a type are
-    kept.
+    Lines of every type are checked. Lines of the chosen types (`VISUAL` by default) and lines without a type are kept.
 
     Raises:
         InputError: with every problem of the file, or if no line is left.
@@ -49,8 +48,8 @@ def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
     other = Counter(
         line.type for _, line in lines if ALL not in types and line.type is not None and line.type not in types
     )
-    kept = [moment for moment, (_, line) in zip(good, lines, strict=True) if line.type not in other]
-    if not kept:
+    moments = [moment for moment, (_, line) in zip(good, lines, strict=True) if line.type not in other]
+    if not moments:
         message = said(
             "no line is of type {types}; the file has {other}",
             types=", ".join(sorted(types)),
@@ -58,7 +57,7 @@ def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
         )
         raise InputError.single(file, said("{message}. --type all keeps every line", message=message))
     return merge(
-        kept,
+        moments,
         left_out=[
             LeftOut(said("the line is of type {name}", name=name), other[name]) for name in sorted(other, key=str)
         ],
@@ -68,7 +67,7 @@ def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
 FORMAT = CorpusFormat(
     "tvr",
     said("JSON lines with vid_name, ts and desc"),
-    lambda look, options: look.layout is FileLayout.LINES and {"vid_name", "ts", "desc"} <= look.fields,
+    lambda sample, options: sample.layout is FileLayout.LINES and {"vid_name", "ts", "desc"} <= sample.fields,
     read,
     frozenset({"types"}),
 )
