@@ -1,1 +1,1 @@
-"""What leads read and decide."""
+"""What leads review and decide: pairs, queries and the state of a project."""

@@ -1,4 +1,4 @@
-"""Read the event log and the judgements, the newest first."""
+"""SQL for the activity log: events and judgements, the newest first, and the last change of each setting."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -13,7 +13,7 @@ from backend.core.messages import said
 from backend.store.engine import Database, containing
 
 _FEW = 20_000
-"""So many entries of a kind are sorted; among more, those on a page are found sooner by going back in time."""
+"""Up to this many entries are sorted. Among more, it is faster to go back in time until a page is full."""
 _SPAN = "v.name, '' || round(m.start_s, 2), '' || round(m.end_s, 2)"
 _PAIR = said("“{text}”, {video}, {start} to {end} s")
 _ABOUT = {
@@ -32,7 +32,7 @@ _ABOUT = {
         said("{video}, {start} to {end} s"),
     ),
 }
-"""Of each subject its number, its query, a text of people, video, start and end; and the words for them."""
+"""For each kind of subject: SQL for its number, query, text, video, start and end; and the words that show them."""
 _ABOUT_TEXT = """subject IN (
   SELECT 'pair:' || p.pair_id FROM pair p JOIN query q USING (query_id) WHERE q.text LIKE :text ESCAPE '!'
   UNION ALL SELECT 'query:' || query_id FROM query WHERE text LIKE :text ESCAPE '!'
@@ -44,10 +44,10 @@ _GRADES = (
 
 
 def count(db: Database, wanted: ActivityFilter) -> int:
-    """Count the entries that are wanted."""
+    """Count the entries that match a filter."""
     if wanted.group is EventGroup.GRADES:
         where, values = _grades_where(wanted)
-        # Without words to look for, nothing but the judgements themselves is counted.
+        # Without a text to search, the tables around the judgements are not needed.
         source = _GRADES if wanted.text else "FROM judgement j"
         sql = f"SELECT count(*) {source} WHERE {where}"
     else:
@@ -57,7 +57,7 @@ def count(db: Database, wanted: ActivityFilter) -> int:
 
 
 def entries(db: Database, wanted: ActivityFilter, *, first: int, most: int) -> list[ActivityEntry]:
-    """At most so many entries, the newest first, from the given one on (counted from 0)."""
+    """Return at most `most` entries that match a filter, the newest first, from number `first` on, counted from 0."""
     if wanted.group is EventGroup.GRADES:
         return _grades(db, wanted, first, most)
     where, values = _events_where(wanted)
@@ -78,13 +78,13 @@ def entries(db: Database, wanted: ActivityFilter, *, first: int, most: int) -> l
 
 
 def people(db: Database) -> list[str]:
-    """The names of all people, leads first."""
+    """Return the names of all people, leads first."""
     rows = db.conn.execute("SELECT name FROM annotator ORDER BY role = 'lead' DESC, name")
     return [row[0] for row in rows]
 
 
 def newest(db: Database, kinds: Sequence[Event]) -> tuple[float, str | None] | None:
-    """When something of these kinds happened last, and who did it; None where it never did."""
+    """Return when an event of these kinds happened last, and who did it; None if it never did."""
     row = db.conn.execute(
         "SELECT e.at, a.name FROM event e LEFT JOIN annotator a ON a.annotator_id = e.actor "
         f"WHERE e.kind IN ({_marks(kinds)}) ORDER BY e.event_id DESC LIMIT 1",
@@ -94,7 +94,7 @@ def newest(db: Database, kinds: Sequence[Event]) -> tuple[float, str | None] | N
 
 
 def newest_change(db: Database, keys: Sequence[str]) -> tuple[float, str | None] | None:
-    """When one of these settings of the file was changed last on a page, and who did it; None where it never was."""
+    """Return when one of these settings was last changed on a page, and who did it; None if it never was."""
     row = db.conn.execute(
         "SELECT e.at, a.name FROM event e LEFT JOIN annotator a ON a.annotator_id = e.actor "
         f"WHERE e.kind = ? AND e.subject IN ({', '.join('?' * len(keys))}) ORDER BY e.event_id DESC LIMIT 1",
@@ -159,7 +159,7 @@ def _grades(db: Database, wanted: ActivityFilter, first: int, most: int) -> list
 
 
 def _about(db: Database, subjects: Iterable[str]) -> dict[str, tuple[str, QueryId | None]]:
-    """What subjects such as `pair:17` are, in words, and the query that they belong to."""
+    """Return, for subjects such as `pair:17`, their description in words and the query that they belong to."""
     ids: dict[str, set[int]] = {}
     for subject in subjects:
         what, _, number = subject.partition(":")

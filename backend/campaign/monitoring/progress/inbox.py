@@ -32,7 +32,7 @@ from backend.store.connection import Database, reading
 
 @in_charge
 def waits(project: Project, by: Lead | Operator) -> tuple[Wait, ...]:
-    """Return what waits for a lead, the newest first; only what there is. What has no time comes before the rest."""
+    """Return what waits for a lead, the newest first. Kinds without a time come first; empty kinds are left out."""
     with reading(project.store) as db:
         found: dict[WaitKind, Waiting] = {
             WaitKind.TEAM: _without_team(db),
@@ -63,13 +63,13 @@ def waits(project: Project, by: Lead | Operator) -> tuple[Wait, ...]:
 
 
 def newest_first(found: Iterable[Wait]) -> tuple[Wait, ...]:
-    """Sort by time, the newest first; what has no time comes before."""
+    """Return the waits by time, the newest first. Those without a time come before all others."""
     return tuple(sorted(found, key=lambda one: (one.newest is not None, -(one.newest or 0.0))))
 
 
 @in_charge
 def flagged(project: Project, by: Lead | Operator) -> list[FlaggedPerson]:
-    """Return the annotators with quality flags who are not suspended, the newest work first."""
+    """Return the annotators with raised quality flags who are not suspended, those with the newest work first."""
     raised = [one for one in quality.flags(project, by) if one.raised]
     with reading(project.store) as db:
         working = rows.at_work(db)
@@ -80,7 +80,7 @@ def flagged(project: Project, by: Lead | Operator) -> list[FlaggedPerson]:
 
 
 def _without_team(db: Database) -> Waiting:
-    """The pairs that want grades, if nobody is there to give them."""
+    """Count the pairs that want grades, if nobody is there to give them."""
     has_team = any(not (one.suspended or one.simulated or one.elsewhere) for one in work.everybody(db))
     return Waiting() if has_team else Waiting(sum(work.kinds(db).values()))
 
@@ -91,7 +91,7 @@ def _reported(db: Database) -> Waiting:
 
 
 def _recommended(db: Database) -> Waiting:
-    """The queries whose next batch is worth opening by the rule."""
+    """Count the queries whose next batch is worth opening by the rule."""
     rule = batches.versions(db)[-1].rule
     times = [
         at
@@ -102,12 +102,12 @@ def _recommended(db: Database) -> Waiting:
 
 
 def _rewrites(db: Database) -> Waiting:
-    """The rewrites to decide on: once queries are drawn, nobody can decide any more."""
+    """Count the rewrites to decide on. Once queries are drawn, nobody can decide on them any more."""
     return Waiting(0 if captions.any_query(db) else captions.counts(db).waiting)
 
 
 def _exams(db: Database) -> Iterator[tuple[WaitKind, Waiting]]:
-    """What waits for a lead about the exam and the calibration round. Suspended people are left out."""
+    """Yield what waits for a lead about the exam and the calibration round. Suspended people are left out."""
     exam = exams.held(db)
     if exam is not None:
         yield from _held(db, exam)
@@ -144,7 +144,7 @@ def _held(db: Database, exam: Exam) -> Iterator[tuple[WaitKind, Waiting]]:
 
 
 def _all_done(db: Database, calibration: Exam) -> float | None:
-    """When the last of the team finished a calibration round; None while somebody has not."""
+    """Return when the last of the team finished a calibration round; None while somebody has not finished it."""
     stands = [results.standing(db, one, calibration) for one in takers(db) if not one.suspended]
     times = [one.attempt.handed_in_at for one in stands if one.phase is ExamPhase.DONE and one.attempt]
     if not stands or len(times) < len(stands):
@@ -153,7 +153,7 @@ def _all_done(db: Database, calibration: Exam) -> float | None:
 
 
 def _warned(db: Database) -> Waiting:
-    """Whom gold has warned, and whose answers since are too few or not good enough to say that it was chance."""
+    """Count the annotators whom gold warned, except those who have given enough good answers since."""
     settings = project_rows.gold(db)
     if not settings.on:
         return Waiting()

@@ -1,4 +1,4 @@
-"""Report how far the work is, how fast it goes, and what of it is stuck and why; cut clips ahead.
+"""Report pace, what is left to do, and stuck pairs with the reasons; cut clips ahead.
 
 `inbox` lists what waits for a lead, and `review.status` counts the pairs by verdict.
 
@@ -49,11 +49,13 @@ WEEK_DAYS = 7
 
 @in_charge
 def progress(project: Project, by: Lead | Operator, *, now: float) -> WorkProgress:
-    """Return pace, what is still needed, and when it may be done: all of one instant.
+    """Return the pace, what is left to do, and when it may be done, all of one instant.
 
     A day begins at the server's midnight, as on the annotators' desks.
 
-    The pace is that of the last seven days, or, while fewer have passed since people began, of those (at least one).
+    The pace is that of the last seven days. While people began less than seven days ago, it is that of the days since
+    (at
+    least one).
     """
     week_ago = now - WEEK_DAYS * DAY_S
     with reading(project.store) as db:
@@ -73,14 +75,14 @@ def progress(project: Project, by: Lead | Operator, *, now: float) -> WorkProgre
 
 @in_charge
 def stuck(project: Project, by: Lead | Operator) -> tuple[Stuck, ...]:
-    """Return the pairs that those who may work cannot bring to an end, and why."""
+    """Return the pairs that those who may work cannot finish, and why."""
     with reading(project.store) as db:
         return demand(db).stuck
 
 
 @in_charge
 def query_stuck(project: Project, by: Lead | Operator, query_id: QueryId) -> QueryStuck:
-    """Return what of a query cannot come to its end by itself, and why; its probe counts too."""
+    """Return the pairs of a query that cannot be finished without a lead, and why. Pairs of its probe count too."""
     with reading(project.store) as db:
         workers = workers_of(db)
         pairs = rows.of_query(db, query_id)
@@ -95,7 +97,7 @@ def query_stuck(project: Project, by: Lead | Operator, query_id: QueryId) -> Que
 
 @in_charge
 def lacking_annotators(project: Project, by: Lead | Operator, pair: PairKey, grades: int) -> int:
-    """Return how many annotators are missing for so many further grades of a pair."""
+    """Return how many annotators are missing if this many further grades of a pair are needed."""
     with reading(project.store) as db:
         kind = rows.of_pair(db, pair)
         return 0 if kind is None else max(grades - len(rules.able(kind, workers_of(db))), 0)
@@ -103,7 +105,7 @@ def lacking_annotators(project: Project, by: Lead | Operator, pair: PairKey, gra
 
 @in_charge
 def stuck_queries(project: Project, by: Lead | Operator) -> frozenset[QueryId]:
-    """Return the queries of all pairs that are stuck."""
+    """Return the queries that have stuck pairs."""
     with reading(project.store) as db:
         workers = workers_of(db)
         kinds = rows.kinds(db, lambda query: query)
@@ -114,23 +116,23 @@ def stuck_queries(project: Project, by: Lead | Operator) -> frozenset[QueryId]:
 
 @in_charge
 def work_version(project: Project, by: Lead | Operator) -> tuple[int, ...]:
-    """Return a value that changes whenever `progress`, `stuck` or `inbox.waits` may have changed; it is cheap."""
+    """Return a value that changes whenever `progress`, `stuck` or `inbox.waits` may have changed. It is cheap."""
     with reading(project.store) as db:
         return rows.version(db)
 
 
 CUTTING_CLIPS = said("Cutting clips")
 NEXT_BATCHES, EVERYTHING = "next_batches", "everything"
-"""Options of a job that cuts clips, beside the clips of pairs that wait for grades."""
+"""Options of a job that cuts clips. The clips of pairs that wait for grades are always cut."""
 _SHOWN = 50
-"""Most rows of an outcome's table."""
+"""The most rows of an outcome's table."""
 LITTLE_BYTES = 200 * 1024**2
-"""Less than this on the disk of the clips is worth a word to a lead."""
+"""With less free space than this on the disk of the clips, leads are warned."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClipsReport:
-    """What came of cutting ahead; `without_file` are videos of which nobody has shown the file yet."""
+    """The result of cutting clips ahead. `without_file` names videos whose file is not known yet."""
 
     clips: CutAhead
     without_file: tuple[str, ...]
@@ -146,20 +148,20 @@ def cut_queued_clips(
     where: Where = HERE,
     progress: Steps | None = None,
 ) -> ClipsReport:
-    """Cut the clips of what is queued that are not there yet; may be stopped and begun again at any time.
+    """Cut the clips of the queue that do not exist yet. This may be stopped and started again at any time.
 
     Args:
         project: the project.
-        by: a lead, or whoever runs commands.
-        next_batches: also those of each query's next batch, which a lead may open.
-        everything: also those of all candidates.
-        where: where they are cut.
-        progress: called with (clips done, all that are to be cut).
+        by: a lead or an operator.
+        next_batches: also cut those of each query's next batch, which a lead may open.
+        everything: also cut those of all candidates.
+        where: the machines that cut them.
+        progress: called with (clips done, all clips to cut).
 
     Raises:
-        NoRoom: the disk is full. What was cut until then stays.
+        NoRoom: the disk is full. Clips that are cut already stay.
     """
-    from backend.media.together import cut_ahead  # decoders; what only looks at the work does without
+    from backend.media.together import cut_ahead  # imported here, because it loads decoders
 
     jobs: list[ClipJob] = []
     without_file: dict[str, None] = {}
@@ -213,7 +215,7 @@ def cut_clips_as_job(
 
 
 def clips_outcome(report: ClipsReport) -> JobOutcome:
-    """Return the outcome of cutting clips in words."""
+    """Return the outcome of cutting clips, in words."""
     clips = report.clips
     there = clips.there + clips.shared
     sentences = [
@@ -236,9 +238,9 @@ def clips_outcome(report: ClipsReport) -> JobOutcome:
 
 @in_charge
 def bucket_troubles(project: Project, by: Lead | Operator) -> list[str]:
-    """Return what a lead should know of the bucket of clips, such as that it cannot be written.
+    """Return the troubles of the clip bucket that a lead should know, such as that it cannot be written.
 
-    It is told as the bucket was met last: nothing is asked, so that pages do not wait.
+    They are those of the last access. The bucket is not asked now, so that pages do not wait.
     """
     from backend.media import clip_bucket
 
@@ -247,7 +249,7 @@ def bucket_troubles(project: Project, by: Lead | Operator) -> list[str]:
 
 @in_charge
 def little_room(project: Project, by: Lead | Operator) -> str | None:
-    """Return what a lead should know of the disk that clips are cut to; None while there is room."""
+    """Return a warning that the clips' disk has little space left; None while there is enough."""
     left = free_bytes(project.clips)
     if left >= LITTLE_BYTES:
         return None
@@ -261,7 +263,7 @@ def little_room(project: Project, by: Lead | Operator) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """What is still wanted, and of whom; it does not depend on the time of day."""
+    """The grades that are still wanted, and the workers who may give them. It does not depend on the time of day."""
 
     kinds: rules.Kinds
     workers: tuple[Worker, ...]
@@ -270,22 +272,22 @@ class Demand:
 
     @property
     def needed(self) -> int:
-        """Grades until every open or escalated pair that can be handed out has all its seats judged."""
+        """Grades that are missing until every open or escalated pair that can be handed out has all seats judged."""
         return sum(kind.free * count for kind, count in self.kinds.items())
 
     @property
     def further(self) -> int:
-        """Grades on top if as many of the open pairs are disputed as so far."""
+        """Further grades if as large a share of the open pairs is disputed as so far."""
         return rules.further(self.kinds, self.disputed)
 
     @property
     def stuck(self) -> tuple[Stuck, ...]:
-        """Pairs that those who may work cannot bring to an end."""
+        """Pairs that those who may work cannot finish."""
         return rules.stuck(self.kinds, self.workers)
 
 
 def demand(db: Database, known: Sequence[rows.Pace] = (), *, span_days: float = 1.0) -> Demand:
-    """What is still wanted; with the `known` paces of people over `span_days`, also how fast they may give it."""
+    """Return the grades that are still wanted. With the `known` paces over `span_days`, workers have their pace too."""
     workers = tuple(workers_of(db, known, span_days=span_days))
     return Demand(
         rows.kinds(db, rules.alike([worker.queries for worker in workers if worker.queries is not None])),
@@ -295,7 +297,7 @@ def demand(db: Database, known: Sequence[rows.Pace] = (), *, span_days: float = 
 
 
 def ahead(db: Database, known: Sequence[rows.Pace], *, span_days: float) -> Ahead:
-    """What is still to come, what of it is stuck, and when the rest may be done."""
+    """Return the work that is still to come, the stuck part of it, and when the rest may be done."""
     found = demand(db, known, span_days=span_days)
     blocked, set_aside = rows.kept_back(db)
     return Ahead(
@@ -312,7 +314,7 @@ def ahead(db: Database, known: Sequence[rows.Pace], *, span_days: float) -> Ahea
 def workers_of(db: Database, known: Sequence[rows.Pace] = (), *, span_days: float = 1.0) -> list[Worker]:
     """Return everybody who ever could grade here, with their `known` paces over `span_days`, if any.
 
-    Programs and workers of an earlier campaign are left out.
+    Simulated annotators and workers of an earlier campaign are left out.
     """
     held, given = exams.held(db), assignments.all_standing(db)
     found = []
@@ -346,7 +348,7 @@ def workers_of(db: Database, known: Sequence[rows.Pace] = (), *, span_days: floa
 
 
 def _before_exam(db: Database, held: Exam, person: Person) -> Barred | None:
-    """How the exam keeps somebody from work; None for whoever passed, also if they have yet to read their result."""
+    """Return how the exam bars somebody from work; None if they passed, even if they have not read their result yet."""
     stands = results.standing(db, person, held)
     if stands.phase in (ExamPhase.PASSED, ExamPhase.EXEMPT):
         return None

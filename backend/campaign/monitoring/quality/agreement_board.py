@@ -1,8 +1,8 @@
 """Measure how well the annotators of a project agree.
 
-*Reads* judgements, decisions, queries, people, all of one instant; *writes* nothing. All grades that count are in it,
-those of earlier campaigns and those that a program made too, because they settle pairs like any others; days and weeks
-are without those of earlier campaigns, whose times are of another campaign or not known.
+*Reads* judgements, decisions, queries and people, all of one instant; *writes* nothing. All grades that count are
+included. Grades of earlier campaigns and simulated ones count too, because they settle pairs like any others. Days and
+weeks leave out grades of earlier campaigns, whose times belong to another campaign or are unknown.
 """
 
 from __future__ import annotations
@@ -32,20 +32,21 @@ from backend.store.connection import Database, Store, reading
 NO_ROUNDS = said("all grades come from earlier campaigns, whose files do not say which of four grades came first")
 _PARTS = (*(split.value for split in Split), rows.PROBE)
 _QUARTER_S = 900
-"""Every clock of the world is set by quarters of an hour, so a day changes with one."""
+"""Seconds of a quarter of an hour. All time zones differ by whole quarters, so a day always begins with one."""
 
 
 @in_charge
 def agreement_board(
     project: Project, by: Lead | Operator, part: BoardPart = WHOLE, *, resamples: int = RESAMPLES
 ) -> AgreementBoard:
-    """Return everything about agreement as it is now.
+    """Return the agreement board as it is now.
 
     Args:
-        project: whose grades.
-        by: a lead, or whoever runs commands.
-        part: of which pairs: those of a split, a query, a time.
-        resamples: of the pairs, for 95 % intervals; 0 leaves intervals out, which takes a tenth of the time.
+        project: the project.
+        by: a lead or an operator.
+        part: the pairs to cover: all, or those of a split, a query, a period.
+        resamples: how often the pairs are resampled for 95 % intervals; 0 leaves intervals out, which takes a tenth of
+            the time.
 
     Raises:
         ProjectError: there is no such split or query.
@@ -66,12 +67,12 @@ def agreement_board(
 
 @in_charge
 def other_relevances(project: Project, by: Lead | Operator, *, progress: Progress | None = None) -> AggregatorReport:
-    """Return what mean, median and Dawid-Skene would make of the settled pairs; nothing becomes of it.
+    """Return the relevances that mean, median and Dawid-Skene would give to the settled pairs. Nothing is changed.
 
     Args:
-        project: whose grades.
-        by: a lead, or whoever runs commands.
-        progress: called with what is being done: seconds for a quarter of a million grades.
+        project: the project.
+        by: a lead or an operator.
+        progress: called with the current step. A quarter of a million grades take seconds.
     """
     graded, origins, pair_ids = _read(project.store)
     texts = [origins.queries[place] if place >= 0 else "" for place in origins.query.tolist()]
@@ -82,12 +83,12 @@ def other_relevances(project: Project, by: Lead | Operator, *, progress: Progres
 
 @in_charge
 def agreement_version(project: Project, by: Lead | Operator) -> str:
-    """Return another text whenever the board would be another one."""
+    """Return a text that changes whenever the agreement board changes."""
     return rows.version(project.store.db)
 
 
 def _read(store: Store) -> tuple[GradedPairs, Origins, Integers]:
-    """All grades that count, where they come from, and the ids of their pairs: of one instant."""
+    """Return all grades that count, their origins, and the ids of their pairs, all of one instant."""
     with reading(store) as db:
         given = standing(rows.given(db))
         pair_ids = np.flatnonzero(np.bincount(given.pair)) if len(given) else given.pair
@@ -96,7 +97,7 @@ def _read(store: Store) -> tuple[GradedPairs, Origins, Integers]:
 
 
 def _graded(db: Database, given: Grades, pair_ids: Integers, earlier: Truths) -> GradedPairs:
-    """The grades as the rules want them; `earlier` says which pairs have grades of earlier campaigns."""
+    """Return the grades as the rules need them. `earlier` marks the pairs that have grades of earlier campaigns."""
     grading = project_rows.grading(db)
     pair = np.searchsorted(pair_ids, given.pair)
     person_ids, annotator = np.unique(given.annotator, return_inverse=True)
@@ -136,7 +137,7 @@ def _origins(db: Database, given: Grades, pair_ids: Integers, earlier: Truths) -
 
 
 def _days(at: Floats, timed: Truths) -> tuple[Codes, Sequence[str]]:
-    """The day of each instant as a code, -1 where it is not `timed`, and the names of the days."""
+    """Return the day of each instant as a code, -1 where it is not `timed`, and the names of the days."""
     quarters, of_row = np.unique((at[timed] // _QUARTER_S).astype(np.int64), return_inverse=True)
     names = [day_of(quarter * _QUARTER_S) for quarter in quarters.tolist()]
     days = sorted(set(names))
@@ -147,7 +148,7 @@ def _days(at: Floats, timed: Truths) -> tuple[Codes, Sequence[str]]:
 
 
 def _places(known: Integers, asked: Integers) -> Integers:
-    """Where each asked id stands among the known ones, which ascend; -1 where it does not."""
+    """Return the position of each of the ids `asked` in `known`, which ascends; -1 where it is missing."""
     if not len(known):
         return np.full(len(asked), -1)
     place = np.minimum(np.searchsorted(known, asked), len(known) - 1)

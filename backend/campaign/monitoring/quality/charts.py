@@ -13,19 +13,19 @@ from backend.core.messages import said
 from backend.scoring import drawing
 
 _INDIGO = ["#e0e7ff", "#a5b4fc", "#6063f1", "#4338ca", "#312e81"]
-"""From pale to dark: the more, the darker."""
+"""From pale to dark. A larger value is darker."""
 _WIDTH = 560
 _ROW_PX = 24
 _AXES_PX, _LEGEND_PX, _NAMES_PX = 110, 50, 40
-"""Of axes, of a legend, and of names below instead of numbers: a chart on a page holds them within its height."""
+"""Height of the axes, of a legend, and of names below the chart. A chart on a page includes them in its height."""
 _NO_LEGEND = None
 _FITS_TEXT = 16
-"""With more people than this the cells of a matrix are too small to be written in."""
+"""With more people than this, the cells of a matrix are too small for text."""
 
 
 @dataclass(frozen=True, slots=True)
 class BoardPicture:
-    """A chart, its title, what it shows in words, and what it says to who cannot see it."""
+    """A chart with its title, a caption, and a description (`told`) for people who cannot see it."""
 
     title: str
     caption: str
@@ -34,7 +34,7 @@ class BoardPicture:
 
 
 def picture(board: AgreementBoard, name: str) -> BoardPicture:
-    """Return one of `PICTURES`; its data are the table of the same name."""
+    """Return one of `PICTURES`, drawn from the table of the same name."""
     return _MAKERS[name](board, table(board, name))
 
 

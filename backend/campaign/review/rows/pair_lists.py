@@ -1,4 +1,4 @@
-"""Lists of pairs that a lead may have to look at, counted and fetched a page at a time. Reads only."""
+"""SQL for the review lists: pairs that a lead may have to look at, counted and fetched a page at a time. Reads only."""
 
 from backend.campaign.nouns import Verdict
 from backend.campaign.review.model import ReviewList, ReviewPage, ReviewRow
@@ -13,13 +13,13 @@ _SHOWN_AS_RIGHT = {
     "": "",
 }
 _CONFIRMED = "p.pair_id IN (SELECT pair_id FROM confirmed_discard)"
-# By pair: of two verdicts at once SQLite reads all pairs instead of the index of verdicts.
+# A subquery by pair, because SQLite ignores the index of verdicts where a condition names two of them.
 _OPEN_CASES = "p.pair_id IN (SELECT pair_id FROM consensus WHERE verdict IN ('escalated', 'discarded'))"
 _UNANSWERED = (
     "SELECT 1 FROM standing_note n WHERE n.pair_id = p.pair_id AND NOT EXISTS "
     "(SELECT 1 FROM note_reply r WHERE r.judgement_id = n.judgement_id)"
 )
-# Which pairs, and in which order: the newest grade, skip or note first.
+# The condition and the order of each list: the newest grade, skip or note comes first.
 _BY_GRADE = "(SELECT max(graded_at) FROM judgement j WHERE j.pair_id = p.pair_id) DESC"
 _LISTS = {
     ReviewList.TO_DECIDE: (f"{_OPEN_CASES} AND NOT {_CONFIRMED}", _BY_GRADE),
@@ -53,7 +53,7 @@ _FOUND = "(q.text LIKE :text ESCAPE '!' OR v.name LIKE :text ESCAPE '!')"
 
 
 def counts(db: Database) -> dict[ReviewList, int]:
-    """How many pairs each list has; of notes how many wait for a reply."""
+    """Return how many pairs each list has; for the notes, how many notes wait for a reply."""
     found: dict[ReviewList, int] = {
         name: _count(db, name, "") for name in ReviewList if name not in (ReviewList.NOTES, ReviewList.TO_DECIDE)
     }
@@ -66,7 +66,7 @@ def counts(db: Database) -> dict[ReviewList, int]:
 
 
 def page(db: Database, which: ReviewList, search: str, *, start: int, size: int) -> ReviewPage:
-    """So many pairs of a list from a place on whose query or video has the words searched for."""
+    """Return up to `size` pairs of a list, from `start` on, whose query or video contains the searched words."""
     where, order = _LISTS[which]
     note = _NOTE if which is ReviewList.NOTES else "''"
     rows = db.conn.execute(
@@ -87,7 +87,7 @@ def page(db: Database, which: ReviewList, search: str, *, start: int, size: int)
 
 
 def reasons(db: Database, limit: int) -> list[str]:
-    """The reasons that leads gave last, each once, the newest first."""
+    """Return the reasons that leads gave most recently, each once, the newest first."""
     rows = db.conn.execute(
         "SELECT reason FROM lead_act WHERE kind <> 'taken_back' AND reason <> '' AND lead_id IS NOT NULL "
         "GROUP BY reason ORDER BY max(at) DESC LIMIT ?",
@@ -97,9 +97,9 @@ def reasons(db: Database, limit: int) -> list[str]:
 
 
 def shown_as_right(db: Database, pair_id: PairId) -> str:
-    """Where people were, or are, told what is right about a pair; an empty text if nowhere.
+    """Return where annotators were shown the right grade of a pair, in words; an empty text if nowhere.
 
-    An exam tells only those who took it, and they are never handed the pair.
+    An exam shows it only to those who took the exam, and they are never handed the pair.
     """
     row = db.conn.execute(
         "SELECT CASE WHEN EXISTS (SELECT 1 FROM example WHERE pair_id = p.pair_id) "

@@ -1,4 +1,4 @@
-"""Measure agreement over all pairs or some: by annotator, time and query."""
+"""Compute the agreement board of all pairs or some: by annotator, time and query."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -43,10 +43,10 @@ ALL = said("all")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Origins:
-    """Where pairs come from and when grades were given, as codes into names; -1 where that is not known.
+    """The origins of pairs and the days of grades, as codes into names; -1 where unknown.
 
-    `split` and `query` have shape [pairs], `day` shape [rows], `week` (that of each day) shape [days], `query_split`
-    (that of each query, a name) shape [queries].
+    `split` and `query` have shape [pairs], `day` shape [rows], `week` (the week of each day) shape [days], and
+    `query_split` (the name of each query's split) shape [queries].
     """
 
     split: Codes
@@ -74,10 +74,10 @@ def measure(
 
     Args:
         grades: all that count, in the order of giving where that is known.
-        origins: of the same pairs and grades.
-        part: of which pairs it is.
-        resamples: of the pairs, for intervals; 0 for none.
-        seed: of the resamples.
+        origins: the origins of the same pairs and grades.
+        part: the pairs to cover.
+        resamples: how often the pairs are resampled for intervals; 0 for none.
+        seed: the seed of the resampling.
     """
     grades, origins = narrow(grades, origins, part)
     kinds = grades.patterns()
@@ -112,7 +112,7 @@ def measure(
 
 
 def _settled(kinds: Patterns, times: Codes, names: Sequence[str], may_go_on: bool) -> list[Verdicts]:
-    """What became of the pairs of each part; `times` has shape [parts, patterns]. Parts without pairs are left out."""
+    """Count the verdicts of each part's pairs. `times` has shape [parts, patterns]. Empty parts are left out."""
     discarded = kinds.without_relevance(may_go_on)
     waiting = kinds.having(Verdict.OPEN, Verdict.ESCALATED) & ~discarded
     by_size = [kinds.having(Verdict.CONSENSUS, size=size) for size in (2, 4, 6)]
@@ -133,7 +133,7 @@ def _lowest_highest(kinds: Patterns) -> tuple[tuple[int, ...], ...]:
 def _together(
     grades: GradedPairs, kinds: Patterns, group: Codes, names: Sequence[str], splits: Sequence[str] = ()
 ) -> list[GroupAgreement]:
-    """Agreement within each group of pairs; groups without pairs are left out."""
+    """Return the agreement within each group of pairs. Groups without pairs are left out."""
     times = kinds.by(group, len(names))
     each = coincidences(kinds.counts)
     matrices = np.tensordot(times, each, 1)
@@ -228,23 +228,23 @@ def as_json(board: AgreementBoard) -> Mapping[str, object]:
 
 
 def no_origins(grades: GradedPairs) -> Origins:
-    """Return the origins of a file of grades, which tells nothing of the kind."""
+    """Return origins in which nothing is known, for a file of grades alone."""
     nothing = np.full(grades.pairs, -1)
     unknown = np.full(len(grades.grade), -1)
     return Origins(nothing, (), nothing, (), (), unknown, (), np.empty(0, dtype=np.int64), ())
 
 
 def first_of_pair(grades: GradedPairs, day: Codes) -> Codes:
-    """Return the day of each pair's first grade, -1 where it is not known; `day` is that of each grade."""
+    """Return the day of each pair's first grade, -1 where it is unknown. `day` has the day of each grade."""
     found = np.full(grades.pairs, -1, dtype=np.int64)
-    found[grades.pair[::-1]] = day[::-1]  # written last, the first grade stays
+    found[grades.pair[::-1]] = day[::-1]  # in reverse, so that the first grade is written last and stays
     return found
 
 
 def narrow(grades: GradedPairs, origins: Origins, part: BoardPart) -> tuple[GradedPairs, Origins]:
-    """Return the grades of the pairs of a part, by the people who gave them; pairs and people count from 0 anew.
+    """Return the grades and origins of a part's pairs. Pairs and people are numbered from 0 again.
 
-    How many of the grades are imported or made by a program is not told of a part.
+    Only people who graded these pairs remain. The numbers of imported and simulated grades are 0, as they are unknown.
     """
     if part == WHOLE:
         return grades, origins
@@ -269,7 +269,7 @@ def narrow(grades: GradedPairs, origins: Origins, part: BoardPart) -> tuple[Grad
 
 
 def _of_part(grades: GradedPairs, origins: Origins, part: BoardPart) -> Truths:
-    """Which pairs belong to a part, shape [pairs]."""
+    """Return which pairs belong to a part, shape [pairs]."""
     found = np.ones(grades.pairs, dtype=bool)
     if part.split:
         found &= _named(origins.split, origins.splits, lambda name: name == part.split)
@@ -282,6 +282,6 @@ def _of_part(grades: GradedPairs, origins: Origins, part: BoardPart) -> Truths:
 
 
 def _named(codes: Codes, names: Sequence[str], wanted: Callable[[str], bool]) -> Truths:
-    """Which codes have a name that is wanted; -1 has none."""
+    """Return which codes have a name that fulfils the condition; -1 has no name."""
     found: Truths = np.array([*map(wanted, names), False])[codes]
     return found

@@ -7,12 +7,12 @@ from typing import Any
 from backend.campaign.monitoring.quality.model import AgreementBoard, GroupAgreement, Verdicts
 
 Row = dict[str, Any]
-"""Words, numbers and None, by column."""
+"""Maps each column to a text, a number or None."""
 Rows = list[Row]
 
 
 def table(board: AgreementBoard, name: str) -> Rows:
-    """Return the rows of one of `TABLES`: values by column. An undefined figure is None, and `reason` says why."""
+    """Return the rows of one of `TABLES`. An undefined figure is None, and `reason` says why."""
     return _MAKERS[name](board)
 
 
@@ -35,7 +35,7 @@ def _lowest_highest(board: AgreementBoard) -> Rows:
 
 
 def _grades(board: AgreementBoard) -> Rows:
-    """Raw grades and final relevances, each as shares of their own kind."""
+    """Count raw grades and final relevances, each with its share within its own kind."""
     found: Rows = []
     for kind, counts in (("raw grades", board.histogram), ("relevances", [*board.summary["relevance"].values()])):
         total = max(sum(counts), 1)
