@@ -1,1 +1,1 @@
-"""What leads review and decide: pairs, queries and the state of a project."""
+"""Review pairs and queries, adjudicate pairs, and report what is in a project."""

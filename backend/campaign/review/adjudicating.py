@@ -1,10 +1,10 @@
 """Adjudicate pairs: decide a relevance, confirm a discard, re-open a pair for two more people, and take that back.
 
-Leads also reply here to the notes that annotators gave with their grades. A reply is shown once its pair is settled
-for good, and only to the author of the note.
+Leads also reply here to the notes that annotators gave with their grades. A reply is shown once its pair is settled for
+good, and only to the author of the note.
 
-*Reads* everything before. *Writes* adjudications, rulings, replies, reply_read, seats, consensus, agenda, events.
-No judgement changes. An act of a lead counts until it is taken back, and both stay on record.
+*Reads* everything before. *Writes* adjudications, rulings, replies, reply_read, seats, consensus, agenda, events. No
+judgement changes. An act of a lead counts until it is taken back, and both stay on record.
 """
 
 from backend.campaign.judging.grades import settle
@@ -198,10 +198,10 @@ def _is_done(
         *(lead.annotator_id, kind, relevance, reason),
     ):
         return True
-    raise Overtaken(_in_words(newest, lead, now))
+    raise Overtaken(_act_words(newest, lead, now))
 
 
-def _in_words(act: LeadAct, lead: Lead, now: float) -> str:
+def _act_words(act: LeadAct, lead: Lead, now: float) -> str:
     who: str = act.lead or said("An earlier campaign", _context="by")
     if act.lead_id == lead.annotator_id:
         who = said("You", _context="by")
@@ -295,8 +295,8 @@ def reply_to_note(project: Project, lead: Lead, note: int, text: str, *, seen: i
             )
         )
     with writing(project.store) as db:
-        found = judgements.note_by_id(db, note)
-        if found is None or not found[1]:
+        pair_and_note = judgements.note_by_id(db, note)
+        if pair_and_note is None or not pair_and_note[1]:
             raise ProjectError(said("this note no longer exists: reload the page"))
         newest = judgements.newest_reply(db, note)
         if newest is not None and newest[0] != seen:
@@ -317,7 +317,7 @@ def reply_to_note(project: Project, lead: Lead, note: int, text: str, *, seen: i
             NOTE_ANSWERED,
             at=now,
             actor=lead.annotator_id,
-            subject=f"pair:{found[0]}",
+            subject=f"pair:{pair_and_note[0]}",
             payload={"judgement": note},
         )
 
@@ -328,11 +328,11 @@ def notes_csv(project: Project, by: Lead | Operator) -> str:
     rows = []
     with reading(project.store) as db:
         for pair in reviews.noted(db):
-            of = (pair.query, pair.video, pair.start_s, pair.end_s, pair.rank, pair.verdict.value)
+            pair_cells = (pair.query, pair.video, pair.start_s, pair.end_s, pair.rank, pair.verdict.value)
             for grade in pair.grades:
                 if (note := grade.note) is not None:
-                    told = (note.reply.text, note.reply.lead) if note.reply else ("", "")
-                    rows.append((*of, grade.annotator, grade.grade, note.text, *told))
+                    reply_cells = (note.reply.text, note.reply.lead) if note.reply else ("", "")
+                    rows.append((*pair_cells, grade.annotator, grade.grade, note.text, *reply_cells))
     return csv_text(_NOTES_HEADER, rows, for_people=True)
 
 

@@ -75,8 +75,7 @@ class GivenAct:
     """An act of a lead about a pair: a decision, a confirmed discard, a re-opening, or the taking back of one.
 
     It counts as long as it `stands`; taken back, it stays on record. Only a decision has a `relevance`. Of the
-    decisions
-    that stand, the newest counts.
+    decisions that stand, the newest counts.
     """
 
     lead: str
@@ -205,8 +204,7 @@ class QueryReview:
     """One query on the lead's page.
 
     `relevances` are those of the pairs in its open batches, in rank order: None where undecided. Pairs of a later
-    pooling
-    are left out. The rule about next batches looks at the last `speak` of them.
+    pooling are left out. The rule about next batches looks at the last `speak` of them.
     """
 
     query_id: QueryId
@@ -245,8 +243,7 @@ class QueryFilter:
 
     `search` holds words that all have to be in the query, or the query's number. `sort` is a column (query, split,
     settled, pairs, escalated, discarded, batches), with `-` before it for the largest first; empty for the judging
-    order.
-    `only` keeps only these queries.
+    order. `only` keeps only these queries.
     """
 
     show: QueryShow = QueryShow.ALL

@@ -43,16 +43,16 @@ def list_queries(project: Project, by: Lead | Operator) -> list[QueryReview]:
 
 @in_charge
 def find_queries(
-    project: Project, by: Lead | Operator, wanted: QueryFilter, *, first: int = 0, most: int = 25
+    project: Project, by: Lead | Operator, query_filter: QueryFilter, *, first: int = 0, most: int = 25
 ) -> list[QueryReview]:
     """Return one page of the queries that match a filter: at most `most`, from number `first` on, counted from 0."""
-    return query_rows.page(project.store.db, wanted, first, most)
+    return query_rows.page(project.store.db, query_filter, first, most)
 
 
 @in_charge
-def count_queries(project: Project, by: Lead | Operator, wanted: QueryFilter) -> int:
+def count_queries(project: Project, by: Lead | Operator, query_filter: QueryFilter) -> int:
     """Return how many queries match a filter."""
-    return query_rows.count(project.store.db, wanted)
+    return query_rows.count(project.store.db, query_filter)
 
 
 @in_charge
@@ -62,9 +62,11 @@ def query_review(project: Project, by: Lead | Operator, query_id: QueryId) -> Qu
 
 
 @in_charge
-def query_place(project: Project, by: Lead | Operator, wanted: QueryFilter, query_id: QueryId) -> QueryPlace | None:
+def query_place(
+    project: Project, by: Lead | Operator, query_filter: QueryFilter, query_id: QueryId
+) -> QueryPlace | None:
     """Return the position of a query among those that match a filter; None if it has no open batch."""
-    return query_rows.place(project.store.db, wanted, query_id)
+    return query_rows.place(project.store.db, query_filter, query_id)
 
 
 @in_charge

@@ -92,11 +92,11 @@ def _similarity_name(place: int) -> str:
 
 
 def _bins(pairs: Iterable[Graded], place: Callable[[Graded], int], name: Callable[[int], str]) -> list[Bin]:
-    found: defaultdict[int, list[int]] = defaultdict(list)
+    relevances: defaultdict[int, list[int]] = defaultdict(list)
     for pair in pairs:
         if pair.relevance is not None:
-            found[place(pair)].append(pair.relevance)
-    return [Bin(name(at), len(values), _mean(values)) for at, values in sorted(found.items())]
+            relevances[place(pair)].append(pair.relevance)
+    return [Bin(name(number), len(values), _mean(values)) for number, values in sorted(relevances.items())]
 
 
 def _mean(values: Sequence[int]) -> float:

@@ -83,16 +83,16 @@ def next_command(folder: Path, store: Store) -> str:
     Captions have to be rewritten before queries are drawn. To keep the published words, draw without rewriting. Where
     moments have no captions, people bring the queries themselves.
     """
-    found = counts(store)
-    if not any(found["pairs"].values()):
-        if any(found["queries"].values()):
-            return (steps.choosing if found["captions"] else steps.pooling)(folder)
-        if not found["captions"]:
-            return (steps.bringing if found["moments"] else steps.importing)(folder)
+    totals = counts(store)
+    if not any(totals["pairs"].values()):
+        if any(totals["queries"].values()):
+            return (steps.choosing if totals["captions"] else steps.pooling)(folder)
+        if not totals["captions"]:
+            return (steps.bringing if totals["moments"] else steps.importing)(folder)
         with reading(store) as db:
             rewritten = rows.counts(db).rewritten
         return steps.drawing(folder) if rewritten else steps.rewriting(folder)
-    return "" if found["annotators"] else steps.adding(folder)
+    return "" if totals["annotators"] else steps.adding(folder)
 
 
 @in_charge

@@ -47,9 +47,8 @@ class CampaignSetting:
     """One setting of the campaign in words.
 
     `since` is the time of the last change in seconds since 1970; None while the value is still the one that the project
-    was
-    made with. `by` is the name of the person who set it; None for a command or the file. `where` is the page on which a
-    lead changes it, empty where no page does. `how` says how else it is changed.
+    was made with. `by` is the name of the person who set it; None for a command or the file. `where` is the page on
+    which a lead changes it, empty where no page does. `how` says how else it is changed.
     """
 
     part: str

@@ -52,10 +52,8 @@ class SettingLine:
     """A line about one setting, or about a few that belong together.
 
     `keys` are those of the settings. `changes` says what they change; empty, the meaning of the first key stands for
-    it.
-    `page` is where a lead changes them. `how` says how to change them where no page does, or adds a remark. They were
-    last
-    changed at the newest of `events` or, where the line has no events, at `since`.
+    it. `page` is where a lead changes them. `how` says how to change them where no page does, or adds a remark. They
+    were last changed at the newest of `events` or, where the line has no events, at `since`.
     """
 
     keys: tuple[str, ...]

@@ -15,8 +15,7 @@ class Funnel:
     """How many of the pairs handed out reached which stage. Pairs that are judged only for a probe are not counted.
 
     `pairs` is the sum of `waiting_first`, `settled_by_two`, `decided_at_once` and `escalated`. `escalated` is the sum
-    of
-    all the other counts.
+    of all the other counts.
     """
 
     pairs: int
@@ -55,7 +54,7 @@ class Along(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RelevanceBin:
-    """Pairs of similar similarity, rank or duration.
+    """Pairs that share a bin of similarity, rank or duration.
 
     Attributes:
         place: the bin's number, which does not depend on the pairs.

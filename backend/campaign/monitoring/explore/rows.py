@@ -177,11 +177,11 @@ def video_seconds(db: Database) -> tuple[list[float], list[float]]:
     )
 
 
-def _seconds(db: Database, what: str, source: str) -> list[float]:
+def _seconds(db: Database, expression: str, source: str) -> list[float]:
     # As one text, because a million rows would each be an object. Without rows SQLite gives `[]` and PostgreSQL NULL.
     # Rounded to nanoseconds, so that 2.9999999999999996 s is 3 s in PostgreSQL too, as SQLite writes only 15 digits.
-    found = db.conn.execute(f"SELECT json_group_array(round({what}, 9)) FROM {source}").fetchone()[0]
-    return [float(seconds) for seconds in json.loads(found or "[]")]
+    text = db.conn.execute(f"SELECT json_group_array(round({expression}, 9)) FROM {source}").fetchone()[0]
+    return [float(seconds) for seconds in json.loads(text or "[]")]
 
 
 def _where(part: PairPart, highest: int) -> tuple[str, dict[str, Any]]:

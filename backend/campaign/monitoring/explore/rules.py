@@ -25,7 +25,7 @@ CONFIRMED = "confirmed"
 
 
 def funnel(counts: Iterable[tuple[str, int, int]]) -> Funnel:
-    """Return the funnel of a campaign.
+    """Return how many pairs reached each stage of judging.
 
     Args:
         counts: (verdict or `CONFIRMED`, how many people were asked, pairs); several rows may be of one kind.
@@ -85,19 +85,19 @@ def bins(along: Along, counts: Iterable[tuple[int, int | None, int]], highest: i
         counts: (bin, relevance or None, pairs).
         highest: the highest relevance.
     """
-    found: defaultdict[int, Counter[int | None]] = defaultdict(Counter)
+    counts_by_place: defaultdict[int, Counter[int | None]] = defaultdict(Counter)
     for place, relevance, pairs in counts:
-        found[place][relevance] += pairs
-    if not found:
+        counts_by_place[place][relevance] += pairs
+    if not counts_by_place:
         return []
     return [
         RelevanceBin(
             place,
             *bounds(along, place),
-            tuple(found[place][value] for value in range(highest + 1)),
-            found[place][None],
+            tuple(counts_by_place[place][value] for value in range(highest + 1)),
+            counts_by_place[place][None],
         )
-        for place in range(min(found), max(found) + 1)
+        for place in range(min(counts_by_place), max(counts_by_place) + 1)
     ]
 
 
@@ -121,22 +121,22 @@ def by_show(videos: Iterable[VideoCoverage]) -> list[ShowCoverage]:
     for video in videos:
         members[video.show].append(video)
 
-    def total(found: list[VideoCoverage], what: str) -> int:
-        return sum(getattr(video, what) for video in found)
+    def total(members_of_show: list[VideoCoverage], field: str) -> int:
+        return sum(getattr(video, field) for video in members_of_show)
 
     shows = [
         ShowCoverage(
             show=show,
-            videos=len(found),
-            covered=sum(video.pairs > 0 for video in found),
-            moments=total(found, "moments"),
-            judged_moments=total(found, "judged_moments"),
-            pairs=total(found, "pairs"),
-            decided=(decided := total(found, "decided")),
-            relevant=total(found, "relevant"),
-            mean=total(found, "relevance_sum") / decided if decided else None,
+            videos=len(members_of_show),
+            covered=sum(video.pairs > 0 for video in members_of_show),
+            moments=total(members_of_show, "moments"),
+            judged_moments=total(members_of_show, "judged_moments"),
+            pairs=total(members_of_show, "pairs"),
+            decided=(decided := total(members_of_show, "decided")),
+            relevant=total(members_of_show, "relevant"),
+            mean=total(members_of_show, "relevance_sum") / decided if decided else None,
         )
-        for show, found in members.items()
+        for show, members_of_show in members.items()
     ]
     return sorted(shows, key=lambda show: (-show.pairs, show.show or ""))
 
@@ -149,7 +149,7 @@ def table(
     | Sequence[SourceStanding],
 ) -> list[dict[str, Any]]:
     """Return rows of the page as rows of a CSV file: values by column."""
-    return [_row(one) for one in found]
+    return [_row(item) for item in found]
 
 
 def lasting_table(found: Lasting) -> list[dict[str, Any]]:
@@ -157,19 +157,19 @@ def lasting_table(found: Lasting) -> list[dict[str, Any]]:
     return [dict(zip(("from_s", "below_s", "in_corpus", "handed_out"), bar, strict=True)) for bar in found.bars]
 
 
-def _row(one: RelevanceBin | FoundPair | VideoCoverage | AgreedQuery | SourceStanding) -> dict[str, Any]:
-    if isinstance(one, RelevanceBin):
-        counts = {f"relevance_{value}": pairs for value, pairs in enumerate(one.counts)}
-        beyond = None if one.high == math.inf else one.high
-        ends = {"from": one.low, "below": beyond}
-        return {**ends, "mean": one.mean, "with_relevance": one.decided, "without": one.without, **counts}
-    if isinstance(one, AgreedQuery):
-        found = asdict(one.agreement)
-        settled = found.pop("settled")
-        return {"query_id": one.query_id, "query": found.pop("name"), **found, "settled_by_two": settled["by_two"]}
-    if isinstance(one, SourceStanding):
-        standing = asdict(one)
-        return {**standing.pop("source"), **standing, "mean": one.mean}
-    if isinstance(one, VideoCoverage):
-        return {**asdict(one), "mean": one.mean}
-    return asdict(one)
+def _row(item: RelevanceBin | FoundPair | VideoCoverage | AgreedQuery | SourceStanding) -> dict[str, Any]:
+    if isinstance(item, RelevanceBin):
+        counts = {f"relevance_{value}": pairs for value, pairs in enumerate(item.counts)}
+        beyond = None if item.high == math.inf else item.high
+        ends = {"from": item.low, "below": beyond}
+        return {**ends, "mean": item.mean, "with_relevance": item.decided, "without": item.without, **counts}
+    if isinstance(item, AgreedQuery):
+        columns = asdict(item.agreement)
+        settled = columns.pop("settled")
+        return {"query_id": item.query_id, "query": columns.pop("name"), **columns, "settled_by_two": settled["by_two"]}
+    if isinstance(item, SourceStanding):
+        standing = asdict(item)
+        return {**standing.pop("source"), **standing, "mean": item.mean}
+    if isinstance(item, VideoCoverage):
+        return {**asdict(item), "mean": item.mean}
+    return asdict(item)

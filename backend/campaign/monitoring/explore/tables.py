@@ -89,10 +89,10 @@ def same_words(project: Project, by: Lead | Operator) -> tuple[tuple[int, ...], 
 @in_charge
 def agreed_queries(project: Project, by: Lead | Operator) -> list[AgreedQuery]:
     """Return the queries that have a pair with two grades or more, the one with the least agreement first."""
-    found = agreement_board(project, by, resamples=0).queries
+    queries = agreement_board(project, by, resamples=0).queries
     with reading(project.store) as db:
         ids = rows.judged_queries(db)
-    judged = [AgreedQuery(ids[one.name], one) for one in found if one.within is not None and one.name in ids]
+    judged = [AgreedQuery(ids[one.name], one) for one in queries if one.within is not None and one.name in ids]
     return sorted(judged, key=lambda one: (one.agreement.within, one.agreement.exact, one.query_id))
 
 

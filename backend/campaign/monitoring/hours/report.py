@@ -56,25 +56,25 @@ def hours(
     rate = pay.hourly_rate if rate is None else rate
     with reading(project.store) as db:
         everything = rules.paid(rules.bounded(rows.days(db)), rate, pay.rates)
-        wanted = demand(db)
+        work = demand(db)
         ahead = rules.outlook(
             everything,
-            wanted.needed,
-            further=wanted.further,
-            disputed=wanted.disputed,
-            stuck=sum(one.grades for one in wanted.stuck),
+            work.needed,
+            further=work.further,
+            disputed=work.disputed,
+            stuck=sum(stuck_pairs.grades for stuck_pairs in work.stuck),
         )
         simulated, imported = rows.left_out(db)
         known = {name_key(name) for name in rows.names(db)}
-    asked = [day for day in everything if (first or day.day) <= day.day <= (last or day.day)]
+    chosen = [day for day in everything if (first or day.day) <= day.day <= (last or day.day)]
     return HoursReport(
-        days=tuple(asked),
-        people=tuple(rules.by_person(asked)),
+        days=tuple(chosen),
+        people=tuple(rules.by_person(chosen)),
         rate=rate,
         currency=currency or pay.currency,
         own_rates=tuple(sorted(pay.rates.items())),
-        hours=sum(day.hours for day in asked),
-        pay=rules.total(asked),
+        hours=sum(day.hours for day in chosen),
+        pay=rules.total(chosen),
         outlook=ahead,
         simulated=simulated,
         imported=imported,
@@ -99,14 +99,14 @@ def expected_work(
     """
     with reading(project.store) as db:
         counts = queries.split_counts(db)
-        asked = counts[Split.VAL.value] + counts[Split.TEST.value]
+        judged = counts[Split.VAL.value] + counts[Split.TEST.value]
         _, moments, _ = corpus.counts(db)
         batch = batch_size if pooled else min(batch_size, moments)
-        pairs = asked * batch + min(probe, asked) * max(min(PROBE_TOP + PROBE_OTHERS, moments) - batch, 0)
+        pairs = judged * batch + min(probe, judged) * max(min(PROBE_TOP + PROBE_OTHERS, moments) - batch, 0)
         grades = pairs * project_rows.campaign(db).seats
         measured = rules.outlook(rules.bounded(rows.days(db)), grades).seconds
         seconds = rows.mean_moment_s(db) if measured is None else measured
-    return Expected(asked, pairs, grades, seconds, measured is not None)
+    return Expected(judged, pairs, grades, seconds, measured is not None)
 
 
 def payroll_csv(days: Sequence[WorkDay], currency: str) -> str:

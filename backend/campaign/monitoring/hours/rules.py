@@ -145,11 +145,11 @@ CERTAIN = said("no work is left")
 
 def bounded(days: Sequence[WorkDay]) -> list[WorkDay]:
     """Return the days, each limited to 24 hours of work."""
-    found = []
+    bounded_days = []
     for day in days:
         judging, exam, gold, describing = within_a_day(day.judging_ms, day.exam_ms, day.gold_ms, day.describing_ms)
-        found.append(replace(day, judging_ms=judging, exam_ms=exam, gold_ms=gold, describing_ms=describing))
-    return found
+        bounded_days.append(replace(day, judging_ms=judging, exam_ms=exam, gold_ms=gold, describing_ms=describing))
+    return bounded_days
 
 
 def pay(active_ms: int, rate: float) -> Decimal:
@@ -163,12 +163,12 @@ def pay(active_ms: int, rate: float) -> Decimal:
 
 def paid(days: Sequence[WorkDay], rate: float | None, own: Mapping[str, float]) -> list[WorkDay]:
     """Return the days with their pay. A person's own rate takes precedence; names that look alike are one person."""
-    rates = {name_key(name): one for name, one in own.items()}
-    found = []
+    rates = {name_key(name): own_rate for name, own_rate in own.items()}
+    paid_days = []
     for day in days:
         theirs = rates.get(name_key(day.name), rate)
-        found.append(day if theirs is None else replace(day, pay=pay(day.active_ms, theirs)))
-    return found
+        paid_days.append(day if theirs is None else replace(day, pay=pay(day.active_ms, theirs)))
+    return paid_days
 
 
 def total(days: Sequence[WorkDay]) -> Decimal | None:
@@ -178,10 +178,10 @@ def total(days: Sequence[WorkDay]) -> Decimal | None:
 
 
 def by_person(days: Sequence[WorkDay]) -> list[PersonHours]:
-    """Return the sums of every person, by name."""
-    found: defaultdict[str, list[WorkDay]] = defaultdict(list)
+    """Return each person's totals over the days, by name."""
+    by_name: defaultdict[str, list[WorkDay]] = defaultdict(list)
     for day in days:
-        found[day.name].append(day)
+        by_name[day.name].append(day)
     return [
         PersonHours(
             name,
@@ -191,7 +191,7 @@ def by_person(days: Sequence[WorkDay]) -> list[PersonHours]:
             an_hour=_an_hour(theirs),
             pay=total(theirs),
         )
-        for name, theirs in sorted(found.items(), key=lambda one: one[0].casefold())
+        for name, theirs in sorted(by_name.items(), key=lambda one: one[0].casefold())
     ]
 
 
@@ -202,14 +202,14 @@ def outlook(
 
     With t the working time and n the judgements of each working day of a person, a judgement takes R = sum t / sum n.
     Such days differ more than judgements do (people are fast or slow, queries easy or hard), so they are the unit of
-    the interval, and the days still to come differ as those before did:
+    the interval. The days still to come are assumed to differ as much as those so far. The interval is
 
         R * N  +-  1.96 * N * s * sqrt(1 + sum n / N) / sum n,    s^2 = D / (D - 1) * sum (t - R n)^2
 
     for N judgements to come and D days so far.
 
-    Source: W. G. Cochran, "Sampling Techniques" (1977), chapter 6 (ratio estimators); the second term below the root
-    is the spread of what is to come.
+    Source: W. G. Cochran, "Sampling Techniques" (1977), chapter 6 (ratio estimators); the second term below the root is
+    the spread of what is to come.
 
     Args:
         days: every working day of every person so far.

@@ -54,22 +54,21 @@ def progress(project: Project, by: Lead | Operator, *, now: float) -> WorkProgre
     A day begins at the server's midnight, as on the annotators' desks.
 
     The pace is that of the last seven days. While people began less than seven days ago, it is that of the days since
-    (at
-    least one).
+    (at least one).
     """
     week_ago = now - WEEK_DAYS * DAY_S
     with reading(project.store) as db:
-        found = {day.day: day for day in rows.days(db, midnight(now, days_ago=DAYS - 1))}
+        by_day = {day.day: day for day in rows.days(db, midnight(now, days_ago=DAYS - 1))}
         people = rows.paces(db, midnight=midnight(now), week_ago=week_ago)
-        began = min((one.began for one in people if one.began is not None), default=now)
+        began = min((pace.began for pace in people if pace.began is not None), default=now)
         span_days = min(max((now - began) / DAY_S, 1.0), WEEK_DAYS)
         return WorkProgress(
             ahead=ahead(db, people, span_days=span_days),
             held=rows.held(db, now),
-            days=tuple(found.get(name, DayCount(name, 0, 0)) for name in last_days(now, DAYS)),
-            people=tuple(one.pace for one in people if one.may_work),
+            days=tuple(by_day.get(name, DayCount(name, 0, 0)) for name in last_days(now, DAYS)),
+            people=tuple(pace.pace for pace in people if pace.may_work),
             imported=rows.imported(db),
-            a_day=sum(one.pace.week for one in people) / span_days,
+            a_day=sum(pace.pace.week for pace in people) / span_days,
         )
 
 
@@ -91,8 +90,8 @@ def query_stuck(project: Project, by: Lead | Operator, query_id: QueryId) -> Que
     for rank, kind in pairs:
         if rules.lacks(kind, workers) > 0:
             ranks[rules.places_of(kind)].append(rank)
-    found = rules.stuck(Counter(kind for _, kind in pairs), workers)
-    return QueryStuck(tuple((one, tuple(ranks[one.places])) for one in found), blocked, set_aside)
+    groups = rules.stuck(Counter(kind for _, kind in pairs), workers)
+    return QueryStuck(tuple((group, tuple(ranks[group.places])) for group in groups), blocked, set_aside)
 
 
 @in_charge
@@ -166,12 +165,12 @@ def cut_queued_clips(
     jobs: list[ClipJob] = []
     without_file: dict[str, None] = {}
     with reading(project.store) as db:
-        for one in rows.moments(db, next_batches=next_batches, everything=everything):
-            if one.path is None or one.sha256 is None:
-                without_file[one.video] = None
+        for moment in rows.moments(db, next_batches=next_batches, everything=everything):
+            if moment.path is None or moment.sha256 is None:
+                without_file[moment.video] = None
                 continue
-            source = source_at(place_in(project.folder, one.path), one.fps or USUAL_FPS)
-            jobs.append(clip_job(project.clips, source, one.start_s, one.end_s, one.sha256))
+            source = source_at(place_in(project.folder, moment.path), moment.fps or USUAL_FPS)
+            jobs.append(clip_job(project.clips, source, moment.start_s, moment.end_s, moment.sha256))
     return ClipsReport(cut_ahead(jobs, where, progress=progress), tuple(without_file))
 
 
@@ -204,8 +203,8 @@ def cut_clips_as_job(
         )
         return clips_outcome(reports[0])
 
-    asked = {NEXT_BATCHES: "yes" if next_batches else "", EVERYTHING: "yes" if everything else ""}
-    key = begin_job(project, by, JobKind.CLIPS, "", CUTTING_CLIPS, asked, now=now)
+    options = {NEXT_BATCHES: "yes" if next_batches else "", EVERYTHING: "yes" if everything else ""}
+    key = begin_job(project, by, JobKind.CLIPS, "", CUTTING_CLIPS, options, now=now)
     if key is None:
         raise ProjectError(said("clips are already being cut: leads see how far it is on the page Progress"))
     with running(project, key):
@@ -217,12 +216,12 @@ def cut_clips_as_job(
 def clips_outcome(report: ClipsReport) -> JobOutcome:
     """Return the outcome of cutting clips, in words."""
     clips = report.clips
-    there = clips.there + clips.shared
+    existing = clips.there + clips.shared
     sentences = [
         said(
             "{n:,} clips: {there:,} existed, {cut:,} were cut, {failed:,} failed.",
-            n=there + clips.cut + clips.left + len(clips.failed),
-            there=there,
+            n=existing + clips.cut + clips.left + len(clips.failed),
+            there=existing,
             cut=clips.cut,
             failed=len(clips.failed),
         )
@@ -298,14 +297,14 @@ def demand(db: Database, known: Sequence[rows.Pace] = (), *, span_days: float = 
 
 def ahead(db: Database, known: Sequence[rows.Pace], *, span_days: float) -> Ahead:
     """Return the work that is still to come, the stuck part of it, and when the rest may be done."""
-    found = demand(db, known, span_days=span_days)
+    work = demand(db, known, span_days=span_days)
     blocked, set_aside = rows.kept_back(db)
     return Ahead(
-        needed=found.needed,
-        further=found.further,
-        disputed=found.disputed,
-        stuck=found.stuck,
-        forecast=rules.forecast(found.kinds, found.workers, found.disputed),
+        needed=work.needed,
+        further=work.further,
+        disputed=work.disputed,
+        stuck=work.stuck,
+        forecast=rules.forecast(work.kinds, work.workers, work.disputed),
         blocked=blocked,
         set_aside=set_aside,
     )
@@ -316,35 +315,41 @@ def workers_of(db: Database, known: Sequence[rows.Pace] = (), *, span_days: floa
 
     Simulated annotators and workers of an earlier campaign are left out.
     """
-    held, given = exams.held(db), assignments.all_standing(db)
-    found = []
+    exam, all_assignments = exams.held(db), assignments.all_standing(db)
+    workers = []
     for pace in known or rows.everybody(db):
         if pace.simulated or pace.elsewhere:
             continue
         me = pace.annotator_id
-        mine = given.get(me)
-        room = None if mine is None or mine.in_all is None else max(mine.in_all - seats.graded(db, me), 0)
+        assignment = all_assignments.get(me)
+        room = (
+            None
+            if assignment is None or assignment.in_all is None
+            else max(assignment.in_all - seats.graded(db, me), 0)
+        )
         a_day = pace.pace.week / span_days
         barred: Barred | None
         if pace.suspended:
             barred = Barred.SUSPENDED
         elif pace.paused:
             barred = Barred.PAUSED
-        elif held is not None and (before := _before_exam(db, held, Person(me, pace.pace.name, Role.ANNOTATOR))):
+        elif exam is not None and (before := _before_exam(db, exam, Person(me, pace.pace.name, Role.ANNOTATOR))):
             barred = before
         else:
             barred = Barred.QUOTA if room == 0 else None
-        found.append(
+        workers.append(
             Worker(
                 me,
                 pace.pace.name,
                 barred,
-                a_day if mine is None or mine.a_day is None else min(a_day, mine.a_day),
+                a_day if assignment is None or assignment.a_day is None else min(a_day, assignment.a_day),
                 room,
-                frozenset(assignments.queries_of(db, mine)) if mine is not None and mine.narrows else None,
+                frozenset(assignments.queries_of(db, assignment))
+                if assignment is not None and assignment.narrows
+                else None,
             )
         )
-    return found
+    return workers
 
 
 def _before_exam(db: Database, held: Exam, person: Person) -> Barred | None:

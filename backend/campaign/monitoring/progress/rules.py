@@ -55,7 +55,8 @@ def able(kind: Wanting, workers: Iterable[Worker]) -> frozenset[AnnotatorId]:
 def able_later(kind: Wanting, workers: Iterable[Worker]) -> frozenset[AnnotatorId]:
     """Return the annotators who can grade pairs of a kind now, or once they have passed the exam ahead of them."""
     through = (
-        replace(one, barred=None) if one.barred is Barred.EXAM_AHEAD and one.room != 0 else one for one in workers
+        replace(worker, barred=None) if worker.barred is Barred.EXAM_AHEAD and worker.room != 0 else worker
+        for worker in workers
     )
     return able(kind, through)
 
@@ -73,7 +74,7 @@ def alike(assigned: Sequence[frozenset[QueryId]]) -> Callable[[QueryId], QueryId
     first: dict[tuple[bool, ...], QueryId] = {}
 
     def named(query: QueryId) -> QueryId:
-        return first.setdefault(tuple(query in one for one in assigned), query)
+        return first.setdefault(tuple(query in queries for queries in assigned), query)
 
     return named
 
@@ -117,11 +118,11 @@ def stuck(kinds: Kinds, workers: Sequence[Worker]) -> tuple[Stuck, ...]:
     )
 
 
-def _ways_out(found: Counter[tuple[Barred, str]]) -> tuple[tuple[Barred, tuple[str, ...], int], ...]:
+def _ways_out(by_reason: Counter[tuple[Barred, str]]) -> tuple[tuple[Barred, tuple[str, ...], int], ...]:
     """Return (reason, names, pairs) in the order of `Barred`. `pairs` is the largest number for one of the names."""
     ways = []
     for why in Barred:
-        names = {name: count for (reason, name), count in found.items() if reason is why}
+        names = {name: count for (reason, name), count in by_reason.items() if reason is why}
         if names:
             ways.append((why, tuple(sorted(names, key=str.casefold)), max(names.values())))
     return tuple(ways)
@@ -203,26 +204,28 @@ class _Sharing:
     def __init__(self, demand: Demand) -> None:
         kinds = [(sorted(who), count, floor(count * each)) for (who, each), count in demand.items() if who]
         self.wanted = sum(wanted for *_, wanted in kinds)
-        self._people = sorted({one for who, *_ in kinds for one in who})
-        node = {one: 1 + len(kinds) + nth for nth, one in enumerate(self._people)}
+        self._people = sorted({person for who, *_ in kinds for person in who})
+        node = {person: 1 + len(kinds) + nth for nth, person in enumerate(self._people)}
         self._sink = 1 + len(kinds) + len(node)
         self._edges = [
             *((0, 1 + nth, wanted) for nth, (_, _, wanted) in enumerate(kinds)),
             # Nobody grades a pair twice.
-            *((1 + nth, node[one], count) for nth, (who, count, _) in enumerate(kinds) for one in who),
-            *((node[one], self._sink, 0) for one in self._people),
+            *((1 + nth, node[person], count) for nth, (who, count, _) in enumerate(kinds) for person in who),
+            *((node[person], self._sink, 0) for person in self._people),
         ]
 
     def given(self, most: Mapping[AnnotatorId, float]) -> int:
         """Return how many of the grades can be given if nobody gives more than `most`."""
-        if all(most[one] == inf for one in self._people):
+        if all(most[person] == inf for person in self._people):
             return self.wanted
         # Imported here, because only forecasts need it.
         from scipy.sparse import csr_array
         from scipy.sparse.csgraph import maximum_flow
 
         begin, end, capacity = self._columns
-        capacity[len(capacity) - len(self._people) :] = [floor(min(most[one], self.wanted)) for one in self._people]
+        capacity[len(capacity) - len(self._people) :] = [
+            floor(min(most[person], self.wanted)) for person in self._people
+        ]
         graph = csr_array((capacity, (begin, end)), shape=(self._sink + 1, self._sink + 1))
         return int(maximum_flow(graph, 0, self._sink).flow_value)
 

@@ -117,20 +117,20 @@ def _graded(db: Database, given: Grades, pair_ids: Integers, earlier: Truths) ->
 
 
 def _origins(db: Database, given: Grades, pair_ids: Integers, earlier: Truths) -> Origins:
-    found = rows.queries(db)
-    query_ids = np.array([query_id for query_id, _, _ in found], dtype=np.int64)
-    split_of_query = np.array([_PARTS.index(split) for _, _, split in found], dtype=np.int64)
+    queries_found = rows.queries(db)
+    query_ids = np.array([query_id for query_id, _, _ in queries_found], dtype=np.int64)
+    split_of_query = np.array([_PARTS.index(split) for _, _, split in queries_found], dtype=np.int64)
     pairs, queries = rows.origins(db)
     place = _places(pair_ids, pairs)
-    kept = place >= 0
+    known = place >= 0
     query, split = np.full(len(pair_ids), -1), np.full(len(pair_ids), -1)
-    query[place[kept]] = _places(query_ids, np.abs(queries[kept]))
-    split[place[kept]] = np.where(queries[kept] < 0, _PARTS.index(rows.PROBE), split_of_query[query[place[kept]]])
+    query[place[known]] = _places(query_ids, np.abs(queries[known]))
+    split[place[known]] = np.where(queries[known] < 0, _PARTS.index(rows.PROBE), split_of_query[query[place[known]]])
     imported, simulated = rows.made_up(db)
     day, days = _days(given.at, given.timed & ~earlier[np.searchsorted(pair_ids, given.pair)])
     weeks = sorted({monday_of(name) for name in days})
     return Origins(
-        *(split, _PARTS, query, [text for _, text, _ in found], [one for _, _, one in found]),
+        *(split, _PARTS, query, [text for _, text, _ in queries_found], [one for _, _, one in queries_found]),
         *(day, days, np.array([weeks.index(monday_of(name)) for name in days], dtype=np.int64), weeks),
         *(imported, simulated),
     )
@@ -142,14 +142,14 @@ def _days(at: Floats, timed: Truths) -> tuple[Codes, Sequence[str]]:
     names = [day_of(quarter * _QUARTER_S) for quarter in quarters.tolist()]
     days = sorted(set(names))
     place = {name: number for number, name in enumerate(days)}
-    found = np.full(len(at), -1)
-    found[timed] = np.array([place[name] for name in names], dtype=np.int64)[of_row]
-    return found, days
+    codes = np.full(len(at), -1)
+    codes[timed] = np.array([place[name] for name in names], dtype=np.int64)[of_row]
+    return codes, days
 
 
-def _places(known: Integers, asked: Integers) -> Integers:
+def _places(known: Integers, ids: Integers) -> Integers:
     """Return the position of each of the ids `asked` in `known`, which ascends; -1 where it is missing."""
     if not len(known):
-        return np.full(len(asked), -1)
-    place = np.minimum(np.searchsorted(known, asked), len(known) - 1)
-    return np.where(known[place] == asked, place, -1)
+        return np.full(len(ids), -1)
+    place = np.minimum(np.searchsorted(known, ids), len(known) - 1)
+    return np.where(known[place] == ids, place, -1)

@@ -22,10 +22,10 @@ def other_relevances_csv(report: AggregatorReport) -> str:
     columns = ["pair_id", "query", "grades", "final", "by_lead", "mean", "median", "dawid_skene"]
     rows = (
         (
-            *(one.pair, one.query, " ".join(map(str, one.grades)), one.final, int(one.by_lead)),
-            *(one.mean, one.median, one.dawid_skene),
+            *(pair.pair, pair.query, " ".join(map(str, pair.grades)), pair.final, int(pair.by_lead)),
+            *(pair.mean, pair.median, pair.dawid_skene),
         )
-        for one in report.pairs
+        for pair in report.pairs
     )
     return csv_text(columns, rows, for_people=True)
 

@@ -148,7 +148,7 @@ def _spread(board: AgreementBoard, rows: Rows) -> BoardPicture:
             ],
         )
     )
-    over = [one.name for one in board.people if one.often]
+    over = [person.name for person in board.people if person.often]
     told = said(
         "Stacked bars. One grade more than {limit:.0%} of the time: {people}.",
         limit=board.most_used_limit,
@@ -165,7 +165,7 @@ def _couples(board: AgreementBoard, rows: Rows) -> BoardPicture:
     for row in rows:
         if row["kappa_quadratic"] is not None:
             both += [row, {**row, "first": row["second"], "second": row["first"]}]
-    names = [one.name for one in board.people]
+    names = [person.name for person in board.people]
     base = _chart(both).encode(
         x=alt.X(
             "second:N",
@@ -252,9 +252,9 @@ def _over_time(what: str) -> Callable[[AgreementBoard, Rows], BoardPicture]:
 
 
 def _person_weeks(board: AgreementBoard, rows: Rows) -> BoardPicture:
-    kept = [row for row in rows if row["bias"] is not None]
+    known = [row for row in rows if row["bias"] is not None]
     chart = (
-        _chart(kept)
+        _chart(known)
         .mark_rect(cornerRadius=2)
         .encode(
             x=alt.X("week:O", title="week", axis=alt.Axis(grid=False, labelAngle=0, labelOverlap="greedy")),
@@ -272,7 +272,7 @@ def _person_weeks(board: AgreementBoard, rows: Rows) -> BoardPicture:
             ],
         )
     )
-    people = {row["annotator"] for row in kept}
+    people = {row["annotator"] for row in known}
     told = said("Matrix of the bias of {people} annotators by week.", people=len(people))
     caption = said("Bias of each annotator by week (blue: stricter than the others, orange: more generous).")
     return BoardPicture(said("Bias by week"), caption, told, _sized(chart, _WIDTH, _height(people, _LEGEND_PX)))

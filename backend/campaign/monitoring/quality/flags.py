@@ -97,9 +97,9 @@ def dismiss_flags(
 def behind_flag(project: Project, by: Lead | Operator, annotator_id: AnnotatorId, kind: FlagKind) -> BehindFlag:
     """Return one figure of an annotator over time, and the pairs that speak for the flag, the strongest first."""
     with reading(project.store) as db:
-        found, known = rules.behind(_work(db).of(annotator_id), kind), set(rows.clips(db)[0].tolist())
-    shown = tuple(pair for pair in found.pairs if pair in known)
-    return replace(found, pairs=shown, by_number=len(found.pairs) - len(shown))
+        evidence, known = rules.behind(_work(db).of(annotator_id), kind), set(rows.clips(db)[0].tolist())
+    pairs = tuple(pair for pair in evidence.pairs if pair in known)
+    return replace(evidence, pairs=pairs, by_number=len(evidence.pairs) - len(pairs))
 
 
 @in_charge
@@ -165,29 +165,29 @@ def my_work(project: Project, annotator: Annotator, *, now: float) -> MyWork:
     )
 
 
-def _days(given: Iterable[Given]) -> dict[str, int]:
+def _days(grades: Iterable[Given]) -> dict[str, int]:
     """Return the active milliseconds of every local day with any, at most one day's worth each."""
-    found: defaultdict[str, int] = defaultdict(int)
-    for one in given:
-        if one.active_ms:
-            found[day_of(one.at)] += one.active_ms
-    return {day: within_a_day(time_ms)[0] for day, time_ms in found.items()}
+    sums_ms: defaultdict[str, int] = defaultdict(int)
+    for grade in grades:
+        if grade.active_ms:
+            sums_ms[day_of(grade.at)] += grade.active_ms
+    return {day: within_a_day(time_ms)[0] for day, time_ms in sums_ms.items()}
 
 
-def _months(given: Iterable[Given]) -> tuple[tuple[str, float], ...]:
+def _months(grades: Iterable[Given]) -> tuple[tuple[str, float], ...]:
     """Return (first day, active seconds) of every month of the server's calendar with any, the newest first."""
-    found: defaultdict[str, int] = defaultdict(int)
-    for day, time_ms in _days(given).items():
-        found[f"{day[:7]}-01"] += time_ms
-    return tuple((month, found[month] / 1000) for month in sorted(found, reverse=True))
+    sums_ms: defaultdict[str, int] = defaultdict(int)
+    for day, time_ms in _days(grades).items():
+        sums_ms[f"{day[:7]}-01"] += time_ms
+    return tuple((month, sums_ms[month] / 1000) for month in sorted(sums_ms, reverse=True))
 
 
 def _agreement(settled: Sequence[Given], tolerance: int) -> MyAgreement:
-    apart = [abs(one.grade - one.relevance) for one in settled if one.relevance is not None]
+    apart = [abs(grade.grade - grade.relevance) for grade in settled if grade.relevance is not None]
     return MyAgreement(
         pairs=len(settled),
         equal=apart.count(0) / len(apart),
         tolerance=tolerance,
         within=sum(steps <= tolerance for steps in apart) / len(apart),
-        difference=fmean(one.grade - one.agreed for one in settled if one.agreed is not None),
+        difference=fmean(grade.grade - grade.agreed for grade in settled if grade.agreed is not None),
     )

@@ -14,8 +14,7 @@ class Figure:
     """One figure of the agreement board.
 
     `value` is None where it is undefined; then `reason` says why. `n` is the number of things that it rests on, and
-    `of`
-    names them. `low` and `high` are its 95 % bootstrap interval; None where none was asked for or there is none.
+    `of` names them. `low` and `high` are its 95 % bootstrap interval; None where none was asked for or there is none.
     """
 
     value: float | None
@@ -28,7 +27,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class MyAgreement:
-    """How an annotator's grades compare with the relevance of pairs settled for good. It never describes a single pair."""
+    """How an annotator's grades compare with the relevance of many pairs settled for good."""
 
     pairs: int
     equal: float
@@ -38,7 +37,10 @@ class MyAgreement:
     within: float
     """Share of grades that differ from the relevance by at most the tolerance."""
     difference: float
-    """Mean of grade minus agreed value (unrounded consensus mean, or a lead's relevance). Above 0: more generous."""
+    """Mean of grade minus agreed value, which is a consensus's unrounded mean or a lead's relevance.
+
+    Above 0 means more generous.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +231,7 @@ class BehindFlag:
 
 @dataclass(frozen=True, slots=True)
 class Verdicts:
-    """How many pairs of a part of the campaign have which verdict. The other counts add up to `pairs`."""
+    """Counts of pairs of one part of the campaign, by verdict. The other counts add up to `pairs`."""
 
     part: str
     pairs: int
@@ -308,8 +310,7 @@ class BoardPart:
     """The pairs that a board covers: all, or those of a split, of a query (its text), of a period.
 
     A pair belongs to the day (`2026-03-14`) of its first grade. `first` and `last` are days and both are included.
-    Grades
-    of earlier campaigns have no day.
+    Grades of earlier campaigns have no day.
     """
 
     split: str = ""
@@ -327,10 +328,8 @@ class AgreementBoard:
     """The agreement of annotators, over all grades that count, at one instant.
 
     `summary` is what `reelrank consensus --json` prints for the same grades. `figures` has the statistics of `summary`
-    and
-    more, by the same keys, each with its base and interval. Intervals are bootstrapped with this many `resamples`; with
-    0
-    there are none.
+    and more, by the same keys, each with its base and interval. Intervals are bootstrapped with this many `resamples`;
+    with 0 there are none.
     """
 
     part: BoardPart

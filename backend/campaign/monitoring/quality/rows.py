@@ -138,12 +138,12 @@ def dismissals(db: Database) -> dict[tuple[int, FlagKind], FlagDismissal]:
         "WHERE e.kind = ? ORDER BY e.event_id",
         [FLAG_DISMISSED.kind],
     )
-    found = {}
+    newest = {}
     for subject, text, at, by in rows:
         payload = msgspec.json.decode(text)
         who = int(subject.removeprefix("annotator:"))
-        found[who, FlagKind(payload["flag"])] = FlagDismissal(at, by, payload["reason"])
-    return found
+        newest[who, FlagKind(payload["flag"])] = FlagDismissal(at, by, payload["reason"])
+    return newest
 
 
 def annotators(db: Database) -> list[tuple[AnnotatorId, str]]:

@@ -81,14 +81,14 @@ def _within(path: Path, folders: Iterable[Path]) -> bool:
 def _places(project: Project) -> dict[str, Path]:
     with reading(project.store) as db:
         facts = corpus.all_facts(db)
-    places = {name: place_of_video(project.source(one)) for name, one in facts.items()}
+    places = {name: place_of_video(project.source(fact)) for name, fact in facts.items()}
     return {name: place for name, place in places.items() if isinstance(place, Path)}
 
 
 def _video_folders(project: Project) -> list[Path]:
     """Return the folders of the videos, without those inside another of them."""
     parents = {Path(os.path.realpath(place.parent)) for place in _places(project).values()}
-    return sorted(one for one in parents if not _within(one, parents - {one}))
+    return sorted(folder for folder in parents if not _within(folder, parents - {folder}))
 
 
 def _proven(project: Project, path: Path) -> Iterator[Path]:

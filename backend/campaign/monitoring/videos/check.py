@@ -119,7 +119,7 @@ def find_moved(project: Project) -> None:
     found = _find(project, None, USUAL_FPS, False, None, None)
     with writing(project.store) as db:
         corpus.set_video_facts(db, {name: found.well[name] for name, _ in found.moved})
-        _free(db)
+        _free_clips(db)
 
 
 def settle(db: Database, *, now: float) -> int:
@@ -131,10 +131,10 @@ def settle(db: Database, *, now: float) -> int:
         pair_status.add_fault(db, moment_id, message, at=now, found_by=pair_status.BY_FILE)
         seats.release_broken(db, moment_id)
         candidates_rows.refresh_agenda_of_moment(db, moment_id)
-    return _free(db)
+    return _free_clips(db)
 
 
-def _free(db: Database) -> int:
+def _free_clips(db: Database) -> int:
     freed = rows.to_free(db)
     for moment_id in freed:
         pair_status.remove_fault(db, moment_id)
@@ -180,20 +180,22 @@ def _find(
         # are trusted only if the content is known too.
         if name not in contents:
             path = _by_name(name, folders() if folder else proven())
-        elif name in places and _there(project, places[name]):
+        elif name in places and _is_measurable(project, places[name]):
             path = places[name]
         else:
             path = _by_name(name, folders())
         if path is not None:
             lying[name] = source_at(path, contents[name].fps if name in contents else fps)
     measured = measure(project, lying, decode=decode, where=where, progress=progress)
-    other = {name for name, one in measured.facts.items() if name in contents and contents[name].sha256 != one.sha256}
-    well = {name: one for name, one in measured.facts.items() if name not in other}
+    changed_names = {
+        name for name, one in measured.facts.items() if name in contents and contents[name].sha256 != one.sha256
+    }
+    well = {name: one for name, one in measured.facts.items() if name not in changed_names}
     lost = {name: content for name, content in contents.items() if name not in well}
     candidates = sorted({path for one in folders() for path in one.videos}) if lost else []
     again = found_again(lost, candidates, {place_of_video(lying[name]) for name in well})
     well |= measure(project, again, decode=decode, where=where).facts
-    changed = {name: measured.facts[name] for name in sorted(other - well.keys())}
+    changed = {name: measured.facts[name] for name in sorted(changed_names - well.keys())}
     troubles = [
         VideoTrouble(name, Trouble.UNREADABLE, why) for name, why in measured.unreadable.items() if name not in well
     ]
@@ -209,7 +211,7 @@ def _find(
     return _Found(well, changed, troubles, tuple(moved), measured.decoded)
 
 
-def _there(project: Project, place: Place) -> bool:
+def _is_measurable(project: Project, place: Place) -> bool:
     """Return whether to measure the video at a place: an address always, but no link that leads out of the project."""
     if isinstance(place, Address):
         return True
@@ -219,7 +221,9 @@ def _there(project: Project, place: Place) -> bool:
 def _roots(videos: Iterable[Place]) -> list[Path]:
     """Return the folders of the videos, without those inside another of them."""
     parents = sorted({path.parent.resolve() for path in videos if isinstance(path, Path) and path.parent.is_dir()})
-    return [one for one in parents if not any(one != other and one.is_relative_to(other) for other in parents)]
+    return [
+        folder for folder in parents if not any(folder != other and folder.is_relative_to(other) for other in parents)
+    ]
 
 
 def _by_name(name: str, folders: Iterable[VideoFolder]) -> Path | None:

@@ -13,8 +13,7 @@ class VideoState:
     """One video of the project. `path` is None while its file is not known.
 
     `message` describes its trouble in words. For a video with a trouble, `waiting` counts the pairs that still want
-    grades,
-    and `judged` those that somebody graded.
+    grades, and `judged` those that somebody graded.
     """
 
     video: str

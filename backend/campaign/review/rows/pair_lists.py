@@ -54,21 +54,21 @@ _FOUND = "(q.text LIKE :text ESCAPE '!' OR v.name LIKE :text ESCAPE '!')"
 
 def counts(db: Database) -> dict[ReviewList, int]:
     """Return how many pairs each list has; for the notes, how many notes wait for a reply."""
-    found: dict[ReviewList, int] = {
+    sizes: dict[ReviewList, int] = {
         name: _count(db, name, "") for name in ReviewList if name not in (ReviewList.NOTES, ReviewList.TO_DECIDE)
     }
     waiting: int = db.conn.execute(
         "SELECT count(*) FROM standing_note n WHERE NOT EXISTS "
         "(SELECT 1 FROM note_reply r WHERE r.judgement_id = n.judgement_id)"
     ).fetchone()[0]
-    to_decide = found[ReviewList.DISCARDED] + found[ReviewList.ESCALATED]
-    return {name: {ReviewList.NOTES: waiting, ReviewList.TO_DECIDE: to_decide, **found}[name] for name in ReviewList}
+    to_decide = sizes[ReviewList.DISCARDED] + sizes[ReviewList.ESCALATED]
+    return {name: {ReviewList.NOTES: waiting, ReviewList.TO_DECIDE: to_decide, **sizes}[name] for name in ReviewList}
 
 
-def page(db: Database, which: ReviewList, search: str, *, start: int, size: int) -> ReviewPage:
+def page(db: Database, review_list: ReviewList, search: str, *, start: int, size: int) -> ReviewPage:
     """Return up to `size` pairs of a list, from `start` on, whose query or video contains the searched words."""
-    where, order = _LISTS[which]
-    note = _NOTE if which is ReviewList.NOTES else "''"
+    where, order = _LISTS[review_list]
+    note = _NOTE if review_list is ReviewList.NOTES else "''"
     rows = db.conn.execute(
         "SELECT p.pair_id, p.pair_key, p.query_id, q.text, v.name, m.start_s, m.end_s, coalesce(c.verdict, 'open'), "
         f"c.relevance, p.pair_id IN (SELECT pair_id FROM re_opened), coalesce(f.reason, ''), {note} "
@@ -83,7 +83,7 @@ def page(db: Database, which: ReviewList, search: str, *, start: int, size: int)
         )
         for r in rows
     )
-    return ReviewPage(cases, start, _count(db, which, search))
+    return ReviewPage(cases, start, _count(db, review_list, search))
 
 
 def reasons(db: Database, limit: int) -> list[str]:
@@ -113,9 +113,9 @@ def shown_as_right(db: Database, pair_id: PairId) -> str:
     return _SHOWN_AS_RIGHT[row[0]]
 
 
-def _count(db: Database, which: ReviewList, search: str) -> int:
-    found = _FROM.format(where=_LISTS[which][0], found=_FOUND if search else "TRUE")
-    count: int = db.conn.execute(f"SELECT count(*) {found}", {"text": containing(search)}).fetchone()[0]
+def _count(db: Database, review_list: ReviewList, search: str) -> int:
+    source = _FROM.format(where=_LISTS[review_list][0], found=_FOUND if search else "TRUE")
+    count: int = db.conn.execute(f"SELECT count(*) {source}", {"text": containing(search)}).fetchone()[0]
     return count
 
 

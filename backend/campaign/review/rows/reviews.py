@@ -198,48 +198,47 @@ def _pair_reviews(db: Database, where: str, values: dict[str, Any] | Sequence[An
 
 def _grades(db: Database, duration_s: Mapping[int, float]) -> dict[int, list[GivenGrade]]:
     """Return the current grades by pair, in seat order. `duration_s` maps each pair to the length of its clip."""
-    found: dict[int, list[GivenGrade]] = defaultdict(list)
+    grades: dict[int, list[GivenGrade]] = defaultdict(list)
     ids = list(duration_s)
     notes = _notes(db, ids)
-    for at in range(0, len(ids), _AT_ONCE):
-        wanted = ids[at : at + _AT_ONCE]
+    for start in range(0, len(ids), _AT_ONCE):
+        page = ids[start : start + _AT_ONCE]
         for r in db.conn.execute(
             f"SELECT s.pair_id, a.name, s.grade, s.seat_no, s.graded_at, {_ACTIVE_MS}, {_ELAPSED_MS}, s.annotator_id "
             "FROM standing s "
-            f"JOIN annotator a USING (annotator_id) WHERE s.pair_id IN ({', '.join('?' * len(wanted))}) "
+            f"JOIN annotator a USING (annotator_id) WHERE s.pair_id IN ({', '.join('?' * len(page))}) "
             "ORDER BY s.pair_id, s.seat_no",
-            wanted,
+            page,
         ):
             hasty = r[6] is not None and too_fast(min(r[5], r[6]), duration_s[r[0]])
             note = notes.get((r[0], r[7]))
             (active_ms,) = within_a_day(r[5])
-            found[r[0]].append(GivenGrade(r[1], r[2], (r[3] + 1) // 2, r[4], active_ms, hasty, note))
-    return found
+            grades[r[0]].append(GivenGrade(r[1], r[2], (r[3] + 1) // 2, r[4], active_ms, hasty, note))
+    return grades
 
 
 def _found_by(db: Database, ids: Sequence[int]) -> dict[int, dict[int, FoundBy]]:
     """Return the candidate sources of each pair, by source number. A source with several spans has its best rank.
 
     For more pairs than `_AT_ONCE` the answer is empty where only captions found candidates: then the pairs' own ranks
-    say
-    the same.
+    say the same.
     """
-    condition, values = _of(ids, "p.pair_id")
+    condition, values = _page_condition(ids, "p.pair_id")
     known = {r[0]: CandidateSource(SourceKind(r[1]), *r[2:]) for r in db.conn.execute(f"SELECT {_SOURCE} FROM source")}
     if not values and all(source.kind is SourceKind.CAPTIONS for source in known.values()):
         return {}
-    found: dict[int, dict[int, FoundBy]] = defaultdict(dict)
+    by_pair: dict[int, dict[int, FoundBy]] = defaultdict(dict)
     for pair_id, source_id, rank, score in db.conn.execute(
         "SELECT p.pair_id, source_id, f.rank, f.score FROM pair p "
         "JOIN candidate_source f USING (query_id, moment_id) JOIN source s USING (source_id) "
         f"WHERE {condition} ORDER BY p.pair_id, f.rank, s.part, s.name",
         values,
     ):
-        found[pair_id].setdefault(source_id, FoundBy(known[source_id], rank, score))
-    return found
+        by_pair[pair_id].setdefault(source_id, FoundBy(known[source_id], rank, score))
+    return by_pair
 
 
-def _of(ids: Sequence[int], column: str) -> tuple[str, Sequence[int]]:
+def _page_condition(ids: Sequence[int], column: str) -> tuple[str, Sequence[int]]:
     """Return a condition that keeps only these pairs, and its values; no condition for more pairs than `_AT_ONCE`."""
     if len(ids) > _AT_ONCE:
         return "TRUE", ()
@@ -248,7 +247,7 @@ def _of(ids: Sequence[int], column: str) -> tuple[str, Sequence[int]]:
 
 def _notes(db: Database, ids: Sequence[int]) -> dict[tuple[int, int], GivenNote]:
     """Return the current notes on these pairs, each with its newest reply, by (pair, annotator)."""
-    where, values = _of(ids, "n.pair_id")
+    where, values = _page_condition(ids, "n.pair_id")
     rows = db.conn.execute(
         "SELECT n.pair_id, n.annotator_id, n.judgement_id, n.text, r.reply_id, a.name, r.text, r.replied_at "
         "FROM standing_note n LEFT JOIN note_reply r ON r.reply_id = "
@@ -261,26 +260,26 @@ def _notes(db: Database, ids: Sequence[int]) -> dict[tuple[int, int], GivenNote]
 
 def _acts(db: Database, ids: Sequence[int]) -> dict[int, list[GivenAct]]:
     """Return all acts of leads about these pairs, by pair, the oldest first."""
-    found: dict[int, list[GivenAct]] = defaultdict(list)
-    where, values = _of(ids, "d.pair_id")
+    by_pair: dict[int, list[GivenAct]] = defaultdict(list)
+    where, values = _page_condition(ids, "d.pair_id")
     for r in db.conn.execute(
         "SELECT d.pair_id, coalesce(a.name, 'an earlier campaign'), d.kind, d.relevance, d.reason, d.at, d.stands "
         "FROM lead_act d LEFT JOIN annotator a ON a.annotator_id = d.lead_id "
         f"WHERE {where} ORDER BY d.pair_id, d.revision",
         values,
     ):
-        found[r[0]].append(GivenAct(r[1], ActKind(r[2]), r[3], r[4], r[5], bool(r[6])))
-    return found
+        by_pair[r[0]].append(GivenAct(r[1], ActKind(r[2]), r[3], r[4], r[5], bool(r[6])))
+    return by_pair
 
 
 def _skips(db: Database, ids: Sequence[int]) -> dict[int, list[GivenSkip]]:
     """Return the skips in force of these pairs, by pair, in the order of skipping."""
-    found: dict[int, list[GivenSkip]] = defaultdict(list)
-    where, values = _of(ids, "k.pair_id")
+    by_pair: dict[int, list[GivenSkip]] = defaultdict(list)
+    where, values = _page_condition(ids, "k.pair_id")
     for r in db.conn.execute(
         "SELECT k.pair_id, a.name, k.kind, k.reason, k.skipped_at FROM skip k JOIN annotator a USING (annotator_id) "
         f"WHERE k.lifted_at IS NULL AND {where} ORDER BY k.skip_id",
         values,
     ):
-        found[r[0]].append(GivenSkip(r[1], SkipKind(r[2]), r[3], r[4]))
-    return found
+        by_pair[r[0]].append(GivenSkip(r[1], SkipKind(r[2]), r[3], r[4]))
+    return by_pair

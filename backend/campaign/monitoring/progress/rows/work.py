@@ -43,20 +43,20 @@ def kinds(db: Database, alike: Callable[[QueryId], QueryId] | None = None) -> Co
     query = "p.query_id" if alike else "NULL"
     named = cache(alike) if alike else None
     made = cache(_kind)
-    found = Counter[Wanting]()
-    for told, query_id, count in db.conn.execute(
+    counts = Counter[Wanting]()
+    for facts, query_id, count in db.conn.execute(
         f"SELECT told, query_id, count(*) FROM (SELECT {_SEATS} AS told, {query} AS query_id {_WANTING}) "
         "GROUP BY told, query_id"
     ):
-        found[made(told, named and named(query_id))] += count
+        counts[made(facts, named and named(query_id))] += count
     # Pairs that were skipped or answered in an exam are few, and are counted one by one.
-    for told, query_id, skipped, known in db.conn.execute(
+    for facts, query_id, skipped, known in db.conn.execute(
         f"SELECT {_SEATS}, {query}, {_SKIPPED}, {_KNOWN} {_WANTING} AND p.pair_id IN "
         "(SELECT pair_id FROM skip WHERE lifted_at IS NULL UNION SELECT pair_id FROM known_pair)"
     ):
-        found[made(told, named and named(query_id))] -= 1
-        found[made(told, named and named(query_id), skipped or "", known or "")] += 1
-    return Counter({kind: count for kind, count in found.items() if kind.free and count})
+        counts[made(facts, named and named(query_id))] -= 1
+        counts[made(facts, named and named(query_id), skipped or "", known or "")] += 1
+    return Counter({kind: count for kind, count in counts.items() if kind.free and count})
 
 
 def of_query(db: Database, query_id: QueryId) -> list[tuple[int, Wanting]]:
@@ -65,8 +65,10 @@ def of_query(db: Database, query_id: QueryId) -> list[tuple[int, Wanting]]:
         f"SELECT p.rank, {_SEATS} AS told, {_SKIPPED}, {_KNOWN} {_WANTING} AND p.query_id = ? ORDER BY p.rank",
         [query_id],
     )
-    found = [(int(rank), _kind(told, query_id, skipped or "", known or "")) for rank, told, skipped, known in rows]
-    return [(rank, kind) for rank, kind in found if kind.free]
+    kinds_by_rank = [
+        (int(rank), _kind(told, query_id, skipped or "", known or "")) for rank, told, skipped, known in rows
+    ]
+    return [(rank, kind) for rank, kind in kinds_by_rank if kind.free]
 
 
 def of_pair(db: Database, pair: PairKey) -> Wanting | None:
@@ -130,8 +132,8 @@ def version(db: Database) -> tuple[int, ...]:
     return tuple(number or 0 for number in row)
 
 
-def _kind(told: str, query: QueryId | None, skipped: str = "", known: str = "") -> Wanting:
-    seats, judged, graded, disputed = told.split(":")
+def _kind(facts: str, query: QueryId | None, skipped: str = "", known: str = "") -> Wanting:
+    seats, judged, graded, disputed = facts.split(":")
     return Wanting(
         seats=int(seats),
         graded=_people(graded),
@@ -143,8 +145,8 @@ def _kind(told: str, query: QueryId | None, skipped: str = "", known: str = "") 
     )
 
 
-def _people(told: str) -> frozenset[AnnotatorId]:
-    return frozenset(AnnotatorId(int(one)) for one in told.split(",") if one)
+def _people(ids: str) -> frozenset[AnnotatorId]:
+    return frozenset(AnnotatorId(int(annotator_id)) for annotator_id in ids.split(",") if annotator_id)
 
 
 _BY_PEOPLE = "j.revision = 1 AND j.simulated = 0 AND j.imported = 0"
@@ -274,11 +276,11 @@ def moments(db: Database, *, next_batches: bool, everything: bool) -> Iterator[Q
         next_batches: also yield those of each query's next batch, which a lead may open.
         everything: also yield all candidates, and what was graded.
     """
-    wanted = _OPEN_PAIRS + (f"UNION ALL {_NEXT}" if next_batches or everything else "")
-    wanted += f"UNION ALL {_ALL}" if everything else ""
+    subquery = _OPEN_PAIRS + (f"UNION ALL {_NEXT}" if next_batches or everything else "")
+    subquery += f"UNION ALL {_ALL}" if everything else ""
     rows = db.conn.execute(
         "SELECT v.name, v.path, v.sha256, v.fps_num, v.fps_den, m.start_s, m.end_s "
-        f"FROM ({wanted}) AS w JOIN moment m USING (moment_id) JOIN video v USING (video_id) "
+        f"FROM ({subquery}) AS w JOIN moment m USING (moment_id) JOIN video v USING (video_id) "
         "WHERE NOT EXISTS (SELECT 1 FROM clip_fault f WHERE f.moment_id = w.moment_id) "
         "ORDER BY w.part, w.nearest, w.position, w.nth"
     )

@@ -34,8 +34,7 @@ class Errors:
 
     `posterior` has shape [pairs, grades]: the probability that each grade is the right one. `tables`, of shape [people,
     grades, grades], are the probabilities that a person gives a grade (last axis) where another is right. `likelihoods`
-    are
-    the mean log-likelihoods of a pair after each iteration.
+    are the mean log-likelihoods of a pair after each iteration.
     """
 
     posterior: Floats
@@ -56,7 +55,7 @@ def dawid_skene(grades: GradedPairs, *, progress: Steps | None = None) -> Errors
     begins = np.searchsorted(pair, np.arange(grades.pairs))
     counts = grades.counts().astype(np.float64)
     posterior = counts / counts.sum(axis=1, keepdims=True)
-    found: list[float] = []
+    likelihoods: list[float] = []
     for iteration in range(1, ITERATIONS + 1):
         tables = _tables(posterior, pair, annotator * size + grade, people, size)
         # Log-likelihoods of each right grade, shape [rows, grades], to be summed over the rows of a pair.
@@ -67,14 +66,14 @@ def dawid_skene(grades: GradedPairs, *, progress: Steps | None = None) -> Errors
         weights = np.exp(joint - top)
         total = weights.sum(axis=1, keepdims=True)
         posterior = weights / total
-        found.append(float((top + np.log(total)).mean()))
+        likelihoods.append(float((top + np.log(total)).mean()))
         if progress:
             progress(iteration, ITERATIONS)
-        if len(found) > 1 and found[-1] - found[-2] < TOLERANCE:
+        if len(likelihoods) > 1 and likelihoods[-1] - likelihoods[-2] < TOLERANCE:
             break
     if progress:
         progress(ITERATIONS, ITERATIONS)
-    return Errors(posterior, tables, tuple(found))
+    return Errors(posterior, tables, tuple(likelihoods))
 
 
 def _tables(posterior: Floats, pair: Codes, cell: Codes, people: int, size: int) -> Floats:
@@ -176,16 +175,16 @@ def report(
         queries: texts of the pairs' queries, where they are known.
         progress: as for `dawid_skene`.
     """
-    found = compare(grades, progress=progress)
+    compared = compare(grades, progress=progress)
     scale = np.arange(grades.highest + 1)
     columns = (
-        [tuple(np.repeat(scale, times).tolist()) for times in grades.counts()[found.differs]],
-        found.final[found.differs].tolist(),
-        (grades.decided[found.differs] >= 0).tolist(),
-        *(made[found.differs].tolist() for made in found.others.values()),
+        [tuple(np.repeat(scale, times).tolist()) for times in grades.counts()[compared.differs]],
+        compared.final[compared.differs].tolist(),
+        (grades.decided[compared.differs] >= 0).tolist(),
+        *(made[compared.differs].tolist() for made in compared.others.values()),
     )
     pairs = [
         OtherRelevance(names[place], queries[place] if queries else "", *cells)
-        for place, *cells in zip(found.differs.tolist(), *columns, strict=True)
+        for place, *cells in zip(compared.differs.tolist(), *columns, strict=True)
     ]
-    return AggregatorReport(found.counts, tuple(pairs))
+    return AggregatorReport(compared.counts, tuple(pairs))

@@ -104,10 +104,10 @@ def measure(
         most_used_limit=one_grade_limit(grades.highest),
         people=tuple(_people(grades, leaning, spread, resamples, seed)),
         couples=tuple(_couples(couples)),
-        days=tuple(_together(grades, kinds, day_of_pair, origins.days)),
-        weeks=tuple(_together(grades, kinds, week_of_pair, origins.weeks)),
+        days=tuple(_group_agreements(grades, kinds, day_of_pair, origins.days)),
+        weeks=tuple(_group_agreements(grades, kinds, week_of_pair, origins.weeks)),
         person_weeks=tuple(_person_weeks(grades, origins, leaning)),
-        queries=tuple(_together(grades, kinds, origins.query, origins.queries, origins.query_split)),
+        queries=tuple(_group_agreements(grades, kinds, origins.query, origins.queries, origins.query_split)),
     )
 
 
@@ -123,14 +123,14 @@ def _settled(kinds: Patterns, times: Codes, names: Sequence[str], may_go_on: boo
 
 def _lowest_highest(kinds: Patterns) -> tuple[tuple[int, ...], ...]:
     grades = kinds.counts.shape[1]
-    there = kinds.counts > 0
-    low, high = there.argmax(axis=1), grades - 1 - there[:, ::-1].argmax(axis=1)
-    kept = kinds.size >= 2
-    cells = np.bincount((low * grades + high)[kept], weights=kinds.times[kept], minlength=grades**2)
+    given = kinds.counts > 0
+    low, high = given.argmax(axis=1), grades - 1 - given[:, ::-1].argmax(axis=1)
+    comparable = kinds.size >= 2
+    cells = np.bincount((low * grades + high)[comparable], weights=kinds.times[comparable], minlength=grades**2)
     return tuple(tuple(row) for row in cells.astype(int).reshape(grades, grades).tolist())
 
 
-def _together(
+def _group_agreements(
     grades: GradedPairs, kinds: Patterns, group: Codes, names: Sequence[str], splits: Sequence[str] = ()
 ) -> list[GroupAgreement]:
     """Return the agreement within each group of pairs. Groups without pairs are left out."""
@@ -206,8 +206,8 @@ def _person_weeks(grades: GradedPairs, origins: Origins, leaning: Floats) -> lis
     spread = people.histograms(code, grades.grade[rows], len(keys), grades.highest + 1)
     biases = people.biases(leaning[rows], code, len(keys))
     found = []
-    for one, histogram, bias in zip(keys.tolist(), spread, biases, strict=True):
-        week, who = divmod(one, len(grades.people))
+    for week_and_person, histogram, bias in zip(keys.tolist(), spread, biases, strict=True):
+        week, who = divmod(week_and_person, len(grades.people))
         grade, share = people.most_used(histogram) or (0, 0.0)
         found.append(
             PersonPeriod(
@@ -236,9 +236,9 @@ def no_origins(grades: GradedPairs) -> Origins:
 
 def first_of_pair(grades: GradedPairs, day: Codes) -> Codes:
     """Return the day of each pair's first grade, -1 where it is unknown. `day` has the day of each grade."""
-    found = np.full(grades.pairs, -1, dtype=np.int64)
-    found[grades.pair[::-1]] = day[::-1]  # in reverse, so that the first grade is written last and stays
-    return found
+    first = np.full(grades.pairs, -1, dtype=np.int64)
+    first[grades.pair[::-1]] = day[::-1]  # in reverse, so that the first grade is written last and stays
+    return first
 
 
 def narrow(grades: GradedPairs, origins: Origins, part: BoardPart) -> tuple[GradedPairs, Origins]:
@@ -270,18 +270,18 @@ def narrow(grades: GradedPairs, origins: Origins, part: BoardPart) -> tuple[Grad
 
 def _of_part(grades: GradedPairs, origins: Origins, part: BoardPart) -> Truths:
     """Return which pairs belong to a part, shape [pairs]."""
-    found = np.ones(grades.pairs, dtype=bool)
+    members = np.ones(grades.pairs, dtype=bool)
     if part.split:
-        found &= _named(origins.split, origins.splits, lambda name: name == part.split)
+        members &= _name_mask(origins.split, origins.splits, lambda name: name == part.split)
     if part.query:
-        found &= _named(origins.query, origins.queries, lambda name: name == part.query)
+        members &= _name_mask(origins.query, origins.queries, lambda name: name == part.query)
     if part.first or part.last:
         day = first_of_pair(grades, origins.day)
-        found &= _named(day, origins.days, lambda name: part.first <= name <= (part.last or name))
-    return found
+        members &= _name_mask(day, origins.days, lambda name: part.first <= name <= (part.last or name))
+    return members
 
 
-def _named(codes: Codes, names: Sequence[str], wanted: Callable[[str], bool]) -> Truths:
+def _name_mask(codes: Codes, names: Sequence[str], condition: Callable[[str], bool]) -> Truths:
     """Return which codes have a name that fulfils the condition; -1 has no name."""
-    found: Truths = np.array([*map(wanted, names), False])[codes]
-    return found
+    fulfilled: Truths = np.array([*map(condition, names), False])[codes]
+    return fulfilled

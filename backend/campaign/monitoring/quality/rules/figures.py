@@ -1,7 +1,7 @@
 """Compute the headline figures of agreement with base and interval, and the summary of all grades.
 
-Two alphas have a name of their own: over all grades that count, and over first-round grades alone. There is no alpha
-of the pairs with two grades, or with four. Disagreement decides which pairs get four, so both would be artefacts of
+Two alphas have a name of their own: over all grades that count, and over first-round grades alone. There is no alpha of
+the pairs with two grades, or with four. Disagreement decides which pairs get four, so both would be artefacts of
 selection.
 """
 
@@ -64,20 +64,20 @@ def figures(
         resamples: how often the pairs are resampled for intervals; 0 for none.
         seed: the seed of the resampling.
     """
-    kept = first_per_annotator(grades.pair, grades.annotator)
-    once = grades.counts_of(kept)
+    first_grades = first_per_annotator(grades.pair, grades.annotator)
+    once = grades.counts_of(first_grades)
     couples = couples_of(grades.pair, grades.annotator, grades.grade) if couples is None else couples
     drawn = partial(bootstrap.drawn_patterns, resamples=resamples, seed=seed)
     all_rounds = drawn(kinds.times)
 
     def alpha(level: Level, given: Patterns, draws: Integers) -> Figure:
-        return _coincident(
+        return _coincidence_figure(
             krippendorff_alpha(given.counts, level, given.times), given, draws, partial(alphas, level=level)
         )
 
     def near(within: int) -> Figure:
         found = observed_agreement(kinds.counts, within, kinds.times)
-        return _coincident(found, kinds, all_rounds, partial(shares_within, within=within))
+        return _coincidence_figure(found, kinds, all_rounds, partial(shares_within, within=within))
 
     def without_decisions(counts: Integers) -> Patterns:
         return patterns(counts, np.full(len(counts), UNDECIDED), grades.tolerance, grades.rounding)
@@ -92,7 +92,7 @@ def figures(
         else alpha("ordinal", first, drawn(first.times)),
         "alpha_ordinal_first_per_annotator": alpha("ordinal", repeated, drawn(repeated.times)),
         "exact_agreement": near(0),
-        "within_one_agreement": near(1) if grades.highest > 1 else _told(_ANY_TWO, GRADES),
+        "within_one_agreement": near(1) if grades.highest > 1 else _figure(_ANY_TWO, GRADES),
         "within_tolerance_agreement": near(grades.tolerance),
     }
     return {**found, **_kappas(couples, grades.pairs, resamples, seed), **_shares(kinds, all_rounds, grades.may_go_on)}
@@ -102,7 +102,7 @@ def _kappas(couples: Couples, units: int, resamples: int, seed: int) -> dict[str
     samples = bootstrap.mean_kappas(couples, units, MIN_SHARED, resamples=resamples, seed=seed)
     named: dict[str, Weights] = {"kappa_plain": "plain", "kappa_quadratic": "quadratic"}
     return {
-        key: _told(mean_kappa(couples, weights, MIN_SHARED), COUPLES, samples[weights])
+        key: _figure(mean_kappa(couples, weights, MIN_SHARED), COUPLES, samples[weights])
         for key, weights in named.items()
     }
 
@@ -111,33 +111,35 @@ def _shares(kinds: Patterns, drawn: Integers, may_go_on: bool) -> dict[str, Figu
     """Return shares of all pairs (settled by two, settled by four, discarded), and of those in consensus: on a half."""
     consensus = kinds.having(Verdict.CONSENSUS)
     whole = np.ones(len(kinds.times), dtype=bool)
-    asked = {
+    shares = {
         "share_settled_by_two": (kinds.having(Verdict.CONSENSUS, size=2), whole, PAIRS),
         "share_settled_by_four": (kinds.having(Verdict.CONSENSUS, size=4), whole, PAIRS),
         "share_discarded": (kinds.without_relevance(may_go_on), whole, PAIRS),
         "share_rounded": (kinds.on_a_half(), consensus, SETTLED),
     }
     found = {}
-    for key, (part, base, of) in asked.items():
+    for key, (part, base, base_name) in shares.items():
         n = int(kinds.times[base].sum())
         value = (
             Agreement(int(kinds.times[part].sum()) / n, n)
             if n
-            else Agreement(None, 0, said("there are no {of}", of=of))
+            else Agreement(None, 0, said("there are no {of}", of=base_name))
         )
         below = drawn[:, base].sum(axis=1)
         samples = np.full(len(drawn), np.nan)
         np.divide(drawn[:, part].sum(axis=1), below, out=samples, where=below > 0)
-        found[key] = _told(value, of, samples)
+        found[key] = _figure(value, base_name, samples)
     return found
 
 
-def _coincident(found: Agreement, given: Patterns, drawn: Integers, measure: Callable[[Floats], Floats]) -> Figure:
+def _coincidence_figure(
+    found: Agreement, given: Patterns, drawn: Integers, measure: Callable[[Floats], Floats]
+) -> Figure:
     """Return a figure that depends on coincidences alone, with its interval."""
-    return _told(found, GRADES, measure(np.tensordot(drawn, coincidences(given.counts), 1)))
+    return _figure(found, GRADES, measure(np.tensordot(drawn, coincidences(given.counts), 1)))
 
 
-def _told(found: Agreement, of: str, samples: Floats | None = None) -> Figure:
+def _figure(found: Agreement, of: str, samples: Floats | None = None) -> Figure:
     between = None if samples is None or found.value is None else bootstrap.interval(samples)
     low, high = between or (None, None)
     return Figure(found.value, found.n, of, found.reason, low, high)
@@ -160,8 +162,7 @@ class GradeSummary(TypedDict):
     """Pairs that lack grades: "one", "two" (that do not agree), "three"; "four" and "five" for re-opened pairs, if any.
 
     Where the file does not say that its campaign may go on, they are among the `discarded`: then `consensus + discarded
-    ==
-    pairs`. Else `consensus`, `discarded`, `adjudicated` and `undecided` add up to `pairs`.
+    == pairs`. Else `consensus`, `discarded`, `adjudicated` and `undecided` add up to `pairs`.
     """
     relevance: dict[str, int]
     """Counts of pairs by relevance, for the pairs in consensus and the adjudicated ones."""
@@ -234,8 +235,8 @@ def repeats(grades: GradedPairs) -> tuple[int, int]:
     A grade repeats another if pair, person and grade are equal.
     """
     pair, annotator = grades.pair, grades.annotator
-    kept = first_per_annotator(pair, annotator)
-    twice = np.bincount(pair, minlength=grades.pairs) > np.bincount(pair[kept], minlength=grades.pairs)
+    first_grades = first_per_annotator(pair, annotator)
+    twice = np.bincount(pair, minlength=grades.pairs) > np.bincount(pair[first_grades], minlength=grades.pairs)
     # Sorted here, because `np.unique` without indices would block all other threads.
     triples = np.sort((pair * len(grades.people) + annotator) * (grades.highest + 1) + grades.grade)
     return int(twice.sum()), int((triples[1:] == triples[:-1]).sum())

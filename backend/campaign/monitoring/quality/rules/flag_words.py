@@ -66,7 +66,7 @@ def bias(value: float, n: int, interval: Interval | None, limit: float) -> str:
         by=abs(value),
         way=way,
         grades=_grades(n),
-        sure=_sure(interval),
+        sure=_interval_words(interval),
         limit=limit,
     )
 
@@ -83,7 +83,7 @@ def drift(new: float, old: float, of_new: int, of_old: int, interval: Interval |
         before=of_old,
         new=_signed(new),
         old=_signed(old),
-        sure=_sure(interval),
+        sure=_interval_words(interval),
         limit=limit,
     )
 
@@ -102,7 +102,7 @@ def agreement(
         grades=_grades(of_new),
         old=_percent(old),
         before=of_old,
-        sure=_sure(interval, 100, 0, points=True),
+        sure=_interval_words(interval, 100, 0, points=True),
         limit=100 * limit,
     )
 
@@ -135,7 +135,7 @@ def _signed(value: float, digits: int = 2) -> str:
     return f"{value:+.{digits}f}".replace("-", "\u2212")
 
 
-def _sure(interval: Interval | None, times: int = 1, digits: int = 2, *, points: bool = False) -> str:
+def _interval_words(interval: Interval | None, times: int = 1, digits: int = 2, *, points: bool = False) -> str:
     if interval is None:
         return ""
     low, high = (_signed(times * end, digits) for end in interval)

@@ -82,24 +82,24 @@ def look_at(
     """
     _, pair = np.unique(grades.pair, return_inverse=True)
     _, person = np.unique(grades.annotator, return_inverse=True)
-    hasty, blind = _seen(grades, clips)
+    hasty, blind = _pace_columns(grades, clips)
     leaning = leanings(pair, person, grades.grade)
-    return Work(grades, highest, tolerance, leaning, _near(grades, tolerance), hasty, blind, skips)
+    return Work(grades, highest, tolerance, leaning, _near_column(grades, tolerance), hasty, blind, skips)
 
 
 def flags_of(
     everybody: Work, annotator_id: int, dismissals: Mapping[FlagKind, FlagDismissal] | None = None
 ) -> tuple[Flag, ...]:
     """Return all flags of one annotator, raised, dismissed or neither, in the order of `FlagKind`."""
-    found = _flags(everybody, annotator_id)
-    return tuple(_dismissed(one, everybody, annotator_id, (dismissals or {}).get(one.kind)) for one in found)
+    flags = _flags(everybody, annotator_id)
+    return tuple(_apply_dismissal(flag, everybody, annotator_id, (dismissals or {}).get(flag.kind)) for flag in flags)
 
 
-def _dismissed(flag: Flag, everybody: Work, annotator_id: int, dismissal: FlagDismissal | None) -> Flag:
+def _apply_dismissal(flag: Flag, everybody: Work, annotator_id: int, dismissal: FlagDismissal | None) -> Flag:
     """Return the flag, marked as dismissed unless the work since the dismissal raises it by itself."""
     if dismissal is None or not flag.raised:
         return flag
-    since = next(one for one in _flags(everybody.after(dismissal.at), annotator_id) if one.kind is flag.kind)
+    since = next(later for later in _flags(everybody.after(dismissal.at), annotator_id) if later.kind is flag.kind)
     return flag if since.raised else replace(flag, dismissed=dismissal)
 
 
@@ -122,20 +122,20 @@ def behind(work: Work, kind: FlagKind) -> BehindFlag:
     if kind in OF_SKIPS:
         return BehindFlag((), tuple(PairId(int(pair)) for pair in work.skips.pairs(kind is FlagKind.REPORTS)[::-1]))
     values = _values(work, kind)
-    asked = np.flatnonzero(~np.isnan(values))
-    telling = asked
+    rows = np.flatnonzero(~np.isnan(values))
+    telling = rows
     if kind in OF_TIME:
-        asked = asked[work.grades.timed[asked]]
-        telling = asked[-NEWEST:]
+        rows = rows[work.grades.timed[rows]]
+        telling = rows[-NEWEST:]
     if kind in (FlagKind.BIAS, FlagKind.DRIFT):
-        direction = _direction(values[asked], kind)
+        direction = _direction(values[rows], kind)
         telling = telling[values[telling] * direction > 0]
         order = np.argsort(-values[telling] * direction, kind="stable")
     else:
         telling = telling[values[telling] == (0 if kind is FlagKind.AGREEMENT else 1)]
         order = np.arange(len(telling))[::-1]
-    timed = bool(work.grades.timed[asked].all())
-    stretches = _stretches(work.grades.at[asked], values[asked]) if timed else ()
+    timed = bool(work.grades.timed[rows].all())
+    stretches = _stretches(work.grades.at[rows], values[rows]) if timed else ()
     return BehindFlag(stretches, tuple(PairId(int(pair)) for pair in work.grades.pair[telling[order]]))
 
 
@@ -218,18 +218,18 @@ def _bias(work: Work) -> Flag:
     value = float(asked.mean())
     interval = people.of_mean(asked)
     told = joined("", [flag_words.bias(value, n, interval, limit), flag_words.few(n, FEWEST)])
-    return Flag(kind, value, n, limit, n >= FEWEST and _goes(abs(value), limit, interval), told, interval)
+    return Flag(kind, value, n, limit, n >= FEWEST and _passes_limit(abs(value), limit, interval), told, interval)
 
 
 def _drift(work: Work) -> Flag:
     kind, limit = FlagKind.DRIFT, DRIFT * work.highest
-    asked, reason = _in_time(work, work.leaning)
+    asked, reason = _timed_values(work, work.leaning)
     if reason:
         return Flag(kind, None, len(asked), limit, raised=False, told=reason, reason=reason)
     new, old = asked[-NEWEST:], asked[:-NEWEST]
     value, interval = float(new.mean() - old.mean()), people.of_difference(new, old)
     told = flag_words.drift(float(new.mean()), float(old.mean()), len(new), len(old), interval, limit)
-    return Flag(kind, value, len(asked), limit, _goes(abs(value), limit, interval), told, interval)
+    return Flag(kind, value, len(asked), limit, _passes_limit(abs(value), limit, interval), told, interval)
 
 
 def _agreement(work: Work) -> Flag:
@@ -238,7 +238,7 @@ def _agreement(work: Work) -> Flag:
     Later rounds are left out, because they hold disputed pairs, where agreement is lower by nature.
     """
     kind = FlagKind.AGREEMENT
-    asked, reason = _in_time(work, work.near)
+    asked, reason = _timed_values(work, work.near)
     if reason:
         return Flag(kind, None, len(asked), FALL, raised=False, told=reason, reason=reason)
     new, old = asked[-NEWEST:], asked[:-NEWEST]
@@ -247,7 +247,7 @@ def _agreement(work: Work) -> Flag:
     told = flag_words.agreement(
         float(new.mean()), float(old.mean()), len(new), len(old), interval, FALL, work.tolerance
     )
-    return Flag(kind, value, len(asked), FALL, _goes(-value, FALL, interval), told, interval)
+    return Flag(kind, value, len(asked), FALL, _passes_limit(-value, FALL, interval), told, interval)
 
 
 def _skipped(kind: FlagKind, work: Work, limit: float) -> Flag:
@@ -261,14 +261,14 @@ def _skipped(kind: FlagKind, work: Work, limit: float) -> Flag:
     return Flag(kind, count / n, n, limit, raised=n >= FEWEST and count / n > limit, told=told)
 
 
-def _in_time(work: Work, values: Floats) -> tuple[Floats, str]:
+def _timed_values(work: Work, values: Floats) -> tuple[Floats, str]:
     """Return the values with a known time, in order, and the reason why newest and earlier ones cannot be compared.
 
     The reason is an empty text where they can.
     """
-    there = ~np.isnan(values)
-    timed = values[there & work.grades.timed]
-    if not there.any():
+    known = ~np.isnan(values)
+    timed = values[known & work.grades.timed]
+    if not known.any():
         return timed, flag_words.NOBODY_ELSE
     if not len(timed):
         return timed, flag_words.NO_TIMES
@@ -283,13 +283,13 @@ def _direction(values: Floats, kind: FlagKind) -> float:
     return 1.0 if difference >= 0 else -1.0
 
 
-def _goes(far: float, limit: float, interval: people.Interval | None) -> bool:
+def _passes_limit(far: float, limit: float, interval: people.Interval | None) -> bool:
     """Return whether a figure reaches its limit, apart from rounding of floats, and its interval does not contain 0."""
     return far > limit - 1e-9 and interval is not None and not interval[0] <= 0 <= interval[1]
 
 
-def _seen(grades: Grades, clips: tuple[Integers, Floats, Truths]) -> tuple[Floats, Floats]:
-    """Return whether each grade came too fast, and whether before its clip was seen.
+def _pace_columns(grades: Grades, clips: tuple[Integers, Floats, Truths]) -> tuple[Floats, Floats]:
+    """Return two columns: whether each grade came too fast, and whether before its clip was seen.
 
     Both are 1 or 0, and NaN where the time was not measured or the clip is unknown.
     """
@@ -311,16 +311,16 @@ def _seen(grades: Grades, clips: tuple[Integers, Floats, Truths]) -> tuple[Float
     return hasty, blind
 
 
-def _near(grades: Grades, tolerance: int) -> Floats:
+def _near_column(grades: Grades, tolerance: int) -> Floats:
     """Return whether the two first-round grades of a pair are near; NaN elsewhere, and where one person gave both."""
-    found = np.full(len(grades), np.nan)
+    near = np.full(len(grades), np.nan)
     first = np.flatnonzero(grades.seat <= 2)
     first = first[np.lexsort((grades.seat[first], grades.pair[first]))]
     one, other = first[:-1], first[1:]
     two = (grades.pair[one] == grades.pair[other]) & (grades.annotator[one] != grades.annotator[other])
     one, other = one[two], other[two]
-    found[one] = found[other] = np.abs(grades.grade[one] - grades.grade[other]) <= tolerance
-    return found
+    near[one] = near[other] = np.abs(grades.grade[one] - grades.grade[other]) <= tolerance
+    return near
 
 
 def _stretches(at: Floats, values: Floats) -> tuple[Stretch, ...]:

@@ -25,13 +25,11 @@ class GradedPairs:
 
     `pair`, `annotator` and `grade` have shape [rows]. Pairs and annotators are codes, which count from 0. `decided`, of
     shape [pairs], is the relevance that a lead decided on, -1 where none did. Where a campaign `may_go_on`, a pair
-    without
-    consensus may only lack grades.
+    without consensus may only lack grades.
 
     `first_round`, of shape [rows], marks the grades known to be of their pair's first round. It is None where this is
-    known
-    of no grade; `no_rounds` then says why. `re_opened`, of shape [pairs], marks the pairs that a lead re-opened for two
-    more people after four grades; None where there are none.
+    known of no grade; `no_rounds` then says why. `re_opened`, of shape [pairs], marks the pairs that a lead re-opened
+    for two more people after four grades; None where there are none.
     """
 
     people: tuple[str, ...]
@@ -78,9 +76,8 @@ class Patterns:
     """The distinct patterns of grades that pairs have.
 
     `counts` has shape [patterns, grades]. `decided`, `times` (how many pairs have the pattern), `verdict`, `relevance`
-    (-1
-    without) and `halves` (whether the mean lies between two grades) have shape [patterns]. `of_pair` is the pattern of
-    each pair.
+    (-1 without) and `halves` (whether the mean lies between two grades) have shape [patterns]. `of_pair` is the pattern
+    of each pair.
     """
 
     counts: Codes
@@ -230,8 +227,7 @@ def standing(given: Grades) -> Grades:
     """Return the current grades: the newest revision of each seat, with the times of all its revisions added up.
 
     Times add up because somebody who corrects a slip has seen the clip before. A seat has no elapsed time unless each
-    of
-    its revisions was measured.
+    of its revisions was measured.
 
     Args:
         given: every revision, the older of a seat before the newer.

@@ -44,9 +44,9 @@ def others_mean(pair: Integers, annotator: Integers, grade: Integers) -> Floats:
     _, own = np.unique(pair.astype(np.int64) * people + annotator, return_inverse=True)
     n = np.bincount(pair)[pair] - np.bincount(own)[own]
     total = np.bincount(pair, weights=grade)[pair] - np.bincount(own, weights=grade)[own]
-    found = np.full(pair.size, np.nan)
-    np.divide(total, n, out=found, where=n > 0)
-    return found
+    means = np.full(pair.size, np.nan)
+    np.divide(total, n, out=means, where=n > 0)
+    return means
 
 
 def leanings(pair: Integers, annotator: Integers, grade: Integers) -> Floats:
@@ -61,9 +61,9 @@ def biases(leaning: Floats, annotator: Integers, people: int) -> list[Agreement]
     >>> [one.value for one in biases(lean, np.array([0, 1, 2]), 3)]
     [3.0, -3.0, None]
     """
-    there = ~np.isnan(leaning)
-    n = np.bincount(annotator[there], minlength=people)
-    total = np.bincount(annotator[there], weights=leaning[there], minlength=people)
+    known = ~np.isnan(leaning)
+    n = np.bincount(annotator[known], minlength=people)
+    total = np.bincount(annotator[known], weights=leaning[known], minlength=people)
     return [
         Agreement(float(sum_) / int(count), int(count)) if count else Agreement(None, 0, NOBODY_ELSE)
         for sum_, count in zip(total, n, strict=True)
@@ -128,7 +128,7 @@ def of_difference(new: Floats, old: Floats) -> Interval | None:
     difference, error = float(new.mean() - old.mean()), sum(errors)
     if error == 0:
         return difference, difference
-    freedom = error**2 / sum(one**2 / (len(runs(values)) - 1) for one, values in zip(errors, (new, old), strict=True))
+    freedom = error**2 / sum(term**2 / (len(runs(values)) - 1) for term, values in zip(errors, (new, old), strict=True))
     reach = _student(freedom) * sqrt(error)
     return difference - reach, difference + reach
 
