@@ -1,1 +1,1 @@
-"""What leads read and decide."""
+"""Review pairs and queries, adjudicate pairs, and report what is in a project."""

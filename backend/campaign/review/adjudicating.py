@@ -1,11 +1,10 @@
 """Adjudicate pairs: decide a relevance, confirm a discard, re-open a pair for two more people, and take that back.
 
-*Reads* everything before. *Writes* adjudications, rulings, replies, reply_read, seats, consensus, agenda,
-events. No row that anybody gave
-changes: an act counts until it is taken back, and both stay on record.
-
 Leads also reply here to the notes that annotators gave with their grades. A reply is shown once its pair is settled for
-good, and only to who wrote the note.
+good, and only to the author of the note.
+
+*Reads* everything before. *Writes* adjudications, rulings, replies, reply_read, seats, consensus, agenda, events. No
+judgement changes. An act of a lead counts until it is taken back, and both stay on record.
 """
 
 from backend.campaign.judging.grades import settle
@@ -36,13 +35,13 @@ GONE = said("this pair no longer exists: reload the page")
 def adjudicate(
     project: Project, lead: Lead, key: PairKey, relevance: int, reason: str, *, seen: int = 0, now: float
 ) -> None:
-    """Record a lead's decision on a pair. It overrides the rule and erases nothing; the newest one counts.
+    """Record a lead's decision on a pair. It overrides the rule and erases nothing; the newest decision counts.
 
     Args:
         project: the project.
-        lead: who decides.
+        lead: the lead who decides.
         key: the pair.
-        relevance: what it shall be.
+        relevance: the relevance that the pair gets.
         reason: why, in the lead's words.
         seen: how many acts of leads about the pair this lead had seen. A lead who has not seen the newest act does not
             replace it.
@@ -71,9 +70,9 @@ def adjudicate(
 
 @lead_only
 def confirm_discard(project: Project, lead: Lead, key: PairKey, reason: str = "", *, seen: int = 0, now: float) -> None:
-    """Confirm that the discard of a pair is right: nothing is left to decide about it. A reason may be given.
+    """Confirm that a pair is rightly discarded: nothing is left to decide about it. The reason is optional.
 
-    Args and the rest as for `adjudicate`.
+    The arguments are those of `adjudicate`.
 
     Raises:
         Overtaken: there is an act that the lead had not seen. The same one sent again changes nothing.
@@ -90,14 +89,14 @@ def confirm_discard(project: Project, lead: Lead, key: PairKey, reason: str = ""
 
 @lead_only
 def re_open(project: Project, lead: Lead, key: PairKey, reason: str, *, seen: int = 0, now: float) -> None:
-    """Ask two more people about a discarded pair; of the six grades the middle two decide.
+    """Re-open a discarded pair for two more people. Of the six grades the middle two decide.
 
-    Args and the rest as for `adjudicate`.
+    The arguments are those of `adjudicate`.
 
     Raises:
         Overtaken: there is an act that the lead had not seen.
         ProjectError: no reason, the pair is not discarded or was re-opened before, its clip cannot be shown, or
-            annotators were told what is right about it.
+            annotators were shown its right grade.
     """
     reason = reason.strip()
     if not is_visible(reason):
@@ -122,14 +121,14 @@ def re_open(project: Project, lead: Lead, key: PairKey, reason: str, *, seen: in
 
 @lead_only
 def take_back(project: Project, lead: Lead, key: PairKey, reason: str, *, seen: int, now: float) -> None:
-    """Take back what a lead did last about a pair: it is then what it was before, by the rule or an earlier decision.
+    """Take back the last act of leads about a pair. The rule or an earlier decision then applies again.
 
-    Args and the rest as for `adjudicate`.
+    The arguments are those of `adjudicate`.
 
     Raises:
         Overtaken: there is an act that the lead had not seen.
-        ProjectError: no reason; nothing to take back; somebody has used the place of a re-opening; or the pair would
-            be handed out again, and annotators were told what is right about it.
+        ProjectError: no reason; nothing to take back; somebody has used a seat of the re-opening; or the pair would be
+            handed out again although annotators were shown its right grade.
     """
     reason = reason.strip()
     if not is_visible(reason):
@@ -150,7 +149,7 @@ def take_back(project: Project, lead: Lead, key: PairKey, reason: str, *, seen: 
                 )
             seats.close_re_opened(db, pair.pair_id)
         if last.kind is ActKind.DECIDED:
-            seats.open_again(db, pair.pair_id)  # settled below: an older decision that stands closes them again
+            seats.open_again(db, pair.pair_id)  # `settle` closes them again if an older decision stands
         pair_status.add_act(
             db, pair.pair_id, lead.annotator_id, ActKind.TAKEN_BACK, reason, at=now, takes_back=last.revision
         )
@@ -161,7 +160,7 @@ def take_back(project: Project, lead: Lead, key: PairKey, reason: str, *, seen: 
 
 
 def _pair_of(db: Database, key: PairKey) -> PairRow:
-    """The pair behind an opaque name.
+    """Return the pair with this key.
 
     Raises:
         ProjectError: there is none.
@@ -183,7 +182,12 @@ def _is_done(
     now: float,
     relevance: int | None = None,
 ) -> bool:
-    """Whether this very act was done already; raises where there is another one that the lead had not seen."""
+    """Return whether the same act is the newest one already, so that a form sent twice acts once.
+
+    Raises:
+        Overtaken: the newest act is another one that the lead had not seen.
+        ProjectError: there are fewer acts than the lead had seen.
+    """
     acts = pair_status.acts(db, pair.pair_id)
     if len(acts) < seen:
         raise ProjectError(said("this page is out of date: reload the page"))
@@ -194,10 +198,10 @@ def _is_done(
         *(lead.annotator_id, kind, relevance, reason),
     ):
         return True
-    raise Overtaken(_in_words(newest, lead, now))
+    raise Overtaken(_act_words(newest, lead, now))
 
 
-def _in_words(act: LeadAct, lead: Lead, now: float) -> str:
+def _act_words(act: LeadAct, lead: Lead, now: float) -> str:
     who: str = act.lead or said("An earlier campaign", _context="by")
     if act.lead_id == lead.annotator_id:
         who = said("You", _context="by")
@@ -249,7 +253,7 @@ def _record(db: Database, pair: PairRow, lead: Lead, event: Event, *, now: float
 
 
 def _require_unknown(db: Database, pair: PairRow) -> None:
-    """Refuse to hand out a pair of which people may know what is right."""
+    """Raise ProjectError if annotators may know the pair's right grade, because it was shown to them."""
     if where := pair_lists.shown_as_right(db, pair.pair_id):
         raise ProjectError(
             said("annotators were shown this pair {where}, so nobody can grade it blind: decide it", where=where)
@@ -265,19 +269,19 @@ _NOTES_HEADER = (
 
 @lead_only
 def reply_to_note(project: Project, lead: Lead, note: int, text: str, *, seen: int = 0, now: float) -> None:
-    """Reply to a note, or reword the reply; the newest one counts, and the person reads it once the pair is settled.
+    """Reply to a note, or reword the reply. The newest reply counts; the annotator reads it once the pair is settled.
 
     Args:
         project: the project.
-        lead: who replies.
-        note: which note, by its judgement.
-        text: in the lead's words.
+        lead: the lead who replies.
+        note: the note, by the id of its judgement.
+        text: the reply, in the lead's words.
         seen: the id of the newest reply that the lead had seen; 0 where there was none.
         now: seconds since 1970.
 
     Raises:
         Overtaken: there is a reply that the lead had not seen. The same one sent again changes nothing.
-        ProjectError: no such note, no text, or too much of it.
+        ProjectError: no such note, no text, or a text that is too long.
     """
     text = tidy(text)
     if not text:
@@ -291,8 +295,8 @@ def reply_to_note(project: Project, lead: Lead, note: int, text: str, *, seen: i
             )
         )
     with writing(project.store) as db:
-        found = judgements.note_by_id(db, note)
-        if found is None or not found[1]:
+        pair_and_note = judgements.note_by_id(db, note)
+        if pair_and_note is None or not pair_and_note[1]:
             raise ProjectError(said("this note no longer exists: reload the page"))
         newest = judgements.newest_reply(db, note)
         if newest is not None and newest[0] != seen:
@@ -313,34 +317,34 @@ def reply_to_note(project: Project, lead: Lead, note: int, text: str, *, seen: i
             NOTE_ANSWERED,
             at=now,
             actor=lead.annotator_id,
-            subject=f"pair:{found[0]}",
+            subject=f"pair:{pair_and_note[0]}",
             payload={"judgement": note},
         )
 
 
 @in_charge
 def notes_csv(project: Project, by: Lead | Operator) -> str:
-    """Return all current notes with their grades and replies as CSV, a row each. No release holds them."""
+    """Return all current notes with their grades and replies as CSV, one row per note. No release contains them."""
     rows = []
     with reading(project.store) as db:
         for pair in reviews.noted(db):
-            of = (pair.query, pair.video, pair.start_s, pair.end_s, pair.rank, pair.verdict.value)
+            pair_cells = (pair.query, pair.video, pair.start_s, pair.end_s, pair.rank, pair.verdict.value)
             for grade in pair.grades:
                 if (note := grade.note) is not None:
-                    told = (note.reply.text, note.reply.lead) if note.reply else ("", "")
-                    rows.append((*of, grade.annotator, grade.grade, note.text, *told))
+                    reply_cells = (note.reply.text, note.reply.lead) if note.reply else ("", "")
+                    rows.append((*pair_cells, grade.annotator, grade.grade, note.text, *reply_cells))
     return csv_text(_NOTES_HEADER, rows, for_people=True)
 
 
 @annotator_only
 def my_replies(project: Project, annotator: Annotator, *, now: float) -> list[MyReply]:
-    """Return the replies that have reached this person, unread ones first."""
+    """Return the leads' replies to this annotator's notes on pairs that are settled for good, unread ones first."""
     with reading(project.store) as db:
         return judgements.replies_to(db, annotator.annotator_id, final_before=now - CORRECTION_S)
 
 
 @annotator_only
 def read_replies(project: Project, annotator: Annotator, *, now: float) -> None:
-    """Note that the person has read the replies that have reached them."""
+    """Mark the replies that `my_replies` returns as read."""
     with writing(project.store) as db:
         judgements.mark_replies_read(db, annotator.annotator_id, final_before=now - CORRECTION_S, at=now)

@@ -1,4 +1,4 @@
-"""What leads read, as values."""
+"""Values of the review pages: pairs with their grades, queries, filters, and events of leads."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -37,32 +37,32 @@ class GivenReply:
 
 @dataclass(frozen=True, slots=True)
 class GivenNote:
-    """What somebody wrote with their grade, as the lead sees it, and the reply that counts."""
+    """The current note that an annotator wrote with their grade, and the newest reply to it."""
 
     note: int
-    """The judgement that it came with."""
+    """The id of the judgement that the note came with."""
     text: str
     reply: GivenReply | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class GivenGrade:
-    """A standing grade of a pair, as the lead sees it. `round` is 1 for seats 1-2, 2 for 3-4, 3 for 5-6."""
+    """A current judgement of a pair. `round` is 1 for seats 1-2, 2 for seats 3-4, 3 for seats 5-6."""
 
     annotator: str
     grade: int
     round: int
     at: float
     active_ms: int
-    """Of all its revisions together."""
+    """Active time of all revisions of the judgement together."""
     too_fast: bool = False
-    """Given in less time than the clip can be seen in; see `backend.campaign.monitoring.quality.rules.pace`."""
+    """Whether it was given in less time than the clip can be seen in; see `backend.campaign.judging.rules.too_fast`."""
     note: GivenNote | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class GivenSkip:
-    """Somebody's skip of a pair that still stands, as the lead sees it."""
+    """A skip of a pair that is still in force."""
 
     annotator: str
     kind: SkipKind
@@ -72,9 +72,10 @@ class GivenSkip:
 
 @dataclass(frozen=True, slots=True)
 class GivenAct:
-    """Something that a lead did about a pair. It counts as long as it `stands`; taken back, it stays on record.
+    """An act of a lead about a pair: a decision, a confirmed discard, a re-opening, or the taking back of one.
 
-    `relevance` is that of a decision; of decisions that stand the newest counts.
+    It counts as long as it `stands`; taken back, it stays on record. Only a decision has a `relevance`. Of the
+    decisions that stand, the newest counts.
     """
 
     lead: str
@@ -87,7 +88,7 @@ class GivenAct:
 
 @dataclass(frozen=True, slots=True)
 class PairReview:
-    """One pair with everything that led to its verdict, for the lead."""
+    """One pair with everything that led to its verdict."""
 
     pair: PairKey
     pair_id: PairId
@@ -97,53 +98,53 @@ class PairReview:
     start_s: float
     end_s: float
     caption: str | None
-    """The first published one; None where the moment has none."""
+    """The first published caption of the moment; None where it has none."""
     rank: int
     similarity: float | None
-    """None where no caption was found by it, but a run found the moment."""
+    """None where a run found the moment and no caption did."""
     verdict: Verdict
     relevance: int | None
     mean: float | None
     grades: tuple[GivenGrade, ...]
     acts: tuple[GivenAct, ...] = ()
-    """Of leads, the oldest first."""
+    """The acts of leads, the oldest first."""
     fault: str = ""
     """Why the clip cannot be shown."""
     skips: tuple[GivenSkip, ...] = ()
     probe: bool = False
-    """Whether it is judged for the probe of its query alone."""
+    """Whether the pair is judged only for the probe of its query."""
     batch: int = 1
-    """The number of its batch; 0 of a probe's."""
+    """The number of its batch; 0 if the batch is a probe's."""
     part: int = 1
     """1 unless its batch is of a later pooling."""
     found_by: tuple[FoundBy, ...] = ()
-    """What found it, the best rank first; nothing for pairs of an earlier campaign."""
+    """The candidate sources that found the pair, the best rank first; empty for pairs of an earlier campaign."""
 
     @property
     def counts(self) -> GivenAct | None:
-        """The newest act that stands: what would be taken back first."""
+        """The newest act that stands. It is the one that a lead would take back first."""
         return next((act for act in reversed(self.acts) if act.stands), None)
 
     @property
     def decisions(self) -> tuple[GivenAct, ...]:
-        """Those of the acts that gave it a relevance, whether they stand or not."""
+        """The acts that gave the pair a relevance, whether they stand or not."""
         return tuple(act for act in self.acts if act.kind is ActKind.DECIDED)
 
     @property
     def reason(self) -> str:
-        """Why a lead decided so; empty where no decision stands."""
+        """The lead's reason for the decision in force; empty where no decision stands."""
         act = self.counts
         return act.reason if act is not None and act.kind is ActKind.DECIDED else ""
 
     @property
     def confirmed(self) -> bool:
-        """Whether a lead confirmed its discard."""
+        """Whether a lead confirmed the discard of the pair."""
         act = self.counts
         return act is not None and act.kind is ActKind.DISCARD_CONFIRMED
 
     @property
     def re_opened(self) -> bool:
-        """Whether two more people are asked about it, or were."""
+        """Whether a lead re-opened the pair for two more people."""
         return any(act.stands and act.kind is ActKind.RE_OPENED for act in self.acts)
 
 
@@ -151,26 +152,26 @@ class ReviewList(StrEnum):
     """A list of pairs that a lead may have to look at."""
 
     TO_DECIDE = "to_decide"
-    """Escalated or discarded, and the discard is not confirmed."""
+    """Escalated pairs, and discarded ones whose discard is not confirmed."""
     DISCARDED = "discarded"
-    """Discarded by the rule, not confirmed."""
+    """Discarded by the rule, and the discard is not confirmed."""
     ESCALATED = "escalated"
-    """Waiting for further people, those that a lead re-opened among them."""
+    """Waiting for further grades. Pairs that a lead re-opened are among them."""
     DECIDED = "decided"
-    """A lead decided."""
+    """Decided by a lead."""
     CONFIRMED = "confirmed"
-    """Discarded, and a lead said that this is right."""
+    """Discarded, and a lead confirmed that."""
     SKIPPED = "skipped"
-    """Somebody's skip stands; those that wait for a verdict come first."""
+    """Skipped, and the skip is still in force. Pairs that wait for a verdict come first."""
     NOTES = "notes"
-    """Somebody wrote a note with a grade; those that wait for a reply come first."""
+    """With a note that somebody wrote with a grade. Pairs with a note that waits for a reply come first."""
     BLOCKED = "blocked"
-    """The clip cannot be shown; those that wait for a verdict come first."""
+    """With a clip that cannot be shown. Pairs that wait for a verdict come first."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReviewRow:
-    """One pair in such a list, as far as a row tells it; a `PairReview` has all of it."""
+    """One row of a review list. A `PairReview` has everything about the pair."""
 
     pair: PairKey
     query_id: QueryId
@@ -181,17 +182,17 @@ class ReviewRow:
     verdict: Verdict
     relevance: int | None
     grades: tuple[int, ...]
-    """Those that count, in seat order."""
+    """The grades that count, in seat order."""
     re_opened: bool
     fault: str
     """Why the clip cannot be shown."""
     note: str = ""
-    """In the list of notes: the newest one, one without a reply before the others."""
+    """The newest note, preferring one without a reply; empty in every list but that of notes."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReviewPage:
-    """A page of such a list: the rows from `start` on, of `count` in all."""
+    """A page of a review list: the rows from `start` on, of `count` in all."""
 
     rows: tuple[ReviewRow, ...]
     start: int
@@ -202,8 +203,8 @@ class ReviewPage:
 class QueryReview:
     """One query on the lead's page.
 
-    `relevances` are those of the open batches in rank order, None where undecided, those of a later pooling left out;
-    the last `speak` of them speak for or against the next one.
+    `relevances` are those of the pairs in its open batches, in rank order: None where undecided. Pairs of a later
+    pooling are left out. The rule about next batches looks at the last `speak` of them.
     """
 
     query_id: QueryId
@@ -217,18 +218,18 @@ class QueryReview:
     relevances: tuple[int | None, ...]
     batches_open: int
     more_candidates: bool
-    """Whether a further batch exists and may be opened now (the open ones settled)."""
+    """Whether a further batch exists and may be opened now, because the open ones are settled."""
     speak: int
-    """How many candidates the rule about next batches looks at; see `backend.campaign.selection.batches`."""
+    """The number of candidates that the rule about next batches looks at; see `backend.campaign.selection.batches`."""
 
     @property
     def last(self) -> tuple[int | None, ...]:
-        """Relevances of the lowest-ranked open candidates, which the rule looks at (of 20: ranks 16-20)."""
+        """Relevances of the last `speak` candidates, which the rule about next batches looks at (of 20: rank 16-20)."""
         return self.relevances[-self.speak :]
 
 
 class QueryShow(StrEnum):
-    """Which queries a lead wants to see."""
+    """A choice of queries to show: all, those in work, those with a next batch to open, those declined."""
 
     ALL = "all"
     IN_WORK = "work"
@@ -238,11 +239,11 @@ class QueryShow(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class QueryFilter:
-    """What a lead's list of queries shows, and in which order.
+    """The filter and the order of a lead's list of queries.
 
-    `search` are words that all stand in a query, or its number. `sort` is a column (query, split, settled, pairs,
-    escalated, discarded, batches), with `-` before it from the largest down, or empty for the judging order. `only`
-    narrows it down to some queries.
+    `search` holds words that all have to be in the query, or the query's number. `sort` is a column (query, split,
+    settled, pairs, escalated, discarded, batches), with `-` before it for the largest first; empty for the judging
+    order. `only` keeps only these queries.
     """
 
     show: QueryShow = QueryShow.ALL
@@ -254,9 +255,9 @@ class QueryFilter:
 
 @dataclass(frozen=True, slots=True)
 class QueryPlace:
-    """Where a query stands in a list: its number counted from 1, of how many, and its neighbours.
+    """The position of a query in a list: its number counted from 1, the number of all queries, and its neighbours.
 
-    A query that is not in the list (any more) has no number, but the neighbours it would have.
+    A query that is not in the list, or no longer, has no number. Its neighbours are those it would have there.
     """
 
     number: int | None
@@ -268,14 +269,14 @@ class QueryPlace:
 QUERIES_TAKEN_BACK = Event(
     "queries_taken_back", EventGroup.MATERIAL, said("took back the queries: {val} val, {test} test, {train} train")
 )
-"""val, test, train, candidates, pairs: what went"""
+"""val, test, train, candidates, pairs: how many of each were removed"""
 NOTE_ANSWERED = Event("note_answered", EventGroup.DECISIONS, said("replied to a note"))
-"""judgement: the one whose note a lead replied to"""
+"""judgement: the judgement whose note the lead replied to"""
 ADJUDICATED = Event("adjudicated", EventGroup.DECISIONS, said("adjudicated: relevance {relevance}"))
 """relevance, reason"""
 DISCARD_CONFIRMED = Event("discard_confirmed", EventGroup.DECISIONS, said("confirmed the discard"))
 """reason, which may be empty"""
 RE_OPENED = Event("re_opened", EventGroup.DECISIONS, said("re-opened the pair for two more people"))
-"""reason: two more people grade the pair"""
+"""reason"""
 TAKEN_BACK = Event("taken_back", EventGroup.DECISIONS, said("took back a decision ({what})"))
-"""what (decided, discard_confirmed, re_opened) and its reason, why"""
+"""what (decided, discard_confirmed, re_opened) was taken back, its reason, and why it was taken back"""

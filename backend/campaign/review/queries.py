@@ -1,10 +1,10 @@
 """List queries with an open batch, take queries back while nobody has worked on them, and draw figures of probes.
 
+The figures show how deep judging has to go: the relevance of probe pairs against similarity and rank (TVR-Ranking's
+Figure 4).
+
 *Reads* queries, batches, pairs, verdicts, grades, skips, the exam, examples, assignments, seats. *Removes* query,
 candidate, batch, pair, seat; *writes* one event, and files in a folder.
-
-A figure shows how deep judging has to go: the relevance of probe pairs against similarity and rank (TVR-Ranking's
-Figure 4).
 """
 
 import math
@@ -43,28 +43,30 @@ def list_queries(project: Project, by: Lead | Operator) -> list[QueryReview]:
 
 @in_charge
 def find_queries(
-    project: Project, by: Lead | Operator, wanted: QueryFilter, *, first: int = 0, most: int = 25
+    project: Project, by: Lead | Operator, query_filter: QueryFilter, *, first: int = 0, most: int = 25
 ) -> list[QueryReview]:
-    """Return a page of the queries that match a filter: at most `most` of them from `first` on, counted from 0."""
-    return query_rows.page(project.store.db, wanted, first, most)
+    """Return one page of the queries that match a filter: at most `most`, from number `first` on, counted from 0."""
+    return query_rows.page(project.store.db, query_filter, first, most)
 
 
 @in_charge
-def count_queries(project: Project, by: Lead | Operator, wanted: QueryFilter) -> int:
+def count_queries(project: Project, by: Lead | Operator, query_filter: QueryFilter) -> int:
     """Return how many queries match a filter."""
-    return query_rows.count(project.store.db, wanted)
+    return query_rows.count(project.store.db, query_filter)
 
 
 @in_charge
 def query_review(project: Project, by: Lead | Operator, query_id: QueryId) -> QueryReview | None:
-    """Return one query; None if it has no open batch."""
+    """Return one query, or None if it has no open batch."""
     return next(iter(reviews.query_reviews(project.store.db, query_id)), None)
 
 
 @in_charge
-def query_place(project: Project, by: Lead | Operator, wanted: QueryFilter, query_id: QueryId) -> QueryPlace | None:
-    """Return where a query stands among those that match a filter; None if it has no open batch."""
-    return query_rows.place(project.store.db, wanted, query_id)
+def query_place(
+    project: Project, by: Lead | Operator, query_filter: QueryFilter, query_id: QueryId
+) -> QueryPlace | None:
+    """Return the position of a query among those that match a filter; None if it has no open batch."""
+    return query_rows.place(project.store.db, query_filter, query_id)
 
 
 @in_charge
@@ -75,7 +77,7 @@ def query_pairs(project: Project, by: Lead | Operator, query_id: QueryId) -> lis
 
 @dataclass(frozen=True, slots=True)
 class TakenBack:
-    """What went."""
+    """How many queries, candidates and pairs were removed."""
 
     queries: int
     candidates: int
@@ -87,7 +89,8 @@ def take_back_queries(project: Project, by: Lead | Operator, *, now: float) -> T
     """Remove all queries, candidate lists, batches, pairs and seats; captions and videos stay.
 
     Raises:
-        ProjectError: there are no queries, somebody has worked on a pair, or has one on the desk just now.
+        ProjectError: there are no queries, they come from a file of pools, somebody has worked on a pair, or somebody
+            holds one right now.
     """
     with writing(project.store) as db:
         splits = queries.split_counts(db)
@@ -133,12 +136,12 @@ if TYPE_CHECKING:
     import altair as alt
 
 _SPREAD = 0.32
-"""How far a point may stand from its relevance, so that points of one relevance are told apart."""
+"""The largest distance between a point and its relevance. Points are spread so that they do not hide each other."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProbeReport:
-    """What the probes say so far. Bins hold the pairs that have a relevance."""
+    """The results of the probes so far. Bins hold the pairs that have a relevance."""
 
     queries: int
     pairs: int
@@ -150,10 +153,10 @@ class ProbeReport:
 
 @in_charge
 def write_probe_figures(project: Project, by: Lead | Operator, out: Path) -> ProbeReport:
-    """Write `probe-pairs.csv`, `probe-bins.csv`, `probe.png` and `probe.svg`; earlier ones are replaced.
+    """Write `probe-pairs.csv`, `probe-bins.csv`, `probe.png` and `probe.svg`, replacing earlier ones.
 
     Raises:
-        ProjectError: nothing is probed, no probe pair has a relevance, or the folder cannot be written.
+        ProjectError: no query is probed, no probe pair has a relevance, or the folder cannot be written.
     """
     with reading(project.store) as db:
         pairs, scale = probe_pairs(db, top=rules.TOP), project_rows.scale(db)
@@ -170,7 +173,7 @@ def write_probe_figures(project: Project, by: Lead | Operator, out: Path) -> Pro
         by_similarity=tuple(rules.by_similarity(settled)),
         files=tuple(out / name for name in ("probe-pairs.csv", "probe-bins.csv", "probe.png", "probe.svg")),
     )
-    # Charts take as long to load as everything else together; most commands need none.
+    # Imported here because charts take as long to load as everything else together, and most commands need none.
     from backend.scoring.drawing import save
 
     chart = _chart(settled, report, scale).to_dict()
@@ -219,7 +222,7 @@ def _chart(settled: Sequence[ProbePair], report: ProbeReport, scale: Scale) -> "
 def _panel(
     points: list[dict[str, Any]], axis: tuple[str, str, list[str]], bins: Sequence[Bin], scale: Scale
 ) -> "alt.LayerChart | alt.FacetChart":
-    """One of the two charts; the axis is a field, its title, and its bins."""
+    """Draw relevance along one axis. `axis` is a field, its title, and the names of its bins in order."""
     import altair as alt
 
     from backend.scoring.drawing import PALETTE
@@ -249,5 +252,5 @@ def _panel(
 
 
 def _scatter(pair_id: int, way: str) -> float:
-    """A number from -1 to 1 that is a pair's own: the same figure at every drawing."""
+    """Return a number from -1 to 1 that depends on the pair alone, so that every drawing of a figure looks the same."""
     return int.from_bytes(blake2b(f"{way} {pair_id}".encode(), digest_size=2).digest()) / 32767.5 - 1

@@ -1,4 +1,4 @@
-"""Sort the pairs of probes into bins, by rank and by similarity. Pure."""
+"""Sort the pairs of probes into bins, by rank and by similarity. Pure functions."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -6,32 +6,33 @@ from dataclasses import dataclass
 from typing import Protocol
 
 TOP, RANKS_A_BIN = 60, 5
-"""The top of a probe, and how many ranks stand together; all ranks after the top are one bin."""
+"""How many ranks the top of a probe has, and how many share a bin. All ranks below the top are one bin."""
 OTHERS = "others"
 SIMILARITIES_A_BIN = 0.05
 _QUANTA = 100_000
-"""Similarities are whole numbers of 1/100,000; counted so, no bin hangs on how a float is rounded."""
+"""Similarities are counted in whole steps of 1/100,000, so that rounding of floats never moves a pair to another bin.
+"""
 
 
 class Graded(Protocol):
-    """A pair that has a relevance."""
+    """A pair of a probe as the bins need it."""
 
     @property
     def rank(self) -> int:
-        """Among all moments, from 1."""
+        """The rank among all moments, from 1."""
 
     @property
     def similarity(self) -> float:
-        """Of query and caption."""
+        """The similarity of query and caption."""
 
     @property
     def relevance(self) -> int | None:
-        """None for a pair that counts in no bin."""
+        """The relevance; None for a pair that counts in no bin."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """Pairs that stand together, and the mean of their relevances."""
+    """One bin: how many pairs are in it, and the mean of their relevances."""
 
     name: str
     pairs: int
@@ -39,17 +40,17 @@ class Bin:
 
 
 def by_rank(pairs: Iterable[Graded]) -> list[Bin]:
-    """Bins of five ranks down to 60, then the others; empty ones are left out."""
+    """Return bins of five ranks down to rank 60, then one bin of all others. Empty bins are left out."""
     return _bins(pairs, lambda pair: _rank_place(pair.rank), rank_bin)
 
 
 def by_similarity(pairs: Iterable[Graded]) -> list[Bin]:
-    """Bins of 0.05, the least similar first; empty ones are left out."""
+    """Return bins of 0.05 of similarity, the least similar first. Empty bins are left out."""
     return _bins(pairs, lambda pair: _similarity_place(pair.similarity), _similarity_name)
 
 
 def rank_bin(place: int) -> str:
-    """What a bin of ranks is called.
+    """Return the name of the bin of ranks at a place, counted from 0.
 
     >>> rank_bin(0), rank_bin(11), rank_bin(12)
     ('1–5', '56–60', 'others')
@@ -59,7 +60,7 @@ def rank_bin(place: int) -> str:
 
 
 def all_ranks() -> list[str]:
-    """Every bin of ranks, also where it is empty.
+    """Return the names of all bins of ranks, empty ones too.
 
     >>> len(all_ranks()), all_ranks()[::6]
     (13, ['1–5', '31–35', 'others'])
@@ -68,13 +69,13 @@ def all_ranks() -> list[str]:
 
 
 def all_similarities(pairs: Iterable[Graded]) -> list[str]:
-    """Every bin from the least to the most similar pair, also where it is empty."""
+    """Return the names of all bins from the least to the most similar pair, empty ones too."""
     places = [_similarity_place(pair.similarity) for pair in pairs]
     return [_similarity_name(place) for place in range(min(places), max(places) + 1)]
 
 
 def bins_of(pair: Graded) -> tuple[str, str]:
-    """The names of the bins of a pair, by rank and by similarity."""
+    """Return the names of the two bins of a pair: by rank and by similarity."""
     return rank_bin(_rank_place(pair.rank)), _similarity_name(_similarity_place(pair.similarity))
 
 
@@ -91,11 +92,11 @@ def _similarity_name(place: int) -> str:
 
 
 def _bins(pairs: Iterable[Graded], place: Callable[[Graded], int], name: Callable[[int], str]) -> list[Bin]:
-    found: defaultdict[int, list[int]] = defaultdict(list)
+    relevances: defaultdict[int, list[int]] = defaultdict(list)
     for pair in pairs:
         if pair.relevance is not None:
-            found[place(pair)].append(pair.relevance)
-    return [Bin(name(at), len(values), _mean(values)) for at, values in sorted(found.items())]
+            relevances[place(pair)].append(pair.relevance)
+    return [Bin(name(number), len(values), _mean(values)) for number, values in sorted(relevances.items())]
 
 
 def _mean(values: Sequence[int]) -> float:

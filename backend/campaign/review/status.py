@@ -1,6 +1,6 @@
 """Count what is in a project, name the next command, and list the pairs that a lead may have to look at.
 
-One place for every screen and `reelrank status`. *Reads* everything, *writes* nothing.
+Every screen and `reelrank status` take their counts from here. *Reads* everything, *writes* nothing.
 """
 
 from pathlib import Path
@@ -26,20 +26,20 @@ from backend.store.connection import Store, reading
 
 @in_charge
 def status_counts(project: Project, by: Lead | Operator) -> dict[str, Any]:
-    """Return the counts of `reelrank status --json`, equal to what the screens show; see `counts`."""
+    """Return the counts of `reelrank status --json`, which equal those on the screens; see `counts`."""
     return counts(project.store)
 
 
 def counts(store: Store, *, probes: bool = True) -> dict[str, Any]:
-    """Return counts per stage and status, all of one instant; `pairs` adds up to all pairs.
+    """Return counts per stage and status, all read at one instant. The numbers under `pairs` add up to all pairs.
 
-    Without `probes`, pairs and judgements are those of a release. How many pairs are judged for a probe alone says
-    `probes` in either case. `descriptions`, by how they stand, are no part of a release: accepted ones are captions.
+    Without `probes`, pairs and judgements are counted as a release has them, and `descriptions` are left out: accepted
+    descriptions are captions already. The key `probes` always says how many pairs are judged only for a probe.
 
-    `moments_from` are the moments by where they come from, `batches` are queries with a first, a second batch open;
-    `queries_by_batches` those with exactly one, two, by split.
-    `judgements` are the grades that count (a corrected grade counts once), `simulated` those of them that the
-    demo made up, `skipped` the pairs at which somebody's skip stands.
+    `moments_from` counts moments by origin. `batches` counts the queries that have a first batch open, and those that
+    have a second one. `queries_by_batches` counts the queries with exactly one batch, with two and so on, by split.
+    `judgements` are the grades that count (a corrected grade counts once), and `simulated` those of them that the demo
+    made up. `skipped` counts the pairs with a skip in force. `descriptions` are counted by their state.
     """
     with reading(store) as db:
         videos, moments, captions = corpus.counts(db)
@@ -78,26 +78,26 @@ def next_step(project: Project, by: Lead | Operator) -> str:
 
 
 def next_command(folder: Path, store: Store) -> str:
-    """Return the command that comes next on the way to the first grade; an empty text once somebody can give it.
+    """Return the next command on the way to the first grade; an empty text once somebody can give it.
 
-    Captions are rewritten before queries are drawn: once they are drawn, it is too late. To keep the published words,
-    draw without rewriting. Where moments have no captions, queries are people's own.
+    Captions have to be rewritten before queries are drawn. To keep the published words, draw without rewriting. Where
+    moments have no captions, people bring the queries themselves.
     """
-    found = counts(store)
-    if not any(found["pairs"].values()):
-        if any(found["queries"].values()):
-            return (steps.choosing if found["captions"] else steps.pooling)(folder)
-        if not found["captions"]:
-            return (steps.bringing if found["moments"] else steps.importing)(folder)
+    totals = counts(store)
+    if not any(totals["pairs"].values()):
+        if any(totals["queries"].values()):
+            return (steps.choosing if totals["captions"] else steps.pooling)(folder)
+        if not totals["captions"]:
+            return (steps.bringing if totals["moments"] else steps.importing)(folder)
         with reading(store) as db:
             rewritten = rows.counts(db).rewritten
         return steps.drawing(folder) if rewritten else steps.rewriting(folder)
-    return "" if found["annotators"] else steps.adding(folder)
+    return "" if totals["annotators"] else steps.adding(folder)
 
 
 @in_charge
 def review_counts(project: Project, by: Lead | Operator) -> dict[ReviewList, int]:
-    """Return how many pairs each list holds; of notes, how many wait for a reply."""
+    """Return how many pairs each review list holds; for the notes, how many notes wait for a reply."""
     with reading(project.store) as db:
         return pair_lists.counts(db)
 
@@ -106,19 +106,19 @@ def review_counts(project: Project, by: Lead | Operator) -> dict[ReviewList, int
 def review_page(
     project: Project, by: Lead | Operator, which: ReviewList, search: str = "", *, start: int = 0, size: int = 10
 ) -> ReviewPage:
-    """Return a page of a list: pairs whose query or video contains the words of `search`."""
+    """Return a page of a review list: the pairs whose query or video contains the words of `search`."""
     with reading(project.store) as db:
         return pair_lists.page(db, which, " ".join(search.split()), start=start, size=size)
 
 
 @in_charge
 def pair_review(project: Project, by: Lead | Operator, pair: PairKey) -> PairReview | None:
-    """Return one pair with everything that led to its verdict; None if there is no such pair."""
+    """Return one pair with everything that led to its verdict, or None if there is no such pair."""
     with reading(project.store) as db:
         return reviews.by_key(db, pair)
 
 
 @in_charge
 def recent_reasons(project: Project, by: Lead | Operator, *, limit: int = 5) -> list[str]:
-    """Return the reasons that leads gave last, each once, the newest first."""
+    """Return the reasons that leads gave most recently, each once, the newest first."""
     return pair_lists.reasons(project.store.db, limit)

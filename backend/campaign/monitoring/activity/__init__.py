@@ -1,1 +1,1 @@
-"""Tell who did what and when, and list every setting of the campaign."""
+"""Show the activity log, and list every setting of the campaign."""

@@ -1,4 +1,4 @@
-"""Search the activity log, and list the campaign's settings with since when and by whom they hold.
+"""Search the activity log, and list the campaign's settings with the time and author of their last change.
 
 *Reads* events, judgements, what they are about, the campaign's facts and `reelrank.toml`. *Writes* nothing.
 """
@@ -27,24 +27,27 @@ _AT_ONCE = 5_000
 
 @in_charge
 def find_activity(
-    project: Project, by: Lead | Operator, wanted: ActivityFilter, *, first: int, most: int
+    project: Project, by: Lead | Operator, activity_filter: ActivityFilter, *, first: int, most: int
 ) -> list[ActivityEntry]:
-    """Return at most so many entries of the log, the newest first, from the given one on (counted from 0)."""
+    """Return at most `most` entries of the log that match a filter, from number `first` on, counted from 0.
+
+    The newest come first.
+    """
     with reading(project.store) as db:
-        return rows.entries(db, wanted, first=first, most=most)
+        return rows.entries(db, activity_filter, first=first, most=most)
 
 
 @in_charge
-def count_activity(project: Project, by: Lead | Operator, wanted: ActivityFilter) -> int:
-    """Count the entries of the log that are wanted."""
+def count_activity(project: Project, by: Lead | Operator, activity_filter: ActivityFilter) -> int:
+    """Count the entries of the log that match a filter."""
     with reading(project.store) as db:
-        return rows.count(db, wanted)
+        return rows.count(db, activity_filter)
 
 
 @in_charge
-def activity_csv(project: Project, by: Lead | Operator, wanted: ActivityFilter) -> str:
-    """Return all entries that are wanted as CSV, the newest first; instants in UTC."""
-    return csv_text(HEADER, _lines(project.store, wanted), for_people=True)
+def activity_csv(project: Project, by: Lead | Operator, activity_filter: ActivityFilter) -> str:
+    """Return all entries that match a filter as CSV, the newest first. Times are in UTC."""
+    return csv_text(HEADER, _lines(project.store, activity_filter), for_people=True)
 
 
 @in_charge
@@ -53,10 +56,10 @@ def activity_people(project: Project, by: Lead | Operator) -> list[str]:
     return rows.people(project.store.db)
 
 
-def _lines(store: Store, wanted: ActivityFilter) -> Iterator[tuple[object, ...]]:
+def _lines(store: Store, activity_filter: ActivityFilter) -> Iterator[tuple[object, ...]]:
     with reading(store) as db:
         first = 0
-        while entries := rows.entries(db, wanted, first=first, most=_AT_ONCE):
+        while entries := rows.entries(db, activity_filter, first=first, most=_AT_ONCE):
             for entry in entries:
                 yield (instant(entry.at), entry.by or "", entry.kind, entry.words, entry.about, entry.query_id)
             first += len(entries)
@@ -70,7 +73,10 @@ def _since(db: Database, line: SettingLine, now: CurrentSettings) -> Since:
 
 @in_charge
 def campaign_settings(project: Project, by: Lead | Operator) -> list[CampaignSetting]:
-    """Return every setting in words, by what it belongs to: its value, what it changes, since when, by whom, where."""
+    """Return every setting in words, grouped by part.
+
+    Each has its value, what it changes, when and by whom it was set, and where it can be changed.
+    """
     with reading(project.store) as db:
         rule, guideline = batches_rows.versions(db)[-1], project_rows.versions(db)
         exam, describing = exams.held(db, ExamPurpose.EXAM), descriptions.standing_choice(db)

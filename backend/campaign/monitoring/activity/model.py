@@ -1,4 +1,4 @@
-"""Entries of the activity log, and settings, as values."""
+"""Values of the activity log: entries, filters and settings."""
 
 from dataclasses import dataclass
 
@@ -9,15 +9,15 @@ USUAL = (
     *(EventGroup.DECISIONS, EventGroup.PEOPLE, EventGroup.TRAINING),
     *(EventGroup.MATERIAL, EventGroup.RESULTS),
 )
-"""What is listed unless somebody asks for more: not what happens with every clip."""
+"""The groups that are listed by default. Grades are not among them, because there are too many."""
 
 
 @dataclass(frozen=True, slots=True)
 class ActivityFilter:
-    """Which entries are wanted.
+    """A filter on entries of the activity log.
 
-    `group` None stands for those of `USUAL`; `by` is a person's name, empty for anybody; `since` and `until` are
-    seconds since 1970, the latter not included; `text` is looked for in what an entry holds, in any case.
+    `group` None stands for the groups of `USUAL`. `by` is a person's name, empty for anybody. `since` and `until` are
+    seconds since 1970; `until` itself is excluded. `text` has to occur in the entry, in upper or lower case.
     """
 
     group: EventGroup | None = None
@@ -29,7 +29,7 @@ class ActivityFilter:
 
 @dataclass(frozen=True, slots=True)
 class ActivityEntry:
-    """One thing that happened. `by` is None where no person did it: a command, or a rule of the program."""
+    """One entry of the activity log. `by` is None where no person did it: a command, or a rule of the program."""
 
     entry: int
     at: float
@@ -38,7 +38,7 @@ class ActivityEntry:
     words: str
     """What was done, in words: `opened batch 2: 20 pairs`."""
     about: str
-    """What it was done to, in words; empty where the words say it."""
+    """The thing that it was done to, in words; empty where `words` say it."""
     query_id: QueryId | None
 
 
@@ -46,15 +46,16 @@ class ActivityEntry:
 class CampaignSetting:
     """One setting of the campaign in words.
 
-    `since` is None where it stands as the project was made with; `by` is the name of who set it, None for a command
-    or the file. `where` is the page on which a lead changes it, or empty where no page does; `how` says how then.
+    `since` is the time of the last change in seconds since 1970; None while the value is still the one that the project
+    was made with. `by` is the name of the person who set it; None for a command or the file. `where` is the page on
+    which a lead changes it, empty where no page does. `how` says how else it is changed.
     """
 
     part: str
     name: str
     value: str
     changes: str
-    """What it changes."""
+    """What the setting changes."""
     since: float | None
     by: str | None
     where: str

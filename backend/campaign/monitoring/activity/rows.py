@@ -1,4 +1,4 @@
-"""Read the event log and the judgements, the newest first."""
+"""SQL for the activity log: events and judgements, the newest first, and the last change of each setting."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -13,7 +13,7 @@ from backend.core.messages import said
 from backend.store.engine import Database, containing
 
 _FEW = 20_000
-"""So many entries of a kind are sorted; among more, those on a page are found sooner by going back in time."""
+"""Up to this many entries are sorted. Among more, it is faster to go back in time until a page is full."""
 _SPAN = "v.name, '' || round(m.start_s, 2), '' || round(m.end_s, 2)"
 _PAIR = said("“{text}”, {video}, {start} to {end} s")
 _ABOUT = {
@@ -32,7 +32,7 @@ _ABOUT = {
         said("{video}, {start} to {end} s"),
     ),
 }
-"""Of each subject its number, its query, a text of people, video, start and end; and the words for them."""
+"""For each kind of subject: SQL for its number, query, text, video, start and end; and the words that show them."""
 _ABOUT_TEXT = """subject IN (
   SELECT 'pair:' || p.pair_id FROM pair p JOIN query q USING (query_id) WHERE q.text LIKE :text ESCAPE '!'
   UNION ALL SELECT 'query:' || query_id FROM query WHERE text LIKE :text ESCAPE '!'
@@ -43,25 +43,25 @@ _GRADES = (
 )
 
 
-def count(db: Database, wanted: ActivityFilter) -> int:
-    """Count the entries that are wanted."""
-    if wanted.group is EventGroup.GRADES:
-        where, values = _grades_where(wanted)
-        # Without words to look for, nothing but the judgements themselves is counted.
-        source = _GRADES if wanted.text else "FROM judgement j"
+def count(db: Database, activity_filter: ActivityFilter) -> int:
+    """Count the entries that match a filter."""
+    if activity_filter.group is EventGroup.GRADES:
+        where, values = _grades_where(activity_filter)
+        # Without a text to search, the tables around the judgements are not needed.
+        source = _GRADES if activity_filter.text else "FROM judgement j"
         sql = f"SELECT count(*) {source} WHERE {where}"
     else:
-        where, values = _events_where(wanted)
+        where, values = _events_where(activity_filter)
         sql = f"SELECT count(*) FROM event WHERE {where}"
     return int(db.conn.execute(sql, values).fetchone()[0])
 
 
-def entries(db: Database, wanted: ActivityFilter, *, first: int, most: int) -> list[ActivityEntry]:
-    """At most so many entries, the newest first, from the given one on (counted from 0)."""
-    if wanted.group is EventGroup.GRADES:
-        return _grades(db, wanted, first, most)
-    where, values = _events_where(wanted)
-    by_kind = "" if count(db, wanted) <= _FEW else "+"
+def entries(db: Database, activity_filter: ActivityFilter, *, first: int, most: int) -> list[ActivityEntry]:
+    """Return at most `most` entries that match a filter, the newest first, from number `first` on, counted from 0."""
+    if activity_filter.group is EventGroup.GRADES:
+        return _grades(db, activity_filter, first, most)
+    where, values = _events_where(activity_filter)
+    by_kind = "" if count(db, activity_filter) <= _FEW else "+"
     rows = db.conn.execute(
         f"SELECT e.event_id, e.at, a.name, e.kind, e.subject, e.payload FROM (SELECT * FROM event WHERE "
         f"{where.replace('kind IN', f'{by_kind}kind IN')} ORDER BY event_id DESC LIMIT :most OFFSET :first) e "
@@ -78,13 +78,13 @@ def entries(db: Database, wanted: ActivityFilter, *, first: int, most: int) -> l
 
 
 def people(db: Database) -> list[str]:
-    """The names of all people, leads first."""
+    """Return the names of all people, leads first."""
     rows = db.conn.execute("SELECT name FROM annotator ORDER BY role = 'lead' DESC, name")
     return [row[0] for row in rows]
 
 
 def newest(db: Database, kinds: Sequence[Event]) -> tuple[float, str | None] | None:
-    """When something of these kinds happened last, and who did it; None where it never did."""
+    """Return when an event of these kinds happened last, and who did it; None if it never did."""
     row = db.conn.execute(
         "SELECT e.at, a.name FROM event e LEFT JOIN annotator a ON a.annotator_id = e.actor "
         f"WHERE e.kind IN ({_marks(kinds)}) ORDER BY e.event_id DESC LIMIT 1",
@@ -94,7 +94,7 @@ def newest(db: Database, kinds: Sequence[Event]) -> tuple[float, str | None] | N
 
 
 def newest_change(db: Database, keys: Sequence[str]) -> tuple[float, str | None] | None:
-    """When one of these settings of the file was changed last on a page, and who did it; None where it never was."""
+    """Return when one of these settings was last changed on a page, and who did it; None if it never was."""
     row = db.conn.execute(
         "SELECT e.at, a.name FROM event e LEFT JOIN annotator a ON a.annotator_id = e.actor "
         f"WHERE e.kind = ? AND e.subject IN ({', '.join('?' * len(keys))}) ORDER BY e.event_id DESC LIMIT 1",
@@ -103,42 +103,46 @@ def newest_change(db: Database, keys: Sequence[str]) -> tuple[float, str | None]
     return (row[0], row[1]) if row else None
 
 
-def _events_where(wanted: ActivityFilter) -> tuple[str, dict[str, Any]]:
-    kinds = [kind for group in ([wanted.group] if wanted.group else USUAL) for kind in kinds_of(group)]
+def _events_where(activity_filter: ActivityFilter) -> tuple[str, dict[str, Any]]:
+    kinds = [
+        kind for group in ([activity_filter.group] if activity_filter.group else USUAL) for kind in kinds_of(group)
+    ]
     values: dict[str, Any] = {f"kind{n}": kind for n, kind in enumerate(kinds)}
     parts = [f"kind IN ({', '.join(f':{name}' for name in values)})"]
-    if wanted.by:
+    if activity_filter.by:
         parts.append("actor = (SELECT annotator_id FROM annotator WHERE name = :by)")
-        values["by"] = wanted.by
-    if wanted.text:
+        values["by"] = activity_filter.by
+    if activity_filter.text:
         parts.append(f"(payload LIKE :text ESCAPE '!' OR {_ABOUT_TEXT})")
-        values["text"] = containing(wanted.text)
-    return _between(parts, values, wanted, "at")
+        values["text"] = containing(activity_filter.text)
+    return _add_period(parts, values, activity_filter, "at")
 
 
-def _grades_where(wanted: ActivityFilter) -> tuple[str, dict[str, Any]]:
+def _grades_where(activity_filter: ActivityFilter) -> tuple[str, dict[str, Any]]:
     parts, values = ["TRUE"], dict[str, Any]()
-    if wanted.by:
+    if activity_filter.by:
         parts.append("j.annotator_id = (SELECT annotator_id FROM annotator WHERE name = :by)")
-        values["by"] = wanted.by
-    if wanted.text:
+        values["by"] = activity_filter.by
+    if activity_filter.text:
         parts.append("(q.text LIKE :text ESCAPE '!' OR v.name LIKE :text ESCAPE '!')")
-        values["text"] = containing(wanted.text)
-    return _between(parts, values, wanted, "j.graded_at")
+        values["text"] = containing(activity_filter.text)
+    return _add_period(parts, values, activity_filter, "j.graded_at")
 
 
-def _between(parts: list[str], values: dict[str, Any], wanted: ActivityFilter, at: str) -> tuple[str, dict[str, Any]]:
-    if wanted.since is not None:
+def _add_period(
+    parts: list[str], values: dict[str, Any], activity_filter: ActivityFilter, at: str
+) -> tuple[str, dict[str, Any]]:
+    if activity_filter.since is not None:
         parts.append(f"{at} >= :since")
-        values["since"] = wanted.since
-    if wanted.until is not None:
+        values["since"] = activity_filter.since
+    if activity_filter.until is not None:
         parts.append(f"{at} < :until")
-        values["until"] = wanted.until
+        values["until"] = activity_filter.until
     return " AND ".join(parts), values
 
 
-def _grades(db: Database, wanted: ActivityFilter, first: int, most: int) -> list[ActivityEntry]:
-    where, values = _grades_where(wanted)
+def _grades(db: Database, activity_filter: ActivityFilter, first: int, most: int) -> list[ActivityEntry]:
+    where, values = _grades_where(activity_filter)
     rows = db.conn.execute(
         "SELECT j.judgement_id, j.graded_at, a.name, j.grade, j.revision, j.simulated, j.imported, q.query_id, q.text, "
         f"{_SPAN} {_GRADES} WHERE {where} ORDER BY j.judgement_id DESC LIMIT :most OFFSET :first",
@@ -159,23 +163,23 @@ def _grades(db: Database, wanted: ActivityFilter, first: int, most: int) -> list
 
 
 def _about(db: Database, subjects: Iterable[str]) -> dict[str, tuple[str, QueryId | None]]:
-    """What subjects such as `pair:17` are, in words, and the query that they belong to."""
+    """Return, for subjects such as `pair:17`, their description in words and the query that they belong to."""
     ids: dict[str, set[int]] = {}
     for subject in subjects:
-        what, _, number = subject.partition(":")
-        if what in _ABOUT and number.isdecimal():
-            ids.setdefault(what, set()).add(int(number))
+        subject_kind, _, number = subject.partition(":")
+        if subject_kind in _ABOUT and number.isdecimal():
+            ids.setdefault(subject_kind, set()).add(int(number))
     return {
-        f"{what}:{row[0]}": (_subject_words(words, row[2:]), None if row[1] is None else QueryId(row[1]))
-        for what, wanted in ids.items()
-        for sql, words in [_ABOUT[what]]
-        for row in db.conn.execute(f"{sql} ({_marks(wanted)})", [*wanted])
+        f"{subject_kind}:{row[0]}": (_subject_words(words, row[2:]), None if row[1] is None else QueryId(row[1]))
+        for subject_kind, numbers in ids.items()
+        for sql, words in [_ABOUT[subject_kind]]
+        for row in db.conn.execute(f"{sql} ({_marks(numbers)})", [*numbers])
     }
 
 
 def _subject_words(words: str, values: Sequence[str | None]) -> str:
-    named: dict[str, Any] = dict(zip(("text", "video", "start", "end"), values, strict=True))
-    return said(words, **named)
+    placeholders: dict[str, Any] = dict(zip(("text", "video", "start", "end"), values, strict=True))
+    return said(words, **placeholders)
 
 
 def _marks(values: Iterable[object]) -> str:

@@ -1,11 +1,11 @@
-"""Describe entries of the activity log in words. Pure."""
+"""Describe entries of the activity log in words. Pure functions."""
 
 from backend.core.events import EventGroup, Payload, find_events, value_text
 from backend.core.messages import said
 
 
 def event_words(kind: str, payload: Payload) -> str:
-    """Return what was done, in words that follow the name of who did it.
+    """Return the description of an event, in words that follow the name of who did it.
 
     >>> event_words("batch_opened", {"number": 2, "pairs": 20})
     'opened batch 2: 20 pairs'
@@ -21,7 +21,7 @@ def event_words(kind: str, payload: Payload) -> str:
 
 
 def grade_words(grade: int, *, corrected: bool, simulated: bool, imported: bool) -> str:
-    """Return what somebody did with a grade, in words.
+    """Return the description of a grade that was given or corrected, in words.
 
     >>> grade_words(3, corrected=False, simulated=True, imported=False)
     'graded 3 (simulated)'

@@ -1,4 +1,4 @@
-"""The lines that leads read of the settings: on the page Settings, and from `reelrank status settings`."""
+"""The lines that describe the settings to leads: on the page Settings, and in `reelrank status settings`."""
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
@@ -21,29 +21,29 @@ SCALE, PEOPLE, TRAINING, WORK, RESULTS = (
     *(said("Candidates and work"), said("Releases and pay")),
 )
 Since = tuple[float | None, str | None]
-"""(when a setting was changed last, by whom); None for the beginning, and for a command or the file."""
+"""(when a setting was last changed, by whom). A None time means never; a None person means a command or the file."""
 BEGINNING: Since = (None, None)
 
 
 @dataclass(frozen=True, slots=True)
 class CurrentSettings:
-    """What holds in a campaign just now."""
+    """The current values of a campaign's settings."""
 
     file: ProjectSettings
     campaign: Campaign
     guideline: GuidelineVersion
     worded: Since
-    """When the words of the grades were changed last."""
+    """When the words of the grades were last changed, and by whom."""
     next_batch: str
     next_batch_since: Since
     describing: bool
     describers: int | None
-    """Who may describe, None for everybody; and `described`, which videos, None for all."""
+    """How many annotators may describe; None for all. `described` is how many videos may be described; None for all."""
     described: int | None
     assigned: int
     """How many people have an assignment."""
     exam_most_missed: float | None
-    """Of the exam that is held; None where none is."""
+    """Percentage of answers that may be missed in the current exam; None where there is none."""
     terms: Terms
 
 
@@ -51,9 +51,9 @@ class CurrentSettings:
 class SettingLine:
     """A line about one setting, or about a few that belong together.
 
-    `keys` are those of the settings; the first one's meaning says what the line is about, unless `changes` does. `page`
-    is where a lead changes it, `how` says how where no page does, or what else there is to know. It was changed last at
-    the newest of `events`, or when `since` tells.
+    `keys` are those of the settings. `changes` says what they change; empty, the meaning of the first key stands for
+    it. `page` is where a lead changes them. `how` says how to change them where no page does, or adds a remark. They
+    were last changed at the newest of `events` or, where the line has no events, at `since`.
     """
 
     keys: tuple[str, ...]
@@ -68,7 +68,7 @@ class SettingLine:
     since: Callable[[CurrentSettings], Since] = lambda now: BEGINNING
 
     def about(self, now: CurrentSettings) -> str:
-        """What the settings change."""
+        """Return what the settings change, in words."""
         if callable(self.changes):
             return self.changes(now)
         return self.changes or BY_KEY[self.keys[0]].meaning
@@ -316,4 +316,4 @@ LINES = (
         changes=said("Used on the page Hours."),
     ),
 )
-"""In the order of the page."""
+"""All lines, in the order of the page."""

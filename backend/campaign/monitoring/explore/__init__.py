@@ -1,1 +1,1 @@
-"""Show how the judged pairs came to their verdicts, and what relevance goes with."""
+"""Show how the judged pairs came to their verdicts, and how relevance varies with similarity, rank and duration."""

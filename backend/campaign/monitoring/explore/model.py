@@ -1,4 +1,4 @@
-"""Tables of the page Explore as values."""
+"""Values of the page Explore: the funnel, relevance bins, sources, coverage and durations."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,10 +12,10 @@ from backend.core.ids import PairId, QueryId
 
 @dataclass(frozen=True, slots=True)
 class Funnel:
-    """How far the pairs came that were handed out, and where they ended; those of a probe alone are not counted.
+    """How many of the pairs handed out reached which stage. Pairs that are judged only for a probe are not counted.
 
-    `pairs` is the sum of `waiting_first`, `settled_by_two`, `decided_at_once` and `escalated`; `escalated` that of
-    all others.
+    `pairs` is the sum of `waiting_first`, `settled_by_two`, `decided_at_once` and `escalated`. `escalated` is the sum
+    of all the other counts.
     """
 
     pairs: int
@@ -23,45 +23,45 @@ class Funnel:
     """Fewer than two grades."""
     settled_by_two: int
     decided_at_once: int
-    """Decided by a lead, without further people having been asked."""
+    """Decided by a lead before further people were asked."""
     escalated: int
-    """The first two grades disagreed, so further people were asked; whatever came of it."""
+    """The first two grades disagreed, so further people were asked."""
     waiting_further: int
-    """Of them, those that lack grades still."""
+    """Escalated pairs that still lack grades."""
     settled_by: Mapping[int, int]
-    """Of them, those in consensus by so many people: four, and six where pairs were re-opened."""
+    """Escalated pairs in consensus, by the number of people: four, and six where pairs were re-opened."""
     discarded: int
-    """Of them, those without a consensus, that no lead decided or confirmed."""
+    """Escalated pairs without a consensus, which no lead decided or confirmed."""
     confirmed: int
-    """Of them, those whose discard a lead confirmed."""
+    """Escalated pairs whose discard a lead confirmed."""
     decided: int
-    """Of them, those that a lead decided."""
+    """Escalated pairs that a lead decided."""
 
     @property
     def graded_by_two(self) -> int:
-        """Pairs that have their first two grades, or needed none."""
+        """Pairs that have their first two grades, or a lead's decision instead."""
         return self.pairs - self.waiting_first
 
 
 class Along(StrEnum):
-    """What relevance is held against. Its bins are numbers, see `rules.BOUNDS`."""
+    """The properties of a pair that relevance is compared with. Bins of each are numbered; see `rules.bounds`."""
 
     SIMILARITY = "similarity"
     RANK = "rank"
     DURATION = "duration"
-    """Of the moment, in seconds."""
+    """Duration of the moment, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class RelevanceBin:
-    """Pairs whose similarity, rank or duration is alike.
+    """Pairs that share a bin of similarity, rank or duration.
 
     Attributes:
-        place: its number, the same whatever pairs there are.
-        low: the least value that belongs to it.
-        high: the first value that does not; of similarity 1 and of one rank, the value itself.
-        counts: pairs of each relevance, 0 first.
-        without: pairs without a relevance: open, escalated, discarded. They count as no relevance, never as 0.
+        place: the bin's number, which does not depend on the pairs.
+        low: the least value in the bin.
+        high: the first value beyond the bin; for similarity 1 and for a rank, the value itself.
+        counts: number of pairs of each relevance, 0 first.
+        without: number of pairs without a relevance (open, escalated, discarded). They never count as 0.
     """
 
     place: int
@@ -77,27 +77,27 @@ class RelevanceBin:
 
     @property
     def mean(self) -> float | None:
-        """Mean relevance of those that have one; None if none has."""
+        """Mean relevance of the pairs that have one; None if none has."""
         return sum(value * pairs for value, pairs in enumerate(self.counts)) / self.decided if self.decided else None
 
 
 @dataclass(frozen=True, slots=True)
 class PairPart:
-    """Which pairs somebody wants to look at: those in all of this."""
+    """A selection of pairs: those that fulfil all conditions that are set."""
 
     along: Along | None = None
     place: int | None = None
-    """The bin; needs `along`."""
+    """The number of the bin; needs `along`."""
     relevance: int | None = None
     video: int | None = None
-    """By its number."""
+    """The number of the video."""
     same_words: bool = False
-    """Similarity 1 and a relevance, though not the best one."""
+    """Only pairs of similarity 1 whose relevance is not the highest."""
 
 
 @dataclass(frozen=True, slots=True)
 class FoundPair:
-    """A pair in such a list."""
+    """One pair of a selection."""
 
     pair_id: PairId
     query_id: QueryId
@@ -114,63 +114,63 @@ class FoundPair:
 
 @dataclass(frozen=True, slots=True)
 class SourceStanding:
-    """What became of the candidates that a source found, as far as they were handed out."""
+    """What the candidates of one source contributed, as far as they were handed out."""
 
     source: CandidateSource
     candidates: int
     alone: int
-    """Those of them that nothing else found."""
+    """Candidates that no other source found."""
     pairs: int
-    """Those of them that a batch handed out."""
+    """Candidates that a batch handed out."""
     decided: int
     """Pairs with a relevance."""
     relevant: int
-    """Of them, those of relevance 1 or more."""
+    """Pairs of relevance 1 or more."""
     relevant_alone: int
-    """Those of these that nothing else found: what the pool would lack without it."""
+    """Relevant pairs that no other source found: without this source the pool would lack them."""
     relevance_sum: int
 
     @property
     def mean(self) -> float | None:
-        """Mean relevance; None without any."""
+        """Mean relevance; None if no pair has one."""
         return self.relevance_sum / self.decided if self.decided else None
 
 
 @dataclass(frozen=True, slots=True)
 class VideoCoverage:
-    """What of one video was handed out, and what came of it."""
+    """How much of one video was handed out, and the relevances that its pairs got."""
 
     video_id: int
     video: str
     show: str | None
-    """None where its name does not tell."""
+    """The show that the video belongs to; None where its name does not tell."""
     duration_s: float
     moments: int
-    """Of the corpus."""
+    """Moments of the video in the corpus."""
     judged_moments: int
-    """Those that were handed out with any query."""
+    """Moments that were handed out with any query."""
     pairs: int
     queries: int
     decided: int
     """Pairs with a relevance."""
     relevant: int
-    """Of them, those of relevance 1 or more."""
+    """Pairs of relevance 1 or more."""
     relevance_sum: int
 
     @property
     def mean(self) -> float | None:
-        """Mean relevance; None without any."""
+        """Mean relevance; None if no pair has one."""
         return self.relevance_sum / self.decided if self.decided else None
 
 
 @dataclass(frozen=True, slots=True)
 class ShowCoverage:
-    """The same of all videos of a show."""
+    """How much of a show's videos was handed out, and the relevances that their pairs got."""
 
     show: str | None
     videos: int
     covered: int
-    """Videos of which something was handed out."""
+    """Videos with a moment that was handed out."""
     moments: int
     judged_moments: int
     pairs: int
@@ -181,9 +181,9 @@ class ShowCoverage:
 
 @dataclass(frozen=True, slots=True)
 class Lasting:
-    """How long moments or videos last: those of the corpus, and those of them that were handed out.
+    """Durations of moments or videos, in seconds: of all in the corpus, and of those handed out.
 
-    `bars` are (low, high, how many of the corpus, how many handed out), the last one without an upper end.
+    `bars` are (low, high, number in the corpus, number handed out). The last bar may have no upper end.
     """
 
     bars: Sequence[tuple[float, float | None, int, int]]
@@ -195,7 +195,7 @@ class Lasting:
 
 @dataclass(frozen=True, slots=True)
 class AgreedQuery:
-    """How people agree on the pairs of a query, as the board of agreement has it."""
+    """The agreement on the pairs of one query, as on the agreement board."""
 
     query_id: QueryId
     agreement: GroupAgreement

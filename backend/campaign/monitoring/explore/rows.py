@@ -1,4 +1,7 @@
-"""Count and list the judged pairs. Reads only; pairs of a probe alone are left out everywhere."""
+"""SQL that counts and lists judged pairs for the page Explore.
+
+Reads only. Pairs that are judged only for a probe are left out everywhere.
+"""
 
 import json
 from typing import Any
@@ -13,7 +16,7 @@ from backend.core.ids import PairId, QueryId
 from backend.store.engine import Database
 
 _PLACES = {
-    # A little is added for what is a bound but for the last bit; CAST would round negative ones towards 0.
+    # The margin catches bounds that rounding of floats missed. 1 is added because CAST rounds negatives towards 0.
     Along.SIMILARITY: f"CASE WHEN p.similarity >= {SAME_WORDS} THEN {round(1 / SIMILARITY_STEP)} "
     f"ELSE CAST((p.similarity + 1) / {SIMILARITY_STEP} + 1e-6 AS INTEGER) - {round(1 / SIMILARITY_STEP)} END",
     Along.RANK: "p.rank",
@@ -21,7 +24,7 @@ _PLACES = {
     + " ".join(f"WHEN m.end_s - m.start_s < {beyond} THEN {place}" for place, beyond in enumerate(SECONDS[1:], start=0))
     + f" ELSE {len(SECONDS) - 1} END",
 }
-"""The bin of a pair."""
+"""SQL for the bin of a pair, by property."""
 _IN_BATCHES = f"p.query_id IS NOT NULL AND p.pair_id NOT IN {PROBE_PAIRS}"
 _FOUND = (
     "FROM pair p JOIN query q USING (query_id) JOIN moment m USING (moment_id) JOIN video v USING (video_id) "
@@ -30,17 +33,17 @@ _FOUND = (
 
 
 def version(db: Database) -> str:
-    """Another text whenever anything here would be another: grades and events are only ever added."""
+    """Return a text that changes whenever anything here changes. Grades and events are only ever added."""
     row = db.conn.execute("SELECT (SELECT max(event_id) FROM event), (SELECT max(judgement_id) FROM judgement)")
     return "-".join(str(part or 0) for part in row.fetchone())
 
 
 def fates(db: Database) -> list[tuple[str, int, int]]:
-    """(verdict, how many people were asked, pairs) of all pairs that are not a probe's alone.
+    """Return (verdict, how many people were asked, pairs) of all pairs that are not judged only for a probe.
 
     A discard that a lead confirmed has the verdict `CONFIRMED`.
 
-    A pair has a seat for everybody who is asked about it. Those without a verdict are open: two are asked.
+    A pair has a seat for everybody who is asked about it. Pairs without a verdict are open: two people are asked.
     """
     found: list[tuple[str, int, int]] = [
         tuple(row)
@@ -56,7 +59,7 @@ def fates(db: Database) -> list[tuple[str, int, int]]:
 
 
 def relevances(db: Database, along: Along) -> list[tuple[int, int | None, int]]:
-    """(bin, relevance or None, pairs) of all pairs in batches; along similarity, of those that have one."""
+    """Return (bin, relevance or None, pairs) of all pairs in batches. Pairs without a similarity have no such bin."""
     moment = "JOIN moment m USING (moment_id)" if along is Along.DURATION else ""
     known = "AND p.similarity IS NOT NULL" if along is Along.SIMILARITY else ""
     return [
@@ -69,7 +72,7 @@ def relevances(db: Database, along: Along) -> list[tuple[int, int | None, int]]:
 
 
 def same_words(db: Database) -> dict[int | None, int]:
-    """How many pairs of similarity 1 have each relevance; None: none."""
+    """Return how many pairs of similarity 1 have each relevance. The key None counts those without one."""
     return dict(
         db.conn.execute(
             "SELECT c.relevance, count(*) FROM pair p LEFT JOIN consensus c USING (pair_id) "
@@ -79,14 +82,14 @@ def same_words(db: Database) -> dict[int | None, int]:
 
 
 def found_count(db: Database, part: PairPart, highest: int) -> int:
-    """How many pairs a part has."""
+    """Return how many pairs a selection has."""
     where, values = _where(part, highest)
     count: int = db.conn.execute(f"SELECT count(*) {_FOUND} WHERE {where}", values).fetchone()[0]
     return count
 
 
 def found_pairs(db: Database, part: PairPart, highest: int, first: int, most: int) -> list[FoundPair]:
-    """Pairs of a part from the given one on (counted from 0), at most so many; by query, then by rank."""
+    """Return at most `most` pairs of a selection, from number `first` on, counted from 0, by query and rank."""
     where, values = _where(part, highest)
     rows = db.conn.execute(
         "SELECT p.pair_id, q.query_id, q.text, v.name, m.start_s, m.end_s, p.rank, p.similarity, "
@@ -100,7 +103,10 @@ def found_pairs(db: Database, part: PairPart, highest: int, first: int, most: in
 
 
 def sources(db: Database) -> list[SourceStanding]:
-    """What became of what each source found; a run that was pooled twice is one thing that found a candidate."""
+    """Return what the candidates of each source contributed.
+
+    A candidate found by two poolings of the same run counts as found by that run alone.
+    """
     rows = db.conn.execute(
         f"""
         WITH f AS (SELECT DISTINCT source_id, query_id, moment_id FROM candidate_source),
@@ -119,7 +125,10 @@ def sources(db: Database) -> list[SourceStanding]:
 
 
 def coverage(db: Database) -> list[tuple[Any, ...]]:
-    """(video_id, name, duration_s, moments, handed out, pairs, queries, decided, relevant, sum) of all videos."""
+    """Return (video_id, name, duration_s, moments, handed out, pairs, queries, decided, relevant, sum) of all videos.
+
+    The sum is that of the relevances.
+    """
     return [
         tuple(row)
         for row in db.conn.execute(
@@ -137,12 +146,12 @@ def coverage(db: Database) -> list[tuple[Any, ...]]:
 
 
 def judged_queries(db: Database) -> dict[str, QueryId]:
-    """The queries that are judged, by their text: no two of them have the same."""
+    """Return the ids of the queries of val and test by their text, which is unique."""
     return dict(db.conn.execute("SELECT text, query_id FROM query WHERE split <> 'train'").fetchall())
 
 
 def show_pattern(db: Database) -> str | None:
-    """How queries were drawn to be spread over shows: `--show-of`; None where nobody said."""
+    """Return the pattern that names a video's show (`--show-of` of the last drawing of queries); None if not given."""
     row = db.conn.execute(
         "SELECT payload ->> 'show_of' FROM event WHERE kind = ? ORDER BY event_id DESC LIMIT 1", [QUERIES_DRAWN.kind]
     ).fetchone()
@@ -150,7 +159,7 @@ def show_pattern(db: Database) -> str | None:
 
 
 def moment_seconds(db: Database) -> tuple[list[float], list[float]]:
-    """How long moments last: all of the corpus, and those that were handed out."""
+    """Return the durations of moments in seconds: of all in the corpus, and of those handed out."""
     return _seconds(db, "m.end_s - m.start_s", "moment m"), _seconds(
         db,
         "m.end_s - m.start_s",
@@ -159,7 +168,7 @@ def moment_seconds(db: Database) -> tuple[list[float], list[float]]:
 
 
 def video_seconds(db: Database) -> tuple[list[float], list[float]]:
-    """The same of videos."""
+    """Return the durations of videos in seconds: of all in the corpus, and of those handed out."""
     return _seconds(db, "v.duration_s", "video v"), _seconds(
         db,
         "v.duration_s",
@@ -168,11 +177,11 @@ def video_seconds(db: Database) -> tuple[list[float], list[float]]:
     )
 
 
-def _seconds(db: Database, what: str, source: str) -> list[float]:
-    # As one text: a million rows would each be an object. Nothing at all is an empty list here, NULL there. To the
-    # nanosecond: SQLite writes 15 digits, and a difference of 2.9999999999999996 s is 3 s for PostgreSQL too.
-    found = db.conn.execute(f"SELECT json_group_array(round({what}, 9)) FROM {source}").fetchone()[0]
-    return [float(seconds) for seconds in json.loads(found or "[]")]
+def _seconds(db: Database, expression: str, source: str) -> list[float]:
+    # As one text, because a million rows would each be an object. Without rows SQLite gives `[]` and PostgreSQL NULL.
+    # Rounded to nanoseconds, so that 2.9999999999999996 s is 3 s in PostgreSQL too, as SQLite writes only 15 digits.
+    text = db.conn.execute(f"SELECT json_group_array(round({expression}, 9)) FROM {source}").fetchone()[0]
+    return [float(seconds) for seconds in json.loads(text or "[]")]
 
 
 def _where(part: PairPart, highest: int) -> tuple[str, dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Turn counts into the tables of the page Explore. Pure."""
+"""Turn counts into the tables of the page Explore. Pure functions."""
 
 import math
 from bisect import bisect
@@ -21,11 +21,11 @@ from backend.campaign.monitoring.explore.model import (
 from backend.campaign.nouns import FIRST_ROUND_SEATS, Verdict
 
 CONFIRMED = "confirmed"
-"""What a discard counts as once a lead confirmed it."""
+"""Stands for the verdict of a discard that a lead confirmed."""
 
 
 def funnel(counts: Iterable[tuple[str, int, int]]) -> Funnel:
-    """Return the funnel of a campaign.
+    """Return how many pairs reached each stage of judging.
 
     Args:
         counts: (verdict or `CONFIRMED`, how many people were asked, pairs); several rows may be of one kind.
@@ -41,7 +41,7 @@ def funnel(counts: Iterable[tuple[str, int, int]]) -> Funnel:
         (further if asked > len(FIRST_ROUND_SEATS) else at_once)[verdict] += pairs
         if verdict == Verdict.CONSENSUS and asked > len(FIRST_ROUND_SEATS):
             settled_by[asked] += pairs
-    # A pair whose first two grades disagree has its further seats in the same transaction.
+    # Pairs get their further seats in the transaction in which their first two grades disagree.
     return Funnel(
         pairs=at_once.total() + further.total(),
         waiting_first=at_once[Verdict.OPEN],
@@ -60,12 +60,12 @@ SIMILARITY_STEP = 0.05
 SAME_WORDS = 1 - 5e-7
 """From here on a similarity is 1 to the six decimals that a release gives."""
 SECONDS = (0, 1, 2, 3, 5, 7, 10, 15, 20, 30, 45, 60, 90, 120, 180, 300, 600, 1200, 3600)
-"""Where bins of durations begin."""
+"""Where the bins of durations begin, in seconds."""
 _ONE = round(1 / SIMILARITY_STEP)
 
 
 def bounds(along: Along, place: int) -> tuple[float, float]:
-    """(least value, first value beyond) of a bin; for similarity 1 and a rank, the value twice.
+    """Return (least value, first value beyond) of a bin. For similarity 1 and for a rank, both are the value itself.
 
     >>> bounds(Along.SIMILARITY, 15), bounds(Along.SIMILARITY, 20), bounds(Along.RANK, 3), bounds(Along.DURATION, 4)
     ((0.75, 0.8), (1.0, 1.0), (3, 3), (5, 7))
@@ -78,31 +78,31 @@ def bounds(along: Along, place: int) -> tuple[float, float]:
 
 
 def bins(along: Along, counts: Iterable[tuple[int, int | None, int]], highest: int) -> list[RelevanceBin]:
-    """Bins from the first to the last one that has a pair; those without any in between are there too.
+    """Return all bins from the first to the last that has a pair, with empty ones in between.
 
     Args:
-        along: what the bins are of.
+        along: the property that is binned.
         counts: (bin, relevance or None, pairs).
-        highest: the best relevance.
+        highest: the highest relevance.
     """
-    found: defaultdict[int, Counter[int | None]] = defaultdict(Counter)
+    counts_by_place: defaultdict[int, Counter[int | None]] = defaultdict(Counter)
     for place, relevance, pairs in counts:
-        found[place][relevance] += pairs
-    if not found:
+        counts_by_place[place][relevance] += pairs
+    if not counts_by_place:
         return []
     return [
         RelevanceBin(
             place,
             *bounds(along, place),
-            tuple(found[place][value] for value in range(highest + 1)),
-            found[place][None],
+            tuple(counts_by_place[place][value] for value in range(highest + 1)),
+            counts_by_place[place][None],
         )
-        for place in range(min(found), max(found) + 1)
+        for place in range(min(counts_by_place), max(counts_by_place) + 1)
     ]
 
 
 def lasting(all_of_them: Sequence[float], handed_out: Sequence[float]) -> Lasting | None:
-    """How long things last: bars of those in the corpus, and of those that were handed out; None without any."""
+    """Return the durations of things in the corpus, and of those handed out, as bars; None without any."""
     if not all_of_them:
         return None
     here, out = (Counter(bisect(SECONDS, value) - 1 for value in values) for values in (all_of_them, handed_out))
@@ -116,27 +116,27 @@ def lasting(all_of_them: Sequence[float], handed_out: Sequence[float]) -> Lastin
 
 
 def by_show(videos: Iterable[VideoCoverage]) -> list[ShowCoverage]:
-    """Return shows with all that is known of their videos, those with most pairs first."""
+    """Return the coverage of each show, summed over its videos, the show with most pairs first."""
     members: defaultdict[str | None, list[VideoCoverage]] = defaultdict(list)
     for video in videos:
         members[video.show].append(video)
 
-    def total(found: list[VideoCoverage], what: str) -> int:
-        return sum(getattr(video, what) for video in found)
+    def total(members_of_show: list[VideoCoverage], field: str) -> int:
+        return sum(getattr(video, field) for video in members_of_show)
 
     shows = [
         ShowCoverage(
             show=show,
-            videos=len(found),
-            covered=sum(video.pairs > 0 for video in found),
-            moments=total(found, "moments"),
-            judged_moments=total(found, "judged_moments"),
-            pairs=total(found, "pairs"),
-            decided=(decided := total(found, "decided")),
-            relevant=total(found, "relevant"),
-            mean=total(found, "relevance_sum") / decided if decided else None,
+            videos=len(members_of_show),
+            covered=sum(video.pairs > 0 for video in members_of_show),
+            moments=total(members_of_show, "moments"),
+            judged_moments=total(members_of_show, "judged_moments"),
+            pairs=total(members_of_show, "pairs"),
+            decided=(decided := total(members_of_show, "decided")),
+            relevant=total(members_of_show, "relevant"),
+            mean=total(members_of_show, "relevance_sum") / decided if decided else None,
         )
-        for show, found in members.items()
+        for show, members_of_show in members.items()
     ]
     return sorted(shows, key=lambda show: (-show.pairs, show.show or ""))
 
@@ -148,28 +148,28 @@ def table(
     | Sequence[AgreedQuery]
     | Sequence[SourceStanding],
 ) -> list[dict[str, Any]]:
-    """Return what is shown as rows of one CSV file: values by column."""
-    return [_row(one) for one in found]
+    """Return rows of the page as rows of a CSV file: values by column."""
+    return [_row(item) for item in found]
 
 
 def lasting_table(found: Lasting) -> list[dict[str, Any]]:
-    """Return durations as rows of one CSV file: values by column."""
+    """Return the bars of durations as rows of a CSV file: values by column."""
     return [dict(zip(("from_s", "below_s", "in_corpus", "handed_out"), bar, strict=True)) for bar in found.bars]
 
 
-def _row(one: RelevanceBin | FoundPair | VideoCoverage | AgreedQuery | SourceStanding) -> dict[str, Any]:
-    if isinstance(one, RelevanceBin):
-        counts = {f"relevance_{value}": pairs for value, pairs in enumerate(one.counts)}
-        beyond = None if one.high == math.inf else one.high
-        ends = {"from": one.low, "below": beyond}
-        return {**ends, "mean": one.mean, "with_relevance": one.decided, "without": one.without, **counts}
-    if isinstance(one, AgreedQuery):
-        found = asdict(one.agreement)
-        settled = found.pop("settled")
-        return {"query_id": one.query_id, "query": found.pop("name"), **found, "settled_by_two": settled["by_two"]}
-    if isinstance(one, SourceStanding):
-        standing = asdict(one)
-        return {**standing.pop("source"), **standing, "mean": one.mean}
-    if isinstance(one, VideoCoverage):
-        return {**asdict(one), "mean": one.mean}
-    return asdict(one)
+def _row(item: RelevanceBin | FoundPair | VideoCoverage | AgreedQuery | SourceStanding) -> dict[str, Any]:
+    if isinstance(item, RelevanceBin):
+        counts = {f"relevance_{value}": pairs for value, pairs in enumerate(item.counts)}
+        beyond = None if item.high == math.inf else item.high
+        ends = {"from": item.low, "below": beyond}
+        return {**ends, "mean": item.mean, "with_relevance": item.decided, "without": item.without, **counts}
+    if isinstance(item, AgreedQuery):
+        columns = asdict(item.agreement)
+        settled = columns.pop("settled")
+        return {"query_id": item.query_id, "query": columns.pop("name"), **columns, "settled_by_two": settled["by_two"]}
+    if isinstance(item, SourceStanding):
+        standing = asdict(item)
+        return {**standing.pop("source"), **standing, "mean": item.mean}
+    if isinstance(item, VideoCoverage):
+        return {**asdict(item), "mean": item.mean}
+    return asdict(item)

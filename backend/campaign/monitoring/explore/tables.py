@@ -1,4 +1,4 @@
-"""Tabulate what the judged pairs show: the funnel, relevance, sources, coverage, durations, agreement on queries.
+"""Tabulate the judged pairs: funnel, relevance, sources, coverage, durations, agreement on queries.
 
 *Reads* everything before. *Writes* nothing.
 """
@@ -30,36 +30,36 @@ from backend.store.connection import reading
 
 @in_charge
 def funnel(project: Project, by: Lead | Operator) -> Funnel:
-    """Return how far the pairs came that were handed out, and where they ended."""
+    """Return how many of the pairs handed out reached which stage."""
     with reading(project.store) as db:
         return rules.funnel(rows.fates(db))
 
 
 @in_charge
 def explored_version(project: Project, by: Lead | Operator) -> str:
-    """Return another text whenever anything here would be another."""
+    """Return a text that changes whenever anything on the page Explore changes."""
     return rows.version(project.store.db)
 
 
 @in_charge
 def relevances_along(project: Project, by: Lead | Operator, along: Along) -> list[RelevanceBin]:
-    """Return relevance against similarity, rank or the moment's duration, in bins; pairs without any count apart."""
+    """Return relevance in bins of similarity, rank or moment duration. Pairs without relevance are counted apart."""
     with reading(project.store) as db:
         return rules.bins(along, rows.relevances(db, along), project_rows.campaign(db).scale.highest)
 
 
 @in_charge
 def source_standings(project: Project, by: Lead | Operator) -> list[SourceStanding]:
-    """Return what became of the candidates that each source found, those that made the lists first."""
+    """Return what the candidates of each source contributed, the sources of the first lists first."""
     with reading(project.store) as db:
         return rows.sources(db)
 
 
 @in_charge
 def coverage(project: Project, by: Lead | Operator) -> list[VideoCoverage]:
-    """Return what was handed out of every video, and what came of it, by name.
+    """Return how much of every video was handed out, and the relevances of its pairs, by name.
 
-    A show is told as the queries were drawn by, or as TVR names it.
+    Shows are named by the pattern with which queries were drawn, or by TVR's names.
     """
     with reading(project.store) as db:
         found, pattern = rows.coverage(db), rows.show_pattern(db)
@@ -73,14 +73,14 @@ def coverage(project: Project, by: Lead | Operator) -> list[VideoCoverage]:
 
 @in_charge
 def durations(project: Project, by: Lead | Operator) -> tuple[Lasting | None, Lasting | None]:
-    """Return how long moments last, and how long videos; None where there are none."""
+    """Return the durations of moments and of videos; None where there are none."""
     with reading(project.store) as db:
         return rules.lasting(*rows.moment_seconds(db)), rules.lasting(*rows.video_seconds(db))
 
 
 @in_charge
 def same_words(project: Project, by: Lead | Operator) -> tuple[tuple[int, ...], int]:
-    """Return (pairs of each relevance, pairs without any) of those whose similarity is 1."""
+    """Return (pairs of each relevance, pairs without any), counting only pairs of similarity 1."""
     with reading(project.store) as db:
         counts = rows.same_words(db)
         return tuple(counts.get(value, 0) for value in project_rows.campaign(db).scale.grades), counts.get(None, 0)
@@ -88,11 +88,11 @@ def same_words(project: Project, by: Lead | Operator) -> tuple[tuple[int, ...], 
 
 @in_charge
 def agreed_queries(project: Project, by: Lead | Operator) -> list[AgreedQuery]:
-    """Return queries with two grades or more of some pair, those on which people agree least first."""
-    found = agreement_board(project, by, resamples=0).queries
+    """Return the queries that have a pair with two grades or more, the one with the least agreement first."""
+    queries = agreement_board(project, by, resamples=0).queries
     with reading(project.store) as db:
         ids = rows.judged_queries(db)
-    judged = [AgreedQuery(ids[one.name], one) for one in found if one.within is not None and one.name in ids]
+    judged = [AgreedQuery(ids[one.name], one) for one in queries if one.within is not None and one.name in ids]
     return sorted(judged, key=lambda one: (one.agreement.within, one.agreement.exact, one.query_id))
 
 
@@ -100,9 +100,9 @@ def agreed_queries(project: Project, by: Lead | Operator) -> list[AgreedQuery]:
 def found_pairs(
     project: Project, by: Lead | Operator, part: PairPart, *, first: int = 0, most: int = -1
 ) -> list[FoundPair]:
-    """Return pairs of a part by query and rank, from the given one on (counted from 0), at most so many.
+    """Return at most `most` pairs of a selection by query and rank, from number `first` on, counted from 0.
 
-    Below 0, `most` stands for all of them.
+    If `most` is below 0, all are returned.
     """
     with reading(project.store) as db:
         return rows.found_pairs(db, part, project_rows.campaign(db).scale.highest, first, most)
@@ -110,7 +110,7 @@ def found_pairs(
 
 @in_charge
 def found_pair_count(project: Project, by: Lead | Operator, part: PairPart) -> int:
-    """Count the pairs of a part."""
+    """Count the pairs of a selection."""
     with reading(project.store) as db:
         return rows.found_count(db, part, project_rows.campaign(db).scale.highest)
 
@@ -123,7 +123,7 @@ def explored_csv(
     | Sequence[SourceStanding]
     | Lasting,
 ) -> str:
-    """Return what is shown as CSV; what is unknown is an empty cell."""
+    """Return a table of the page Explore as CSV. Unknown values are empty cells."""
     table = rules.lasting_table(found) if isinstance(found, Lasting) else rules.table(found)
     columns = list(table[0]) if table else []
     return csv_text(columns, ([row[column] for column in columns] for row in table), for_people=True)

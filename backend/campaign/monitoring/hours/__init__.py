@@ -1,1 +1,1 @@
-"""Report working time: how much, what it costs, and how much is still to come."""
+"""Report working time: how much, its cost, and how much is still to come."""

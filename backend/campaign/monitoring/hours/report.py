@@ -1,7 +1,7 @@
 """Report how long people worked, what that costs, and how much of both is still to come.
 
 *Reads* judgements, answers of exams and to gold, descriptions, seats, queries, moments, `reelrank.toml`. *Writes*
-nothing. Working time is active time, as docs/decisions/058 says.
+nothing. Working time is active time; see docs/decisions/058.
 """
 
 from collections.abc import Sequence
@@ -37,44 +37,44 @@ def hours(
     rate: float | None = None,
     currency: str | None = None,
 ) -> HoursReport:
-    """Return how long people worked, what it costs, and how much is still to come: all of one instant.
+    """Return how long people worked, what it costs, and how much is still to come, all of one instant.
 
-    What is still to come goes by all days, whatever days are asked for.
+    The outlook rests on all days, whichever days are chosen.
 
     Args:
-        project: the project; its rates are read anew, as they may change any day.
-        by: a lead, or whoever runs commands.
-        first: only days from this one on, such as `2026-03-01`.
-        last: only days up to this one.
-        rate: of an hour, instead of that of `reelrank.toml`; rates of people's own stay.
-        currency: instead of that of `reelrank.toml`.
+        project: the project. Its rates are read again at each call, as they may change any day.
+        by: a lead or an operator.
+        first: leave out days before this one, such as `2026-03-01`.
+        last: leave out days after this one.
+        rate: pay per hour, instead of that of `reelrank.toml`. People's own rates stay.
+        currency: the currency, instead of that of `reelrank.toml`.
 
     Raises:
-        InputError: `reelrank.toml` says something that is not understood.
+        InputError: `reelrank.toml` holds something that is not understood.
     """
     pay = read_settings(project.folder).pay
     rate = pay.hourly_rate if rate is None else rate
     with reading(project.store) as db:
         everything = rules.paid(rules.bounded(rows.days(db)), rate, pay.rates)
-        wanted = demand(db)
+        work = demand(db)
         ahead = rules.outlook(
             everything,
-            wanted.needed,
-            further=wanted.further,
-            disputed=wanted.disputed,
-            stuck=sum(one.grades for one in wanted.stuck),
+            work.needed,
+            further=work.further,
+            disputed=work.disputed,
+            stuck=sum(stuck_pairs.grades for stuck_pairs in work.stuck),
         )
         simulated, imported = rows.left_out(db)
         known = {name_key(name) for name in rows.names(db)}
-    asked = [day for day in everything if (first or day.day) <= day.day <= (last or day.day)]
+    chosen = [day for day in everything if (first or day.day) <= day.day <= (last or day.day)]
     return HoursReport(
-        days=tuple(asked),
-        people=tuple(rules.by_person(asked)),
+        days=tuple(chosen),
+        people=tuple(rules.by_person(chosen)),
         rate=rate,
         currency=currency or pay.currency,
         own_rates=tuple(sorted(pay.rates.items())),
-        hours=sum(day.hours for day in asked),
-        pay=rules.total(asked),
+        hours=sum(day.hours for day in chosen),
+        pay=rules.total(chosen),
         outlook=ahead,
         simulated=simulated,
         imported=imported,
@@ -88,29 +88,29 @@ def expected_work(
 ) -> Expected:
     """Return how many pairs and grades candidates would make, and how long those take.
 
-    This is said before candidates are chosen, because afterwards the work is in the queue.
+    Leads read this before candidates are chosen, because afterwards the work is in the queue.
 
     Args:
-        project: with queries.
-        by: a lead, or whoever runs commands.
-        batch_size: candidates a batch.
-        probe: queries that are probed.
+        project: a project with queries.
+        by: a lead or an operator.
+        batch_size: candidates in a batch.
+        probe: how many queries are probed.
         pooled: whether runs find candidates too, which may be moments that the project does not have yet.
     """
     with reading(project.store) as db:
         counts = queries.split_counts(db)
-        asked = counts[Split.VAL.value] + counts[Split.TEST.value]
+        judged = counts[Split.VAL.value] + counts[Split.TEST.value]
         _, moments, _ = corpus.counts(db)
         batch = batch_size if pooled else min(batch_size, moments)
-        pairs = asked * batch + min(probe, asked) * max(min(PROBE_TOP + PROBE_OTHERS, moments) - batch, 0)
+        pairs = judged * batch + min(probe, judged) * max(min(PROBE_TOP + PROBE_OTHERS, moments) - batch, 0)
         grades = pairs * project_rows.campaign(db).seats
         measured = rules.outlook(rules.bounded(rows.days(db)), grades).seconds
         seconds = rows.mean_moment_s(db) if measured is None else measured
-    return Expected(asked, pairs, grades, seconds, measured is not None)
+    return Expected(judged, pairs, grades, seconds, measured is not None)
 
 
 def payroll_csv(days: Sequence[WorkDay], currency: str) -> str:
-    """Return one line for each person and day. Hours have six digits, so that no millisecond is lost; pay adds up."""
+    """Return one line per person and day as CSV. Hours have six digits, so that they lose no millisecond."""
     lines = (
         [
             *(day.name, day.day, day.judgements, day.exam_answers, day.gold_answers, day.descriptions, day.unmeasured),

@@ -1,4 +1,4 @@
-"""Sum the working time of annotators, in one statement over all tables that keep a time of work. Reads only.
+"""SQL that sums the working time of annotators over all tables that keep one. Reads only.
 
 SQLite sums the milliseconds of each person and day, so a large campaign comes as a few hundred rows.
 """
@@ -24,7 +24,7 @@ _WORK = """
 
 
 def days(db: Database) -> list[WorkDay]:
-    """Return what every annotator did on each local day, by day and name."""
+    """Return the work of every annotator on each local day, by day and name."""
     rows = db.conn.execute(
         f"""
         SELECT a.annotator_id, a.name, date(w.at, 'unixepoch', 'localtime') AS day,
@@ -42,7 +42,7 @@ def days(db: Database) -> list[WorkDay]:
 
 
 def mean_moment_s(db: Database) -> float:
-    """Return how long the moments last on average, in seconds; 0 without any."""
+    """Return the mean duration of moments in seconds; 0 without any."""
     found: float = db.conn.execute("SELECT coalesce(avg(end_s - start_s), 0) FROM moment").fetchone()[0]
     return found
 

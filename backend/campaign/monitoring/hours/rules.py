@@ -1,6 +1,6 @@
-"""Compute the cost of working time, and forecast the time and cost that remain. Pure.
+"""Compute the cost of working time, and forecast the time and cost that remain. Pure functions.
 
-Times are whole milliseconds, as they were measured; money is exact.
+Times are whole milliseconds, as they were measured. Money is exact.
 """
 
 from collections import defaultdict
@@ -20,7 +20,7 @@ MS_AN_HOUR = 3_600_000
 
 @dataclass(frozen=True, slots=True)
 class WorkDay:
-    """What one annotator did on one local day (`2026-03-14`). Simulated and imported judgements are no work here."""
+    """The work of one annotator on one local day (`2026-03-14`). Simulated and imported judgements are left out."""
 
     annotator_id: AnnotatorId
     name: str
@@ -36,26 +36,26 @@ class WorkDay:
     unmeasured: int
     """Grades and answers without a measured time."""
     pay: Decimal | None = None
-    """Of this day, in whole hundredths; None without a rate."""
+    """Pay for this day, in whole hundredths; None without a rate."""
     descriptions: int = 0
-    """Written for the first time."""
+    """Descriptions written for the first time."""
     describing_ms: int = 0
     """Active time of descriptions and their changes."""
 
     @property
     def active_ms(self) -> int:
-        """All the working time of the day."""
+        """All the working time of the day, in milliseconds."""
         return self.judging_ms + self.exam_ms + self.gold_ms + self.describing_ms
 
     @property
     def hours(self) -> float:
-        """The same in hours."""
+        """All the working time of the day, in hours."""
         return self.active_ms / MS_AN_HOUR
 
 
 @dataclass(frozen=True, slots=True)
 class PersonHours:
-    """What one annotator did over all the days asked for."""
+    """The work of one annotator over the chosen days."""
 
     name: str
     days: int
@@ -63,29 +63,29 @@ class PersonHours:
     judgements: int
     hours: float
     an_hour: float | None
-    """Judgements in an hour of judging; None without measured time."""
+    """Judgements per hour of judging; None without measured time."""
     pay: Decimal | None
 
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """How much is still to come. Ends of intervals are of 95 %."""
+    """How much work is still to come. Intervals are 95 % intervals."""
 
     needed: int
-    """Grades until every open or escalated pair that can be handed out has all its seats judged."""
+    """Grades that are missing until every open or escalated pair that can be handed out has all its seats judged."""
     further: int
-    """Grades on top if as many of the open pairs are disputed as so far."""
+    """Further grades if as large a share of the open pairs is disputed as so far."""
     disputed: float | None
     """Share of the pairs with two grades that went on to two further annotators; None while there are too few."""
     seconds: float | None
-    """Working time a judgement, gold between included; None where it cannot be told."""
+    """Working time per judgement, with the gold questions in between; None where it is unknown."""
     hours: tuple[float, float, float] | None
-    """Expected, low end, high end."""
+    """(expected, low end, high end) of the hours to come."""
     cost: tuple[Decimal, Decimal, Decimal] | None
     reason: str = ""
-    """Why nothing can be told, or no interval."""
+    """Why there is no estimate, or no interval."""
     stuck: int = 0
-    """How many of the grades needed nobody who may work can give."""
+    """How many of the needed grades nobody who may work can give."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,15 +93,15 @@ class Expected:
     """The work that candidates would make, before they are chosen."""
 
     queries: int
-    """To be judged."""
+    """Queries to be judged."""
     pairs: int
-    """Of the first batches and the probes, at most: lists may be shorter than a batch."""
+    """Pairs of the first batches and the probes. This is an upper bound, as lists may be shorter than a batch."""
     grades: int
-    """That the first seats of the pairs want; disputes ask for more."""
+    """Grades for the first seats of the pairs. Disputes add more."""
     seconds: float
-    """A grade: what one took here so far, or, as long as nobody has graded, a moment played once."""
+    """Seconds per grade: as measured here, or, while nobody has graded, the mean duration of a moment."""
     measured: bool
-    """Whether that is what grades took here."""
+    """Whether `seconds` was measured here."""
 
     @property
     def hours(self) -> float:
@@ -111,19 +111,19 @@ class Expected:
 
 @dataclass(frozen=True, slots=True)
 class HoursReport:
-    """Working time, pay, and both still to come."""
+    """Working time and pay, done and still to come."""
 
     days: tuple[WorkDay, ...]
     """By day and name."""
     people: tuple[PersonHours, ...]
     """By name."""
     rate: float | None
-    """Of an hour, for whoever has none of their own."""
+    """Pay per hour of those without a rate of their own."""
     currency: str
     own_rates: tuple[tuple[str, float], ...]
     hours: float
     pay: Decimal | None
-    """The sum of what the days came to."""
+    """The sum of the pay of all days."""
     outlook: Outlook
     simulated: int
     """Simulated judgements, which are left out."""
@@ -135,7 +135,7 @@ class HoursReport:
 
 CENT = Decimal("0.01")
 FEWEST_DAYS = 10
-"""Working days of people below which no interval is told."""
+"""With fewer working days, counted over all people, no interval is reported."""
 _Z = NormalDist().inv_cdf(0.975)
 
 NO_TIME = said("no judgement made in this project has a measured time yet")
@@ -144,16 +144,16 @@ CERTAIN = said("no work is left")
 
 
 def bounded(days: Sequence[WorkDay]) -> list[WorkDay]:
-    """Return the days with no more than 24 hours each."""
-    found = []
+    """Return the days, each limited to 24 hours of work."""
+    bounded_days = []
     for day in days:
         judging, exam, gold, describing = within_a_day(day.judging_ms, day.exam_ms, day.gold_ms, day.describing_ms)
-        found.append(replace(day, judging_ms=judging, exam_ms=exam, gold_ms=gold, describing_ms=describing))
-    return found
+        bounded_days.append(replace(day, judging_ms=judging, exam_ms=exam, gold_ms=gold, describing_ms=describing))
+    return bounded_days
 
 
 def pay(active_ms: int, rate: float) -> Decimal:
-    """Return what working time costs at a rate an hour, half a hundredth rounded up.
+    """Return the pay for working time at a rate per hour, rounded half up to hundredths.
 
     >>> pay(5_400_000, 11), pay(1_000, 18)
     (Decimal('16.50'), Decimal('0.01'))
@@ -162,26 +162,26 @@ def pay(active_ms: int, rate: float) -> Decimal:
 
 
 def paid(days: Sequence[WorkDay], rate: float | None, own: Mapping[str, float]) -> list[WorkDay]:
-    """Return the days with what they cost. A person's own rate takes precedence; names that look alike are one."""
-    rates = {name_key(name): one for name, one in own.items()}
-    found = []
+    """Return the days with their pay. A person's own rate takes precedence; names that look alike are one person."""
+    rates = {name_key(name): own_rate for name, own_rate in own.items()}
+    paid_days = []
     for day in days:
         theirs = rates.get(name_key(day.name), rate)
-        found.append(day if theirs is None else replace(day, pay=pay(day.active_ms, theirs)))
-    return found
+        paid_days.append(day if theirs is None else replace(day, pay=pay(day.active_ms, theirs)))
+    return paid_days
 
 
 def total(days: Sequence[WorkDay]) -> Decimal | None:
-    """Return what days cost together; None where one of them has no rate, or there is none."""
+    """Return the pay of all days together; None if one of them has no rate, or there are no days."""
     sums = [day.pay for day in days if day.pay is not None]
     return sum(sums, Decimal(0)) if sums and len(sums) == len(days) else None
 
 
 def by_person(days: Sequence[WorkDay]) -> list[PersonHours]:
-    """Return the sums of every person, by name."""
-    found: defaultdict[str, list[WorkDay]] = defaultdict(list)
+    """Return each person's totals over the days, by name."""
+    by_name: defaultdict[str, list[WorkDay]] = defaultdict(list)
     for day in days:
-        found[day.name].append(day)
+        by_name[day.name].append(day)
     return [
         PersonHours(
             name,
@@ -191,32 +191,32 @@ def by_person(days: Sequence[WorkDay]) -> list[PersonHours]:
             an_hour=_an_hour(theirs),
             pay=total(theirs),
         )
-        for name, theirs in sorted(found.items(), key=lambda one: one[0].casefold())
+        for name, theirs in sorted(by_name.items(), key=lambda one: one[0].casefold())
     ]
 
 
 def outlook(
     days: Sequence[WorkDay], needed: int, *, further: int = 0, disputed: float | None = None, stuck: int = 0
 ) -> Outlook:
-    """Estimate how many hours are still to come, and what they cost at what an hour cost so far.
+    """Estimate how many hours are still to come, and what they cost at the cost per hour so far.
 
     With t the working time and n the judgements of each working day of a person, a judgement takes R = sum t / sum n.
     Such days differ more than judgements do (people are fast or slow, queries easy or hard), so they are the unit of
-    the interval, and the days still to come differ as those before did:
+    the interval. The days still to come are assumed to differ as much as those so far. The interval is
 
         R * N  +-  1.96 * N * s * sqrt(1 + sum n / N) / sum n,    s^2 = D / (D - 1) * sum (t - R n)^2
 
     for N judgements to come and D days so far.
 
-    Source: W. G. Cochran, "Sampling Techniques" (1977), chapter 6 (ratio estimators); the second term below the root
-    is the spread of what is to come.
+    Source: W. G. Cochran, "Sampling Techniques" (1977), chapter 6 (ratio estimators); the second term below the root is
+    the spread of what is to come.
 
     Args:
         days: every working day of every person so far.
-        needed: grades that seats are there for.
-        further: grades on top that disputes are likely to ask for.
-        disputed: the share of disputed pairs behind that, if it can be told.
-        stuck: how many of those needed nobody who may work can give.
+        needed: grades that are missing at existing seats.
+        further: further grades that disputes are likely to ask for.
+        disputed: the share of disputed pairs on which `further` rests, if it is known.
+        stuck: how many of the needed grades nobody who may work can give.
     """
     worked = [(day.judging_ms + day.gold_ms, day.judgements) for day in days if day.judgements and day.judging_ms]
     grades, time_ms = sum(n for _, n in worked), sum(ms for ms, _ in worked)
@@ -234,7 +234,7 @@ def outlook(
 
 
 def _cost(days: Sequence[WorkDay], hours: tuple[float, float, float]) -> tuple[Decimal, Decimal, Decimal] | None:
-    """What hours cost if they cost what hours cost so far."""
+    """Return what these hours cost at the cost per hour so far; None where that is unknown."""
     sum_ms, cost = sum(day.active_ms for day in days), total(days)
     if cost is None or not sum_ms:
         return None
@@ -244,7 +244,7 @@ def _cost(days: Sequence[WorkDay], hours: tuple[float, float, float]) -> tuple[D
 
 
 def _an_hour(days: Sequence[WorkDay]) -> float | None:
-    """Judgements an hour of judging, over the days on which time was measured."""
+    """Return the judgements per hour of judging, over the days on which time was measured."""
     measured = [day for day in days if day.judging_ms]
     time_ms = sum(day.judging_ms for day in measured)
     return sum(day.judgements for day in measured) * MS_AN_HOUR / time_ms if time_ms else None

@@ -1,1 +1,1 @@
-"""Report how far and how fast the work goes, what is stuck and why, what waits for a lead, and when it may be done."""
+"""Report pace, what is left to do and when it may be done, stuck pairs, and what waits for a lead."""

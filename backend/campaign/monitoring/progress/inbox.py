@@ -32,7 +32,7 @@ from backend.store.connection import Database, reading
 
 @in_charge
 def waits(project: Project, by: Lead | Operator) -> tuple[Wait, ...]:
-    """Return what waits for a lead, the newest first; only what there is. What has no time comes before the rest."""
+    """Return what waits for a lead, the newest first. Kinds without a time come first; empty kinds are left out."""
     with reading(project.store) as db:
         found: dict[WaitKind, Waiting] = {
             WaitKind.TEAM: _without_team(db),
@@ -41,57 +41,59 @@ def waits(project: Project, by: Lead | Operator) -> tuple[Wait, ...]:
             WaitKind.SKIPPED: rows.skipped(db),
             WaitKind.BLOCKED: rows.blocked(db),
             WaitKind.REPORTED: _reported(db),
-            WaitKind.BATCHES: _recommended(db),
+            WaitKind.BATCHES: _recommended_batches(db),
             WaitKind.REWRITES: _rewrites(db),
             WaitKind.DESCRIPTIONS: rows.descriptions(db),
             WaitKind.PAUSED: rows.paused(db),
-            WaitKind.GOLD: _warned(db),
+            WaitKind.GOLD: _warned_by_gold(db),
             **dict(_exams(db)),
         }
         name, text = (found[WaitKind.NOTES].count and rows.newest_note(db)) or ("", "")
     return newest_first(
         Wait(
             kind,
-            one.count,
-            one.newest,
-            (name,) if kind is WaitKind.NOTES else one.who,
+            waiting.count,
+            waiting.newest,
+            (name,) if kind is WaitKind.NOTES else waiting.who,
             text if kind is WaitKind.NOTES else "",
         )
-        for kind, one in found.items()
-        if one.count
+        for kind, waiting in found.items()
+        if waiting.count
     )
 
 
-def newest_first(found: Iterable[Wait]) -> tuple[Wait, ...]:
-    """Sort by time, the newest first; what has no time comes before."""
-    return tuple(sorted(found, key=lambda one: (one.newest is not None, -(one.newest or 0.0))))
+def newest_first(waits: Iterable[Wait]) -> tuple[Wait, ...]:
+    """Return the waits by time, the newest first. Those without a time come before all others."""
+    return tuple(sorted(waits, key=lambda wait: (wait.newest is not None, -(wait.newest or 0.0))))
 
 
 @in_charge
 def flagged(project: Project, by: Lead | Operator) -> list[FlaggedPerson]:
-    """Return the annotators with quality flags who are not suspended, the newest work first."""
-    raised = [one for one in quality.flags(project, by) if one.raised]
+    """Return the annotators with raised quality flags who are not suspended, those with the newest work first."""
+    raised = [person for person in quality.flags(project, by) if person.raised]
     with reading(project.store) as db:
         working = rows.at_work(db)
         found = [
-            FlaggedPerson(one, rows.last_graded(db, one.annotator_id)) for one in raised if one.annotator_id in working
+            FlaggedPerson(person, rows.last_graded(db, person.annotator_id))
+            for person in raised
+            if person.annotator_id in working
         ]
-    return sorted(found, key=lambda one: -(one.newest or 0.0))
+    return sorted(found, key=lambda person: -(person.newest or 0.0))
 
 
 def _without_team(db: Database) -> Waiting:
-    """The pairs that want grades, if nobody is there to give them."""
-    has_team = any(not (one.suspended or one.simulated or one.elsewhere) for one in work.everybody(db))
+    """Count the pairs that want grades, if nobody is there to give them."""
+    has_team = any(not (person.suspended or person.simulated or person.elsewhere) for person in work.everybody(db))
     return Waiting() if has_team else Waiting(sum(work.kinds(db).values()))
 
 
 def _reported(db: Database) -> Waiting:
-    found = pair_status.reported_clips(db)
-    return Waiting(len(found), max((one.at for one in found), default=None))
+    reports = pair_status.reported_clips(db)
+    return Waiting(len(reports), max((report.at for report in reports), default=None))
 
 
-def _recommended(db: Database) -> Waiting:
-    """The queries whose next batch is worth opening by the rule."""
+def _recommended_batches(db: Database) -> Waiting:
+    """Count the queries whose next batch is worth opening by the rule."""
     rule = batches.versions(db)[-1].rule
     times = [
         at
@@ -102,15 +104,15 @@ def _recommended(db: Database) -> Waiting:
 
 
 def _rewrites(db: Database) -> Waiting:
-    """The rewrites to decide on: once queries are drawn, nobody can decide any more."""
+    """Count the rewrites to decide on. Once queries are drawn, nobody can decide on them any more."""
     return Waiting(0 if captions.any_query(db) else captions.counts(db).waiting)
 
 
 def _exams(db: Database) -> Iterator[tuple[WaitKind, Waiting]]:
-    """What waits for a lead about the exam and the calibration round. Suspended people are left out."""
+    """Yield what waits for a lead about the exam and the calibration round. Suspended people are left out."""
     exam = exams.held(db)
     if exam is not None:
-        yield from _held(db, exam)
+        yield from _exam_waits(db, exam)
     else:
         over = exams.newest_of_open_pairs(db)
         if over is not None and over.usable and attempts.first_finished(db, over.exam_id):
@@ -120,7 +122,7 @@ def _exams(db: Database) -> Iterator[tuple[WaitKind, Waiting]]:
         yield WaitKind.CALIBRATION, Waiting(rows.unsettled_items(db, calibration.exam_id), ended)
 
 
-def _held(db: Database, exam: Exam) -> Iterator[tuple[WaitKind, Waiting]]:
+def _exam_waits(db: Database, exam: Exam) -> Iterator[tuple[WaitKind, Waiting]]:
     stands = [(one, results.standing(db, one, exam)) for one in takers(db) if not one.suspended]
 
     def those(phase: ExamPhase) -> Waiting:
@@ -144,16 +146,24 @@ def _held(db: Database, exam: Exam) -> Iterator[tuple[WaitKind, Waiting]]:
 
 
 def _all_done(db: Database, calibration: Exam) -> float | None:
-    """When the last of the team finished a calibration round; None while somebody has not."""
-    stands = [results.standing(db, one, calibration) for one in takers(db) if not one.suspended]
-    times = [one.attempt.handed_in_at for one in stands if one.phase is ExamPhase.DONE and one.attempt]
+    """Return when the last of the team finished a calibration round; None while somebody has not finished it."""
+    stands = [
+        results.standing(db, person_standing, calibration)
+        for person_standing in takers(db)
+        if not person_standing.suspended
+    ]
+    times = [
+        person_standing.attempt.handed_in_at
+        for person_standing in stands
+        if person_standing.phase is ExamPhase.DONE and person_standing.attempt
+    ]
     if not stands or len(times) < len(stands):
         return None
     return max((at for at in times if at is not None), default=None)
 
 
-def _warned(db: Database) -> Waiting:
-    """Whom gold has warned, and whose answers since are too few or not good enough to say that it was chance."""
+def _warned_by_gold(db: Database) -> Waiting:
+    """Count the annotators whom gold warned, except those who have given enough good answers since."""
     settings = project_rows.gold(db)
     if not settings.on:
         return Waiting()

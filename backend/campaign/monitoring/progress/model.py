@@ -1,4 +1,4 @@
-"""The state of the work as values."""
+"""Values of progress: pace, stuck pairs, the forecast, and what waits for a lead."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -9,7 +9,7 @@ from backend.core.ids import AnnotatorId, QueryId
 
 @dataclass(frozen=True, slots=True)
 class DayCount:
-    """Judgements of one local day (`2026-03-14`): those made here by people, and simulated ones beside them."""
+    """Judgements of one local day (`2026-03-14`): those that people made here, and simulated ones."""
 
     day: str
     judgements: int
@@ -18,7 +18,7 @@ class DayCount:
 
 @dataclass(frozen=True, slots=True)
 class PersonPace:
-    """How much one annotator judged since midnight, and in the last seven days."""
+    """How many pairs one annotator judged since midnight, and in the last seven days."""
 
     name: str
     today: int
@@ -26,59 +26,61 @@ class PersonPace:
 
 
 class Barred(StrEnum):
-    """Why an annotator who could otherwise grade a pair cannot; what a lead may change comes first."""
+    """The reasons why an annotator cannot grade a pair. Those that a lead can change come first."""
 
     PAUSED = "paused"
     EXAM = "exam"
-    """They failed the exam: a lead grants a retake, or exempts them."""
+    """They failed the exam. A lead may grant a retake, or exempt them."""
     EXAM_AHEAD = "exam_ahead"
     """They have yet to take the exam, or wait for its answer key."""
     QUOTA = "quota"
-    """Their quota in all is reached."""
+    """They have given all the grades of their quota."""
     ASSIGNED = "assigned"
-    """The query is not among those that they are assigned to."""
+    """They are assigned to other queries."""
     SKIPPED = "skipped"
     SUSPENDED = "suspended"
 
 
 @dataclass(frozen=True, slots=True)
 class Worker:
-    """One annotator, as far as it matters for what they can still grade."""
+    """One annotator, with what decides which pairs they can still grade."""
 
     annotator_id: AnnotatorId
     name: str
     barred: Barred | None = None
-    """Why they are handed no pair at all; None for who may work."""
+    """Why they are handed no pair at all; None if they may work."""
     a_day: float = 0.0
-    """Judgements a day, over the last seven days; at most their quota."""
+    """Judgements a day, over the last seven days, limited by their daily quota."""
     room: int | None = None
-    """How many grades more are wanted of them in all; None without a quota."""
+    """How many more grades their quota in all allows; None without a quota."""
     queries: frozenset[QueryId] | None = None
-    """Those that they are assigned to; None for all."""
+    """The queries that they are assigned to; None for all."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wanting:
-    """What pairs have in common that want grades and can be handed out.
+    """One kind of pairs that want grades and can be handed out: all pairs with these values.
 
-    `seats` is how many places they have, `graded` who sat down at how many of them for good.
+    `seats` is the number of seats of such a pair, and `graded` the annotators who have graded it.
     """
 
     seats: int
     graded: frozenset[AnnotatorId]
     judged: int
-    """Places with a grade; more than people where an earlier campaign had somebody twice."""
+    """Seats with a grade. An earlier campaign may have two grades of one person, so this can exceed the people in
+    `graded`.
+    """
     disputed: bool = False
-    """Whether the first grades do not agree."""
+    """Whether the first two grades do not agree."""
     skipped: frozenset[AnnotatorId] = frozenset()
     known: frozenset[AnnotatorId] = frozenset()
-    """Who answered them in an exam or a trial."""
+    """The annotators who answered the pair in an exam or a calibration round."""
     query: QueryId | None = None
-    """Only told where somebody has an assignment of some queries."""
+    """Set only where somebody is assigned to some queries."""
 
     @property
     def free(self) -> int:
-        """The number of grades that they want."""
+        """The number of grades that such a pair still wants."""
         return self.seats - self.judged
 
 
@@ -87,78 +89,78 @@ class Stuck:
     """Pairs that the team cannot finish. Suspended people are no part of the team; without a team nothing is stuck."""
 
     places: tuple[int, ...]
-    """Which person they wait for: (3, 4) for a third and a fourth."""
+    """Which of their grades are missing: (3, 4) for the third and the fourth."""
     pairs: int
     lacking: int
-    """How many further people it takes, for the pair that lacks most."""
+    """How many more people are needed for the pair that lacks most."""
     grades: int
-    """Grades that nobody can give, together."""
+    """Grades that nobody can give, over all these pairs."""
     ways_out: tuple[tuple[Barred, tuple[str, ...], int], ...]
-    """Why somebody cannot grade them who otherwise could, their names, and how many of the pairs that is."""
+    """(reason, names, pairs): why some annotators cannot grade them, their names, and for how many pairs it matters."""
 
 
 @dataclass(frozen=True, slots=True)
 class QueryStuck:
-    """What of one query cannot come to its end by itself: pairs, by their ranks."""
+    """The pairs of one query that cannot be finished without a lead, by their ranks."""
 
     stuck: tuple[tuple[Stuck, tuple[int, ...]], ...] = ()
     blocked: tuple[int, ...] = ()
-    """Those whose clip cannot be shown."""
+    """Pairs whose clip cannot be shown."""
     set_aside: tuple[int, ...] = ()
-    """Those that are handed out to nobody while an exam or a trial asks them."""
+    """Pairs that are reserved while an exam or a calibration round asks them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """When the work may be done, by those who may still give which grade, each at their own pace."""
+    """When the work may be done, if everybody gives the grades that they may give, at their own pace."""
 
     days: float | None
-    """Until they have given all that they can, expected disputes included; None while nobody has any pace."""
+    """Days until all grades that can be given are given, with expected disputes; None while nobody has a pace."""
     stuck: int = 0
-    """Grades that nobody who may work can give."""
+    """Grades that nobody can give, not even annotators who have yet to pass the exam."""
     over_quota: int = 0
-    """Grades beyond everybody's quotas in all."""
+    """Grades that exceed the quotas in all of those who could give them."""
     idle: int = 0
-    """Grades that only people can give who gave none in the last seven days."""
+    """Grades that only people who gave none in the last seven days can give."""
     disputes: int = 0
     """Pairs that will be stuck if as many are disputed as so far."""
     disputes_lack: int = 0
-    """How many further annotators those would take."""
+    """How many more annotators those pairs would need."""
     exam: int = 0
-    """Grades that only people can give who have yet to pass the exam."""
+    """Grades that only people who have yet to pass the exam can give."""
 
     @property
     def ends(self) -> bool:
-        """Whether everything that is handed out can come to its end like this."""
+        """Whether everything that is handed out will be finished without a lead's help."""
         lacking = self.stuck or self.over_quota or self.idle or self.disputes or self.exam
         return self.days is not None and not lacking
 
 
 @dataclass(frozen=True, slots=True)
 class Ahead:
-    """What is still to come, for every page that tells of it."""
+    """The work that is still to come."""
 
     needed: int
-    """Grades until every open or escalated pair that can be handed out has all its seats judged."""
+    """Grades that are missing until every open or escalated pair that can be handed out has all its seats judged."""
     further: int
-    """Grades on top if as many of the open pairs are disputed as so far."""
+    """Further grades if as large a share of the open pairs is disputed as so far."""
     disputed: float | None
     """Share of the pairs with two grades that went on to two further annotators; None while there are too few."""
     stuck: tuple[Stuck, ...]
     forecast: Forecast
     blocked: int = 0
-    """Pairs that are not settled and whose clip cannot be shown."""
+    """Unsettled pairs whose clip cannot be shown."""
     set_aside: int = 0
-    """Pairs that are handed out to nobody while an exam or a trial asks them."""
+    """Pairs that are reserved while an exam or a calibration round asks them."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorkProgress:
-    """How fast the work goes. Nothing here counts imported or simulated judgements, unless its name says so."""
+    """The pace of the work and what is left. Imported and simulated judgements count only where the name says so."""
 
     ahead: Ahead
     held: int
-    """Pairs in people's hands now."""
+    """Pairs that annotators hold now."""
     days: tuple[DayCount, ...]
     """The last 30 local days, the oldest first."""
     people: tuple[PersonPace, ...]
@@ -170,22 +172,22 @@ class WorkProgress:
 
 
 class WaitKind(StrEnum):
-    """What waits for a lead."""
+    """The kinds of things that wait for a lead."""
 
     DISCARDED = "discarded"
-    """Pairs on which people disagree for good, and of which no lead has decided or confirmed anything."""
+    """Discarded pairs about which no lead has decided or confirmed anything."""
     NOTES = "notes"
     """Notes without a reply."""
     SKIPPED = "skipped"
-    """Pairs that are not settled and that somebody skipped."""
+    """Unsettled pairs that somebody skipped."""
     BLOCKED = "blocked"
-    """Pairs that are not settled and whose clip cannot be shown."""
+    """Unsettled pairs whose clip cannot be shown."""
     BATCHES = "batches"
-    """Queries whose next batch the rule recommends to open."""
+    """Queries whose next batch is worth opening by the rule."""
     EXAM_FAILED = "exam_failed"
-    """People who have not passed the exam, and can do no more about it."""
+    """People who failed the exam and have no attempt left."""
     EXAM_ROUND = "exam_round"
-    """People who finished an exam whose answer key is the median of everybody: the round can be closed."""
+    """People who finished an exam whose answer key is the median of all answers: a lead can close the round."""
     REWRITES = "rewrites"
     """Captions whose rewrite waits for a decision."""
     DESCRIPTIONS = "descriptions"
@@ -197,29 +199,29 @@ class WaitKind(StrEnum):
     TEAM = "team"
     """Pairs that want grades while nobody is invited, or everybody is suspended."""
     EXAM_KEY = "exam_key"
-    """Pairs of an exam that wait for a lead's own grades, which are its answer key."""
+    """Pairs of an exam whose answer key are a lead's own grades, which are missing."""
     EXAM_ANSWERS = "exam_answers"
     """Unsettled pairs of an exam of open pairs, whose answers a lead may let count."""
     RESERVED = "reserved"
-    """Unsettled pairs that stay reserved until a lead ends the exam, which is done."""
+    """Unsettled pairs that stay reserved until a lead ends an exam that is over."""
     REPORTED = "reported"
     """Clips that one person reported as broken, and that others still get."""
     CALIBRATION = "calibration"
-    """Unsettled pairs that stay reserved until a lead ends the calibration round, which everybody has done."""
+    """Unsettled pairs that stay reserved until a lead ends a calibration round that everybody has finished."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """How much of one kind waits for a lead; at least one."""
+    """One kind of thing that waits for a lead. `count` is at least one."""
 
     kind: WaitKind
     count: int
     newest: float | None = None
     """When the newest of them came, in seconds since 1970; None where that is not recorded."""
     who: tuple[str, ...] = ()
-    """Whom it is about, where that matters."""
+    """The people it is about, where that matters."""
     quote: str = ""
-    """The newest note."""
+    """The text of the newest note."""
 
 
 @dataclass(frozen=True, slots=True)

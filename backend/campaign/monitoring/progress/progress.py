@@ -1,4 +1,4 @@
-"""Report how far the work is, how fast it goes, and what of it is stuck and why; cut clips ahead.
+"""Report pace, what is left to do, and stuck pairs with the reasons; cut clips ahead.
 
 `inbox` lists what waits for a lead, and `review.status` counts the pairs by verdict.
 
@@ -49,38 +49,39 @@ WEEK_DAYS = 7
 
 @in_charge
 def progress(project: Project, by: Lead | Operator, *, now: float) -> WorkProgress:
-    """Return pace, what is still needed, and when it may be done: all of one instant.
+    """Return the pace, what is left to do, and when it may be done, all of one instant.
 
     A day begins at the server's midnight, as on the annotators' desks.
 
-    The pace is that of the last seven days, or, while fewer have passed since people began, of those (at least one).
+    The pace is that of the last seven days. While people began less than seven days ago, it is that of the days since
+    (at least one).
     """
     week_ago = now - WEEK_DAYS * DAY_S
     with reading(project.store) as db:
-        found = {day.day: day for day in rows.days(db, midnight(now, days_ago=DAYS - 1))}
+        by_day = {day.day: day for day in rows.days(db, midnight(now, days_ago=DAYS - 1))}
         people = rows.paces(db, midnight=midnight(now), week_ago=week_ago)
-        began = min((one.began for one in people if one.began is not None), default=now)
+        began = min((pace.began for pace in people if pace.began is not None), default=now)
         span_days = min(max((now - began) / DAY_S, 1.0), WEEK_DAYS)
         return WorkProgress(
             ahead=ahead(db, people, span_days=span_days),
             held=rows.held(db, now),
-            days=tuple(found.get(name, DayCount(name, 0, 0)) for name in last_days(now, DAYS)),
-            people=tuple(one.pace for one in people if one.may_work),
+            days=tuple(by_day.get(name, DayCount(name, 0, 0)) for name in last_days(now, DAYS)),
+            people=tuple(pace.pace for pace in people if pace.may_work),
             imported=rows.imported(db),
-            a_day=sum(one.pace.week for one in people) / span_days,
+            a_day=sum(pace.pace.week for pace in people) / span_days,
         )
 
 
 @in_charge
 def stuck(project: Project, by: Lead | Operator) -> tuple[Stuck, ...]:
-    """Return the pairs that those who may work cannot bring to an end, and why."""
+    """Return the pairs that those who may work cannot finish, and why."""
     with reading(project.store) as db:
         return demand(db).stuck
 
 
 @in_charge
 def query_stuck(project: Project, by: Lead | Operator, query_id: QueryId) -> QueryStuck:
-    """Return what of a query cannot come to its end by itself, and why; its probe counts too."""
+    """Return the pairs of a query that cannot be finished without a lead, and why. Pairs of its probe count too."""
     with reading(project.store) as db:
         workers = workers_of(db)
         pairs = rows.of_query(db, query_id)
@@ -89,13 +90,13 @@ def query_stuck(project: Project, by: Lead | Operator, query_id: QueryId) -> Que
     for rank, kind in pairs:
         if rules.lacks(kind, workers) > 0:
             ranks[rules.places_of(kind)].append(rank)
-    found = rules.stuck(Counter(kind for _, kind in pairs), workers)
-    return QueryStuck(tuple((one, tuple(ranks[one.places])) for one in found), blocked, set_aside)
+    groups = rules.stuck(Counter(kind for _, kind in pairs), workers)
+    return QueryStuck(tuple((group, tuple(ranks[group.places])) for group in groups), blocked, set_aside)
 
 
 @in_charge
 def lacking_annotators(project: Project, by: Lead | Operator, pair: PairKey, grades: int) -> int:
-    """Return how many annotators are missing for so many further grades of a pair."""
+    """Return how many annotators are missing if this many further grades of a pair are needed."""
     with reading(project.store) as db:
         kind = rows.of_pair(db, pair)
         return 0 if kind is None else max(grades - len(rules.able(kind, workers_of(db))), 0)
@@ -103,7 +104,7 @@ def lacking_annotators(project: Project, by: Lead | Operator, pair: PairKey, gra
 
 @in_charge
 def stuck_queries(project: Project, by: Lead | Operator) -> frozenset[QueryId]:
-    """Return the queries of all pairs that are stuck."""
+    """Return the queries that have stuck pairs."""
     with reading(project.store) as db:
         workers = workers_of(db)
         kinds = rows.kinds(db, lambda query: query)
@@ -114,23 +115,23 @@ def stuck_queries(project: Project, by: Lead | Operator) -> frozenset[QueryId]:
 
 @in_charge
 def work_version(project: Project, by: Lead | Operator) -> tuple[int, ...]:
-    """Return a value that changes whenever `progress`, `stuck` or `inbox.waits` may have changed; it is cheap."""
+    """Return a value that changes whenever `progress`, `stuck` or `inbox.waits` may have changed. It is cheap."""
     with reading(project.store) as db:
         return rows.version(db)
 
 
 CUTTING_CLIPS = said("Cutting clips")
 NEXT_BATCHES, EVERYTHING = "next_batches", "everything"
-"""Options of a job that cuts clips, beside the clips of pairs that wait for grades."""
+"""Options of a job that cuts clips. The clips of pairs that wait for grades are always cut."""
 _SHOWN = 50
-"""Most rows of an outcome's table."""
+"""The most rows of an outcome's table."""
 LITTLE_BYTES = 200 * 1024**2
-"""Less than this on the disk of the clips is worth a word to a lead."""
+"""With less free space than this on the disk of the clips, leads are warned."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClipsReport:
-    """What came of cutting ahead; `without_file` are videos of which nobody has shown the file yet."""
+    """The result of cutting clips ahead. `without_file` names videos whose file is not known yet."""
 
     clips: CutAhead
     without_file: tuple[str, ...]
@@ -146,30 +147,30 @@ def cut_queued_clips(
     where: Where = HERE,
     progress: Steps | None = None,
 ) -> ClipsReport:
-    """Cut the clips of what is queued that are not there yet; may be stopped and begun again at any time.
+    """Cut the clips of the queue that do not exist yet. This may be stopped and started again at any time.
 
     Args:
         project: the project.
-        by: a lead, or whoever runs commands.
-        next_batches: also those of each query's next batch, which a lead may open.
-        everything: also those of all candidates.
-        where: where they are cut.
-        progress: called with (clips done, all that are to be cut).
+        by: a lead or an operator.
+        next_batches: also cut those of each query's next batch, which a lead may open.
+        everything: also cut those of all candidates.
+        where: the machines that cut them.
+        progress: called with (clips done, all clips to cut).
 
     Raises:
-        NoRoom: the disk is full. What was cut until then stays.
+        NoRoom: the disk is full. Clips that are cut already stay.
     """
-    from backend.media.together import cut_ahead  # decoders; what only looks at the work does without
+    from backend.media.together import cut_ahead  # imported here, because it loads decoders
 
     jobs: list[ClipJob] = []
     without_file: dict[str, None] = {}
     with reading(project.store) as db:
-        for one in rows.moments(db, next_batches=next_batches, everything=everything):
-            if one.path is None or one.sha256 is None:
-                without_file[one.video] = None
+        for moment in rows.moments(db, next_batches=next_batches, everything=everything):
+            if moment.path is None or moment.sha256 is None:
+                without_file[moment.video] = None
                 continue
-            source = source_at(place_in(project.folder, one.path), one.fps or USUAL_FPS)
-            jobs.append(clip_job(project.clips, source, one.start_s, one.end_s, one.sha256))
+            source = source_at(place_in(project.folder, moment.path), moment.fps or USUAL_FPS)
+            jobs.append(clip_job(project.clips, source, moment.start_s, moment.end_s, moment.sha256))
     return ClipsReport(cut_ahead(jobs, where, progress=progress), tuple(without_file))
 
 
@@ -202,8 +203,8 @@ def cut_clips_as_job(
         )
         return clips_outcome(reports[0])
 
-    asked = {NEXT_BATCHES: "yes" if next_batches else "", EVERYTHING: "yes" if everything else ""}
-    key = begin_job(project, by, JobKind.CLIPS, "", CUTTING_CLIPS, asked, now=now)
+    options = {NEXT_BATCHES: "yes" if next_batches else "", EVERYTHING: "yes" if everything else ""}
+    key = begin_job(project, by, JobKind.CLIPS, "", CUTTING_CLIPS, options, now=now)
     if key is None:
         raise ProjectError(said("clips are already being cut: leads see how far it is on the page Progress"))
     with running(project, key):
@@ -213,14 +214,14 @@ def cut_clips_as_job(
 
 
 def clips_outcome(report: ClipsReport) -> JobOutcome:
-    """Return the outcome of cutting clips in words."""
+    """Return the outcome of cutting clips, in words."""
     clips = report.clips
-    there = clips.there + clips.shared
+    existing = clips.there + clips.shared
     sentences = [
         said(
             "{n:,} clips: {there:,} existed, {cut:,} were cut, {failed:,} failed.",
-            n=there + clips.cut + clips.left + len(clips.failed),
-            there=there,
+            n=existing + clips.cut + clips.left + len(clips.failed),
+            there=existing,
             cut=clips.cut,
             failed=len(clips.failed),
         )
@@ -236,9 +237,9 @@ def clips_outcome(report: ClipsReport) -> JobOutcome:
 
 @in_charge
 def bucket_troubles(project: Project, by: Lead | Operator) -> list[str]:
-    """Return what a lead should know of the bucket of clips, such as that it cannot be written.
+    """Return the troubles of the clip bucket that a lead should know, such as that it cannot be written.
 
-    It is told as the bucket was met last: nothing is asked, so that pages do not wait.
+    They are those of the last access. The bucket is not asked now, so that pages do not wait.
     """
     from backend.media import clip_bucket
 
@@ -247,7 +248,7 @@ def bucket_troubles(project: Project, by: Lead | Operator) -> list[str]:
 
 @in_charge
 def little_room(project: Project, by: Lead | Operator) -> str | None:
-    """Return what a lead should know of the disk that clips are cut to; None while there is room."""
+    """Return a warning that the clips' disk has little space left; None while there is enough."""
     left = free_bytes(project.clips)
     if left >= LITTLE_BYTES:
         return None
@@ -261,7 +262,7 @@ def little_room(project: Project, by: Lead | Operator) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """What is still wanted, and of whom; it does not depend on the time of day."""
+    """The grades that are still wanted, and the workers who may give them. It does not depend on the time of day."""
 
     kinds: rules.Kinds
     workers: tuple[Worker, ...]
@@ -270,22 +271,22 @@ class Demand:
 
     @property
     def needed(self) -> int:
-        """Grades until every open or escalated pair that can be handed out has all its seats judged."""
+        """Grades that are missing until every open or escalated pair that can be handed out has all seats judged."""
         return sum(kind.free * count for kind, count in self.kinds.items())
 
     @property
     def further(self) -> int:
-        """Grades on top if as many of the open pairs are disputed as so far."""
+        """Further grades if as large a share of the open pairs is disputed as so far."""
         return rules.further(self.kinds, self.disputed)
 
     @property
     def stuck(self) -> tuple[Stuck, ...]:
-        """Pairs that those who may work cannot bring to an end."""
+        """Pairs that those who may work cannot finish."""
         return rules.stuck(self.kinds, self.workers)
 
 
 def demand(db: Database, known: Sequence[rows.Pace] = (), *, span_days: float = 1.0) -> Demand:
-    """What is still wanted; with the `known` paces of people over `span_days`, also how fast they may give it."""
+    """Return the grades that are still wanted. With the `known` paces over `span_days`, workers have their pace too."""
     workers = tuple(workers_of(db, known, span_days=span_days))
     return Demand(
         rows.kinds(db, rules.alike([worker.queries for worker in workers if worker.queries is not None])),
@@ -295,15 +296,15 @@ def demand(db: Database, known: Sequence[rows.Pace] = (), *, span_days: float = 
 
 
 def ahead(db: Database, known: Sequence[rows.Pace], *, span_days: float) -> Ahead:
-    """What is still to come, what of it is stuck, and when the rest may be done."""
-    found = demand(db, known, span_days=span_days)
+    """Return the work that is still to come, the stuck part of it, and when the rest may be done."""
+    work = demand(db, known, span_days=span_days)
     blocked, set_aside = rows.kept_back(db)
     return Ahead(
-        needed=found.needed,
-        further=found.further,
-        disputed=found.disputed,
-        stuck=found.stuck,
-        forecast=rules.forecast(found.kinds, found.workers, found.disputed),
+        needed=work.needed,
+        further=work.further,
+        disputed=work.disputed,
+        stuck=work.stuck,
+        forecast=rules.forecast(work.kinds, work.workers, work.disputed),
         blocked=blocked,
         set_aside=set_aside,
     )
@@ -312,41 +313,47 @@ def ahead(db: Database, known: Sequence[rows.Pace], *, span_days: float) -> Ahea
 def workers_of(db: Database, known: Sequence[rows.Pace] = (), *, span_days: float = 1.0) -> list[Worker]:
     """Return everybody who ever could grade here, with their `known` paces over `span_days`, if any.
 
-    Programs and workers of an earlier campaign are left out.
+    Simulated annotators and workers of an earlier campaign are left out.
     """
-    held, given = exams.held(db), assignments.all_standing(db)
-    found = []
+    exam, all_assignments = exams.held(db), assignments.all_standing(db)
+    workers = []
     for pace in known or rows.everybody(db):
         if pace.simulated or pace.elsewhere:
             continue
         me = pace.annotator_id
-        mine = given.get(me)
-        room = None if mine is None or mine.in_all is None else max(mine.in_all - seats.graded(db, me), 0)
+        assignment = all_assignments.get(me)
+        room = (
+            None
+            if assignment is None or assignment.in_all is None
+            else max(assignment.in_all - seats.graded(db, me), 0)
+        )
         a_day = pace.pace.week / span_days
         barred: Barred | None
         if pace.suspended:
             barred = Barred.SUSPENDED
         elif pace.paused:
             barred = Barred.PAUSED
-        elif held is not None and (before := _before_exam(db, held, Person(me, pace.pace.name, Role.ANNOTATOR))):
+        elif exam is not None and (before := _before_exam(db, exam, Person(me, pace.pace.name, Role.ANNOTATOR))):
             barred = before
         else:
             barred = Barred.QUOTA if room == 0 else None
-        found.append(
+        workers.append(
             Worker(
                 me,
                 pace.pace.name,
                 barred,
-                a_day if mine is None or mine.a_day is None else min(a_day, mine.a_day),
+                a_day if assignment is None or assignment.a_day is None else min(a_day, assignment.a_day),
                 room,
-                frozenset(assignments.queries_of(db, mine)) if mine is not None and mine.narrows else None,
+                frozenset(assignments.queries_of(db, assignment))
+                if assignment is not None and assignment.narrows
+                else None,
             )
         )
-    return found
+    return workers
 
 
 def _before_exam(db: Database, held: Exam, person: Person) -> Barred | None:
-    """How the exam keeps somebody from work; None for whoever passed, also if they have yet to read their result."""
+    """Return how the exam bars somebody from work; None if they passed, even if they have not read their result yet."""
     stands = results.standing(db, person, held)
     if stands.phase in (ExamPhase.PASSED, ExamPhase.EXEMPT):
         return None

@@ -1,8 +1,8 @@
-"""Compute who can still grade what, what is stuck, and when the rest may be done. Pure.
+"""Compute who can still grade what, which pairs are stuck, and when the rest may be done. Pure functions.
 
-Pairs come as kinds with a count each (`Wanting`), so that a hundred thousand are a few dozen kinds. How the grades are
-shared out is a question of flow: every kind wants its grades, everybody gives each pair one at most, and nobody gives
-more than their days and quotas allow. What a flow says can be done, people can do, and nothing sooner.
+Pairs come as kinds with a count each (`Wanting`), so that a hundred thousand pairs are a few dozen kinds. Sharing out
+the grades is a maximum-flow problem: every kind wants its grades, everybody gives each pair at most one, and nobody
+gives more than their days and quotas allow. The maximum flow is the most that people can do in that time.
 """
 
 from collections import Counter, defaultdict
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FEWEST_DECIDED = 50
-"""Pairs with two grades below which the share of disputed ones is not told."""
+"""With fewer pairs that have two grades, no share of disputed pairs is reported."""
 _STEPS = 24
-"""Halvings of the time looked for: after those it is known to a millionth."""
+"""How often the interval of days is halved, which gives the days to a millionth."""
 _ROUNDING = 1e-6
-"""Of a grade: what a product of floats may lack of a whole one."""
+"""Part of a grade by which a product of floats may miss a whole number."""
 
 Kinds = Mapping[Wanting, int]
 Demand = Counter[tuple[frozenset[AnnotatorId], float]]
-"""How many pairs want so many grades each, of these people."""
+"""Counts pairs by the people who can grade them and the grades that each of the pairs wants."""
 
 
 def barred_from(kind: Wanting, worker: Worker) -> Barred | None:
-    """Why somebody cannot grade pairs of a kind which they have not graded and do not know; None if they can."""
+    """Return why an annotator cannot grade pairs of a kind that they have neither graded nor know; None if they can."""
     if worker.barred is not None:
         return worker.barred
     if worker.queries is not None and kind.query not in worker.queries:
@@ -42,7 +42,7 @@ def barred_from(kind: Wanting, worker: Worker) -> Barred | None:
 
 
 def able(kind: Wanting, workers: Iterable[Worker]) -> frozenset[AnnotatorId]:
-    """Return who can grade pairs of a kind now."""
+    """Return the annotators who can grade pairs of a kind now."""
     return frozenset(
         worker.annotator_id
         for worker in workers
@@ -53,46 +53,49 @@ def able(kind: Wanting, workers: Iterable[Worker]) -> frozenset[AnnotatorId]:
 
 
 def able_later(kind: Wanting, workers: Iterable[Worker]) -> frozenset[AnnotatorId]:
-    """Return who can grade pairs of a kind now, or once they have passed the exam that is ahead of them."""
+    """Return the annotators who can grade pairs of a kind now, or once they have passed the exam ahead of them."""
     through = (
-        replace(one, barred=None) if one.barred is Barred.EXAM_AHEAD and one.room != 0 else one for one in workers
+        replace(worker, barred=None) if worker.barred is Barred.EXAM_AHEAD and worker.room != 0 else worker
+        for worker in workers
     )
     return able(kind, through)
 
 
 def alike(assigned: Sequence[frozenset[QueryId]]) -> Callable[[QueryId], QueryId] | None:
-    """Names one query for all that the same assignments hold, so that their pairs may be of one kind.
+    """Return a function that names one query for all queries with the same assignments.
+
+    So pairs of these queries may be of one kind.
 
     Args:
-        assigned: the queries of every assignment that narrows them down; without any, no query needs a name.
+        assigned: the queries of every assignment that is limited to some queries. Without any, None is returned.
     """
     if not assigned:
         return None
     first: dict[tuple[bool, ...], QueryId] = {}
 
     def named(query: QueryId) -> QueryId:
-        return first.setdefault(tuple(query in one for one in assigned), query)
+        return first.setdefault(tuple(query in queries for queries in assigned), query)
 
     return named
 
 
 def lacks(kind: Wanting, workers: Iterable[Worker]) -> int:
-    """How many people more a pair of a kind takes than there are who can grade it; it is stuck if any."""
+    """Return how many more people a pair of a kind needs than can grade it. The pair is stuck if this is above 0."""
     return kind.free - len(able_later(kind, workers))
 
 
 def has_team(workers: Iterable[Worker]) -> bool:
-    """Whether anybody is left who is not suspended; without a team a campaign has not begun, or is over."""
+    """Return whether anybody is not suspended. Without a team a campaign has not begun, or is over."""
     return any(worker.barred is not Barred.SUSPENDED for worker in workers)
 
 
 def places_of(kind: Wanting) -> tuple[int, ...]:
-    """Which person a pair of a kind waits for: (3, 4) for a third and a fourth."""
+    """Return which grades a pair of a kind is missing: (3, 4) for the third and the fourth."""
     return tuple(range(kind.judged + 1, kind.seats + 1))
 
 
 def stuck(kinds: Kinds, workers: Sequence[Worker]) -> tuple[Stuck, ...]:
-    """Return the pairs that the team cannot finish, the most first; none while there is no team."""
+    """Return the pairs that the team cannot finish, the largest group first; none while there is no team."""
     if not has_team(workers):
         return ()
     pairs, lacking, grades = Counter[tuple[int, ...]](), Counter[tuple[int, ...]](), Counter[tuple[int, ...]]()
@@ -115,31 +118,31 @@ def stuck(kinds: Kinds, workers: Sequence[Worker]) -> tuple[Stuck, ...]:
     )
 
 
-def _ways_out(found: Counter[tuple[Barred, str]]) -> tuple[tuple[Barred, tuple[str, ...], int], ...]:
-    """By reason, in the order of `Barred`: names, and for how many pairs the one matters that matters for most."""
+def _ways_out(by_reason: Counter[tuple[Barred, str]]) -> tuple[tuple[Barred, tuple[str, ...], int], ...]:
+    """Return (reason, names, pairs) in the order of `Barred`. `pairs` is the largest number for one of the names."""
     ways = []
     for why in Barred:
-        names = {name: count for (reason, name), count in found.items() if reason is why}
+        names = {name: count for (reason, name), count in by_reason.items() if reason is why}
         if names:
             ways.append((why, tuple(sorted(names, key=str.casefold)), max(names.values())))
     return tuple(ways)
 
 
 def share_disputed(decided: int, disputed: int) -> float | None:
-    """Share of the pairs with two grades that went on to two further people; None while there are too few."""
+    """Return the share of pairs with two grades that went on to two further people; None while there are too few."""
     return disputed / decided if decided >= FEWEST_DECIDED else None
 
 
 def further(kinds: Kinds, share: float | None) -> int:
-    """Grades on top if as many of the open pairs are disputed as so far."""
+    """Return the further grades to expect if as large a share of the open pairs is disputed as so far."""
     undecided = sum(count for kind, count in kinds.items() if not kind.disputed)
     return round(len(SECOND_ROUND_SEATS) * undecided * share) if share else 0
 
 
 def forecast(kinds: Kinds, workers: Sequence[Worker], share: float | None) -> Forecast:
-    """Return when those who may work are through with what they can do, and what is left over then.
+    """Return when those who may work have given all that they can give, and what is left over then.
 
-    Every undecided pair wants `2 * share` grades more than it has seats for: what disputes will ask on the average.
+    Every undecided pair wants `2 * share` grades more than it has seats for: what disputes will ask for on average.
     """
     if kinds and not has_team(workers):
         return Forecast(None)
@@ -173,7 +176,7 @@ def forecast(kinds: Kinds, workers: Sequence[Worker], share: float | None) -> Fo
 
 
 def _days(demand: Demand, room: Mapping[AnnotatorId, float], pace: Mapping[AnnotatorId, float]) -> float:
-    """The fewest days in which all that can be given is given."""
+    """Return the fewest days in which all grades that can be given are given."""
     sharing = _Sharing(demand)
     target = sharing.given(room)
 
@@ -196,37 +199,42 @@ def _days(demand: Demand, room: Mapping[AnnotatorId, float], pace: Mapping[Annot
 
 
 class _Sharing:
-    """Grades that are wanted, to be shared out: from a source by kinds of pairs and people to a sink."""
+    """A flow network that shares out the wanted grades: from a source through kinds of pairs and people to a sink."""
 
     def __init__(self, demand: Demand) -> None:
         kinds = [(sorted(who), count, floor(count * each)) for (who, each), count in demand.items() if who]
         self.wanted = sum(wanted for *_, wanted in kinds)
-        self._people = sorted({one for who, *_ in kinds for one in who})
-        node = {one: 1 + len(kinds) + nth for nth, one in enumerate(self._people)}
+        self._people = sorted({person for who, *_ in kinds for person in who})
+        node = {person: 1 + len(kinds) + nth for nth, person in enumerate(self._people)}
         self._sink = 1 + len(kinds) + len(node)
         self._edges = [
             *((0, 1 + nth, wanted) for nth, (_, _, wanted) in enumerate(kinds)),
             # Nobody grades a pair twice.
-            *((1 + nth, node[one], count) for nth, (who, count, _) in enumerate(kinds) for one in who),
-            *((node[one], self._sink, 0) for one in self._people),
+            *((1 + nth, node[person], count) for nth, (who, count, _) in enumerate(kinds) for person in who),
+            *((node[person], self._sink, 0) for person in self._people),
         ]
 
     def given(self, most: Mapping[AnnotatorId, float]) -> int:
-        """How many of the grades can be given if nobody gives more than `most`."""
-        if all(most[one] == inf for one in self._people):
+        """Return how many of the grades can be given if nobody gives more than `most`."""
+        if all(most[person] == inf for person in self._people):
             return self.wanted
-        # Loaded here: a page or a command that asks for no forecast need not pay for it.
+        # Imported here, because only forecasts need it.
         from scipy.sparse import csr_array
         from scipy.sparse.csgraph import maximum_flow
 
         begin, end, capacity = self._columns
-        capacity[len(capacity) - len(self._people) :] = [floor(min(most[one], self.wanted)) for one in self._people]
+        capacity[len(capacity) - len(self._people) :] = [
+            floor(min(most[person], self.wanted)) for person in self._people
+        ]
         graph = csr_array((capacity, (begin, end)), shape=(self._sink + 1, self._sink + 1))
         return int(maximum_flow(graph, 0, self._sink).flow_value)
 
     @cached_property
     def _columns(self) -> "NDArray[int32]":
-        """The edges as columns: begin, end, capacity; that of the last ones, from people to the sink, is set anew."""
+        """The edges as columns: begin, end, capacity.
+
+        `given` sets the capacities of the last ones, from people to the sink.
+        """
         from numpy import array, int32
 
         return array(self._edges, dtype=int32).T.copy()

@@ -1,1 +1,1 @@
-"""Measure how well people judge: agreement, flags, and what annotators may know of their own work."""
+"""Measure how well people judge: agreement, quality flags, and an annotator's view of their own work."""

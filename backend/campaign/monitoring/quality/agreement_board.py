@@ -1,8 +1,8 @@
 """Measure how well the annotators of a project agree.
 
-*Reads* judgements, decisions, queries, people, all of one instant; *writes* nothing. All grades that count are in it,
-those of earlier campaigns and those that a program made too, because they settle pairs like any others; days and weeks
-are without those of earlier campaigns, whose times are of another campaign or not known.
+*Reads* judgements, decisions, queries and people, all of one instant; *writes* nothing. All grades that count are
+included. Grades of earlier campaigns and simulated ones count too, because they settle pairs like any others. Days and
+weeks leave out grades of earlier campaigns, whose times belong to another campaign or are unknown.
 """
 
 from __future__ import annotations
@@ -32,20 +32,21 @@ from backend.store.connection import Database, Store, reading
 NO_ROUNDS = said("all grades come from earlier campaigns, whose files do not say which of four grades came first")
 _PARTS = (*(split.value for split in Split), rows.PROBE)
 _QUARTER_S = 900
-"""Every clock of the world is set by quarters of an hour, so a day changes with one."""
+"""Seconds of a quarter of an hour. All time zones differ by whole quarters, so a day always begins with one."""
 
 
 @in_charge
 def agreement_board(
     project: Project, by: Lead | Operator, part: BoardPart = WHOLE, *, resamples: int = RESAMPLES
 ) -> AgreementBoard:
-    """Return everything about agreement as it is now.
+    """Return the agreement board as it is now.
 
     Args:
-        project: whose grades.
-        by: a lead, or whoever runs commands.
-        part: of which pairs: those of a split, a query, a time.
-        resamples: of the pairs, for 95 % intervals; 0 leaves intervals out, which takes a tenth of the time.
+        project: the project.
+        by: a lead or an operator.
+        part: the pairs to cover: all, or those of a split, a query, a period.
+        resamples: how often the pairs are resampled for 95 % intervals; 0 leaves intervals out, which takes a tenth of
+            the time.
 
     Raises:
         ProjectError: there is no such split or query.
@@ -66,12 +67,12 @@ def agreement_board(
 
 @in_charge
 def other_relevances(project: Project, by: Lead | Operator, *, progress: Progress | None = None) -> AggregatorReport:
-    """Return what mean, median and Dawid-Skene would make of the settled pairs; nothing becomes of it.
+    """Return the relevances that mean, median and Dawid-Skene would give to the settled pairs. Nothing is changed.
 
     Args:
-        project: whose grades.
-        by: a lead, or whoever runs commands.
-        progress: called with what is being done: seconds for a quarter of a million grades.
+        project: the project.
+        by: a lead or an operator.
+        progress: called with the current step. A quarter of a million grades take seconds.
     """
     graded, origins, pair_ids = _read(project.store)
     texts = [origins.queries[place] if place >= 0 else "" for place in origins.query.tolist()]
@@ -82,12 +83,12 @@ def other_relevances(project: Project, by: Lead | Operator, *, progress: Progres
 
 @in_charge
 def agreement_version(project: Project, by: Lead | Operator) -> str:
-    """Return another text whenever the board would be another one."""
+    """Return a text that changes whenever the agreement board changes."""
     return rows.version(project.store.db)
 
 
 def _read(store: Store) -> tuple[GradedPairs, Origins, Integers]:
-    """All grades that count, where they come from, and the ids of their pairs: of one instant."""
+    """Return all grades that count, their origins, and the ids of their pairs, all of one instant."""
     with reading(store) as db:
         given = standing(rows.given(db))
         pair_ids = np.flatnonzero(np.bincount(given.pair)) if len(given) else given.pair
@@ -96,7 +97,7 @@ def _read(store: Store) -> tuple[GradedPairs, Origins, Integers]:
 
 
 def _graded(db: Database, given: Grades, pair_ids: Integers, earlier: Truths) -> GradedPairs:
-    """The grades as the rules want them; `earlier` says which pairs have grades of earlier campaigns."""
+    """Return the grades as the rules need them. `earlier` marks the pairs that have grades of earlier campaigns."""
     grading = project_rows.grading(db)
     pair = np.searchsorted(pair_ids, given.pair)
     person_ids, annotator = np.unique(given.annotator, return_inverse=True)
@@ -116,39 +117,39 @@ def _graded(db: Database, given: Grades, pair_ids: Integers, earlier: Truths) ->
 
 
 def _origins(db: Database, given: Grades, pair_ids: Integers, earlier: Truths) -> Origins:
-    found = rows.queries(db)
-    query_ids = np.array([query_id for query_id, _, _ in found], dtype=np.int64)
-    split_of_query = np.array([_PARTS.index(split) for _, _, split in found], dtype=np.int64)
+    queries_found = rows.queries(db)
+    query_ids = np.array([query_id for query_id, _, _ in queries_found], dtype=np.int64)
+    split_of_query = np.array([_PARTS.index(split) for _, _, split in queries_found], dtype=np.int64)
     pairs, queries = rows.origins(db)
     place = _places(pair_ids, pairs)
-    kept = place >= 0
+    known = place >= 0
     query, split = np.full(len(pair_ids), -1), np.full(len(pair_ids), -1)
-    query[place[kept]] = _places(query_ids, np.abs(queries[kept]))
-    split[place[kept]] = np.where(queries[kept] < 0, _PARTS.index(rows.PROBE), split_of_query[query[place[kept]]])
+    query[place[known]] = _places(query_ids, np.abs(queries[known]))
+    split[place[known]] = np.where(queries[known] < 0, _PARTS.index(rows.PROBE), split_of_query[query[place[known]]])
     imported, simulated = rows.made_up(db)
     day, days = _days(given.at, given.timed & ~earlier[np.searchsorted(pair_ids, given.pair)])
     weeks = sorted({monday_of(name) for name in days})
     return Origins(
-        *(split, _PARTS, query, [text for _, text, _ in found], [one for _, _, one in found]),
+        *(split, _PARTS, query, [text for _, text, _ in queries_found], [one for _, _, one in queries_found]),
         *(day, days, np.array([weeks.index(monday_of(name)) for name in days], dtype=np.int64), weeks),
         *(imported, simulated),
     )
 
 
 def _days(at: Floats, timed: Truths) -> tuple[Codes, Sequence[str]]:
-    """The day of each instant as a code, -1 where it is not `timed`, and the names of the days."""
+    """Return the day of each instant as a code, -1 where it is not `timed`, and the names of the days."""
     quarters, of_row = np.unique((at[timed] // _QUARTER_S).astype(np.int64), return_inverse=True)
     names = [day_of(quarter * _QUARTER_S) for quarter in quarters.tolist()]
     days = sorted(set(names))
     place = {name: number for number, name in enumerate(days)}
-    found = np.full(len(at), -1)
-    found[timed] = np.array([place[name] for name in names], dtype=np.int64)[of_row]
-    return found, days
+    codes = np.full(len(at), -1)
+    codes[timed] = np.array([place[name] for name in names], dtype=np.int64)[of_row]
+    return codes, days
 
 
-def _places(known: Integers, asked: Integers) -> Integers:
-    """Where each asked id stands among the known ones, which ascend; -1 where it does not."""
+def _places(known: Integers, ids: Integers) -> Integers:
+    """Return the position of each of the ids `asked` in `known`, which ascends; -1 where it is missing."""
     if not len(known):
-        return np.full(len(asked), -1)
-    place = np.minimum(np.searchsorted(known, asked), len(known) - 1)
-    return np.where(known[place] == asked, place, -1)
+        return np.full(len(ids), -1)
+    place = np.minimum(np.searchsorted(known, ids), len(known) - 1)
+    return np.where(known[place] == ids, place, -1)

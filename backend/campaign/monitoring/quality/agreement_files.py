@@ -1,6 +1,6 @@
-"""Write agreement boards, and other relevances, as tables and pictures.
+"""Write agreement boards, and relevances by other aggregators, as tables and charts.
 
-Apart from `agreement_board`, because `agreement RAW.csv` needs neither a project nor the packages that open one.
+Kept apart from `agreement_board`, because `agreement RAW.csv` needs neither a project nor the packages that open one.
 """
 
 from __future__ import annotations
@@ -18,45 +18,48 @@ if TYPE_CHECKING:
 
 
 def other_relevances_csv(report: AggregatorReport) -> str:
-    """Return the pairs of which another way makes something else as CSV, a row each."""
+    """Return the pairs to which another aggregator gives another relevance as CSV, one row per pair."""
     columns = ["pair_id", "query", "grades", "final", "by_lead", "mean", "median", "dawid_skene"]
     rows = (
         (
-            *(one.pair, one.query, " ".join(map(str, one.grades)), one.final, int(one.by_lead)),
-            *(one.mean, one.median, one.dawid_skene),
+            *(pair.pair, pair.query, " ".join(map(str, pair.grades)), pair.final, int(pair.by_lead)),
+            *(pair.mean, pair.median, pair.dawid_skene),
         )
-        for one in report.pairs
+        for pair in report.pairs
     )
     return csv_text(columns, rows, for_people=True)
 
 
 def write_other_relevances(report: AggregatorReport, out: Path) -> None:
-    """Write `other_relevances_csv` into a file; an earlier one is replaced.
+    """Write `other_relevances_csv` to a file, replacing an earlier one.
 
     Raises:
-        ProjectError: it cannot be written.
+        ProjectError: the file cannot be written.
     """
     with new_files(out.parent) as part:
         (part / out.name).write_text(other_relevances_csv(report), encoding="utf-8")
 
 
 def agreement_csv(board: AgreementBoard, name: str) -> str:
-    """Return a part of the board, of the names in `rules.board_tables`, as CSV; undefined figures are empty cells."""
+    """Return a table of the board as CSV, by its name in `rules.board_tables.TABLES`. Undefined figures are empty."""
     rows = tables.table(board, name)
     columns = list(rows[0]) if rows else []
     return csv_text(columns, ([row[column] for column in columns] for row in rows), for_people=True)
 
 
 def agreement_picture(board: AgreementBoard, name: str) -> BoardPicture:
-    """Return a part of the board as a chart: all but figures, pairs and queries."""
-    # Charts take as long to load as everything else together.
+    """Return one part of the board as a chart. There is a chart of each part but figures, pairs and queries."""
+    # Imported here because charts take as long to load as everything else together.
     from backend.campaign.monitoring.quality import charts
 
     return charts.picture(board, name)
 
 
 def agreement_picture_file(board: AgreementBoard, name: str, kind: str) -> bytes:
-    """Return the chart as a file, `png` or `svg`. Drawing it keeps all threads waiting: for a process of its own."""
+    """Return a chart of the board as a file, `png` or `svg`.
+
+    Drawing blocks all threads, so do it in another process.
+    """
     from backend.campaign.monitoring.quality import charts
 
     return charts.file_of(board, name, kind)

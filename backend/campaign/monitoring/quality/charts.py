@@ -13,19 +13,19 @@ from backend.core.messages import said
 from backend.scoring import drawing
 
 _INDIGO = ["#e0e7ff", "#a5b4fc", "#6063f1", "#4338ca", "#312e81"]
-"""From pale to dark: the more, the darker."""
+"""From pale to dark. A larger value is darker."""
 _WIDTH = 560
 _ROW_PX = 24
 _AXES_PX, _LEGEND_PX, _NAMES_PX = 110, 50, 40
-"""Of axes, of a legend, and of names below instead of numbers: a chart on a page holds them within its height."""
+"""Height of the axes, of a legend, and of names below the chart. A chart on a page includes them in its height."""
 _NO_LEGEND = None
 _FITS_TEXT = 16
-"""With more people than this the cells of a matrix are too small to be written in."""
+"""With more people than this, the cells of a matrix are too small for text."""
 
 
 @dataclass(frozen=True, slots=True)
 class BoardPicture:
-    """A chart, its title, what it shows in words, and what it says to who cannot see it."""
+    """A chart with its title, a caption, and a description (`told`) for people who cannot see it."""
 
     title: str
     caption: str
@@ -34,7 +34,7 @@ class BoardPicture:
 
 
 def picture(board: AgreementBoard, name: str) -> BoardPicture:
-    """Return one of `PICTURES`; its data are the table of the same name."""
+    """Return one of `PICTURES`, drawn from the table of the same name."""
     return _MAKERS[name](board, table(board, name))
 
 
@@ -148,7 +148,7 @@ def _spread(board: AgreementBoard, rows: Rows) -> BoardPicture:
             ],
         )
     )
-    over = [one.name for one in board.people if one.often]
+    over = [person.name for person in board.people if person.often]
     told = said(
         "Stacked bars. One grade more than {limit:.0%} of the time: {people}.",
         limit=board.most_used_limit,
@@ -165,7 +165,7 @@ def _couples(board: AgreementBoard, rows: Rows) -> BoardPicture:
     for row in rows:
         if row["kappa_quadratic"] is not None:
             both += [row, {**row, "first": row["second"], "second": row["first"]}]
-    names = [one.name for one in board.people]
+    names = [person.name for person in board.people]
     base = _chart(both).encode(
         x=alt.X(
             "second:N",
@@ -252,9 +252,9 @@ def _over_time(what: str) -> Callable[[AgreementBoard, Rows], BoardPicture]:
 
 
 def _person_weeks(board: AgreementBoard, rows: Rows) -> BoardPicture:
-    kept = [row for row in rows if row["bias"] is not None]
+    known = [row for row in rows if row["bias"] is not None]
     chart = (
-        _chart(kept)
+        _chart(known)
         .mark_rect(cornerRadius=2)
         .encode(
             x=alt.X("week:O", title="week", axis=alt.Axis(grid=False, labelAngle=0, labelOverlap="greedy")),
@@ -272,7 +272,7 @@ def _person_weeks(board: AgreementBoard, rows: Rows) -> BoardPicture:
             ],
         )
     )
-    people = {row["annotator"] for row in kept}
+    people = {row["annotator"] for row in known}
     told = said("Matrix of the bias of {people} annotators by week.", people=len(people))
     caption = said("Bias of each annotator by week (blue: stricter than the others, orange: more generous).")
     return BoardPicture(said("Bias by week"), caption, told, _sized(chart, _WIDTH, _height(people, _LEGEND_PX)))

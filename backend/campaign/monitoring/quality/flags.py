@@ -1,8 +1,8 @@
-"""Flag what is worth a look in annotators' work, dismiss flags, and report their own work to annotators.
+"""Raise quality flags about annotators' work, dismiss flags, and report annotators' own work to them.
 
-*Reads* judgements, verdicts, skips and clips. *Writes* events. No grade is refused, left out or weighed because of a
-flag. What annotators read of agreement speaks of pairs that are settled for good, and of many at once:
-nothing tells how anybody graded one pair, nor anything about a pair that is still open.
+*Reads* judgements, verdicts, skips and clips. *Writes* events. No grade is refused, left out or weighted because of a
+flag. Annotators read their agreement only over many pairs that are settled for good. Nothing tells them how somebody
+graded one pair, nor anything about a pair that is still open.
 """
 
 from collections import Counter, defaultdict
@@ -41,12 +41,12 @@ from backend.store import events
 from backend.store.connection import Database, reading, writing
 
 LONGEST_REASON = 200
-"""Characters of the reason of a dismissal."""
+"""The most characters that the reason of a dismissal may have."""
 
 
 @in_charge
 def flags(project: Project, by: Lead | Operator, only: AnnotatorId | None = None) -> list[PersonFlags]:
-    """Return the flags of every annotator, or of one, raised or not, by name; everything of one instant."""
+    """Return all quality flags, raised or not, of every annotator or of one, by name. All are read at one instant."""
     with reading(project.store) as db:
         people = [one for one in rows.annotators(db) if only in (None, one[0])]
         work, dismissed = _work(db), rows.dismissals(db)
@@ -70,10 +70,10 @@ def dismiss_flags(
 
     Args:
         project: the project.
-        lead: who looked at them.
-        annotator_id: whose flags.
-        kinds: which flags.
-        reason: why they need nothing; may be empty.
+        lead: the lead who dismisses them.
+        annotator_id: the annotator whose flags they are.
+        kinds: the flags to dismiss.
+        reason: why nothing has to be done; may be empty.
         now: seconds since 1970.
 
     Raises:
@@ -95,16 +95,16 @@ def dismiss_flags(
 
 @in_charge
 def behind_flag(project: Project, by: Lead | Operator, annotator_id: AnnotatorId, kind: FlagKind) -> BehindFlag:
-    """Return how one figure of a person went over time, and the pairs that speak for a flag, the strongest first."""
+    """Return one figure of an annotator over time, and the pairs that speak for the flag, the strongest first."""
     with reading(project.store) as db:
-        found, known = rules.behind(_work(db).of(annotator_id), kind), set(rows.clips(db)[0].tolist())
-    shown = tuple(pair for pair in found.pairs if pair in known)
-    return replace(found, pairs=shown, by_number=len(found.pairs) - len(shown))
+        evidence, known = rules.behind(_work(db).of(annotator_id), kind), set(rows.clips(db)[0].tolist())
+    pairs = tuple(pair for pair in evidence.pairs if pair in known)
+    return replace(evidence, pairs=pairs, by_number=len(evidence.pairs) - len(pairs))
 
 
 @in_charge
 def pairs_behind(project: Project, by: Lead | Operator, pairs: tuple[PairId, ...]) -> list[PairReview]:
-    """Return a page of the pairs of `behind_flag` with everything a lead may see of them, in the same order."""
+    """Return these pairs, a page of `behind_flag`, with everything that a lead may see of them, in the same order."""
     return reviews.by_id(project.store.db, pairs)
 
 
@@ -127,12 +127,12 @@ WEEK_DAYS = 7
 
 
 FEWEST_PAIRS = 10
-"""Settled pairs below which agreement is not told: a few pairs say little, and one by one they would say too much."""
+"""With fewer settled pairs no agreement is reported: it would be imprecise, and could reveal grades of single pairs."""
 
 
 @annotator_only
 def my_work(project: Project, annotator: Annotator, *, now: float) -> MyWork:
-    """Return this person's counts, time, spread of grades, and agreement over settled pairs only.
+    """Return the annotator's own counts, time, spread of grades, and their agreement over settled pairs only.
 
     All figures are of one instant. A day begins at the server's midnight, as on the annotators' desks.
     """
@@ -165,29 +165,29 @@ def my_work(project: Project, annotator: Annotator, *, now: float) -> MyWork:
     )
 
 
-def _days(given: Iterable[Given]) -> dict[str, int]:
-    """Active milliseconds of every day with any."""
-    found: defaultdict[str, int] = defaultdict(int)
-    for one in given:
-        if one.active_ms:
-            found[day_of(one.at)] += one.active_ms
-    return {day: within_a_day(time_ms)[0] for day, time_ms in found.items()}
+def _days(grades: Iterable[Given]) -> dict[str, int]:
+    """Return the active milliseconds of every local day with any, at most one day's worth each."""
+    sums_ms: defaultdict[str, int] = defaultdict(int)
+    for grade in grades:
+        if grade.active_ms:
+            sums_ms[day_of(grade.at)] += grade.active_ms
+    return {day: within_a_day(time_ms)[0] for day, time_ms in sums_ms.items()}
 
 
-def _months(given: Iterable[Given]) -> tuple[tuple[str, float], ...]:
-    """Active seconds of every month of the server's calendar, the newest first."""
-    found: defaultdict[str, int] = defaultdict(int)
-    for day, time_ms in _days(given).items():
-        found[f"{day[:7]}-01"] += time_ms
-    return tuple((month, found[month] / 1000) for month in sorted(found, reverse=True))
+def _months(grades: Iterable[Given]) -> tuple[tuple[str, float], ...]:
+    """Return (first day, active seconds) of every month of the server's calendar with any, the newest first."""
+    sums_ms: defaultdict[str, int] = defaultdict(int)
+    for day, time_ms in _days(grades).items():
+        sums_ms[f"{day[:7]}-01"] += time_ms
+    return tuple((month, sums_ms[month] / 1000) for month in sorted(sums_ms, reverse=True))
 
 
 def _agreement(settled: Sequence[Given], tolerance: int) -> MyAgreement:
-    apart = [abs(one.grade - one.relevance) for one in settled if one.relevance is not None]
+    apart = [abs(grade.grade - grade.relevance) for grade in settled if grade.relevance is not None]
     return MyAgreement(
         pairs=len(settled),
         equal=apart.count(0) / len(apart),
         tolerance=tolerance,
         within=sum(steps <= tolerance for steps in apart) / len(apart),
-        difference=fmean(one.grade - one.agreed for one in settled if one.agreed is not None),
+        difference=fmean(grade.grade - grade.agreed for grade in settled if grade.agreed is not None),
     )

@@ -1,4 +1,4 @@
-"""Agreement, flags and people's own work as values."""
+"""Values of agreement, of quality flags, and of an annotator's own work."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -13,8 +13,8 @@ from backend.core.messages import said
 class Figure:
     """One figure of the agreement board.
 
-    `value` is None where it is undefined, and then `reason` says why; `n` counts its base, of which `of` says what it
-    is. `low` and `high` are its bootstrap interval (95 %), None where none was asked for or there is none.
+    `value` is None where it is undefined; then `reason` says why. `n` is the number of things that it rests on, and
+    `of` names them. `low` and `high` are its 95 % bootstrap interval; None where none was asked for or there is none.
     """
 
     value: float | None
@@ -27,45 +27,48 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class MyAgreement:
-    """How one person's grades compare with the relevance of pairs that are settled for good. Never about one pair."""
+    """How an annotator's grades compare with the relevance of many pairs settled for good."""
 
     pairs: int
     equal: float
-    """Share of grades that are the relevance."""
+    """Share of grades that equal the relevance."""
     tolerance: int
-    """How far a grade may differ from another one in this campaign and still agree."""
+    """How far two grades may differ in this campaign and still agree."""
     within: float
     """Share of grades that differ from the relevance by at most the tolerance."""
     difference: float
-    """Mean of grade minus agreed value (the mean behind a consensus, a lead's relevance); above 0: more generous."""
+    """Mean of grade minus agreed value, which is a consensus's unrounded mean or a lead's relevance.
+
+    Above 0 means more generous.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class MyWork:
-    """What an annotator may know of their own work. Judgements of earlier campaigns are left out."""
+    """An annotator's own work, as far as they may know it. Judgements of earlier campaigns are left out."""
 
     today: int
     """Pairs graded for the first time since midnight."""
     week: int
-    """The same, today and the six days before."""
+    """Pairs graded for the first time today or in the six days before."""
     in_all: int
     simulated: int
-    """How many of them a program made (demonstrations)."""
+    """How many of them a program made, for a demonstration."""
     days: tuple[tuple[str, int], ...]
     """(`2026-03-14`, pairs) of the last 30 local days, the oldest first."""
     active_s: float
     """Active time of all grades and corrections together."""
     months: tuple[tuple[str, float], ...]
-    """(first day, `2026-03-01`, active seconds) of each month with any, the newest first; nothing of a program's."""
+    """(first day, `2026-03-01`, active seconds) of months with any, the newest first. Simulated grades are left out."""
     median_s: float | None
-    """Median active time of a grade that counts; None without any measured one."""
+    """Median active time of the current grades, in seconds; None if no time was measured."""
     grades: tuple[int, ...]
     """How often each grade of the scale was given, the lowest first."""
     skips: int
     settled: int
-    """Pairs that `agreement` may speak of."""
+    """How many of the graded pairs are settled for good, which `agreement` rests on."""
     recent: int
-    """Pairs that somebody graded so lately that they may take it back: nothing is told of them yet."""
+    """Pairs that somebody graded so recently that they may still correct it. They are not in `agreement` yet."""
     imported: int
     """Judgements of earlier campaigns."""
     agreement: MyAgreement | None
@@ -73,11 +76,11 @@ class MyWork:
 
 
 class FlagKind(StrEnum):
-    """What a lead may want to look at in somebody's work. None of them acts by itself."""
+    """The kinds of quality flags. No flag acts by itself."""
 
     TOO_FAST = "too_fast"
     UNSEEN = "unseen"
-    """Graded before the clip was seen."""
+    """Graded before the clip can have been seen."""
     ONE_GRADE = "one_grade"
     BIAS = "bias"
     DRIFT = "drift"
@@ -138,12 +141,12 @@ def _dismissal_words(payload: Payload) -> str:
 
 
 FLAG_DISMISSED = Event("flag_dismissed", EventGroup.PEOPLE, _dismissal_words)
-"""flag, reason (may be empty): a lead dismissed it; later work can raise it again"""
+"""flag, reason (may be empty). Later work can raise a dismissed flag again."""
 
 
 @dataclass(frozen=True, slots=True)
 class FlagDismissal:
-    """A dismissal of a flag by a lead: it stays hidden until work after `at` raises it again."""
+    """A lead's dismissal of a flag. The flag stays hidden until work after `at` raises it again."""
 
     at: float
     by: str
@@ -152,7 +155,7 @@ class FlagDismissal:
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """One figure of one person's work, and whether it is worth a look.
+    """One quality flag of an annotator: its figure, and whether it is raised.
 
     `value` is a share (0 to 1) or a difference in grades; None where it is undefined, and then `reason` says why.
     """
@@ -160,21 +163,21 @@ class Flag:
     kind: FlagKind
     value: float | None
     n: int
-    """Grades that the figure is made of."""
+    """How many grades the figure rests on."""
     limit: float
-    """What the figure has to go beyond."""
+    """The figure has to pass this limit for the flag to be raised."""
     raised: bool
     told: str
-    """The figure and what it is held against, in a sentence."""
+    """The figure and what it is compared with, in a sentence."""
     interval: tuple[float, float] | None = None
-    """99 %, of a difference."""
+    """The 99 % interval of a difference."""
     reason: str = ""
     dismissed: FlagDismissal | None = None
     """The dismissal that hides a raised flag."""
 
     @property
     def figure(self) -> str:
-        """`55.5 %`, `−0.58`, `−18.6 points`; a dash where it is undefined."""
+        """The figure as text: `55.5 %`, `−0.58`, `−18.6 points`; a dash where it is undefined."""
         if self.value is None:
             return "-"
         if self.kind in (FlagKind.BIAS, FlagKind.DRIFT):
@@ -186,14 +189,14 @@ class Flag:
 
 @dataclass(frozen=True, slots=True)
 class PersonFlags:
-    """Everything that is looked at in one person's work."""
+    """All quality flags of one annotator, raised or not."""
 
     annotator_id: AnnotatorId
     name: str
     grades: int
-    """Standing grades, those of earlier campaigns and repeats too."""
+    """Current grades, those of earlier campaigns and repeats too."""
     median_s: float | None
-    """Median active time a grade; None without any measured one."""
+    """Median active time of a grade, in seconds; None if no time was measured."""
     flags: tuple[Flag, ...]
 
     @property
@@ -204,38 +207,38 @@ class PersonFlags:
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Some of a person's grades, given one after the other."""
+    """Consecutive grades of one person, summed up."""
 
     since: float
-    """When the first of them was given, in seconds since 1970."""
+    """When the first of them was given, in seconds since 1970; `until` likewise for the last."""
     until: float
     n: int
     mean: float
-    """Of what a flag is about: a share, or a difference in grades."""
+    """Mean of the flag's figure: a share, or a difference in grades."""
 
 
 @dataclass(frozen=True, slots=True)
 class BehindFlag:
-    """What a flag is made of: how it went over time, and the pairs to look at first."""
+    """The evidence for a flag: its figure over time, and the pairs to look at first."""
 
     stretches: tuple[Stretch, ...]
-    """Empty where it is not known when the grades were given."""
+    """Empty where the times of the grades are unknown."""
     pairs: tuple[PairId, ...]
-    """Those that speak for the flag and have a clip, the most telling or the newest first."""
+    """The pairs that speak for the flag and have a clip, the most telling or the newest first."""
     by_number: int = 0
-    """How many more speak for it, of which nothing but the number is known."""
+    """How many more pairs speak for the flag but are known by their number only."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdicts:
-    """How many pairs of a part of the campaign came to what; all but `pairs` add up to it."""
+    """Counts of pairs of one part of the campaign, by verdict. The other counts add up to `pairs`."""
 
     part: str
     pairs: int
     by_two: int
     by_four: int
     by_six: int
-    """Pairs that a lead re-opened for two more people."""
+    """Settled by six grades, after a lead re-opened the pair for two more people."""
     adjudicated: int
     discarded: int
     waiting: int
@@ -244,27 +247,27 @@ class Verdicts:
 
 @dataclass(frozen=True, slots=True)
 class GroupAgreement:
-    """How people agree on the pairs of one query, or of one day or week: that on which a pair was first graded."""
+    """How far annotators agree on the pairs of one query, day or week. A pair belongs to the day of its first grade."""
 
     name: str
     pairs: int
     grades: int
-    """Grades that can be compared with another of the same pair."""
+    """Grades that can be compared with another one of the same pair."""
     mean: float
-    """Of all grades of these pairs."""
+    """Mean of all grades of these pairs."""
     alpha_ordinal: float | None
     exact: float | None
     within: float | None
-    """Share that differs by at most the campaign's tolerance."""
+    """Share of grades that differ by at most the campaign's tolerance."""
     settled: Verdicts
     reason: str
-    """Why a figure is None; an empty text if none is."""
+    """Why some figure is None; an empty text if none is."""
     split: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class PersonGrades:
-    """What one person's grades look like. See `rules.people` for what bias is."""
+    """How one annotator grades: the counts of each grade, the most used grade, and the bias. See `rules.people`."""
 
     name: str
     grades: int
@@ -272,13 +275,13 @@ class PersonGrades:
     most_used: int
     most_used_share: float
     often: bool
-    """Whether the most used grade is given so often, by so many grades, that it is a flag."""
+    """Whether the most used grade is used so often, over enough grades, that it raises a flag."""
     bias: Figure
 
 
 @dataclass(frozen=True, slots=True)
 class PersonPeriod:
-    """The grades that one person gave in one week."""
+    """The grades of one annotator in one week."""
 
     week: str
     name: str
@@ -287,12 +290,12 @@ class PersonPeriod:
     most_used_share: float
     bias: float | None
     n: int
-    """Grades that the bias is a mean of."""
+    """How many grades the bias is a mean of."""
 
 
 @dataclass(frozen=True, slots=True)
 class Couple:
-    """Two people, by their places in the board, and how they agree on the `n` pairs that both graded."""
+    """Two annotators, by their places in the board, and how far they agree on the `n` pairs that both graded."""
 
     first: int
     second: int
@@ -304,10 +307,10 @@ class Couple:
 
 @dataclass(frozen=True, slots=True)
 class BoardPart:
-    """Which pairs a board is of: all, or those of a split, of a query (its text), of a time.
+    """The pairs that a board covers: all, or those of a split, of a query (its text), of a period.
 
-    A pair belongs to the day (`2026-03-14`) of its first grade, as on the board; `first` and `last` are in it. Grades
-    of earlier campaigns have no day.
+    A pair belongs to the day (`2026-03-14`) of its first grade. `first` and `last` are days and both are included.
+    Grades of earlier campaigns have no day.
     """
 
     split: str = ""
@@ -322,10 +325,11 @@ WHOLE = BoardPart()
 
 @dataclass(frozen=True, slots=True)
 class AgreementBoard:
-    """How well people agree: everything of one instant, over all grades that count.
+    """The agreement of annotators, over all grades that count, at one instant.
 
-    `summary` is what `reelrank consensus --json` prints of the same grades; `figures` has its statistics and more, by
-    the same keys, with base and interval (of so many `resamples`; none with 0).
+    `summary` is what `reelrank consensus --json` prints for the same grades. `figures` has the statistics of `summary`
+    and more, by the same keys, each with its base and interval. Intervals are bootstrapped with this many `resamples`;
+    with 0 there are none.
     """
 
     part: BoardPart
@@ -334,16 +338,16 @@ class AgreementBoard:
     resamples: int
     tolerance: int
     imported: int
-    """Grades of earlier campaigns; they are in everything but days and weeks."""
+    """Grades of earlier campaigns. They are part of everything but days and weeks."""
     simulated: int
-    """Grades that a program made; they are in everything."""
+    """Grades that a program made. They are part of everything."""
     settled: tuple[Verdicts, ...]
-    """All pairs, then those of each split."""
+    """Counts of all pairs, then of the pairs of each split."""
     lowest_highest: tuple[tuple[int, ...], ...]
-    """Pairs by their lowest grade (first index) and highest one, of those with two grades or more."""
+    """Number of pairs by lowest grade (first index) and highest grade, among the pairs with two grades or more."""
     histogram: tuple[int, ...]
     most_used_limit: float
-    """Whoever gives one grade more often than this share of the time is worth a look."""
+    """Giving one grade more often than this share of the time is worth a look."""
     people: tuple[PersonGrades, ...]
     couples: tuple[Couple, ...]
     days: tuple[GroupAgreement, ...]
@@ -368,36 +372,36 @@ FIGURE_WORDS = {
     "share_discarded": said("Pairs discarded"),
     "share_rounded": said("Relevances on a half"),
 }
-"""What the figures of the board are called, in the order in which they are read."""
+"""Maps each figure of the board to its name on screen, in the order in which they are read."""
 
 
 @dataclass(frozen=True, slots=True)
 class AggregatorCount:
-    """How what another way makes of the grades differs from what is final."""
+    """How the relevances of another aggregator (mean, median, Dawid-Skene) differ from the final ones."""
 
     name: str
     by_rule: int
-    """Pairs in consensus by the rule."""
+    """Pairs whose relevance is final by the rule."""
     differs: int
-    """Of these, those whose relevance would be another one."""
+    """Pairs of `by_rule` to which the aggregator gives another relevance."""
     differs_by_more: int
-    """Of these, those whose relevance would differ by more than one."""
+    """Pairs of `by_rule` to which the aggregator gives a relevance that differs by more than one."""
     by_lead: int
     """Pairs that a lead decided."""
     differs_from_lead: int
     gained: int
-    """Discarded pairs, all of which would have a relevance."""
+    """Discarded pairs, all of which would get a relevance."""
 
 
 @dataclass(frozen=True, slots=True)
 class OtherRelevance:
-    """One pair of which another way makes something else than what is final."""
+    """A pair to which some other aggregator gives another relevance than the final one."""
 
     pair: str
     query: str
-    """An empty text where it is not known."""
+    """The text of its query; empty where it is unknown."""
     grades: tuple[int, ...]
-    """From the lowest to the highest."""
+    """All its grades, from the lowest to the highest."""
     final: int
     by_lead: bool
     mean: int
@@ -407,7 +411,7 @@ class OtherRelevance:
 
 @dataclass(frozen=True, slots=True)
 class AggregatorReport:
-    """What mean, median and Dawid-Skene would make of the settled pairs."""
+    """How the relevances of mean, median and Dawid-Skene compare with the final ones."""
 
     counts: tuple[AggregatorCount, ...]
     pairs: tuple[OtherRelevance, ...]

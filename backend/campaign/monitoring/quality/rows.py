@@ -1,7 +1,7 @@
-"""Read every grade as columns, where pairs come from, what leads decided, and what one person did.
+"""SQL for quality: all grades as columns, origins of pairs, leads' decisions, and the work of one annotator.
 
-SQLite writes a column as one text, which numpy reads: two steps in C, during which other threads go on. A quarter of a
-million grades take a tenth of a second so, and a third if they come as rows.
+SQLite joins a column into one text, which numpy parses. Both steps run in C, and other threads go on meanwhile. A
+quarter of a million grades take a tenth of a second this way, and a third of a second as rows.
 """
 
 from typing import Any, NamedTuple
@@ -20,11 +20,11 @@ from backend.scoring.statistics.agreement import Floats
 from backend.store.engine import Database
 
 PROBE = "probe"
-"""The part of pairs that are judged for a probe alone, beside the splits."""
+"""The name of the part with pairs that are judged only for a probe. It stands beside the splits."""
 
 
 def version(db: Database) -> str:
-    """Return another text whenever the board would be another one: grades and acts of leads are only ever added."""
+    """Return a text that changes whenever the board changes. Grades and acts of leads are only ever added."""
     row = db.conn.execute(
         "SELECT (SELECT max(judgement_id) FROM judgement), (SELECT max(adjudication_id) FROM adjudication), "
         "(SELECT max(ruling_id) FROM ruling), "
@@ -34,7 +34,7 @@ def version(db: Database) -> str:
 
 
 def people(db: Database) -> dict[int, str]:
-    """Return names by annotator_id."""
+    """Return the names of all users by annotator_id."""
     return dict(db.conn.execute("SELECT annotator_id, name FROM annotator").fetchall())
 
 
@@ -47,12 +47,12 @@ def decided(db: Database) -> tuple[Codes, Codes]:
 
 
 def re_opened(db: Database) -> Codes:
-    """The pairs that a lead re-opened for two more people."""
+    """Return the pairs that a lead re-opened for two more people."""
     return numbers(db.conn.execute("SELECT group_concat(pair_id) FROM re_opened").fetchone()[0])
 
 
 def imported_pairs(db: Database) -> Codes:
-    """The pairs that have grades of earlier campaigns."""
+    """Return the pairs that have grades of earlier campaigns."""
     return numbers(
         db.conn.execute(
             "SELECT group_concat(pair_id) FROM (SELECT DISTINCT pair_id FROM judgement WHERE imported = 1)"
@@ -61,7 +61,7 @@ def imported_pairs(db: Database) -> Codes:
 
 
 def made_up(db: Database) -> tuple[int, int]:
-    """How many of the grades that count are of earlier campaigns, and how many a program made."""
+    """Return how many of the grades that count come from earlier campaigns, and how many a program made."""
     row = db.conn.execute(
         "SELECT coalesce(sum(imported), 0), coalesce(sum(simulated), 0) FROM judgement WHERE revision = 1"
     ).fetchone()
@@ -69,7 +69,7 @@ def made_up(db: Database) -> tuple[int, int]:
 
 
 def origins(db: Database) -> tuple[Codes, Codes]:
-    """Every pair with a query, and its query; the id of a pair that is a probe's alone is negative there."""
+    """Return the ids of all pairs with a query, and their query ids; negative query ids for pairs of a probe alone."""
     row = db.conn.execute(
         "SELECT group_concat(pair_id), group_concat(query_id) FROM ("
         f"SELECT p.pair_id, CASE WHEN p.pair_id IN {PROBE_PAIRS} THEN -p.query_id ELSE p.query_id END AS query_id "
@@ -79,7 +79,7 @@ def origins(db: Database) -> tuple[Codes, Codes]:
 
 
 def queries(db: Database) -> list[tuple[int, str, str]]:
-    """(query_id, text, split) of all queries with pairs, in the order of the ids."""
+    """Return (query_id, text, split) of all queries with pairs, by id."""
     return [
         tuple(row)
         for row in db.conn.execute(
@@ -91,7 +91,7 @@ def queries(db: Database) -> list[tuple[int, str, str]]:
 def given(db: Database) -> Grades:
     """Return every revision of every judgement, in the order of giving.
 
-    An imported judgement whose file did not say when it was given bears the time of its import.
+    An imported judgement without a time in its file has the time of its import, and is not `timed`.
     """
     row = db.conn.execute(
         "SELECT group_concat(pair_id), group_concat(seat_no), group_concat(annotator_id), group_concat(grade), "
@@ -105,11 +105,11 @@ def given(db: Database) -> Grades:
     timed = ~((imported == 1) & np.isin(at_ms, imports))
     active_ms, elapsed_ms = (np.minimum(times, DAY_MS) for times in (active_ms, elapsed_ms))
     read = Grades(pair, seat, annotator, grade, at_ms / 1000, timed, active_ms, elapsed_ms)
-    return read.take(np.argsort(at_ms, kind="stable"))  # an earlier campaign's come in late
+    return read.take(np.argsort(at_ms, kind="stable"))  # an import stores old judgements late
 
 
 def clips(db: Database) -> tuple[Codes, Floats, Truths]:
-    """Of every pair with a moment: its id, ascending, the length of its clip (s), whether that is a whole video."""
+    """Return pairs with a moment: their ids (ascending), clip lengths in seconds, whether it is a whole video."""
     row = db.conn.execute(
         "SELECT group_concat(pair_id), group_concat(length_ms), group_concat(whole) FROM ("
         f"SELECT p.pair_id, CAST(round((m.end_s - m.start_s) * 1000) AS INTEGER) AS length_ms, {WHOLE} AS whole "
@@ -120,7 +120,7 @@ def clips(db: Database) -> tuple[Codes, Floats, Truths]:
 
 
 def skips(db: Database) -> Skips:
-    """Return every current skip, in the order of making."""
+    """Return every current skip, the oldest first."""
     row = db.conn.execute(
         "SELECT group_concat(annotator_id), group_concat(pair_id), group_concat(broken), "
         "group_concat(CAST(skipped_at * 1000 AS INTEGER)) FROM "
@@ -138,29 +138,29 @@ def dismissals(db: Database) -> dict[tuple[int, FlagKind], FlagDismissal]:
         "WHERE e.kind = ? ORDER BY e.event_id",
         [FLAG_DISMISSED.kind],
     )
-    found = {}
+    newest = {}
     for subject, text, at, by in rows:
         payload = msgspec.json.decode(text)
         who = int(subject.removeprefix("annotator:"))
-        found[who, FlagKind(payload["flag"])] = FlagDismissal(at, by, payload["reason"])
-    return found
+        newest[who, FlagKind(payload["flag"])] = FlagDismissal(at, by, payload["reason"])
+    return newest
 
 
 def annotators(db: Database) -> list[tuple[AnnotatorId, str]]:
-    """Return everybody who grades or graded here, by name."""
+    """Return (annotator_id, name) of all annotators, by name."""
     rows = db.conn.execute("SELECT annotator_id, name FROM annotator WHERE role = 'annotator' ORDER BY name")
     return [(AnnotatorId(row[0]), row[1]) for row in rows]
 
 
 def numbers(text: Any) -> Codes:
-    """A column that SQLite wrote as `3,1,4`; None where it has no row."""
+    """Return a column that SQLite wrote as `3,1,4`, as an array. None means no rows."""
     return np.fromstring(text or "", dtype=np.int64, sep=",")
 
 
 class Given(NamedTuple):
-    """One grade of the person; `relevance` and `agreed` only where the pair is settled for good.
+    """One grade of an annotator. `relevance` and `agreed` are set only where the pair is settled for good.
 
-    `recent`: somebody graded the pair so lately that they may take it back.
+    `recent`: somebody graded the pair so recently that they may still correct it.
     """
 
     grade: int
@@ -176,13 +176,15 @@ class Given(NamedTuple):
 
 
 def judgements_of(db: Database, me: AnnotatorId, *, final_before: float) -> list[Given]:
-    """Every grade this person gave, the oldest first; gold pairs among them, so that counting does not tell them apart.
+    """Return every grade that this annotator gave, the oldest first.
+
+    Gold pairs are among them, so that nobody can tell them apart by counting.
 
     Args:
         db: the database.
-        me: whose.
-        final_before: a verdict is told only if all grades of its pair are older than this instant; so nobody
-            learns how others graded while a grade of that pair can still be taken back.
+        me: the annotator.
+        final_before: a verdict is returned only if all grades of its pair are older than this instant. So nobody learns
+            how others graded a pair while its grades can still be corrected.
     """
     rows = db.conn.execute(
         """
@@ -213,7 +215,7 @@ def judgements_of(db: Database, me: AnnotatorId, *, final_before: float) -> list
 
 
 def skips_of(db: Database, me: AnnotatorId) -> int:
-    """How many skips_of of this person stand."""
+    """Return how many current skips this annotator has."""
     count: int = db.conn.execute(
         "SELECT count(*) FROM skip WHERE annotator_id = ? AND lifted_at IS NULL", [me]
     ).fetchone()[0]

@@ -1,7 +1,7 @@
 """Preview the videos of a folder before they are added, and remove videos that nothing uses.
 
-*Reads* video files, folders of frames. *Writes* video, video_check, moment, shot, one event for a removal. Files stay
-where they are, whatever is removed.
+*Reads* video files, folders of frames. *Writes* video, video_check, moment, shot, one event for a removal. Removing a
+video leaves its file in place.
 """
 
 import base64
@@ -31,12 +31,12 @@ from backend.store import events
 from backend.store.connection import writing
 
 PICTURES = 24
-"""Videos of a preview that have a picture; more would take long to draw."""
+"""How many videos of a preview have a picture. More would take long to draw."""
 
 
 @dataclass(frozen=True, slots=True)
 class VideoPicture:
-    """A new video of a preview: its name, its length, and the picture in its middle as WebP in base64, "" if none."""
+    """A new video of a preview: its name, its length, and its middle frame as WebP in base64 ("" if there is none)."""
 
     name: str
     duration_s: float
@@ -54,16 +54,16 @@ def preview_videos(
     now: float,
     progress: Progress | None = None,
 ) -> tuple[RegisterReport, list[VideoPicture]]:
-    """Return what `register_videos` would add and refuse, with pictures of the first videos; nothing is written.
+    """Return what `register_videos` would add and refuse, with pictures of the first videos. Nothing is written.
 
-    For arguments and refusals see `register_videos`.
+    Arguments and errors are those of `register_videos`.
     """
     require_allowed(project, by, videos)
     steps = named(progress, said("measuring videos"))
     report = register_folder(project, by, videos, fps=fps, decode=decode, dry_run=True, now=now, progress=steps)
     shown = [video for video in report.videos if video.new][:PICTURES]
     units = [(project.source(video.facts), video.facts.duration_s / 2) for video in shown]
-    # In a process of its own: a damaged file may end the one that reads it.
+    # In a separate process, because a damaged file may crash the one that reads it.
     drawn = run_units(
         _picture,
         None,
@@ -88,13 +88,13 @@ def _picture(_: None, unit: tuple[Source, float]) -> str:
 
 @in_charge
 def remove_videos(project: Project, by: Lead | Operator, videos: Collection[str], *, now: float) -> int:
-    """Remove videos that nothing uses, with their proposed moments: all of them, or none. Their files stay.
+    """Remove videos that nothing uses, with their proposed moments: all of these videos, or none. Their files stay.
 
     Returns:
         How many were removed.
 
     Raises:
-        InputError: one is not in the project, or something uses it: each with the reason.
+        InputError: some are not in the project or are in use, each with the reason; or none were named.
     """
     names = list(dict.fromkeys(nfc(name) for name in videos))
     with writing(project.store) as db:
@@ -108,7 +108,7 @@ def remove_videos(project: Project, by: Lead | Operator, videos: Collection[str]
 
 
 def _why_kept(uses: tuple[int, int] | None) -> str:
-    """Why a video cannot be removed, by its used moments and its descriptions; empty where it can."""
+    """Return why a video cannot be removed, by its (used moments, descriptions); an empty text if it can."""
     if uses is None:
         return said("is not a video of this project")
     moments, others = uses

@@ -1,7 +1,7 @@
-"""Tell which folders of the server a lead may read from in a browser.
+"""Decide which folders of the server a lead may read from in a browser.
 
-Whoever runs commands reads what the machine lets them. A lead in a browser reads the project's own folder and those of
-`media_roots` in `reelrank.toml`; without that setting, also the folders that the project's videos lie in.
+An operator may read whatever the machine allows. A lead in a browser may read the project's own folder and those of
+`media_roots` in `reelrank.toml`. Without that setting, they may also read the folders of the project's videos.
 
 *Reads* reelrank.toml, video, one video file of a folder. *Writes* nothing.
 """
@@ -35,10 +35,10 @@ def allowed_folders(project: Project, by: Lead | Operator) -> list[Path]:
 
 @in_charge
 def allowed_path(project: Project, by: Lead | Operator, typed: str) -> Path:
-    """Return the path that somebody typed; a relative one is within the project's folder.
+    """Return the path that somebody typed. A relative one starts at the project's folder.
 
     Raises:
-        ProjectError: they may not read there. Whether anything is there is not told.
+        ProjectError: they may not read there. The message does not reveal whether the path exists.
     """
     path = project.folder / os.path.expanduser(typed.strip())
     require_allowed(project, by, path)
@@ -46,10 +46,10 @@ def allowed_path(project: Project, by: Lead | Operator, typed: str) -> Path:
 
 
 def require_allowed(project: Project, by: Lead | Operator, path: Place | None) -> None:
-    """Refuse a path that a lead may not read; links in it are followed first.
+    """Refuse a path that a lead may not read. Links in it are followed first.
 
     Raises:
-        ProjectError: it leads out of the folders that are allowed.
+        ProjectError: it is outside the allowed folders.
     """
     if path is None or isinstance(by, Operator):
         return
@@ -81,20 +81,20 @@ def _within(path: Path, folders: Iterable[Path]) -> bool:
 def _places(project: Project) -> dict[str, Path]:
     with reading(project.store) as db:
         facts = corpus.all_facts(db)
-    places = {name: place_of_video(project.source(one)) for name, one in facts.items()}
+    places = {name: place_of_video(project.source(fact)) for name, fact in facts.items()}
     return {name: place for name, place in places.items() if isinstance(place, Path)}
 
 
 def _video_folders(project: Project) -> list[Path]:
-    """The folders that videos lie in, without those that lie in another of them."""
+    """Return the folders of the videos, without those inside another of them."""
     parents = {Path(os.path.realpath(place.parent)) for place in _places(project).values()}
-    return sorted(one for one in parents if not _within(one, parents - {one}))
+    return sorted(folder for folder in parents if not _within(folder, parents - {folder}))
 
 
 def _proven(project: Project, path: Path) -> Iterator[Path]:
-    """Yield the folders above a path in which a video lies that has the content which the project knows.
+    """Yield the folders above a path that hold a video with exactly the content that the project knows.
 
-    A stranger's database could name any file of this machine, and so open its folder.
+    The content is checked because a database from elsewhere could name any file of this machine to open its folder.
     """
     places = {
         name: place
@@ -107,7 +107,7 @@ def _proven(project: Project, path: Path) -> Iterator[Path]:
 
 
 def proven_videos(places: Mapping[str, Place], contents: Mapping[str, corpus.Content]) -> Iterator[Path]:
-    """Yield a video of each folder in which one lies that has the content which the project knows."""
+    """Yield one video from each folder that holds a video with exactly the content that the project knows."""
     done: set[Path] = set()
     for name, content in contents.items():
         place = places.get(name)

@@ -2,9 +2,9 @@
 
 *Reads* video files, folders of frames. *Writes* video, video_check, clip_fault, seats, agenda, one event.
 
-A video is its content: it is found again under another name or in another folder, and another content under its name is
-not taken for it unless somebody says so. Adding itself is `corpus.importing`; a pair whose video cannot be shown is
-kept back, so the verbs that add stand here, above judging.
+A video is identified by its content, so it is found again under another name or in another folder. Another content
+under its name is not accepted unless somebody says so. `corpus.importing` does the adding. The functions that add stand
+here, above judging, because pairs of a video that cannot be shown have to be kept back.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -42,7 +42,7 @@ from backend.store.connection import Database, reading, writing
 
 @in_charge
 def video_states(project: Project, by: Lead | Operator, *, wrong: bool = False) -> list[VideoState]:
-    """Return every video, or those with something wrong, with what was found the last time that somebody looked."""
+    """Return every video, or only those with a trouble, as the last check found them."""
     with reading(project.store) as db:
         return rows.states(db, wrong=wrong)
 
@@ -60,21 +60,21 @@ def look_at_videos(
     now: float,
     progress: Progress | None = None,
 ) -> LookReport:
-    """Measure every video anew, find those that were moved, and keep back the pairs that cannot be shown.
+    """Check every video again, find those that were moved, and keep back the pairs that cannot be shown.
 
     Args:
         project: the project; its server may be running.
-        by: who does.
-        videos: where to look for videos that are not in their place; else where the others lie.
+        by: a lead or an operator.
+        videos: the folder to search for videos that are not in their place; by default the folders of the others.
         fps: frames a second of folders of frames that are found for the first time.
-        decode: look at every picture for damage inside; None does where that is cheap.
+        decode: decode every picture to find damage inside; None does so where it is cheap.
         where: where videos are measured; see `survey`.
-        accept: videos whose new content is taken in.
+        accept: names of videos whose changed content is accepted.
         now: seconds since 1970.
         progress: called with (what is done, videos measured, all).
 
     Raises:
-        InputError: a video to accept is not one, or has not changed; nothing was written.
+        InputError: a video to accept is not in the project, or has not changed; nothing was written.
         ProjectError: a lead may not read that folder.
     """
     require_allowed(project, by, videos)
@@ -115,26 +115,26 @@ def look_at_videos(
 
 
 def find_moved(project: Project) -> None:
-    """Write down where moved videos lie now, and offer their clips again; nobody's seat, and no event, is touched."""
+    """Save where moved videos are now, and hand out their clips again. No seat is changed and no event recorded."""
     found = _find(project, None, USUAL_FPS, False, None, None)
     with writing(project.store) as db:
         corpus.set_video_facts(db, {name: found.well[name] for name, _ in found.moved})
-        _free(db)
+        _free_clips(db)
 
 
 def settle(db: Database, *, now: float) -> int:
-    """Keep back the pairs of videos that cannot be shown, offer those again that can; how many clips are offered again.
+    """Keep back the pairs of videos that cannot be shown, and hand out again those that can.
 
-    What a person reported about a clip stays.
+    What a person reported about a clip stays. Returns how many clips are handed out again.
     """
     for moment_id, message in rows.to_block(db):
         pair_status.add_fault(db, moment_id, message, at=now, found_by=pair_status.BY_FILE)
         seats.release_broken(db, moment_id)
         candidates_rows.refresh_agenda_of_moment(db, moment_id)
-    return _free(db)
+    return _free_clips(db)
 
 
-def _free(db: Database) -> int:
+def _free_clips(db: Database) -> int:
     freed = rows.to_free(db)
     for moment_id in freed:
         pair_status.remove_fault(db, moment_id)
@@ -144,7 +144,7 @@ def _free(db: Database) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """The videos as they are: those that are what they were, those with another content, and other troubles."""
+    """The result of a search: videos with their known content, videos with another content, and other troubles."""
 
     well: dict[str, VideoFacts]
     changed: dict[str, VideoFacts]
@@ -176,24 +176,26 @@ def _find(
     lying: dict[str, Source] = {}
     path: Place | None
     for name in names:
-        # A stranger's database could name any file of this machine: without the content that goes with it, a path, and
-        # the folder that it leads to, count for nothing.
+        # A database from elsewhere could name any file of this machine. So a path, and the folder that it leads to,
+        # are trusted only if the content is known too.
         if name not in contents:
             path = _by_name(name, folders() if folder else proven())
-        elif name in places and _there(project, places[name]):
+        elif name in places and _is_measurable(project, places[name]):
             path = places[name]
         else:
             path = _by_name(name, folders())
         if path is not None:
             lying[name] = source_at(path, contents[name].fps if name in contents else fps)
     measured = measure(project, lying, decode=decode, where=where, progress=progress)
-    other = {name for name, one in measured.facts.items() if name in contents and contents[name].sha256 != one.sha256}
-    well = {name: one for name, one in measured.facts.items() if name not in other}
+    changed_names = {
+        name for name, one in measured.facts.items() if name in contents and contents[name].sha256 != one.sha256
+    }
+    well = {name: one for name, one in measured.facts.items() if name not in changed_names}
     lost = {name: content for name, content in contents.items() if name not in well}
     candidates = sorted({path for one in folders() for path in one.videos}) if lost else []
     again = found_again(lost, candidates, {place_of_video(lying[name]) for name in well})
     well |= measure(project, again, decode=decode, where=where).facts
-    changed = {name: measured.facts[name] for name in sorted(other - well.keys())}
+    changed = {name: measured.facts[name] for name in sorted(changed_names - well.keys())}
     troubles = [
         VideoTrouble(name, Trouble.UNREADABLE, why) for name, why in measured.unreadable.items() if name not in well
     ]
@@ -209,17 +211,19 @@ def _find(
     return _Found(well, changed, troubles, tuple(moved), measured.decoded)
 
 
-def _there(project: Project, place: Place) -> bool:
-    """Whether to measure it; what lies at an address is asked then, and a link out of the project is not followed."""
+def _is_measurable(project: Project, place: Place) -> bool:
+    """Return whether to measure the video at a place: an address always, but no link that leads out of the project."""
     if isinstance(place, Address):
         return True
     return place.exists() and not (place.is_relative_to(project.folder) and leads_out(place, project.folder))
 
 
 def _roots(videos: Iterable[Place]) -> list[Path]:
-    """The folders that videos lie in, without those that lie in another of them."""
+    """Return the folders of the videos, without those inside another of them."""
     parents = sorted({path.parent.resolve() for path in videos if isinstance(path, Path) and path.parent.is_dir()})
-    return [one for one in parents if not any(one != other and one.is_relative_to(other) for other in parents)]
+    return [
+        folder for folder in parents if not any(folder != other and folder.is_relative_to(other) for other in parents)
+    ]
 
 
 def _by_name(name: str, folders: Iterable[VideoFolder]) -> Path | None:
@@ -249,15 +253,15 @@ def import_corpus(
     """Import an annotation file: all of it, or nothing.
 
     Args:
-        project: where to.
+        project: the project to import into.
         by: who imports it; their name goes on record.
         file: the annotation file.
         format: one of `formats.FORMATS`; recognised from the content if None.
-        videos: folder or address of the video files; without it the moments wait for a later import with it.
+        videos: folder or address of the video files. Without it, moments wait for a later import that has it.
         types: the types of TVR's lines to keep, None for the paper's choice.
-        columns: what columns or fields are called in the file: `{"start": "begin"}`.
+        columns: maps our names to the file's columns or fields: `{"start": "begin"}`.
         fps: frames a second of videos that are folders of frames.
-        decode: look at every picture for damage inside; None does where that is cheap.
+        decode: decode every picture to find damage inside; None does so where it is cheap.
         where: where videos are measured; see `survey`.
         dry_run: check everything and write nothing.
         now: seconds since 1970.
@@ -301,14 +305,14 @@ def register_videos(
     now: float,
     progress: Progress | None = None,
 ) -> RegisterReport:
-    """Add the videos of a folder, without any annotation file: all that can be read.
+    """Add the videos of a folder without any annotation file: all that can be read.
 
     Args:
-        project: where to.
+        project: the project to add them to.
         by: who adds them; their name goes on record.
         videos: the folder; those below it count too.
         fps: frames a second of videos that are folders of frames.
-        decode: look at every picture for damage inside; None does where that is cheap.
+        decode: decode every picture to find damage inside; None does so where it is cheap.
         where: where videos are measured; see `survey`.
         now: seconds since 1970.
         progress: called with (what is done, videos measured, all videos).

@@ -1,4 +1,4 @@
-"""The state of each video, and the report of a check, as values."""
+"""Values of video checks: the state of each video, and the report of a check."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -10,10 +10,10 @@ from backend.core.messages import joined, said, said_n
 
 @dataclass(frozen=True, slots=True)
 class VideoState:
-    """One video of the project; `path` is None while nobody has shown its file.
+    """One video of the project. `path` is None while its file is not known.
 
-    `message` says in words what the trouble is. Of a video with something wrong `waiting` counts the pairs that still
-    want grades, `judged` those that somebody graded.
+    `message` describes its trouble in words. For a video with a trouble, `waiting` counts the pairs that still want
+    grades, and `judged` those that somebody graded.
     """
 
     video: str
@@ -38,7 +38,7 @@ class VideoState:
 
     @property
     def advice(self) -> str:
-        """What its trouble means for the pairs, and what to do next; empty where all is well."""
+        """The effect of its trouble on the pairs, and what to do next; empty where there is none."""
         told = []
         if self.waiting and not self.shown:
             told.append(said_n("{n} pair waits for it.", "{n:,} pairs wait for it.", self.waiting))
@@ -64,10 +64,10 @@ class VideoState:
 
 @dataclass(frozen=True, slots=True)
 class LookReport:
-    """All videos in order of their names, and what became of them.
+    """The report of a check: all videos by name, and what changed.
 
-    `moved` are those that were found again elsewhere, with where they lie now; `accepted` those whose new content was
-    taken in; `freed` clips are offered again. `decoded`: every picture was looked at.
+    `moved` are the videos that were found elsewhere, each with its new path. `accepted` are those whose new content was
+    accepted. `freed` is how many clips are handed out again. `decoded`: whether every picture was decoded.
     """
 
     videos: tuple[VideoState, ...]
@@ -78,13 +78,13 @@ class LookReport:
 
     @property
     def wrong(self) -> tuple[VideoState, ...]:
-        """The videos with something wrong."""
+        """The videos with a trouble."""
         return tuple(one for one in self.videos if one.trouble is not None)
 
 
 VIDEOS_LOOKED_AT = Event(
     "videos_looked_at", EventGroup.MATERIAL, said("checked {videos} videos: {wrong} with a problem")
 )
-"""videos, wrong: how many have something wrong, moved: how many, accepted: names of those with a new content"""
+"""videos, wrong (how many have a trouble), moved (how many), accepted (names of those with accepted new content)"""
 VIDEOS_REMOVED = Event("videos_removed", EventGroup.MATERIAL, said("removed {count} videos: {videos}"))
 """count, videos: their names"""

@@ -1,4 +1,4 @@
-"""Read what is known of the videos, with the pairs that need them, and remove videos. *Written by* `corpus`."""
+"""SQL for the states of videos and the pairs that need them, and for removing videos. *Written by* `corpus`."""
 
 from collections.abc import Iterable
 from fractions import Fraction
@@ -15,7 +15,7 @@ _NOT_SHOWN = "k.trouble IN ('missing', 'unreadable', 'changed')"
 
 
 def states(db: Database, *, wrong: bool = False) -> list[VideoState]:
-    """Return every video, by name; only those with something wrong if asked."""
+    """Return every video by name, or only those with a trouble if `wrong`."""
     rows = db.conn.execute(
         "WITH pairs AS (SELECT v.video_id, "
         "sum(p.pair_id IS NOT NULL AND coalesce(c.verdict, 'escalated') = 'escalated') AS waiting, "
@@ -48,7 +48,7 @@ def states(db: Database, *, wrong: bool = False) -> list[VideoState]:
 
 
 def to_block(db: Database) -> list[tuple[MomentId, str]]:
-    """Return moments of pairs whose video cannot be shown and which are still handed out, each with the reason."""
+    """Return (moment_id, reason) of the moments in pairs whose video cannot be shown, but that are still handed out."""
     rows = db.conn.execute(
         "SELECT DISTINCT m.moment_id, k.message FROM video_check k JOIN moment m USING (video_id) "
         f"JOIN pair p USING (moment_id) WHERE {_NOT_SHOWN} "
@@ -58,7 +58,7 @@ def to_block(db: Database) -> list[tuple[MomentId, str]]:
 
 
 def to_free(db: Database) -> list[MomentId]:
-    """Return moments that are kept back because of their file, although it can be shown."""
+    """Return the moments that are kept back because of their file, although their video can be shown again."""
     rows = db.conn.execute(
         "SELECT f.moment_id FROM clip_fault f JOIN moment m USING (moment_id) JOIN video v USING (video_id) "
         f"JOIN video_check k USING (video_id) WHERE f.found_by = 'file' AND v.path IS NOT NULL "
@@ -68,11 +68,11 @@ def to_free(db: Database) -> list[MomentId]:
 
 
 _OWN = ("moment", "shot", "video_check")
-"""Tables whose rows go with their video."""
+"""Tables whose rows are deleted with their video."""
 
 
 def uses(db: Database) -> dict[str, tuple[int, int]]:
-    """Return for every video how many of its moments something uses, and how many other rows point to it."""
+    """Return for every video how many of its moments are used, and how many other rows refer to it."""
     found = {video.name: (video.used, 0) for video in moments.videos(db)}
     for table, column in sqlite.references_to("video"):
         if table not in _OWN:

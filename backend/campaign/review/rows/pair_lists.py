@@ -1,4 +1,4 @@
-"""Lists of pairs that a lead may have to look at, counted and fetched a page at a time. Reads only."""
+"""SQL for the review lists: pairs that a lead may have to look at, counted and fetched a page at a time. Reads only."""
 
 from backend.campaign.nouns import Verdict
 from backend.campaign.review.model import ReviewList, ReviewPage, ReviewRow
@@ -13,13 +13,13 @@ _SHOWN_AS_RIGHT = {
     "": "",
 }
 _CONFIRMED = "p.pair_id IN (SELECT pair_id FROM confirmed_discard)"
-# By pair: of two verdicts at once SQLite reads all pairs instead of the index of verdicts.
+# A subquery by pair, because SQLite ignores the index of verdicts where a condition names two of them.
 _OPEN_CASES = "p.pair_id IN (SELECT pair_id FROM consensus WHERE verdict IN ('escalated', 'discarded'))"
 _UNANSWERED = (
     "SELECT 1 FROM standing_note n WHERE n.pair_id = p.pair_id AND NOT EXISTS "
     "(SELECT 1 FROM note_reply r WHERE r.judgement_id = n.judgement_id)"
 )
-# Which pairs, and in which order: the newest grade, skip or note first.
+# The condition and the order of each list: the newest grade, skip or note comes first.
 _BY_GRADE = "(SELECT max(graded_at) FROM judgement j WHERE j.pair_id = p.pair_id) DESC"
 _LISTS = {
     ReviewList.TO_DECIDE: (f"{_OPEN_CASES} AND NOT {_CONFIRMED}", _BY_GRADE),
@@ -53,22 +53,22 @@ _FOUND = "(q.text LIKE :text ESCAPE '!' OR v.name LIKE :text ESCAPE '!')"
 
 
 def counts(db: Database) -> dict[ReviewList, int]:
-    """How many pairs each list has; of notes how many wait for a reply."""
-    found: dict[ReviewList, int] = {
+    """Return how many pairs each list has; for the notes, how many notes wait for a reply."""
+    sizes: dict[ReviewList, int] = {
         name: _count(db, name, "") for name in ReviewList if name not in (ReviewList.NOTES, ReviewList.TO_DECIDE)
     }
     waiting: int = db.conn.execute(
         "SELECT count(*) FROM standing_note n WHERE NOT EXISTS "
         "(SELECT 1 FROM note_reply r WHERE r.judgement_id = n.judgement_id)"
     ).fetchone()[0]
-    to_decide = found[ReviewList.DISCARDED] + found[ReviewList.ESCALATED]
-    return {name: {ReviewList.NOTES: waiting, ReviewList.TO_DECIDE: to_decide, **found}[name] for name in ReviewList}
+    to_decide = sizes[ReviewList.DISCARDED] + sizes[ReviewList.ESCALATED]
+    return {name: {ReviewList.NOTES: waiting, ReviewList.TO_DECIDE: to_decide, **sizes}[name] for name in ReviewList}
 
 
-def page(db: Database, which: ReviewList, search: str, *, start: int, size: int) -> ReviewPage:
-    """So many pairs of a list from a place on whose query or video has the words searched for."""
-    where, order = _LISTS[which]
-    note = _NOTE if which is ReviewList.NOTES else "''"
+def page(db: Database, review_list: ReviewList, search: str, *, start: int, size: int) -> ReviewPage:
+    """Return up to `size` pairs of a list, from `start` on, whose query or video contains the searched words."""
+    where, order = _LISTS[review_list]
+    note = _NOTE if review_list is ReviewList.NOTES else "''"
     rows = db.conn.execute(
         "SELECT p.pair_id, p.pair_key, p.query_id, q.text, v.name, m.start_s, m.end_s, coalesce(c.verdict, 'open'), "
         f"c.relevance, p.pair_id IN (SELECT pair_id FROM re_opened), coalesce(f.reason, ''), {note} "
@@ -83,11 +83,11 @@ def page(db: Database, which: ReviewList, search: str, *, start: int, size: int)
         )
         for r in rows
     )
-    return ReviewPage(cases, start, _count(db, which, search))
+    return ReviewPage(cases, start, _count(db, review_list, search))
 
 
 def reasons(db: Database, limit: int) -> list[str]:
-    """The reasons that leads gave last, each once, the newest first."""
+    """Return the reasons that leads gave most recently, each once, the newest first."""
     rows = db.conn.execute(
         "SELECT reason FROM lead_act WHERE kind <> 'taken_back' AND reason <> '' AND lead_id IS NOT NULL "
         "GROUP BY reason ORDER BY max(at) DESC LIMIT ?",
@@ -97,9 +97,9 @@ def reasons(db: Database, limit: int) -> list[str]:
 
 
 def shown_as_right(db: Database, pair_id: PairId) -> str:
-    """Where people were, or are, told what is right about a pair; an empty text if nowhere.
+    """Return where annotators were shown the right grade of a pair, in words; an empty text if nowhere.
 
-    An exam tells only those who took it, and they are never handed the pair.
+    An exam shows it only to those who took the exam, and they are never handed the pair.
     """
     row = db.conn.execute(
         "SELECT CASE WHEN EXISTS (SELECT 1 FROM example WHERE pair_id = p.pair_id) "
@@ -113,9 +113,9 @@ def shown_as_right(db: Database, pair_id: PairId) -> str:
     return _SHOWN_AS_RIGHT[row[0]]
 
 
-def _count(db: Database, which: ReviewList, search: str) -> int:
-    found = _FROM.format(where=_LISTS[which][0], found=_FOUND if search else "TRUE")
-    count: int = db.conn.execute(f"SELECT count(*) {found}", {"text": containing(search)}).fetchone()[0]
+def _count(db: Database, review_list: ReviewList, search: str) -> int:
+    source = _FROM.format(where=_LISTS[review_list][0], found=_FOUND if search else "TRUE")
+    count: int = db.conn.execute(f"SELECT count(*) {source}", {"text": containing(search)}).fetchone()[0]
     return count
 
 

@@ -1,4 +1,4 @@
-"""Queries for leads: the list, counts by state, the removal, and the pairs of probes.
+"""SQL for the leads' list of queries, counts of pairs by state, the removal of queries, and the pairs of probes.
 
 The database searches, filters, sorts and cuts the list into pages.
 """
@@ -30,12 +30,12 @@ _SORTED_BY = {
 _SHOWN = {
     QueryShow.ALL: "TRUE",
     QueryShow.IN_WORK: "t.settled < t.pairs",
-    # As `QueryReview.more_candidates` says it; what a lead declined waits for nobody.
+    # The same condition as `QueryReview.more_candidates`, without what a lead declined.
     QueryShow.NEXT_BATCH: "t.settled + t.blocked = t.pairs "
     f"AND {STILL_LISTED.format(query='q.query_id')} > 0 AND NOT {_DECLINED}",
     QueryShow.DECLINED: _DECLINED,
 }
-# From the batches on: what a probe alone holds is in no list.
+# Starts from the batches that have a number: a query with only a probe is in no list.
 _TALLY = """
   SELECT p.query_id, count(*) AS pairs, count(c.pair_id) - sum(c.verdict IS 'escalated') AS settled,
     sum(c.verdict IS 'escalated') AS escalated, sum(c.verdict IS 'discarded') AS discarded,
@@ -44,46 +44,46 @@ _TALLY = """
     LEFT JOIN clip_fault f USING (moment_id)
   WHERE b.number IS NOT NULL GROUP BY p.query_id
 """
-_UNTOLD = "SELECT query_id FROM batch WHERE number IS NOT NULL GROUP BY query_id"
-_TOLD_BY_ITSELF = ("", "query", "split", "batches")
-"""Orders, of all queries, for which nobody has to look at the pairs."""
+_WITHOUT_TALLY = "SELECT query_id FROM batch WHERE number IS NOT NULL GROUP BY query_id"
+_SORTS_WITHOUT_TALLY = ("", "query", "split", "batches")
+"""Orders of the unfiltered list that need no look at the pairs."""
 
 
-def count(db: Database, wanted: QueryFilter) -> int:
-    """How many queries the list holds."""
-    where, values = _where(wanted)
-    found: int = db.conn.execute(
-        f"SELECT count(*) FROM ({_tally(wanted)}) t JOIN query q USING (query_id) WHERE {where}", values
+def count(db: Database, query_filter: QueryFilter) -> int:
+    """Return how many queries match the filter."""
+    where, values = _where(query_filter)
+    number: int = db.conn.execute(
+        f"SELECT count(*) FROM ({_tally(query_filter)}) t JOIN query q USING (query_id) WHERE {where}", values
     ).fetchone()[0]
-    return found
+    return number
 
 
-def page(db: Database, wanted: QueryFilter, first: int, most: int) -> list[QueryReview]:
-    """At most so many queries of the list from the given one on, counted from 0, in its order."""
-    where, values = _where(wanted)
+def page(db: Database, query_filter: QueryFilter, first: int, most: int) -> list[QueryReview]:
+    """Return at most `most` queries that match the filter, in its order, from number `first` on, counted from 0."""
+    where, values = _where(query_filter)
     ids = [
         QueryId(row[0])
         for row in db.conn.execute(
-            f"SELECT q.query_id FROM ({_tally(wanted)}) t JOIN query q USING (query_id) WHERE {where} "
-            f"ORDER BY {_order(wanted)} LIMIT :most OFFSET :first",
+            f"SELECT q.query_id FROM ({_tally(query_filter)}) t JOIN query q USING (query_id) WHERE {where} "
+            f"ORDER BY {_order(query_filter)} LIMIT :most OFFSET :first",
             {**values, "most": most, "first": first},
         )
     ]
-    found = {review.query_id: review for review in reviews.reviews_of(db, ids)}
-    return [found[query_id] for query_id in ids]
+    by_id = {review.query_id: review for review in reviews.reviews_of(db, ids)}
+    return [by_id[query_id] for query_id in ids]
 
 
-def place(db: Database, wanted: QueryFilter, query_id: QueryId) -> QueryPlace | None:
-    """Where a query stands in the list; None where it has no open batch."""
-    where, values = _where(wanted)
-    # A query that has just left the list, by what was decided about it, still stands between its neighbours.
+def place(db: Database, query_filter: QueryFilter, query_id: QueryId) -> QueryPlace | None:
+    """Return the position of a query among those that match the filter; None where it has no open batch."""
+    where, values = _where(query_filter)
+    # A decision may have just taken the query off the list. It keeps its neighbours, so that a lead can go on.
     row = db.conn.execute(
         f"""
         WITH listed AS (
           SELECT q.query_id, ({where}) AS is_in, row_number() OVER o AS place, lag(q.query_id) OVER o AS before,
             lead(q.query_id) OVER o AS after
-          FROM ({_tally(wanted)}) t JOIN query q USING (query_id) WHERE ({where}) OR q.query_id = :query
-          WINDOW o AS (ORDER BY {_order(wanted)})
+          FROM ({_tally(query_filter)}) t JOIN query q USING (query_id) WHERE ({where}) OR q.query_id = :query
+          WINDOW o AS (ORDER BY {_order(query_filter)})
         )
         SELECT is_in, place, (SELECT sum(is_in) FROM listed) AS listed, before, after
         FROM listed WHERE query_id = :query
@@ -96,21 +96,21 @@ def place(db: Database, wanted: QueryFilter, query_id: QueryId) -> QueryPlace | 
     return QueryPlace(row["place"] if row["is_in"] else None, row["listed"], *neighbours)
 
 
-def _tally(wanted: QueryFilter) -> str:
-    simple = wanted.show is QueryShow.ALL and wanted.sort.removeprefix("-") in _TOLD_BY_ITSELF
-    return _UNTOLD if simple else _TALLY
+def _tally(query_filter: QueryFilter) -> str:
+    simple = query_filter.show is QueryShow.ALL and query_filter.sort.removeprefix("-") in _SORTS_WITHOUT_TALLY
+    return _WITHOUT_TALLY if simple else _TALLY
 
 
-def _where(wanted: QueryFilter) -> tuple[str, dict[str, Any]]:
-    """The condition on a query `q` with its tally `t`, and its values."""
-    conditions, values = [_SHOWN[wanted.show]], dict[str, Any]()
-    if wanted.split is not None:
+def _where(query_filter: QueryFilter) -> tuple[str, dict[str, Any]]:
+    """Return the condition on a query `q` with its tally `t`, and the values of its placeholders."""
+    conditions, values = [_SHOWN[query_filter.show]], dict[str, Any]()
+    if query_filter.split is not None:
         conditions.append("q.split = :split")
-        values["split"] = wanted.split.value
-    if wanted.only is not None:
+        values["split"] = query_filter.split.value
+    if query_filter.only is not None:
         conditions.append("q.query_id IN (SELECT value FROM json_each(:only))")
-        values["only"] = json.dumps(sorted(wanted.only))
-    words = wanted.search.split()
+        values["only"] = json.dumps(sorted(query_filter.only))
+    words = query_filter.search.split()
     holds = []
     for number, word in enumerate(words):
         holds.append(f"q.text LIKE :word{number} ESCAPE '!'")
@@ -121,19 +121,19 @@ def _where(wanted: QueryFilter) -> tuple[str, dict[str, Any]]:
     return " AND ".join(f"({condition})" for condition in (*conditions, *holds)), values
 
 
-def _order(wanted: QueryFilter) -> str:
-    if not wanted.sort:
+def _order(query_filter: QueryFilter) -> str:
+    if not query_filter.sort:
         return "q.position, q.query_id"
-    column = _SORTED_BY.get(wanted.sort.removeprefix("-"))
+    column = _SORTED_BY.get(query_filter.sort.removeprefix("-"))
     if column is None:
         raise ProjectError(
             said(
                 "queries cannot be sorted by {sort!r}: choose one of {known}",
-                sort=wanted.sort,
+                sort=query_filter.sort,
                 known=", ".join(_SORTED_BY),
             )
         )
-    return f"{column} {'DESC' if wanted.sort.startswith('-') else 'ASC'}, q.position, q.query_id"
+    return f"{column} {'DESC' if query_filter.sort.startswith('-') else 'ASC'}, q.position, q.query_id"
 
 
 _WORK = {
@@ -145,21 +145,21 @@ _WORK = {
     said("queries assigned to an annotator"): "assigned_query",
     said("declined batches"): "declined_batch",
 }
-"""Tables in which a row is somebody's work on a pair or a query, by what people call the rows."""
+"""Maps what people call a kind of work to the table in which each row is one piece of it."""
 
 
-_GOES = ("agenda", "seat", "pair", "batch", "candidate_source", "source", "candidate", "query")
-"""Those that refer to others first."""
+_EMPTIED_TABLES = ("agenda", "seat", "pair", "batch", "candidate_source", "source", "candidate", "query")
+"""Tables to empty, in this order: those that refer to others first."""
 
 
 def work(db: Database) -> dict[str, int]:
-    """How much of each kind of work there is, where there is any."""
-    counts = {what: db.conn.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for what, table in _WORK.items()}
-    return {what: count for what, count in counts.items() if count}
+    """Return how much there is of each kind of work on pairs and queries; kinds without any are left out."""
+    counts = {words: db.conn.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for words, table in _WORK.items()}
+    return {words: count for words, count in counts.items() if count}
 
 
 def holding(db: Database, *, now: float) -> list[tuple[str, float]]:
-    """(name, until when) of everybody who has a pair on the desk."""
+    """Return (name, lease until) of everybody who holds a pair right now; times in seconds since 1970."""
     rows = db.conn.execute(
         "SELECT a.name, max(s.lease_until) FROM seat s JOIN annotator a USING (annotator_id) WHERE s.lease_until >= ? "
         "GROUP BY a.annotator_id ORDER BY a.name",
@@ -169,9 +169,9 @@ def holding(db: Database, *, now: float) -> list[tuple[str, float]]:
 
 
 def remove(db: Database) -> tuple[int, int]:
-    """Remove all queries with what hangs on them; how many candidates and pairs that were."""
-    removed = {table: db.conn.execute(f"DELETE FROM {table}").rowcount for table in _GOES}
-    # What only runs found for these queries is no moment of anything else, unless somebody practises on it by now.
+    """Remove all queries and everything that refers to them. Return how many candidates and pairs were removed."""
+    removed = {table: db.conn.execute(f"DELETE FROM {table}").rowcount for table in _EMPTIED_TABLES}
+    # Moments that only runs found for these queries go too, unless captions, practice or clip faults refer to them.
     db.conn.execute(
         "DELETE FROM moment WHERE origin = 'pooled' AND moment_id NOT IN (SELECT moment_id FROM caption "
         "UNION SELECT moment_id FROM practice UNION SELECT moment_id FROM clip_fault)"
@@ -183,40 +183,40 @@ _RELEASED = f"p.pair_id NOT IN {PROBE_PAIRS}"
 
 
 def pair_counts(db: Database, *, probes: bool = True) -> dict[str, int]:
-    """Return how many pairs each state has; the seven numbers add up to all pairs, or to those of no probe alone.
+    """Return how many pairs each state has. The seven numbers add up to all pairs.
 
-    `blocked` pairs are those whose clip cannot be shown and which were not settled before that was found out;
-    `set_aside` those that wait because an exam asks them.
+    Without `probes`, pairs that are judged only for a probe are left out. `blocked` are pairs that were not settled
+    when their clip was found to be unplayable. `set_aside` are pairs that wait because an exam asks them.
     """
-    which = "TRUE" if probes else _RELEASED
-    pairs: int = db.conn.execute(f"SELECT count(*) FROM pair p WHERE {which}").fetchone()[0]
-    found = dict(
-        db.conn.execute(f"SELECT verdict, count(*) FROM consensus p WHERE {which} GROUP BY verdict").fetchall()
+    where = "TRUE" if probes else _RELEASED
+    pairs: int = db.conn.execute(f"SELECT count(*) FROM pair p WHERE {where}").fetchone()[0]
+    by_verdict = dict(
+        db.conn.execute(f"SELECT verdict, count(*) FROM consensus p WHERE {where} GROUP BY verdict").fetchall()
     )
-    # Few clips are broken, so what they change is counted by itself.
+    # Counted in a query of its own, which is fast because few clips are broken.
     blocked = dict(
         db.conn.execute(
             "SELECT coalesce(c.verdict, 'open') AS state, count(*) FROM clip_fault f JOIN pair p USING (moment_id) "
-            f"LEFT JOIN consensus c USING (pair_id) WHERE {which} GROUP BY state HAVING state IN ('open', 'escalated')"
+            f"LEFT JOIN consensus c USING (pair_id) WHERE {where} GROUP BY state HAVING state IN ('open', 'escalated')"
         ).fetchall()
     )
     aside = dict(
         db.conn.execute(
             "SELECT coalesce(c.verdict, 'open') AS state, count(*) FROM set_aside o JOIN pair p USING (pair_id) "
             "LEFT JOIN consensus c USING (pair_id) LEFT JOIN clip_fault f USING (moment_id) "
-            f"WHERE f.moment_id IS NULL AND {which} GROUP BY state HAVING state IN ('open', 'escalated')"
+            f"WHERE f.moment_id IS NULL AND {where} GROUP BY state HAVING state IN ('open', 'escalated')"
         ).fetchall()
     )
-    found["open"] = pairs - sum(found.values())
+    by_verdict["open"] = pairs - sum(by_verdict.values())
     waiting = {state: blocked.get(state, 0) + aside.get(state, 0) for state in ("open", "escalated")}
-    counts = {verdict.value: found.get(verdict, 0) - waiting.get(verdict.value, 0) for verdict in Verdict}
+    counts = {verdict.value: by_verdict.get(verdict, 0) - waiting.get(verdict.value, 0) for verdict in Verdict}
     return {**counts, "blocked": sum(blocked.values()), "set_aside": sum(aside.values())}
 
 
 def judgement_counts(db: Database, *, probes: bool = True) -> tuple[int, int]:
-    """Return (grades that count, how many are simulated): every judged seat has one, from its first revision on.
+    """Return (grades that count, how many of them are simulated). A corrected grade counts once.
 
-    All of them, or without those of pairs that are a probe's alone.
+    Without `probes`, grades of pairs that are judged only for a probe are left out.
     """
     row = db.conn.execute(
         "SELECT count(*), coalesce(sum(simulated), 0) FROM judgement p WHERE revision = 1 "
@@ -226,14 +226,14 @@ def judgement_counts(db: Database, *, probes: bool = True) -> tuple[int, int]:
 
 
 def annotator_count(db: Database) -> int:
-    """Return how many annotators there are (leads not counted)."""
+    """Return how many annotators there are. Leads are not counted."""
     count: int = db.conn.execute("SELECT count(*) FROM annotator WHERE role = 'annotator'").fetchone()[0]
     return count
 
 
 @dataclass(frozen=True, slots=True)
 class ProbePair:
-    """A pair of a probed query; `rank` is that among all moments, `relevance` None while it has none."""
+    """A pair of a probed query. `rank` is its rank among all moments; `relevance` is None while it has none."""
 
     pair_id: int
     query_id: int
@@ -247,12 +247,15 @@ class ProbePair:
 
 
 def probe_pairs(db: Database, *, top: int) -> list[ProbePair]:
-    """What the probes wanted judged: their own pairs, and those of the top that batches of their queries hold."""
+    """Return the pairs that the probes need judged: those of the probes, and those of rank `top` or better in batches.
+
+    Only queries that have a probe are included, in judging order and by rank.
+    """
     rows = db.conn.execute(
         "SELECT p.pair_id, p.query_id, q.text, v.name, m.start_s, m.end_s, p.rank, p.similarity, c.relevance "
         "FROM batch o JOIN query q USING (query_id) JOIN pair p ON p.query_id = q.query_id "
         "JOIN moment m USING (moment_id) JOIN video v USING (video_id) LEFT JOIN consensus c USING (pair_id) "
-        # What a later pooling found says nothing about how deep judging by similarity has to go.
+        # Pairs that only runs found have no similarity. They do not show how deep judging by similarity has to go.
         "WHERE o.number IS NULL AND p.similarity IS NOT NULL AND (p.batch_id = o.batch_id OR p.rank <= ?) "
         "ORDER BY q.position, p.rank",
         [top],
@@ -261,7 +264,7 @@ def probe_pairs(db: Database, *, top: int) -> list[ProbePair]:
 
 
 def in_use(db: Database) -> InUse:
-    """Return the parts of the campaign that are in use, by looking for one row of each."""
+    """Return which parts of the campaign are in use, by looking for one row of each."""
     row = db.conn.execute(
         "SELECT EXISTS (SELECT 1 FROM caption), EXISTS (SELECT 1 FROM caption WHERE kind = 'rewritten'), "
         "EXISTS (SELECT 1 FROM describing_choice) OR EXISTS (SELECT 1 FROM description), "

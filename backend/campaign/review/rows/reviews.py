@@ -1,4 +1,4 @@
-"""What a lead looks at: queries, and pairs with everything that led to their verdicts. Reads only."""
+"""SQL for reviews: queries, and pairs with everything that led to their verdicts. Reads only."""
 
 import json
 from collections import defaultdict
@@ -26,22 +26,22 @@ from backend.core.messages import recalled
 from backend.store.engine import Database
 
 _AT_ONCE = 500
-"""Pairs asked for in one statement."""
+"""How many pairs one statement asks for."""
 _TIMES = "FROM judgement j WHERE j.pair_id = s.pair_id AND j.seat_no = s.seat_no"
 _ACTIVE_MS = f"(SELECT sum(j.active_ms) {_TIMES})"
-"""Of a grade with all its corrections: whoever corrects a slip has seen the clip before."""
+"""Active time of a grade with all its corrections. Somebody who corrects a slip has seen the clip before."""
 _ELAPSED_MS = f"(SELECT CASE WHEN count(j.elapsed_ms) = count(*) THEN sum(j.elapsed_ms) END {_TIMES})"
 _SOURCE = "source_id, kind, name, sha256, depth, part"
 _RELEASED = f"p.pair_id NOT IN {PROBE_PAIRS}"
 
 
 def query_reviews(db: Database, query_id: QueryId | None = None) -> list[QueryReview]:
-    """Every query with an open batch, in judging order; or the one asked for."""
+    """Return every query with an open batch, in judging order; or only the given one."""
     return _query_reviews(db, "", {}) if query_id is None else reviews_of(db, [query_id])
 
 
 def reviews_of(db: Database, query_ids: Sequence[QueryId]) -> list[QueryReview]:
-    """These queries, in judging order, as far as they have an open batch."""
+    """Return those of these queries that have an open batch, in judging order."""
     return _query_reviews(db, "AND p.query_id IN (SELECT value FROM json_each(:ids))", {"ids": json.dumps(query_ids)})
 
 
@@ -94,12 +94,12 @@ def _query_reviews(db: Database, only: str, values: Mapping[str, str]) -> list[Q
 
 
 def pairs_of_query(db: Database, query_id: QueryId) -> list[PairReview]:
-    """All pairs of a query's open batches and of its probe, in rank order."""
+    """Return all pairs of a query's open batches and of its probe, in rank order."""
     return _pair_reviews(db, "p.query_id = :query ORDER BY p.rank", {"query": query_id})
 
 
 def noted(db: Database) -> list[PairReview]:
-    """Pairs that somebody gave a note with, the newest note first."""
+    """Return the pairs that have a current note, the newest note first."""
     return _pair_reviews(
         db,
         "p.pair_id IN (SELECT pair_id FROM standing_note) ORDER BY "
@@ -109,19 +109,22 @@ def noted(db: Database) -> list[PairReview]:
 
 
 def by_key(db: Database, key: PairKey) -> PairReview | None:
-    """The pair behind an opaque name, if its moment is known."""
+    """Return the pair with this key, or None if there is none whose moment is known."""
     return next(iter(_pair_reviews(db, "p.pair_key = ?", [key])), None)
 
 
 def by_id(db: Database, pair_ids: Sequence[PairId]) -> list[PairReview]:
-    """These pairs, in this order; those of which nothing but the number is known are left out. A page of them."""
+    """Return these pairs, in this order, without those whose moment or batch is unknown. Meant for a page of pairs."""
     places = ", ".join("?" * len(pair_ids))
     found = {pair.pair_id: pair for pair in _pair_reviews(db, f"p.pair_id IN ({places})", pair_ids)}
     return [found[pair_id] for pair_id in pair_ids if pair_id in found]
 
 
 def settled_moments(db: Database, split: Split) -> list[tuple[int, str, float, float, int]]:
-    """(query id, video, start, end, relevance) of the settled pairs of a split, in the order of a release."""
+    """Return (query id, video, start, end, relevance) of the settled pairs of a split, in the order of a release.
+
+    Start and end are seconds. Pairs that are judged only for a probe are left out.
+    """
     return [
         tuple(row)
         for row in db.conn.execute(
@@ -134,7 +137,7 @@ def settled_moments(db: Database, split: Split) -> list[tuple[int, str, float, f
 
 
 def any_settled(db: Database, split: Split) -> bool:
-    """Whether a pair of this split, and of no probe, has a relevance."""
+    """Return whether any pair of this split has a relevance, pairs of probes left out."""
     return bool(
         db.conn.execute(
             "SELECT EXISTS (SELECT 1 FROM consensus c JOIN pair p USING (pair_id) JOIN query q USING (query_id) "
@@ -145,12 +148,12 @@ def any_settled(db: Database, split: Split) -> bool:
 
 
 def all_pairs(db: Database) -> list[PairReview]:
-    """Every pair handed out in a batch, by query and rank: numbers of pairs are in random order."""
+    """Return every pair handed out in a batch, by query and rank. Numbers of pairs are in random order."""
     return _pair_reviews(db, f"{_RELEASED} ORDER BY p.query_id, p.rank, p.pair_id", {})
 
 
 def _pair_reviews(db: Database, where: str, values: dict[str, Any] | Sequence[Any]) -> list[PairReview]:
-    """Pairs that fulfil a condition, with their standing grades."""
+    """Return the pairs that fulfil a condition, with everything that led to their verdicts."""
     rows = db.conn.execute(
         "SELECT p.pair_id, p.pair_key, p.query_id, q.text AS query, v.name AS video, m.start_s, m.end_s, p.rank, "
         "p.similarity, coalesce(c.verdict, 'open') AS verdict, c.relevance, c.mean, "
@@ -194,56 +197,57 @@ def _pair_reviews(db: Database, where: str, values: dict[str, Any] | Sequence[An
 
 
 def _grades(db: Database, duration_s: Mapping[int, float]) -> dict[int, list[GivenGrade]]:
-    """Standing grades of pairs whose clips last so long, in seat order."""
-    found: dict[int, list[GivenGrade]] = defaultdict(list)
+    """Return the current grades by pair, in seat order. `duration_s` maps each pair to the length of its clip."""
+    grades: dict[int, list[GivenGrade]] = defaultdict(list)
     ids = list(duration_s)
     notes = _notes(db, ids)
-    for at in range(0, len(ids), _AT_ONCE):
-        wanted = ids[at : at + _AT_ONCE]
+    for start in range(0, len(ids), _AT_ONCE):
+        page = ids[start : start + _AT_ONCE]
         for r in db.conn.execute(
             f"SELECT s.pair_id, a.name, s.grade, s.seat_no, s.graded_at, {_ACTIVE_MS}, {_ELAPSED_MS}, s.annotator_id "
             "FROM standing s "
-            f"JOIN annotator a USING (annotator_id) WHERE s.pair_id IN ({', '.join('?' * len(wanted))}) "
+            f"JOIN annotator a USING (annotator_id) WHERE s.pair_id IN ({', '.join('?' * len(page))}) "
             "ORDER BY s.pair_id, s.seat_no",
-            wanted,
+            page,
         ):
             hasty = r[6] is not None and too_fast(min(r[5], r[6]), duration_s[r[0]])
             note = notes.get((r[0], r[7]))
             (active_ms,) = within_a_day(r[5])
-            found[r[0]].append(GivenGrade(r[1], r[2], (r[3] + 1) // 2, r[4], active_ms, hasty, note))
-    return found
+            grades[r[0]].append(GivenGrade(r[1], r[2], (r[3] + 1) // 2, r[4], active_ms, hasty, note))
+    return grades
 
 
 def _found_by(db: Database, ids: Sequence[int]) -> dict[int, dict[int, FoundBy]]:
-    """What found pairs, by its number; of several spans of one source the first of its list.
+    """Return the candidate sources of each pair, by source number. A source with several spans has its best rank.
 
-    Of more than a page of pairs only where something else than captions found any: there ranks say the same.
+    For more pairs than `_AT_ONCE` the answer is empty where only captions found candidates: then the pairs' own ranks
+    say the same.
     """
-    condition, values = _of(ids, "p.pair_id")
+    condition, values = _page_condition(ids, "p.pair_id")
     known = {r[0]: CandidateSource(SourceKind(r[1]), *r[2:]) for r in db.conn.execute(f"SELECT {_SOURCE} FROM source")}
     if not values and all(source.kind is SourceKind.CAPTIONS for source in known.values()):
         return {}
-    found: dict[int, dict[int, FoundBy]] = defaultdict(dict)
+    by_pair: dict[int, dict[int, FoundBy]] = defaultdict(dict)
     for pair_id, source_id, rank, score in db.conn.execute(
         "SELECT p.pair_id, source_id, f.rank, f.score FROM pair p "
         "JOIN candidate_source f USING (query_id, moment_id) JOIN source s USING (source_id) "
         f"WHERE {condition} ORDER BY p.pair_id, f.rank, s.part, s.name",
         values,
     ):
-        found[pair_id].setdefault(source_id, FoundBy(known[source_id], rank, score))
-    return found
+        by_pair[pair_id].setdefault(source_id, FoundBy(known[source_id], rank, score))
+    return by_pair
 
 
-def _of(ids: Sequence[int], column: str) -> tuple[str, Sequence[int]]:
-    """A condition that keeps to a page of pairs, with its values; of more, all there are come along, which are few."""
+def _page_condition(ids: Sequence[int], column: str) -> tuple[str, Sequence[int]]:
+    """Return a condition that keeps only these pairs, and its values; no condition for more pairs than `_AT_ONCE`."""
     if len(ids) > _AT_ONCE:
         return "TRUE", ()
     return f"{column} IN ({', '.join('?' * len(ids))})", ids
 
 
 def _notes(db: Database, ids: Sequence[int]) -> dict[tuple[int, int], GivenNote]:
-    """The notes that stand on these pairs, each with its newest reply, by pair and annotator."""
-    where, values = _of(ids, "n.pair_id")
+    """Return the current notes on these pairs, each with its newest reply, by (pair, annotator)."""
+    where, values = _page_condition(ids, "n.pair_id")
     rows = db.conn.execute(
         "SELECT n.pair_id, n.annotator_id, n.judgement_id, n.text, r.reply_id, a.name, r.text, r.replied_at "
         "FROM standing_note n LEFT JOIN note_reply r ON r.reply_id = "
@@ -255,27 +259,27 @@ def _notes(db: Database, ids: Sequence[int]) -> dict[tuple[int, int], GivenNote]
 
 
 def _acts(db: Database, ids: Sequence[int]) -> dict[int, list[GivenAct]]:
-    """All acts of leads by pair, the oldest first."""
-    found: dict[int, list[GivenAct]] = defaultdict(list)
-    where, values = _of(ids, "d.pair_id")
+    """Return all acts of leads about these pairs, by pair, the oldest first."""
+    by_pair: dict[int, list[GivenAct]] = defaultdict(list)
+    where, values = _page_condition(ids, "d.pair_id")
     for r in db.conn.execute(
         "SELECT d.pair_id, coalesce(a.name, 'an earlier campaign'), d.kind, d.relevance, d.reason, d.at, d.stands "
         "FROM lead_act d LEFT JOIN annotator a ON a.annotator_id = d.lead_id "
         f"WHERE {where} ORDER BY d.pair_id, d.revision",
         values,
     ):
-        found[r[0]].append(GivenAct(r[1], ActKind(r[2]), r[3], r[4], r[5], bool(r[6])))
-    return found
+        by_pair[r[0]].append(GivenAct(r[1], ActKind(r[2]), r[3], r[4], r[5], bool(r[6])))
+    return by_pair
 
 
 def _skips(db: Database, ids: Sequence[int]) -> dict[int, list[GivenSkip]]:
-    """All standing skips by pair, in the order of skipping."""
-    found: dict[int, list[GivenSkip]] = defaultdict(list)
-    where, values = _of(ids, "k.pair_id")
+    """Return the skips in force of these pairs, by pair, in the order of skipping."""
+    by_pair: dict[int, list[GivenSkip]] = defaultdict(list)
+    where, values = _page_condition(ids, "k.pair_id")
     for r in db.conn.execute(
         "SELECT k.pair_id, a.name, k.kind, k.reason, k.skipped_at FROM skip k JOIN annotator a USING (annotator_id) "
         f"WHERE k.lifted_at IS NULL AND {where} ORDER BY k.skip_id",
         values,
     ):
-        found[r[0]].append(GivenSkip(r[1], SkipKind(r[2]), r[3], r[4]))
-    return found
+        by_pair[r[0]].append(GivenSkip(r[1], SkipKind(r[2]), r[3], r[4]))
+    return by_pair

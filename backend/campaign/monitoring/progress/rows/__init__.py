@@ -1,1 +1,1 @@
-"""The SQL of progress: the work, and what waits for a lead."""
+"""SQL for progress: the work, and what waits for a lead."""

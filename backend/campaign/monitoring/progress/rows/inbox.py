@@ -1,4 +1,7 @@
-"""Count what waits for a lead, each with the time of the newest. Reads only: a range of an index, or few rows."""
+"""SQL that counts what waits for a lead, with the time of the newest of each kind.
+
+Reads only. Each statement reads a range of an index, or few rows.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -13,7 +16,7 @@ _OPEN = "coalesce(c.verdict, 'escalated') = 'escalated'"
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """How many of a kind wait, when the newest of them came (seconds since 1970), and whom they are about."""
+    """How many things of a kind wait, when the newest came (seconds since 1970), and the people they are about."""
 
     count: int = 0
     newest: float | None = None
@@ -49,9 +52,9 @@ def newest_note(db: Database) -> tuple[str, str] | None:
 
 
 def skipped(db: Database) -> Waiting:
-    """Count the unsettled pairs that somebody skips, and name who skips most.
+    """Count the unsettled pairs with a current skip, and name those who skipped, the most skips first.
 
-    Pairs whose clip is blocked or reported as broken are counted as those.
+    Pairs whose clip is blocked or was reported as broken are counted by `blocked` and as reports instead.
     """
     of_pairs = (
         "FROM skip k JOIN pair p USING (pair_id) JOIN annotator a USING (annotator_id) "
@@ -82,8 +85,11 @@ _READY = f"""
   AND NOT EXISTS (SELECT 1 FROM declined_batch d WHERE d.query_id = b.query_id AND d.ended_at IS NULL)
   AND {STILL_LISTED.format(query="b.query_id")} > 0
 """
-"""Queries whose open batches are done as far as they can be, and whose next one nobody declined. Whatever lacks a grade
-is on the agenda, but for what an exam asks and for clips that cannot be shown."""
+"""Queries of which a lead may open the next batch: candidates are left, and nobody declined it.
+
+Their open batches are done as far as possible. Pairs that lack a grade are on the agenda, except those that an exam
+asks and those whose clip cannot be shown.
+"""
 
 
 def last_candidates(db: Database, last: int) -> Iterator[tuple[QueryId, list[int | None], float | None]]:
@@ -130,9 +136,9 @@ def paused(db: Database) -> Waiting:
 
 
 def warned_by_gold(db: Database) -> list[tuple[AnnotatorId, str, float]]:
-    """Return the annotators at work whom gold warned last, with name and time.
+    """Return (annotator_id, name, time) of the annotators whose last gold finding is a warning.
 
-    What it found before they were let go on does not count.
+    Suspended annotators are left out, and so are warnings from before their last pause.
     """
     rows = db.conn.execute(
         "SELECT g.annotator_id, a.name, g.found_at FROM gold_finding g JOIN annotator a USING (annotator_id) "
@@ -154,7 +160,7 @@ def unsettled_items(db: Database, exam_id: int) -> int:
 
 
 def last_graded(db: Database, me: AnnotatorId) -> float | None:
-    """When somebody gave their newest grade or skip."""
+    """Return when an annotator gave their newest grade or skip, in seconds since 1970; None without any."""
     at: float | None = db.conn.execute(
         "SELECT max(at) FROM (SELECT max(graded_at) AS at FROM judgement WHERE annotator_id = :me "
         "UNION ALL SELECT max(skipped_at) FROM skip WHERE annotator_id = :me) AS newest",

@@ -1,8 +1,8 @@
-"""Count work: pairs that need grades, judgements by day and person, clips to cut ahead.
+"""SQL that counts work: pairs that need grades, judgements by day and person, clips to cut ahead.
 
-Reads only. SQLite counts the pairs that want grades by kind, so that all of a large campaign come as a few dozen rows.
-A judgement counts at its first revision: a corrected grade is no further work. Imported and simulated judgements were
-not made here by people, so no pace counts them.
+Reads only. SQLite counts the pairs that want grades by kind, so that a large campaign comes as a few dozen rows. A
+judgement counts at its first revision, because a corrected grade is no further work. Imported and simulated judgements
+count for no pace, because nobody made them here.
 """
 
 from collections import Counter
@@ -23,7 +23,7 @@ _WANTING = """
     AND p.moment_id NOT IN (SELECT moment_id FROM clip_fault) AND p.pair_id NOT IN (SELECT pair_id FROM set_aside)
 """
 
-# Seats, those with a grade, and by whom; a place that somebody merely holds has none yet.
+# Seats, seats with a grade, who gave the grades, whether disputed. A seat that is only held has no grade yet.
 _SEATS = """
   (SELECT count(*) || ':' || count(iif(s.lease_until IS NULL, s.annotator_id, NULL)) || ':'
      || coalesce(group_concat(iif(s.lease_until IS NULL, s.annotator_id, NULL)), '')
@@ -38,35 +38,37 @@ _KNOWN = "(SELECT group_concat(y.annotator_id) FROM known_pair y WHERE y.pair_id
 def kinds(db: Database, alike: Callable[[QueryId], QueryId] | None = None) -> Counter[Wanting]:
     """Return how many pairs of each kind there are.
 
-    With `alike`, pairs of two queries are of one kind only if it names the same query for both.
+    With `alike`, pairs of two queries are of one kind only if `alike` names the same query for both.
     """
     query = "p.query_id" if alike else "NULL"
     named = cache(alike) if alike else None
     made = cache(_kind)
-    found = Counter[Wanting]()
-    for told, query_id, count in db.conn.execute(
+    counts = Counter[Wanting]()
+    for facts, query_id, count in db.conn.execute(
         f"SELECT told, query_id, count(*) FROM (SELECT {_SEATS} AS told, {query} AS query_id {_WANTING}) "
         "GROUP BY told, query_id"
     ):
-        found[made(told, named and named(query_id))] += count
-    # Few pairs were skipped or answered in an exam; those are of a kind of their own.
-    for told, query_id, skipped, known in db.conn.execute(
+        counts[made(facts, named and named(query_id))] += count
+    # Pairs that were skipped or answered in an exam are few, and are counted one by one.
+    for facts, query_id, skipped, known in db.conn.execute(
         f"SELECT {_SEATS}, {query}, {_SKIPPED}, {_KNOWN} {_WANTING} AND p.pair_id IN "
         "(SELECT pair_id FROM skip WHERE lifted_at IS NULL UNION SELECT pair_id FROM known_pair)"
     ):
-        found[made(told, named and named(query_id))] -= 1
-        found[made(told, named and named(query_id), skipped or "", known or "")] += 1
-    return Counter({kind: count for kind, count in found.items() if kind.free and count})
+        counts[made(facts, named and named(query_id))] -= 1
+        counts[made(facts, named and named(query_id), skipped or "", known or "")] += 1
+    return Counter({kind: count for kind, count in counts.items() if kind.free and count})
 
 
 def of_query(db: Database, query_id: QueryId) -> list[tuple[int, Wanting]]:
-    """Return rank and kind of every pair of a query that wants grades and can be handed out."""
+    """Return (rank, kind) of every pair of a query that wants grades and can be handed out."""
     rows = db.conn.execute(
         f"SELECT p.rank, {_SEATS} AS told, {_SKIPPED}, {_KNOWN} {_WANTING} AND p.query_id = ? ORDER BY p.rank",
         [query_id],
     )
-    found = [(int(rank), _kind(told, query_id, skipped or "", known or "")) for rank, told, skipped, known in rows]
-    return [(rank, kind) for rank, kind in found if kind.free]
+    kinds_by_rank = [
+        (int(rank), _kind(told, query_id, skipped or "", known or "")) for rank, told, skipped, known in rows
+    ]
+    return [(rank, kind) for rank, kind in kinds_by_rank if kind.free]
 
 
 def of_pair(db: Database, pair: PairKey) -> Wanting | None:
@@ -80,7 +82,10 @@ def of_pair(db: Database, pair: PairKey) -> Wanting | None:
 
 
 def kept_back_of(db: Database, query_id: QueryId) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return (ranks of blocked, of reserved) pairs of a query that are not settled; one that is both is blocked."""
+    """Return the ranks of a query's (blocked, reserved) pairs that are not settled.
+
+    A pair that is both counts as blocked.
+    """
     rows = db.conn.execute(
         "SELECT p.rank, f.moment_id IS NOT NULL, EXISTS (SELECT 1 FROM set_aside o WHERE o.pair_id = p.pair_id) "
         "FROM pair p LEFT JOIN consensus c USING (pair_id) LEFT JOIN clip_fault f USING (moment_id) "
@@ -104,7 +109,7 @@ def disputed(db: Database) -> tuple[int, int]:
 
 
 def kept_back(db: Database) -> tuple[int, int]:
-    """Return the number of (blocked, reserved) pairs that are not settled; one that is both is blocked."""
+    """Return the number of (blocked, reserved) pairs that are not settled. A pair that is both counts as blocked."""
     row = db.conn.execute(
         "SELECT (SELECT count(*) FROM clip_fault f JOIN pair p USING (moment_id) LEFT JOIN consensus c USING (pair_id) "
         "  WHERE coalesce(c.verdict, 'escalated') = 'escalated'), "
@@ -116,7 +121,10 @@ def kept_back(db: Database) -> tuple[int, int]:
 
 
 def version(db: Database) -> tuple[int, ...]:
-    """Return the last event, judgement, answer and description: every change moves one of them on."""
+    """Return the ids of the last event, judgement, gold answer and act on a description.
+
+    Every change raises one of them.
+    """
     row = db.conn.execute(
         "SELECT (SELECT max(event_id) FROM event), (SELECT max(judgement_id) FROM judgement), "
         "(SELECT max(gold_answer_id) FROM gold_answer), (SELECT max(act_id) FROM description_act)"
@@ -124,8 +132,8 @@ def version(db: Database) -> tuple[int, ...]:
     return tuple(number or 0 for number in row)
 
 
-def _kind(told: str, query: QueryId | None, skipped: str = "", known: str = "") -> Wanting:
-    seats, judged, graded, disputed = told.split(":")
+def _kind(facts: str, query: QueryId | None, skipped: str = "", known: str = "") -> Wanting:
+    seats, judged, graded, disputed = facts.split(":")
     return Wanting(
         seats=int(seats),
         graded=_people(graded),
@@ -137,16 +145,16 @@ def _kind(told: str, query: QueryId | None, skipped: str = "", known: str = "") 
     )
 
 
-def _people(told: str) -> frozenset[AnnotatorId]:
-    return frozenset(AnnotatorId(int(one)) for one in told.split(",") if one)
+def _people(ids: str) -> frozenset[AnnotatorId]:
+    return frozenset(AnnotatorId(int(annotator_id)) for annotator_id in ids.split(",") if annotator_id)
 
 
 _BY_PEOPLE = "j.revision = 1 AND j.simulated = 0 AND j.imported = 0"
 
 
 def days(db: Database, since: float) -> list[DayCount]:
-    """Return the judgements of each local day from an instant on; days without any have no row."""
-    # CROSS JOIN: the index of judgements begins with the person, and people are few.
+    """Return the judgements of each local day from an instant on. Days without any have no row."""
+    # CROSS JOIN, because the index of judgements begins with the person, and people are few.
     rows = db.conn.execute(
         "SELECT date(j.graded_at, 'unixepoch', 'localtime') AS day, sum(j.simulated = 0), sum(j.simulated) "
         "FROM annotator a CROSS JOIN judgement j USING (annotator_id) "
@@ -158,7 +166,7 @@ def days(db: Database, since: float) -> list[DayCount]:
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """One annotator with their pace, since when they work here, and what may keep them from it."""
+    """One annotator with their pace, when they began (seconds since 1970), and what may keep them from work."""
 
     annotator_id: AnnotatorId
     pace: PersonPace
@@ -167,21 +175,21 @@ class Pace:
     simulated: bool
     paused: bool
     elsewhere: bool
-    """Whether they worked in an earlier campaign alone, and nobody has invited them here."""
+    """Whether they worked in an earlier campaign only, and nobody has invited them here."""
 
     @property
     def may_work(self) -> bool:
-        """Whether nothing about the person keeps them from work; the exam is looked at elsewhere."""
+        """Whether nothing about the person keeps them from work. The exam is checked elsewhere."""
         return not (self.suspended or self.simulated or self.paused or self.elsewhere)
 
 
 def paces(db: Database, *, midnight: float, week_ago: float) -> list[Pace]:
-    """Return what every annotator judged since midnight and in the last seven days, the busiest first."""
+    """Return how many pairs every annotator judged since midnight and in the last seven days, the busiest first."""
     return _paces(db, _BY_PEOPLE, midnight, week_ago)
 
 
 def everybody(db: Database) -> list[Pace]:
-    """Return every annotator without a pace, which needs no look at judgements."""
+    """Return every annotator with a pace of 0, without a look at judgements."""
     return _paces(db, "FALSE", 0.0, 0.0)
 
 
@@ -248,7 +256,7 @@ _ALL = """
 
 @dataclass(frozen=True, slots=True)
 class QueuedMoment:
-    """A moment that people will be shown; `path`, `sha256` and `fps` are None while nobody has shown its video."""
+    """A moment that annotators will be shown. `path`, `sha256` and `fps` are None while its video file is not known."""
 
     video: str
     path: str | None
@@ -259,20 +267,20 @@ class QueuedMoment:
 
 
 def moments(db: Database, *, next_batches: bool, everything: bool) -> Iterator[QueuedMoment]:
-    """The moments of pairs that wait for grades, those wanted first at first; some may come more than once.
+    """Yield the moments of pairs that wait for grades, the soonest needed first. Some may come more than once.
 
-    An exam's or trial's pairs come before the agenda's. A moment whose clip cannot be shown is left out.
+    Pairs of an exam or a calibration round come before those of the agenda. Moments with a broken clip are left out.
 
     Args:
         db: the database.
-        next_batches: then those of each query's next batch, which a lead may open.
-        everything: then all candidates, and what was graded.
+        next_batches: also yield those of each query's next batch, which a lead may open.
+        everything: also yield all candidates, and what was graded.
     """
-    wanted = _OPEN_PAIRS + (f"UNION ALL {_NEXT}" if next_batches or everything else "")
-    wanted += f"UNION ALL {_ALL}" if everything else ""
+    subquery = _OPEN_PAIRS + (f"UNION ALL {_NEXT}" if next_batches or everything else "")
+    subquery += f"UNION ALL {_ALL}" if everything else ""
     rows = db.conn.execute(
         "SELECT v.name, v.path, v.sha256, v.fps_num, v.fps_den, m.start_s, m.end_s "
-        f"FROM ({wanted}) AS w JOIN moment m USING (moment_id) JOIN video v USING (video_id) "
+        f"FROM ({subquery}) AS w JOIN moment m USING (moment_id) JOIN video v USING (video_id) "
         "WHERE NOT EXISTS (SELECT 1 FROM clip_fault f WHERE f.moment_id = w.moment_id) "
         "ORDER BY w.part, w.nearest, w.position, w.nth"
     )

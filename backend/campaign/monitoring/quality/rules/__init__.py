@@ -1,1 +1,1 @@
-"""Compute agreement, flags and what they rest on. Pure."""
+"""Compute agreement and quality flags. Pure functions."""

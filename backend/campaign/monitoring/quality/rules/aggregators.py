@@ -1,11 +1,11 @@
-"""Other ways from grades to a relevance, beside the rule and never instead of it: mean, median, Dawid and Skene.
+"""Turn grades into relevances by mean, median or Dawid-Skene, to compare with the rule. They never replace it.
 
-Dawid-Skene asks how everybody errs (a table for each person: which grades they give where another is right), and weighs
-what they say by it. Grades are an order, so what it makes of a pair is the median of its posterior: of all grades, the
-one with the least expected distance from the right one.
+Dawid-Skene estimates how each annotator errs: a table for each person of which grades they give where another is right.
+It weights their grades by that. Grades are ordered, so a pair's relevance is the median of its posterior: of all
+grades, the one with the least expected distance from the right one.
 
 Source: A. P. Dawid and A. M. Skene, "Maximum Likelihood Estimation of Observer Error-Rates Using the EM Algorithm"
-(Applied Statistics 28, 1979). Start and floor of probabilities are those of crowd-kit 1.4, so that posteriors are too.
+(Applied Statistics 28, 1979). Start and floor of probabilities are those of crowd-kit 1.4, so the posteriors agree too.
 """
 
 from collections.abc import Sequence
@@ -21,20 +21,20 @@ from backend.scoring.statistics.agreement import Floats
 
 ITERATIONS = 100
 LEARNING = "estimating each annotator's errors"
-"""What a progress bar calls it."""
+"""The name of this step in a progress bar."""
 TOLERANCE = 1e-5
-"""Of the mean log-likelihood of a pair: below that gain another iteration changes nothing worth having."""
+"""Stop once an iteration gains less than this in the mean log-likelihood of a pair."""
 _LEAST = 1e-10
-"""No error is impossible."""
+"""The least probability of any error, so that none is impossible."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Errors:
-    """What Dawid and Skene's method finds.
+    """The estimates of Dawid and Skene's method.
 
-    `posterior` has shape [pairs, grades]: how likely each grade is the right one. `tables`, of shape [people, grades,
-    grades], say how likely a person gives a grade (last axis) where another is right. `likelihoods` are the mean
-    log-likelihoods of a pair after each iteration.
+    `posterior` has shape [pairs, grades]: the probability that each grade is the right one. `tables`, of shape [people,
+    grades, grades], are the probabilities that a person gives a grade (last axis) where another is right. `likelihoods`
+    are the mean log-likelihoods of a pair after each iteration.
     """
 
     posterior: Floats
@@ -43,11 +43,11 @@ class Errors:
 
 
 def dawid_skene(grades: GradedPairs, *, progress: Steps | None = None) -> Errors:
-    """Estimate how everybody errs and what is right, in turns, from the shares of each pair's grades on.
+    """Estimate each annotator's errors and the right grades in turns, starting from the shares of each pair's grades.
 
     Args:
-        grades: every grade counts, a repeated one too; each pair has one at least.
-        progress: called with (iterations done, at most so many); the last call says all are done.
+        grades: every grade counts, a repeated one too; each pair has at least one.
+        progress: called with (iterations done, most iterations); the last call says that all are done.
     """
     people, size = len(grades.people), grades.highest + 1
     order = np.argsort(grades.pair, kind="stable")
@@ -55,10 +55,10 @@ def dawid_skene(grades: GradedPairs, *, progress: Steps | None = None) -> Errors
     begins = np.searchsorted(pair, np.arange(grades.pairs))
     counts = grades.counts().astype(np.float64)
     posterior = counts / counts.sum(axis=1, keepdims=True)
-    found: list[float] = []
+    likelihoods: list[float] = []
     for iteration in range(1, ITERATIONS + 1):
         tables = _tables(posterior, pair, annotator * size + grade, people, size)
-        # What every grade speaks for, shape [rows, grades], added up over the rows of a pair.
+        # Log-likelihoods of each right grade, shape [rows, grades], to be summed over the rows of a pair.
         spoken = np.log(tables).transpose(0, 2, 1)[annotator, grade]
         with np.errstate(divide="ignore"):
             joint = np.add.reduceat(spoken, begins, axis=0) + np.log(posterior.mean(axis=0))
@@ -66,18 +66,18 @@ def dawid_skene(grades: GradedPairs, *, progress: Steps | None = None) -> Errors
         weights = np.exp(joint - top)
         total = weights.sum(axis=1, keepdims=True)
         posterior = weights / total
-        found.append(float((top + np.log(total)).mean()))
+        likelihoods.append(float((top + np.log(total)).mean()))
         if progress:
             progress(iteration, ITERATIONS)
-        if len(found) > 1 and found[-1] - found[-2] < TOLERANCE:
+        if len(likelihoods) > 1 and likelihoods[-1] - likelihoods[-2] < TOLERANCE:
             break
     if progress:
         progress(ITERATIONS, ITERATIONS)
-    return Errors(posterior, tables, tuple(found))
+    return Errors(posterior, tables, tuple(likelihoods))
 
 
 def _tables(posterior: Floats, pair: Codes, cell: Codes, people: int, size: int) -> Floats:
-    """How likely each person gives each grade where another is right, if these are the chances of what is right."""
+    """Return the probability that each person gives each grade where another is right, given these posteriors."""
     by_right = [np.bincount(cell, weights=posterior[pair, right], minlength=people * size) for right in range(size)]
     given = np.maximum(np.stack(by_right).reshape(size, people, size).transpose(1, 0, 2), _LEAST)
     tables: Floats = given / given.sum(axis=2, keepdims=True)
@@ -85,29 +85,29 @@ def _tables(posterior: Floats, pair: Codes, cell: Codes, people: int, size: int)
 
 
 def posterior_medians(posterior: Floats) -> Codes:
-    """Of each pair, the lowest grade that the right one is as likely to be at most as above.
+    """Return the median of each pair's posterior: the lowest grade whose cumulative probability reaches a half.
 
     >>> posterior_medians(np.array([[0.2, 0.3, 0.5], [0.1, 0.2, 0.7]])).tolist()
     [1, 2]
     """
-    # Halves that are one but for the last bit are halves.
+    # The margin makes a half of sums that miss it only by rounding of floats.
     return np.asarray((np.cumsum(posterior, axis=1) >= 0.5 - 1e-12).argmax(axis=1), dtype=np.int64)
 
 
 def means(counts: Codes, rounding: Rounding) -> Codes:
-    """The mean of all grades of each pair, of shape [pairs, grades] as counts, rounded as the campaign does.
+    """Return the mean of all grades of each pair, rounded as the campaign does. `counts` has shape [pairs, grades].
 
     >>> means(np.array([[1, 0, 0, 1], [0, 1, 1, 0]]), Rounding.HALF_DOWN).tolist()
     [1, 1]
     """
     n, total = counts.sum(axis=1), counts @ np.arange(counts.shape[1])
-    # In whole numbers: (2 * total + n) // 2n is half up; what is just below it, half down.
+    # In whole numbers: (2 * total + n) // 2n rounds half up; one less in the numerator rounds half down.
     up = rounding is Rounding.HALF_UP
     return np.asarray((2 * total + n - (not up)) // (2 * n), dtype=np.int64)
 
 
 def medians(counts: Codes, rounding: Rounding) -> Codes:
-    """The median of all grades of each pair; a mean of two middle ones is rounded as the campaign does.
+    """Return the median of all grades of each pair. The mean of two middle grades is rounded as the campaign does.
 
     >>> medians(np.array([[1, 1, 0, 2], [0, 1, 1, 0]]), Rounding.HALF_UP).tolist()
     [2, 2]
@@ -120,24 +120,25 @@ def medians(counts: Codes, rounding: Rounding) -> Codes:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Compared:
-    """What each aggregator makes of each pair, beside what is final.
+    """The relevance of each pair by each aggregator, beside the final one.
 
-    `final` has shape [pairs], -1 without relevance; `others` are of the same shape by the aggregators' names.
+    `final` has shape [pairs], -1 without relevance. `others` maps each aggregator's name to its relevances, of the same
+    shape.
     """
 
     final: Codes
     others: dict[str, Codes]
     counts: tuple[AggregatorCount, ...]
     differs: Codes
-    """The pairs of which an aggregator makes something else than what is final, ascending."""
+    """The pairs for which some aggregator's relevance differs from the final one, ascending."""
 
 
 def compare(grades: GradedPairs, *, progress: Steps | None = None) -> Compared:
-    """Let every aggregator look at all pairs that are settled, and count where it disagrees with what is final.
+    """Apply every aggregator to all settled pairs, and count how often it differs from the final relevance.
 
     Args:
         grades: all that count.
-        progress: as for `dawid_skene`, which is what takes long.
+        progress: as for `dawid_skene`, which takes most of the time.
     """
     kinds = grades.patterns()
     final = kinds.relevance[kinds.of_pair]
@@ -166,24 +167,24 @@ def compare(grades: GradedPairs, *, progress: Steps | None = None) -> Compared:
 def report(
     grades: GradedPairs, names: Sequence[str], queries: Sequence[str] = (), *, progress: Steps | None = None
 ) -> AggregatorReport:
-    """The same for people to read: how many pairs, and which.
+    """Return how often each aggregator differs from the final relevance, and for which pairs.
 
     Args:
         grades: all that count.
-        names: of the pairs.
-        queries: their texts, where they are known.
+        names: names of the pairs.
+        queries: texts of the pairs' queries, where they are known.
         progress: as for `dawid_skene`.
     """
-    found = compare(grades, progress=progress)
+    compared = compare(grades, progress=progress)
     scale = np.arange(grades.highest + 1)
     columns = (
-        [tuple(np.repeat(scale, times).tolist()) for times in grades.counts()[found.differs]],
-        found.final[found.differs].tolist(),
-        (grades.decided[found.differs] >= 0).tolist(),
-        *(made[found.differs].tolist() for made in found.others.values()),
+        [tuple(np.repeat(scale, times).tolist()) for times in grades.counts()[compared.differs]],
+        compared.final[compared.differs].tolist(),
+        (grades.decided[compared.differs] >= 0).tolist(),
+        *(made[compared.differs].tolist() for made in compared.others.values()),
     )
     pairs = [
         OtherRelevance(names[place], queries[place] if queries else "", *cells)
-        for place, *cells in zip(found.differs.tolist(), *columns, strict=True)
+        for place, *cells in zip(compared.differs.tolist(), *columns, strict=True)
     ]
-    return AggregatorReport(found.counts, tuple(pairs))
+    return AggregatorReport(compared.counts, tuple(pairs))

@@ -1,4 +1,4 @@
-"""Measure agreement over all pairs or some: by annotator, time and query."""
+"""Compute the agreement board of all pairs or some: by annotator, time and query."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -43,10 +43,10 @@ ALL = said("all")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Origins:
-    """Where pairs come from and when grades were given, as codes into names; -1 where that is not known.
+    """The origins of pairs and the days of grades, as codes into names; -1 where unknown.
 
-    `split` and `query` have shape [pairs], `day` shape [rows], `week` (that of each day) shape [days], `query_split`
-    (that of each query, a name) shape [queries].
+    `split` and `query` have shape [pairs], `day` shape [rows], `week` (the week of each day) shape [days], and
+    `query_split` (the name of each query's split) shape [queries].
     """
 
     split: Codes
@@ -74,10 +74,10 @@ def measure(
 
     Args:
         grades: all that count, in the order of giving where that is known.
-        origins: of the same pairs and grades.
-        part: of which pairs it is.
-        resamples: of the pairs, for intervals; 0 for none.
-        seed: of the resamples.
+        origins: the origins of the same pairs and grades.
+        part: the pairs to cover.
+        resamples: how often the pairs are resampled for intervals; 0 for none.
+        seed: the seed of the resampling.
     """
     grades, origins = narrow(grades, origins, part)
     kinds = grades.patterns()
@@ -104,15 +104,15 @@ def measure(
         most_used_limit=one_grade_limit(grades.highest),
         people=tuple(_people(grades, leaning, spread, resamples, seed)),
         couples=tuple(_couples(couples)),
-        days=tuple(_together(grades, kinds, day_of_pair, origins.days)),
-        weeks=tuple(_together(grades, kinds, week_of_pair, origins.weeks)),
+        days=tuple(_group_agreements(grades, kinds, day_of_pair, origins.days)),
+        weeks=tuple(_group_agreements(grades, kinds, week_of_pair, origins.weeks)),
         person_weeks=tuple(_person_weeks(grades, origins, leaning)),
-        queries=tuple(_together(grades, kinds, origins.query, origins.queries, origins.query_split)),
+        queries=tuple(_group_agreements(grades, kinds, origins.query, origins.queries, origins.query_split)),
     )
 
 
 def _settled(kinds: Patterns, times: Codes, names: Sequence[str], may_go_on: bool) -> list[Verdicts]:
-    """What became of the pairs of each part; `times` has shape [parts, patterns]. Parts without pairs are left out."""
+    """Count the verdicts of each part's pairs. `times` has shape [parts, patterns]. Empty parts are left out."""
     discarded = kinds.without_relevance(may_go_on)
     waiting = kinds.having(Verdict.OPEN, Verdict.ESCALATED) & ~discarded
     by_size = [kinds.having(Verdict.CONSENSUS, size=size) for size in (2, 4, 6)]
@@ -123,17 +123,17 @@ def _settled(kinds: Patterns, times: Codes, names: Sequence[str], may_go_on: boo
 
 def _lowest_highest(kinds: Patterns) -> tuple[tuple[int, ...], ...]:
     grades = kinds.counts.shape[1]
-    there = kinds.counts > 0
-    low, high = there.argmax(axis=1), grades - 1 - there[:, ::-1].argmax(axis=1)
-    kept = kinds.size >= 2
-    cells = np.bincount((low * grades + high)[kept], weights=kinds.times[kept], minlength=grades**2)
+    given = kinds.counts > 0
+    low, high = given.argmax(axis=1), grades - 1 - given[:, ::-1].argmax(axis=1)
+    comparable = kinds.size >= 2
+    cells = np.bincount((low * grades + high)[comparable], weights=kinds.times[comparable], minlength=grades**2)
     return tuple(tuple(row) for row in cells.astype(int).reshape(grades, grades).tolist())
 
 
-def _together(
+def _group_agreements(
     grades: GradedPairs, kinds: Patterns, group: Codes, names: Sequence[str], splits: Sequence[str] = ()
 ) -> list[GroupAgreement]:
-    """Agreement within each group of pairs; groups without pairs are left out."""
+    """Return the agreement within each group of pairs. Groups without pairs are left out."""
     times = kinds.by(group, len(names))
     each = coincidences(kinds.counts)
     matrices = np.tensordot(times, each, 1)
@@ -206,8 +206,8 @@ def _person_weeks(grades: GradedPairs, origins: Origins, leaning: Floats) -> lis
     spread = people.histograms(code, grades.grade[rows], len(keys), grades.highest + 1)
     biases = people.biases(leaning[rows], code, len(keys))
     found = []
-    for one, histogram, bias in zip(keys.tolist(), spread, biases, strict=True):
-        week, who = divmod(one, len(grades.people))
+    for week_and_person, histogram, bias in zip(keys.tolist(), spread, biases, strict=True):
+        week, who = divmod(week_and_person, len(grades.people))
         grade, share = people.most_used(histogram) or (0, 0.0)
         found.append(
             PersonPeriod(
@@ -228,23 +228,23 @@ def as_json(board: AgreementBoard) -> Mapping[str, object]:
 
 
 def no_origins(grades: GradedPairs) -> Origins:
-    """Return the origins of a file of grades, which tells nothing of the kind."""
+    """Return origins in which nothing is known, for a file of grades alone."""
     nothing = np.full(grades.pairs, -1)
     unknown = np.full(len(grades.grade), -1)
     return Origins(nothing, (), nothing, (), (), unknown, (), np.empty(0, dtype=np.int64), ())
 
 
 def first_of_pair(grades: GradedPairs, day: Codes) -> Codes:
-    """Return the day of each pair's first grade, -1 where it is not known; `day` is that of each grade."""
-    found = np.full(grades.pairs, -1, dtype=np.int64)
-    found[grades.pair[::-1]] = day[::-1]  # written last, the first grade stays
-    return found
+    """Return the day of each pair's first grade, -1 where it is unknown. `day` has the day of each grade."""
+    first = np.full(grades.pairs, -1, dtype=np.int64)
+    first[grades.pair[::-1]] = day[::-1]  # in reverse, so that the first grade is written last and stays
+    return first
 
 
 def narrow(grades: GradedPairs, origins: Origins, part: BoardPart) -> tuple[GradedPairs, Origins]:
-    """Return the grades of the pairs of a part, by the people who gave them; pairs and people count from 0 anew.
+    """Return the grades and origins of a part's pairs. Pairs and people are numbered from 0 again.
 
-    How many of the grades are imported or made by a program is not told of a part.
+    Only people who graded these pairs remain. The numbers of imported and simulated grades are 0, as they are unknown.
     """
     if part == WHOLE:
         return grades, origins
@@ -269,19 +269,19 @@ def narrow(grades: GradedPairs, origins: Origins, part: BoardPart) -> tuple[Grad
 
 
 def _of_part(grades: GradedPairs, origins: Origins, part: BoardPart) -> Truths:
-    """Which pairs belong to a part, shape [pairs]."""
-    found = np.ones(grades.pairs, dtype=bool)
+    """Return which pairs belong to a part, shape [pairs]."""
+    members = np.ones(grades.pairs, dtype=bool)
     if part.split:
-        found &= _named(origins.split, origins.splits, lambda name: name == part.split)
+        members &= _name_mask(origins.split, origins.splits, lambda name: name == part.split)
     if part.query:
-        found &= _named(origins.query, origins.queries, lambda name: name == part.query)
+        members &= _name_mask(origins.query, origins.queries, lambda name: name == part.query)
     if part.first or part.last:
         day = first_of_pair(grades, origins.day)
-        found &= _named(day, origins.days, lambda name: part.first <= name <= (part.last or name))
-    return found
+        members &= _name_mask(day, origins.days, lambda name: part.first <= name <= (part.last or name))
+    return members
 
 
-def _named(codes: Codes, names: Sequence[str], wanted: Callable[[str], bool]) -> Truths:
-    """Which codes have a name that is wanted; -1 has none."""
-    found: Truths = np.array([*map(wanted, names), False])[codes]
-    return found
+def _name_mask(codes: Codes, names: Sequence[str], condition: Callable[[str], bool]) -> Truths:
+    """Return which codes have a name that fulfils the condition; -1 has no name."""
+    fulfilled: Truths = np.array([*map(condition, names), False])[codes]
+    return fulfilled

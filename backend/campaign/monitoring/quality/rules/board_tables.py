@@ -7,17 +7,17 @@ from typing import Any
 from backend.campaign.monitoring.quality.model import AgreementBoard, GroupAgreement, Verdicts
 
 Row = dict[str, Any]
-"""Words, numbers and None, by column."""
+"""Maps each column to a text, a number or None."""
 Rows = list[Row]
 
 
 def table(board: AgreementBoard, name: str) -> Rows:
-    """Return the rows of one of `TABLES`: values by column. An undefined figure is None, and `reason` says why."""
+    """Return the rows of one of `TABLES`. An undefined figure is None, and `reason` says why."""
     return _MAKERS[name](board)
 
 
 def _figures(board: AgreementBoard) -> Rows:
-    return [{"figure": key, **asdict(one)} for key, one in board.figures.items()]
+    return [{"figure": key, **asdict(figure)} for key, figure in board.figures.items()]
 
 
 def _pairs(board: AgreementBoard) -> Rows:
@@ -35,45 +35,49 @@ def _lowest_highest(board: AgreementBoard) -> Rows:
 
 
 def _grades(board: AgreementBoard) -> Rows:
-    """Raw grades and final relevances, each as shares of their own kind."""
-    found: Rows = []
+    """Count raw grades and final relevances, each with its share within its own kind."""
+    rows: Rows = []
     for kind, counts in (("raw grades", board.histogram), ("relevances", [*board.summary["relevance"].values()])):
         total = max(sum(counts), 1)
-        found += [
+        rows += [
             {"kind": kind, "grade": grade, "count": count, "share": count / total} for grade, count in enumerate(counts)
         ]
-    return found
+    return rows
 
 
 def _people(board: AgreementBoard) -> Rows:
     return [
         {
-            "annotator": one.name,
-            "grades": one.grades,
-            "most_used": one.most_used,
-            "most_used_share": one.most_used_share,
-            "bias": one.bias.value,
-            "bias_low": one.bias.low,
-            "bias_high": one.bias.high,
-            "bias_n": one.bias.n,
-            "reason": one.bias.reason,
+            "annotator": person.name,
+            "grades": person.grades,
+            "most_used": person.most_used,
+            "most_used_share": person.most_used_share,
+            "bias": person.bias.value,
+            "bias_low": person.bias.low,
+            "bias_high": person.bias.high,
+            "bias_n": person.bias.n,
+            "reason": person.bias.reason,
         }
-        for one in board.people
+        for person in board.people
     ]
 
 
 def _spread(board: AgreementBoard) -> Rows:
     return [
-        {"annotator": one.name, "grade": grade, "count": count, "share": count / max(one.grades, 1)}
-        for one in board.people
-        for grade, count in enumerate(one.histogram)
+        {"annotator": person.name, "grade": grade, "count": count, "share": count / max(person.grades, 1)}
+        for person in board.people
+        for grade, count in enumerate(person.histogram)
     ]
 
 
 def _couples(board: AgreementBoard) -> Rows:
     return [
-        {"first": board.people[one.first].name, "second": board.people[one.second].name, **_of_couple(asdict(one))}
-        for one in board.couples
+        {
+            "first": board.people[couple.first].name,
+            "second": board.people[couple.second].name,
+            **_of_couple(asdict(couple)),
+        }
+        for couple in board.couples
     ]
 
 
@@ -81,26 +85,30 @@ def _of_couple(couple: Row) -> Row:
     return {key: couple[key] for key in ("n", "kappa_plain", "kappa_quadratic", "reason")}
 
 
-def _groups(what: str, groups: Iterable[GroupAgreement]) -> Rows:
+def _groups(label: str, groups: Iterable[GroupAgreement]) -> Rows:
     return [
         {
-            what: one.name,
-            **({"split": one.split} if one.split else {}),
-            **_counts(one.settled, named=False),
-            **{"grades": one.grades, "mean": one.mean, "alpha_ordinal": one.alpha_ordinal, "equal": one.exact},
-            **{"within_tolerance": one.within, "by_two_share": one.settled.by_two / one.pairs, "reason": one.reason},
+            label: group.name,
+            **({"split": group.split} if group.split else {}),
+            **_counts(group.settled, named=False),
+            **{"grades": group.grades, "mean": group.mean, "alpha_ordinal": group.alpha_ordinal, "equal": group.exact},
+            **{
+                "within_tolerance": group.within,
+                "by_two_share": group.settled.by_two / group.pairs,
+                "reason": group.reason,
+            },
         }
-        for one in groups
+        for group in groups
     ]
 
 
 def _person_weeks(board: AgreementBoard) -> Rows:
     return [
         {
-            **{"week": one.week, "annotator": one.name, "grades": one.grades, "most_used": one.most_used},
-            **{"most_used_share": one.most_used_share, "bias": one.bias, "bias_n": one.n},
+            **{"week": period.week, "annotator": period.name, "grades": period.grades, "most_used": period.most_used},
+            **{"most_used_share": period.most_used_share, "bias": period.bias, "bias_n": period.n},
         }
-        for one in board.person_weeks
+        for period in board.person_weeks
     ]
 
 

@@ -1,7 +1,8 @@
-"""The headline figures of agreement over all pairs with base and interval, and the summary of all grades.
+"""Compute the headline figures of agreement with base and interval, and the summary of all grades.
 
-Two alphas have a name of their own: over all grades that count, and over first-round grades alone. There is none within
-the pairs of two or of four grades: who has four was chosen by disagreement, so both would be artefacts of selection.
+Two alphas have a name of their own: over all grades that count, and over first-round grades alone. There is no alpha of
+the pairs with two grades, or with four. Disagreement decides which pairs get four, so both would be artefacts of
+selection.
 """
 
 from collections.abc import Callable, Mapping
@@ -38,7 +39,7 @@ STATISTICS = (
     *("alpha_ordinal", "alpha_nominal", "alpha_interval", "alpha_ordinal_first_per_annotator"),
     *("exact_agreement", "within_one_agreement", "kappa_plain", "kappa_quadratic"),
 )
-"""What `reelrank consensus --json` has, by its keys."""
+"""The keys of the statistics in `reelrank consensus --json`."""
 
 GRADES, COUPLES, PAIRS, SETTLED = (
     *(said("grades"), said("couples of annotators"), said("pairs"), said("pairs in consensus")),
@@ -54,29 +55,29 @@ def figures(
     resamples: int = 0,
     seed: int = bootstrap.SEED,
 ) -> dict[str, Figure]:
-    """Every figure by its key: alphas, observed agreement, kappas, shares of pairs.
+    """Return every figure by its key: alphas, observed agreement, kappas, shares of pairs.
 
     Args:
         grades: all that count.
         kinds: the patterns of their pairs.
-        couples: of the same grades, where somebody has them already.
-        resamples: of the pairs, for intervals; 0 for none.
-        seed: of the resamples.
+        couples: the couples of the same grades, if they are computed already.
+        resamples: how often the pairs are resampled for intervals; 0 for none.
+        seed: the seed of the resampling.
     """
-    kept = first_per_annotator(grades.pair, grades.annotator)
-    once = grades.counts_of(kept)
+    first_grades = first_per_annotator(grades.pair, grades.annotator)
+    once = grades.counts_of(first_grades)
     couples = couples_of(grades.pair, grades.annotator, grades.grade) if couples is None else couples
     drawn = partial(bootstrap.drawn_patterns, resamples=resamples, seed=seed)
     all_rounds = drawn(kinds.times)
 
     def alpha(level: Level, given: Patterns, draws: Integers) -> Figure:
-        return _coincident(
+        return _coincidence_figure(
             krippendorff_alpha(given.counts, level, given.times), given, draws, partial(alphas, level=level)
         )
 
     def near(within: int) -> Figure:
         found = observed_agreement(kinds.counts, within, kinds.times)
-        return _coincident(found, kinds, all_rounds, partial(shares_within, within=within))
+        return _coincidence_figure(found, kinds, all_rounds, partial(shares_within, within=within))
 
     def without_decisions(counts: Integers) -> Patterns:
         return patterns(counts, np.full(len(counts), UNDECIDED), grades.tolerance, grades.rounding)
@@ -91,7 +92,7 @@ def figures(
         else alpha("ordinal", first, drawn(first.times)),
         "alpha_ordinal_first_per_annotator": alpha("ordinal", repeated, drawn(repeated.times)),
         "exact_agreement": near(0),
-        "within_one_agreement": near(1) if grades.highest > 1 else _told(_ANY_TWO, GRADES),
+        "within_one_agreement": near(1) if grades.highest > 1 else _figure(_ANY_TWO, GRADES),
         "within_tolerance_agreement": near(grades.tolerance),
     }
     return {**found, **_kappas(couples, grades.pairs, resamples, seed), **_shares(kinds, all_rounds, grades.may_go_on)}
@@ -101,42 +102,44 @@ def _kappas(couples: Couples, units: int, resamples: int, seed: int) -> dict[str
     samples = bootstrap.mean_kappas(couples, units, MIN_SHARED, resamples=resamples, seed=seed)
     named: dict[str, Weights] = {"kappa_plain": "plain", "kappa_quadratic": "quadratic"}
     return {
-        key: _told(mean_kappa(couples, weights, MIN_SHARED), COUPLES, samples[weights])
+        key: _figure(mean_kappa(couples, weights, MIN_SHARED), COUPLES, samples[weights])
         for key, weights in named.items()
     }
 
 
 def _shares(kinds: Patterns, drawn: Integers, may_go_on: bool) -> dict[str, Figure]:
-    """Of all pairs, those settled by two and by four and the discarded; of those in consensus, those on a half."""
+    """Return shares of all pairs (settled by two, settled by four, discarded), and of those in consensus: on a half."""
     consensus = kinds.having(Verdict.CONSENSUS)
     whole = np.ones(len(kinds.times), dtype=bool)
-    asked = {
+    shares = {
         "share_settled_by_two": (kinds.having(Verdict.CONSENSUS, size=2), whole, PAIRS),
         "share_settled_by_four": (kinds.having(Verdict.CONSENSUS, size=4), whole, PAIRS),
         "share_discarded": (kinds.without_relevance(may_go_on), whole, PAIRS),
         "share_rounded": (kinds.on_a_half(), consensus, SETTLED),
     }
     found = {}
-    for key, (part, base, of) in asked.items():
+    for key, (part, base, base_name) in shares.items():
         n = int(kinds.times[base].sum())
         value = (
             Agreement(int(kinds.times[part].sum()) / n, n)
             if n
-            else Agreement(None, 0, said("there are no {of}", of=of))
+            else Agreement(None, 0, said("there are no {of}", of=base_name))
         )
         below = drawn[:, base].sum(axis=1)
         samples = np.full(len(drawn), np.nan)
         np.divide(drawn[:, part].sum(axis=1), below, out=samples, where=below > 0)
-        found[key] = _told(value, of, samples)
+        found[key] = _figure(value, base_name, samples)
     return found
 
 
-def _coincident(found: Agreement, given: Patterns, drawn: Integers, measure: Callable[[Floats], Floats]) -> Figure:
-    """A figure that is a function of coincidences alone."""
-    return _told(found, GRADES, measure(np.tensordot(drawn, coincidences(given.counts), 1)))
+def _coincidence_figure(
+    found: Agreement, given: Patterns, drawn: Integers, measure: Callable[[Floats], Floats]
+) -> Figure:
+    """Return a figure that depends on coincidences alone, with its interval."""
+    return _figure(found, GRADES, measure(np.tensordot(drawn, coincidences(given.counts), 1)))
 
 
-def _told(found: Agreement, of: str, samples: Floats | None = None) -> Figure:
+def _figure(found: Agreement, of: str, samples: Floats | None = None) -> Figure:
     between = None if samples is None or found.value is None else bootstrap.interval(samples)
     low, high = between or (None, None)
     return Figure(found.value, found.n, of, found.reason, low, high)
@@ -146,7 +149,7 @@ WAITING = (Verdict.OPEN, Verdict.ESCALATED)
 
 
 class GradeSummary(TypedDict):
-    """What `reelrank consensus --json` prints. Statistics that are None are explained in `undefined`."""
+    """The summary that `reelrank consensus --json` prints. `undefined` says why a statistic is None."""
 
     rule: str
     rows: int
@@ -156,16 +159,17 @@ class GradeSummary(TypedDict):
     discarded: int
     adjudicated: int
     undecided: dict[str, int]
-    """Pairs that lack grades: "one", "two" (that do not agree), "three"; of re-opened ones "four" and "five", which are
-    named only where there are any. Where the file does not say that its
-    campaign may go on, they are among the `discarded`: then `consensus + discarded == pairs`. Else all four add up.
+    """Pairs that lack grades: "one", "two" (that do not agree), "three"; "four" and "five" for re-opened pairs, if any.
+
+    Where the file does not say that its campaign may go on, they are among the `discarded`: then `consensus + discarded
+    == pairs`. Else `consensus`, `discarded`, `adjudicated` and `undecided` add up to `pairs`.
     """
     relevance: dict[str, int]
-    """Of the pairs in consensus and the adjudicated ones."""
+    """Counts of pairs by relevance, for the pairs in consensus and the adjudicated ones."""
     settled_by_two: int
     settled_by_four: int
     settled_by_six: int
-    """Pairs that a lead re-opened for two more people."""
+    """Settled by six grades, after a lead re-opened the pair for two more people."""
     alpha_ordinal: float | None
     alpha_nominal: float | None
     alpha_interval: float | None
@@ -183,12 +187,12 @@ class GradeSummary(TypedDict):
 
 
 def summary(grades: GradedPairs, kinds: Patterns, found: Mapping[str, Figure]) -> GradeSummary:
-    """Verdicts, relevances, agreement and oddities.
+    """Return the summary of all grades: verdicts, relevances, agreement and repeats.
 
     Args:
         grades: all that count.
         kinds: the patterns of their pairs.
-        found: of `figures`.
+        found: the figures of `figures`.
     """
     times = kinds.times
     settled = {size: int(times[kinds.having(Verdict.CONSENSUS, size=size)].sum()) for size in (2, 4, 6)}
@@ -226,10 +230,13 @@ def summary(grades: GradedPairs, kinds: Patterns, found: Mapping[str, Figure]) -
 
 
 def repeats(grades: GradedPairs) -> tuple[int, int]:
-    """In how many pairs somebody graded twice, and how many grades repeat an earlier one of the same person exactly."""
+    """Return in how many pairs somebody graded twice, and how many grades repeat an earlier one of the same person.
+
+    A grade repeats another if pair, person and grade are equal.
+    """
     pair, annotator = grades.pair, grades.annotator
-    kept = first_per_annotator(pair, annotator)
-    twice = np.bincount(pair, minlength=grades.pairs) > np.bincount(pair[kept], minlength=grades.pairs)
-    # Sorted by hand: `np.unique` without indices would keep all other threads waiting.
+    first_grades = first_per_annotator(pair, annotator)
+    twice = np.bincount(pair, minlength=grades.pairs) > np.bincount(pair[first_grades], minlength=grades.pairs)
+    # Sorted here, because `np.unique` without indices would block all other threads.
     triples = np.sort((pair * len(grades.people) + annotator) * (grades.highest + 1) + grades.grade)
     return int(twice.sum()), int((triples[1:] == triples[:-1]).sum())

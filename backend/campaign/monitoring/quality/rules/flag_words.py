@@ -1,4 +1,4 @@
-"""Flags in words: the figure, its base, and what it is held against, each in a sentence or two for the lead."""
+"""Put quality flags into words: the figure, its base, and the limit, in a sentence or two for the lead."""
 
 from backend.campaign.monitoring.quality.model import FlagKind
 from backend.campaign.monitoring.quality.rules.people import Interval
@@ -28,23 +28,23 @@ _SKIPPED = {
 
 
 def share(kind: FlagKind, value: float, n: int, limit: float) -> str:
-    """How many grades came too fast, or before the clip was seen."""
+    """Return the sentence about how many grades came too fast, or before the clip can have been seen."""
     return said(_SHARES[kind], share=_percent(value), grades=_grades(n), limit=_percent(limit))
 
 
 def skipped(kind: FlagKind, count: int, n: int, limit: float) -> str:
-    """How many of the pairs that a person met they skipped, or reported as broken."""
+    """Return the sentence about how many of the pairs handed out to a person were skipped, or reported as broken."""
     pairs = said_n("{n:,} pair", "{n:,} pairs", n)
     return said(_SKIPPED[kind], count=count, share=_percent(count / n), pairs=pairs, limit=_percent(limit))
 
 
 def few_pairs(n: int, fewest: int) -> str:
-    """Why a figure of few pairs is no flag."""
+    """Return why a figure of fewer pairs than `fewest` is no flag; an empty text if there are enough."""
     return "" if n >= fewest else said(" Too few to be a flag: {fewest} pairs are needed.", fewest=fewest)
 
 
 def one_grade(grade: int, value: float, n: int, limit: float, others: float | None) -> str:
-    """Which grade was given most, and how often others gave it to the same pairs."""
+    """Return the sentences about the most used grade, and how often others gave it to the same pairs."""
     told = said(
         "{share} of {grades} are {grade}; more than {limit} is a flag.",
         share=_percent(value),
@@ -58,7 +58,7 @@ def one_grade(grade: int, value: float, n: int, limit: float, others: float | No
 
 
 def bias(value: float, n: int, interval: Interval | None, limit: float) -> str:
-    """How far the grades lie from those of the others."""
+    """Return the sentence about how far the grades are from those of the others."""
     way = said("higher") if value >= 0 else said("lower")
     return said(
         "On average {by:.2f} {way} than the others on the same pairs, over {grades}{sure}; {limit:g} or more, with 0 "
@@ -66,13 +66,13 @@ def bias(value: float, n: int, interval: Interval | None, limit: float) -> str:
         by=abs(value),
         way=way,
         grades=_grades(n),
-        sure=_sure(interval),
+        sure=_interval_words(interval),
         limit=limit,
     )
 
 
 def drift(new: float, old: float, of_new: int, of_old: int, interval: Interval | None, limit: float) -> str:
-    """How the newest grades lie against those before, both measured by the others."""
+    """Return the sentence that compares the newest grades with earlier ones, both relative to the others' grades."""
     way = said("higher") if new >= old else said("lower")
     return said(
         "Against the others, the newest {grades} are {by:.2f} {way} than the {before:,} earlier ones, "
@@ -83,7 +83,7 @@ def drift(new: float, old: float, of_new: int, of_old: int, interval: Interval |
         before=of_old,
         new=_signed(new),
         old=_signed(old),
-        sure=_sure(interval),
+        sure=_interval_words(interval),
         limit=limit,
     )
 
@@ -91,7 +91,7 @@ def drift(new: float, old: float, of_new: int, of_old: int, interval: Interval |
 def agreement(
     new: float, old: float, of_new: int, of_old: int, interval: Interval | None, limit: float, tolerance: int
 ) -> str:
-    """How often the newest grades agree with the other person's of the first round, and how often those before did."""
+    """Return the sentence on agreement with the other first-round grade: of the newest grades, and of earlier ones."""
     agree = said("Within {tolerance} of", tolerance=tolerance) if tolerance else said("The same as")
     return said(
         "{agree} the other first grade of the pair: {new} of the newest {grades}, {old} of the "
@@ -102,18 +102,18 @@ def agreement(
         grades=_grades(of_new),
         old=_percent(old),
         before=of_old,
-        sure=_sure(interval, 100, 0, points=True),
+        sure=_interval_words(interval, 100, 0, points=True),
         limit=100 * limit,
     )
 
 
 def few(n: int, fewest: int) -> str:
-    """Why a figure of few grades is no flag."""
+    """Return why a figure of fewer grades than `fewest` is no flag; an empty text if there are enough."""
     return "" if n >= fewest else said(" Too few to be a flag: {fewest} grades are needed.", fewest=fewest)
 
 
 def too_few_in_time(n: int, newest: int) -> str:
-    """Why the newest grades cannot be held against those before."""
+    """Return why the newest grades cannot be compared with earlier ones."""
     return said(
         "{grades} that can be compared are too few: the newest {newest} need at least {newest} "
         "earlier ones to compare with.",
@@ -123,7 +123,7 @@ def too_few_in_time(n: int, newest: int) -> str:
 
 
 def _percent(share: float) -> str:
-    """`4.5 %`, `45 %`."""
+    """Return a share as text: `4.5 %`, `45 %`."""
     return f"{100 * share:.1f}".removesuffix(".0") + " %"
 
 
@@ -135,7 +135,7 @@ def _signed(value: float, digits: int = 2) -> str:
     return f"{value:+.{digits}f}".replace("-", "\u2212")
 
 
-def _sure(interval: Interval | None, times: int = 1, digits: int = 2, *, points: bool = False) -> str:
+def _interval_words(interval: Interval | None, times: int = 1, digits: int = 2, *, points: bool = False) -> str:
     if interval is None:
         return ""
     low, high = (_signed(times * end, digits) for end in interval)

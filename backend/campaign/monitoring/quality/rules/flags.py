@@ -1,9 +1,9 @@
 """Compute the eight figures behind quality flags, each with its base and what it is compared with.
 
-Two are shares of the pairs that somebody skipped. Every other figure is made of one number for each grade, or of none
-where nothing can be asked of it: 1 or 0 for what a grade is or is not (too fast, clip unseen, the grade given most,
-near the other's), or how far it leans from the others'. So the figure, its course over time and the grades behind it
-are of one column. All limits are assumptions of this project but the 45 % (docs/decisions/058); no flag acts by itself.
+Two are shares of pairs that an annotator skipped or reported. Each of the others has one number per grade, NaN where it
+is undefined. The number is 1 or 0 (too fast, clip unseen, the most used grade, near the other's grade), or the grade
+minus the mean of the others' grades. The figure, its course over time and the grades behind it all come from this
+column. All limits but the 45 % are assumptions of this project (docs/decisions/058). No flag acts by itself.
 """
 
 from collections.abc import Mapping
@@ -21,18 +21,18 @@ from backend.core.messages import joined
 from backend.scoring.statistics.agreement import Floats, Integers
 
 FEWEST = 50
-"""Grades below which no share and no mean is a flag; as many as two annotators must share for a kappa."""
+"""With fewer grades than this, no share and no mean is a flag. Two annotators must share as many pairs for a kappa."""
 TOO_FAST_SHARE = 0.05
 UNSEEN_SHARE = 0.10
-"""Above that of too fast: a clip about something else can be told from its beginning."""
+"""Higher than for too fast, because the beginning of a clip can show that it is about something else."""
 NEWEST = 200
-"""Grades that are held against all earlier ones, which must be as many at least: ten runs, an hour of work or so."""
+"""How many newest grades (ten runs, about an hour) are compared with all earlier ones, which must be as many."""
 BIAS = 1 / 8
-"""Of the scale, as the next one; on five grades half a grade, which is what rounding moves a relevance by at most."""
+"""A share of the scale, like DRIFT. On five grades it is half a grade, the most that rounding moves a relevance."""
 DRIFT = 1 / 16
 FALL = 0.10
 SKIPPED_SHARE, REPORTED_SHARE = 0.20, 0.05
-"""Of the pairs that somebody graded or skipped; in the demo's corpus and in TVR hardly any clip is broken."""
+"""Shares of the pairs that somebody graded or skipped. In the demo's corpus and in TVR hardly any clip is broken."""
 STRETCHES, FEWEST_IN_STRETCH = 24, 20
 FIVE_GRADES = 5
 
@@ -42,21 +42,21 @@ OF_TIME = (FlagKind.DRIFT, FlagKind.AGREEMENT)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Work:
-    """Every grade of a campaign with what flags ask of it, in the order of giving; NaN where nothing can be asked."""
+    """All grades of a campaign, in the order of giving, with a number per grade for each flag; NaN if undefined."""
 
     grades: Grades
     highest: int
     tolerance: int
     leaning: Floats
-    """Grade minus the unrounded mean of what others gave to the pair."""
+    """Grade minus the unrounded mean of the others' grades of the pair."""
     near: Floats
-    """Whether it is within the tolerance of the other grade of the pair's first round."""
+    """1 if the grade is within the tolerance of the pair's other first-round grade, else 0."""
     too_fast: Floats
     unseen: Floats
     skips: Skips
 
     def of(self, annotator_id: int) -> "Work":
-        """The grades of one person."""
+        """Return the work of one annotator."""
         return self._part(self.grades.annotator == annotator_id, self.skips.of(annotator_id))
 
     def after(self, at: float) -> "Work":
@@ -71,35 +71,35 @@ class Work:
 def look_at(
     grades: Grades, clips: tuple[Integers, Floats, Truths], skips: Skips = NO_SKIPS, *, highest: int, tolerance: int
 ) -> Work:
-    """Ask of every grade what flags ask.
+    """Return all grades with the numbers that flags need.
 
     Args:
-        grades: the standing grades of everybody.
-        clips: of pairs in ascending order their id, the length of the clip in seconds, whether it is a whole video.
-        skips: those of everybody that stand.
+        grades: the current grades of everybody.
+        clips: ids of pairs (ascending), lengths of their clips in seconds, and whether each clip is a whole video.
+        skips: the current skips of everybody.
         highest: the highest grade of the scale.
         tolerance: how far two grades may differ and still agree.
     """
     _, pair = np.unique(grades.pair, return_inverse=True)
     _, person = np.unique(grades.annotator, return_inverse=True)
-    hasty, blind = _seen(grades, clips)
+    hasty, blind = _pace_columns(grades, clips)
     leaning = leanings(pair, person, grades.grade)
-    return Work(grades, highest, tolerance, leaning, _near(grades, tolerance), hasty, blind, skips)
+    return Work(grades, highest, tolerance, leaning, _near_column(grades, tolerance), hasty, blind, skips)
 
 
 def flags_of(
     everybody: Work, annotator_id: int, dismissals: Mapping[FlagKind, FlagDismissal] | None = None
 ) -> tuple[Flag, ...]:
-    """Return all flags of one person, raised, dismissed or neither, in the order of `FlagKind`."""
-    found = _flags(everybody, annotator_id)
-    return tuple(_dismissed(one, everybody, annotator_id, (dismissals or {}).get(one.kind)) for one in found)
+    """Return all flags of one annotator, raised, dismissed or neither, in the order of `FlagKind`."""
+    flags = _flags(everybody, annotator_id)
+    return tuple(_apply_dismissal(flag, everybody, annotator_id, (dismissals or {}).get(flag.kind)) for flag in flags)
 
 
-def _dismissed(flag: Flag, everybody: Work, annotator_id: int, dismissal: FlagDismissal | None) -> Flag:
-    """A raised flag stays dismissed unless the work after its dismissal raises it by itself."""
+def _apply_dismissal(flag: Flag, everybody: Work, annotator_id: int, dismissal: FlagDismissal | None) -> Flag:
+    """Return the flag, marked as dismissed unless the work since the dismissal raises it by itself."""
     if dismissal is None or not flag.raised:
         return flag
-    since = next(one for one in _flags(everybody.after(dismissal.at), annotator_id) if one.kind is flag.kind)
+    since = next(later for later in _flags(everybody.after(dismissal.at), annotator_id) if later.kind is flag.kind)
     return flag if since.raised else replace(flag, dismissed=dismissal)
 
 
@@ -118,29 +118,29 @@ def _flags(everybody: Work, annotator_id: int) -> tuple[Flag, ...]:
 
 
 def behind(work: Work, kind: FlagKind) -> BehindFlag:
-    """What a flag of one person is made of; `work` is theirs alone."""
+    """Return the evidence for a flag. `work` is that of one annotator alone."""
     if kind in OF_SKIPS:
         return BehindFlag((), tuple(PairId(int(pair)) for pair in work.skips.pairs(kind is FlagKind.REPORTS)[::-1]))
     values = _values(work, kind)
-    asked = np.flatnonzero(~np.isnan(values))
-    telling = asked
+    rows = np.flatnonzero(~np.isnan(values))
+    telling = rows
     if kind in OF_TIME:
-        asked = asked[work.grades.timed[asked]]
-        telling = asked[-NEWEST:]
+        rows = rows[work.grades.timed[rows]]
+        telling = rows[-NEWEST:]
     if kind in (FlagKind.BIAS, FlagKind.DRIFT):
-        direction = _direction(values[asked], kind)
+        direction = _direction(values[rows], kind)
         telling = telling[values[telling] * direction > 0]
         order = np.argsort(-values[telling] * direction, kind="stable")
     else:
         telling = telling[values[telling] == (0 if kind is FlagKind.AGREEMENT else 1)]
         order = np.arange(len(telling))[::-1]
-    timed = bool(work.grades.timed[asked].all())
-    stretches = _stretches(work.grades.at[asked], values[asked]) if timed else ()
+    timed = bool(work.grades.timed[rows].all())
+    stretches = _stretches(work.grades.at[rows], values[rows]) if timed else ()
     return BehindFlag(stretches, tuple(PairId(int(pair)) for pair in work.grades.pair[telling[order]]))
 
 
 def one_grade_limit(highest: int) -> float:
-    """The share of one grade that is a flag: 45 % of five grades, 25 points above an even share of any number.
+    """Return the largest share of one grade that is no flag: 25 points above an even share, so 45 % of five grades.
 
     >>> [round(one_grade_limit(highest), 3) for highest in (4, 2, 1)]
     [0.45, 0.583, 0.75]
@@ -149,7 +149,7 @@ def one_grade_limit(highest: int) -> float:
 
 
 def is_often(share: float, n: int, highest: int) -> bool:
-    """Whether a grade that somebody gave in this share of their `n` grades is a flag.
+    """Return whether a grade that makes up this share of `n` grades raises a flag.
 
     >>> is_often(0.6, 100, 4), is_often(0.6, 10, 4)
     (True, False)
@@ -158,7 +158,7 @@ def is_often(share: float, n: int, highest: int) -> bool:
 
 
 def _values(work: Work, kind: FlagKind) -> Floats:
-    """The number of each grade that a flag is made of."""
+    """Return the number per grade that a flag rests on."""
     match kind:
         case FlagKind.TOO_FAST:
             return work.too_fast
@@ -201,7 +201,7 @@ def _one_grade(everybody: Work, work: Work, annotator_id: int) -> Flag:
 
 
 def _others_share(grades: Grades, annotator_id: int, grade: int) -> float | None:
-    """How often others gave this grade to the pairs of a person; None where nobody else graded any."""
+    """Return how often others gave this grade to the annotator's pairs; None where nobody else graded any."""
     mine = grades.annotator == annotator_id
     shared = np.zeros(int(grades.pair.max()) + 1, dtype=bool)
     shared[grades.pair[mine]] = True
@@ -218,24 +218,27 @@ def _bias(work: Work) -> Flag:
     value = float(asked.mean())
     interval = people.of_mean(asked)
     told = joined("", [flag_words.bias(value, n, interval, limit), flag_words.few(n, FEWEST)])
-    return Flag(kind, value, n, limit, n >= FEWEST and _goes(abs(value), limit, interval), told, interval)
+    return Flag(kind, value, n, limit, n >= FEWEST and _passes_limit(abs(value), limit, interval), told, interval)
 
 
 def _drift(work: Work) -> Flag:
     kind, limit = FlagKind.DRIFT, DRIFT * work.highest
-    asked, reason = _in_time(work, work.leaning)
+    asked, reason = _timed_values(work, work.leaning)
     if reason:
         return Flag(kind, None, len(asked), limit, raised=False, told=reason, reason=reason)
     new, old = asked[-NEWEST:], asked[:-NEWEST]
     value, interval = float(new.mean() - old.mean()), people.of_difference(new, old)
     told = flag_words.drift(float(new.mean()), float(old.mean()), len(new), len(old), interval, limit)
-    return Flag(kind, value, len(asked), limit, _goes(abs(value), limit, interval), told, interval)
+    return Flag(kind, value, len(asked), limit, _passes_limit(abs(value), limit, interval), told, interval)
 
 
 def _agreement(work: Work) -> Flag:
-    """Only of the first round: whoever sits at disputed pairs more often than before agrees less, by no fault."""
+    """Compare first-round agreement now and before.
+
+    Later rounds are left out, because they hold disputed pairs, where agreement is lower by nature.
+    """
     kind = FlagKind.AGREEMENT
-    asked, reason = _in_time(work, work.near)
+    asked, reason = _timed_values(work, work.near)
     if reason:
         return Flag(kind, None, len(asked), FALL, raised=False, told=reason, reason=reason)
     new, old = asked[-NEWEST:], asked[:-NEWEST]
@@ -244,11 +247,11 @@ def _agreement(work: Work) -> Flag:
     told = flag_words.agreement(
         float(new.mean()), float(old.mean()), len(new), len(old), interval, FALL, work.tolerance
     )
-    return Flag(kind, value, len(asked), FALL, _goes(-value, FALL, interval), told, interval)
+    return Flag(kind, value, len(asked), FALL, _passes_limit(-value, FALL, interval), told, interval)
 
 
 def _skipped(kind: FlagKind, work: Work, limit: float) -> Flag:
-    """Of the pairs that somebody met, those that they skipped, or reported as broken."""
+    """Return the share of the pairs handed out that the annotator skipped, or reported as broken."""
     n = len(work.grades) + len(work.skips.pair)
     if not n:
         reason = flag_words.NOTHING_MET
@@ -258,11 +261,14 @@ def _skipped(kind: FlagKind, work: Work, limit: float) -> Flag:
     return Flag(kind, count / n, n, limit, raised=n >= FEWEST and count / n > limit, told=told)
 
 
-def _in_time(work: Work, values: Floats) -> tuple[Floats, str]:
-    """The values whose time is known, in order, and why the newest cannot be held against those before."""
-    there = ~np.isnan(values)
-    timed = values[there & work.grades.timed]
-    if not there.any():
+def _timed_values(work: Work, values: Floats) -> tuple[Floats, str]:
+    """Return the values with a known time, in order, and the reason why newest and earlier ones cannot be compared.
+
+    The reason is an empty text where they can.
+    """
+    known = ~np.isnan(values)
+    timed = values[known & work.grades.timed]
+    if not known.any():
         return timed, flag_words.NOBODY_ELSE
     if not len(timed):
         return timed, flag_words.NO_TIMES
@@ -270,20 +276,23 @@ def _in_time(work: Work, values: Floats) -> tuple[Floats, str]:
 
 
 def _direction(values: Floats, kind: FlagKind) -> float:
-    """Whether grades above the others' (1) or below them (-1) speak for a bias, or for a drift."""
+    """Return 1 if grades above the others' speak for the bias or drift, -1 if grades below do."""
     difference = values.mean() if len(values) else 0.0
     if kind is FlagKind.DRIFT and len(values) > NEWEST:
         difference = values[-NEWEST:].mean() - values[:-NEWEST].mean()
     return 1.0 if difference >= 0 else -1.0
 
 
-def _goes(far: float, limit: float, interval: people.Interval | None) -> bool:
-    """Whether a figure goes as far as its limit, but for the last bits, and its interval leaves out 0."""
+def _passes_limit(far: float, limit: float, interval: people.Interval | None) -> bool:
+    """Return whether a figure reaches its limit, apart from rounding of floats, and its interval does not contain 0."""
     return far > limit - 1e-9 and interval is not None and not interval[0] <= 0 <= interval[1]
 
 
-def _seen(grades: Grades, clips: tuple[Integers, Floats, Truths]) -> tuple[Floats, Floats]:
-    """Whether each grade came too fast, and before its clip was seen; NaN where nobody measured or knows the clip."""
+def _pace_columns(grades: Grades, clips: tuple[Integers, Floats, Truths]) -> tuple[Floats, Floats]:
+    """Return two columns: whether each grade came too fast, and whether before its clip was seen.
+
+    Both are 1 or 0, and NaN where the time was not measured or the clip is unknown.
+    """
     pair, length_s, whole = clips
     hasty, blind = np.full(len(grades), np.nan), np.full(len(grades), np.nan)
     if not len(pair):
@@ -291,9 +300,9 @@ def _seen(grades: Grades, clips: tuple[Integers, Floats, Truths]) -> tuple[Float
     place = np.minimum(np.searchsorted(pair, grades.pair), len(pair) - 1)
     measured = (grades.elapsed_ms != NOT_MEASURED) & (pair[place] == grades.pair)
     length, elapsed = length_s[place], grades.elapsed_ms
-    at_clip_ms = np.minimum(grades.active_ms, elapsed)  # active time includes waiting for a clip
+    at_clip_ms = np.minimum(grades.active_ms, elapsed)  # active time also counts the wait for a clip
     hasty[measured] = 0
-    for row in np.flatnonzero(measured & (at_clip_ms < SHORTEST_MS)):  # few; no other is too fast
+    for row in np.flatnonzero(measured & (at_clip_ms < SHORTEST_MS)):  # few; only these can be too fast
         hasty[row] = too_fast(int(at_clip_ms[row]), float(length[row]))
     asked = measured & ~whole[place]
     blind[asked] = 0
@@ -302,20 +311,23 @@ def _seen(grades: Grades, clips: tuple[Integers, Floats, Truths]) -> tuple[Float
     return hasty, blind
 
 
-def _near(grades: Grades, tolerance: int) -> Floats:
-    """Whether the two grades of a pair's first round are near; NaN elsewhere, and where one person gave both."""
-    found = np.full(len(grades), np.nan)
+def _near_column(grades: Grades, tolerance: int) -> Floats:
+    """Return whether the two first-round grades of a pair are near; NaN elsewhere, and where one person gave both."""
+    near = np.full(len(grades), np.nan)
     first = np.flatnonzero(grades.seat <= 2)
     first = first[np.lexsort((grades.seat[first], grades.pair[first]))]
     one, other = first[:-1], first[1:]
     two = (grades.pair[one] == grades.pair[other]) & (grades.annotator[one] != grades.annotator[other])
     one, other = one[two], other[two]
-    found[one] = found[other] = np.abs(grades.grade[one] - grades.grade[other]) <= tolerance
-    return found
+    near[one] = near[other] = np.abs(grades.grade[one] - grades.grade[other]) <= tolerance
+    return near
 
 
 def _stretches(at: Floats, values: Floats) -> tuple[Stretch, ...]:
-    """Means of runs of grades of about one length: as many runs as a chart can show, none of but a few grades."""
+    """Return the means of consecutive grades in stretches of about equal length, at most as many as a chart can show.
+
+    A stretch has at least `FEWEST_IN_STRETCH` grades.
+    """
     count = min(STRETCHES, len(values) // FEWEST_IN_STRETCH)
     if not count:
         return ()

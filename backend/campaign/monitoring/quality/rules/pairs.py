@@ -1,7 +1,7 @@
-"""Grades of a whole campaign as columns, and the few ways in which a pair can have been graded.
+"""Grades of a whole campaign as columns, and the distinct patterns of grades that pairs have.
 
-Tens of thousands of pairs have a hundred or so *patterns*: how often each grade was given, and what a lead decided.
-Whatever does not ask who graded is computed from the patterns and how many pairs have each.
+Tens of thousands of pairs have about a hundred *patterns*: how often each grade was given, and what a lead decided.
+Figures that do not depend on who graded are computed from the patterns and the number of pairs with each.
 """
 
 from dataclasses import dataclass, fields
@@ -16,20 +16,20 @@ from backend.scoring.statistics.agreement import Floats, Integers, count_grades
 
 Codes = NDArray[np.int64]
 UNDECIDED = -1
-"""Where no lead decided, and where there is no query, split or day."""
+"""Marks pairs that no lead decided, and missing queries, splits and days."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GradedPairs:
     """The grades that count, in the order of giving where that is known.
 
-    `pair`, `annotator` and `grade` have shape [rows]; the first two count from 0, as do all codes here. `decided`, of
-    shape [pairs], is the relevance that a lead decided on, -1 where none did. Of a campaign that `may_go_on`, a pair
-    without consensus may lack grades.
+    `pair`, `annotator` and `grade` have shape [rows]. Pairs and annotators are codes, which count from 0. `decided`, of
+    shape [pairs], is the relevance that a lead decided on, -1 where none did. Where a campaign `may_go_on`, a pair
+    without consensus may only lack grades.
 
-    `first_round`, of shape [rows], says of which grades it is known that they are of their pair's first round; None,
-    with the reason in `no_rounds`, where that is known of none. `re_opened`, of shape [pairs], says which pairs wait or
-    waited for two more people after four grades; None where none did.
+    `first_round`, of shape [rows], marks the grades known to be of their pair's first round. It is None where this is
+    known of no grade; `no_rounds` then says why. `re_opened`, of shape [pairs], marks the pairs that a lead re-opened
+    for two more people after four grades; None where there are none.
     """
 
     people: tuple[str, ...]
@@ -47,34 +47,37 @@ class GradedPairs:
 
     @property
     def pairs(self) -> int:
-        """How many pairs there are."""
+        """The number of pairs."""
         return len(self.decided)
 
     def counts(self) -> NDArray[np.int64]:
-        """How often each grade was given to each pair, shape [pairs, grades]."""
+        """Return how often each grade was given to each pair, shape [pairs, grades]."""
         return self.counts_of(slice(None))
 
     def counts_of(self, rows: Codes | NDArray[np.bool_] | slice) -> NDArray[np.int64]:
-        """The same of some of the grades."""
+        """Return how often each grade was given to each pair in these rows, shape [pairs, grades]."""
         found = count_grades(self.pair[rows], self.grade[rows], self.highest + 1)
         return np.vstack([found, np.zeros((self.pairs - len(found), self.highest + 1), dtype=np.int64)])
 
     def patterns(self) -> "Patterns":
-        """The ways in which the pairs were graded, by all grades."""
+        """Return the patterns of the pairs, by all grades."""
         return patterns(self.counts(), self.decided, self.tolerance, self.rounding, self.re_opened)
 
     def first_counts(self) -> NDArray[np.int64]:
-        """The same of the grades that are known to be of the first round."""
+        """Return how often each grade was given to each pair, shape [pairs, grades].
+
+        Only grades known to be of the first round count.
+        """
         return self.counts_of(slice(0) if self.first_round is None else self.first_round)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Patterns:
-    """The distinct ways in which pairs were graded.
+    """The distinct patterns of grades that pairs have.
 
-    `counts` has shape [patterns, grades]; `decided`, `times` (pairs that have the pattern), `verdict`, `relevance` (-1
-    without) and `halves` (whether the mean lies between two grades) have shape [patterns]. `of_pair` is the pattern of
-    each pair.
+    `counts` has shape [patterns, grades]. `decided`, `times` (how many pairs have the pattern), `verdict`, `relevance`
+    (-1 without) and `halves` (whether the mean lies between two grades) have shape [patterns]. `of_pair` is the pattern
+    of each pair.
     """
 
     counts: Codes
@@ -87,28 +90,31 @@ class Patterns:
 
     @property
     def size(self) -> Codes:
-        """Grades of a pair of each pattern."""
+        """Number of grades that a pair of each pattern has, shape [patterns]."""
         size: Codes = self.counts.sum(axis=1)
         return size
 
     def by(self, group: Integers, groups: int) -> Codes:
-        """How many pairs of each group have each pattern, shape [groups, patterns]; a group below 0 is none."""
+        """Return how many pairs of each group have each pattern, shape [groups, patterns].
+
+        `group` is the group of each pair; a pair with a group below 0 belongs to none.
+        """
         cells = group * len(self.times) + self.of_pair
         flat = np.bincount(cells[group >= 0], minlength=groups * len(self.times))
         return flat.reshape(groups, len(self.times))
 
     def having(self, *verdicts: Verdict, size: int | None = None) -> NDArray[np.bool_]:
-        """Which patterns have one of these verdicts, and so many grades where that is asked."""
+        """Return which patterns have one of these verdicts and, where `size` is given, this many grades."""
         found = np.array([verdict in verdicts for verdict in self.verdict], dtype=bool)
         return found if size is None else found & (self.size == size)
 
     def without_relevance(self, may_go_on: bool) -> NDArray[np.bool_]:
-        """Which patterns are discarded: by the rule, or, where nobody goes on, because grades are missing."""
+        """Return which patterns are discarded by the rule or, in a campaign that may not go on, lack grades."""
         waiting = (Verdict.OPEN, Verdict.ESCALATED)
         return self.having(Verdict.DISCARDED, *(() if may_go_on else waiting))
 
     def on_a_half(self) -> NDArray[np.bool_]:
-        """Which patterns are in consensus on a mean between two grades: those that the rounding decides."""
+        """Return which patterns are in consensus on a mean between two grades, where rounding decides."""
         return self.having(Verdict.CONSENSUS) & self.halves
 
 
@@ -119,20 +125,20 @@ def patterns(
     rounding: Rounding,
     re_opened: NDArray[np.bool_] | None = None,
 ) -> Patterns:
-    """The patterns of pairs and what the rule, or a lead, says about each.
+    """Return the patterns of pairs, with the verdict of the rule or of a lead on each.
 
     Args:
         counts: how often each grade was given to each pair, shape [pairs, grades].
         decided: a lead's relevance of each pair, -1 where there is none.
         tolerance: how far two grades may differ and still agree.
-        rounding: what becomes of a mean of x.5.
-        re_opened: which pairs a lead re-opened; more than four grades say so by themselves.
+        rounding: how a mean of x.5 is rounded.
+        re_opened: which pairs a lead re-opened. Pairs with more than four grades always count as re-opened.
 
     >>> found = patterns(np.array([[1, 1], [0, 2], [1, 1]]), np.array([-1, -1, -1]), 1, Rounding.HALF_UP)
     >>> found.times.tolist(), found.relevance.tolist(), found.of_pair.tolist()
     ([1, 2], [1, 1], [1, 0, 1])
     """
-    # One number a pair: `np.unique` over rows is ten times as slow.
+    # One number per pair, because `np.unique` over rows is ten times as slow.
     base = int(counts.max(initial=0)) + 1
     further = counts.sum(axis=1) > MOST_GRADES
     further = further if re_opened is None else further | re_opened
@@ -158,41 +164,41 @@ Truths = NDArray[np.bool_]
 
 
 NOT_MEASURED = -1
-"""Stands for an elapsed time that nobody measured."""
+"""Stands for an elapsed time that was not measured."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Grades:
-    """Grades as columns of one length, in the order of giving."""
+    """Grades as columns of equal length, in the order of giving."""
 
     pair: Codes
     """`pair_id`."""
     seat: Codes
-    """1 to 6; the first round sits at 1 and 2."""
+    """1 to 6; seats 1 and 2 are the first round."""
     annotator: Codes
     """`annotator_id`."""
     grade: Codes
     at: Floats
-    """Seconds since 1970; of imported grades without a time of their own the time of the import."""
+    """Seconds since 1970; the time of the import for imported grades without a time of their own."""
     timed: Truths
     """Whether `at` is when the grade was given."""
     active_ms: Codes
-    """0 where nobody measured."""
+    """0 where it was not measured."""
     elapsed_ms: Codes
-    """`NOT_MEASURED` where nobody measured."""
+    """`NOT_MEASURED` where it was not measured."""
 
     def __len__(self) -> int:
-        """How many grades."""
+        """Return the number of grades."""
         return len(self.pair)
 
     def take(self, which: Codes | Truths) -> "Grades":
-        """Some of them, by index or by truth."""
+        """Return the grades that `which` selects, by index or by mask."""
         return Grades(*(getattr(self, field.name)[which] for field in fields(self)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Skips:
-    """Skips that stand as columns of one length, in the order of making."""
+    """Current skips as columns of equal length, the oldest first."""
 
     annotator: Codes
     pair: Codes
@@ -202,7 +208,7 @@ class Skips:
     """Seconds since 1970."""
 
     def of(self, annotator_id: int) -> "Skips":
-        """Those of one person."""
+        """Return the skips of one annotator."""
         return self.take(self.annotator == annotator_id)
 
     def take(self, which: Truths) -> "Skips":
@@ -210,7 +216,7 @@ class Skips:
         return Skips(*(getattr(self, field.name)[which] for field in fields(self)))
 
     def pairs(self, only_broken: bool) -> Codes:
-        """The pairs of all, or of those that were reported as broken."""
+        """Return the pairs of all skips, or only of those that report a broken clip."""
         return self.pair[self.broken] if only_broken else self.pair
 
 
@@ -218,10 +224,10 @@ NO_SKIPS = Skips(*(np.empty(0, dtype=kind) for kind in (np.int64, np.int64, bool
 
 
 def standing(given: Grades) -> Grades:
-    """The grades that count: of each seat the newest revision, with the times of all its revisions together.
+    """Return the current grades: the newest revision of each seat, with the times of all its revisions added up.
 
-    Whoever corrects a slip has seen the clip before, so the times add up; a seat has no elapsed time unless each of
-    its revisions was measured.
+    Times add up because somebody who corrects a slip has seen the clip before. A seat has no elapsed time unless each
+    of its revisions was measured.
 
     Args:
         given: every revision, the older of a seat before the newer.
@@ -229,7 +235,7 @@ def standing(given: Grades) -> Grades:
     if not len(given):
         return given
     key = given.pair * 8 + given.seat
-    # The first of a key in the columns read backwards is its newest revision.
+    # Reversed, so that the first row of each key is its newest revision.
     _, newest, code = np.unique(key[::-1], return_index=True, return_inverse=True)
     if len(newest) == len(key):
         return given  # nobody corrected anything
@@ -244,5 +250,5 @@ def standing(given: Grades) -> Grades:
 
 
 def _sums(code: Codes, values: Codes) -> Codes:
-    """The sum of the values of each code; exact, as they are far below 2**53."""
+    """Return the sum of the values of each code. Sums are exact, because they stay far below 2**53."""
     return np.bincount(code, weights=values).astype(np.int64)

@@ -1,16 +1,16 @@
-"""Describe each annotator's grades: how they spread, how they lean, and how sure that is.
+"""Describe each annotator's grades: how often each grade is used, the bias, and confidence intervals.
 
-Somebody's *bias* is the mean of their grade minus the **unrounded mean of the grades that others gave to the same
-pair**: above 0 they are more generous. Their own grades are left out of that mean, and nothing is rounded: against the
-relevance everybody would look strict, because halves are rounded up, and everybody near, because their own grade is in
-it. A pair that nobody else graded says nothing.
+An annotator's *bias* is the mean of their grades minus the **unrounded mean of the grades that others gave to the same
+pairs**: above 0 they are more generous. Their own grades are left out of that mean, because they would pull it towards
+the annotator. Nothing is rounded, because halves are rounded up, so compared with relevances everybody would look
+strict. Pairs that nobody else graded are left out.
 
-How sure: people work through a query at a time, and a query's pairs are alike; taken one by one they would look surer
-than they are. So the unit is a run of 20 grades given one after the other, as in the method of batch means, and the
-intervals are Student's over the means of runs. All are of 99 %: a lead looks every day, at dozens of people, and of
-intervals of 95 % one in twenty would be beside the truth.
+Intervals: people work through a query at a time, and a query's pairs are alike. Intervals over single grades would
+therefore be too narrow. So the unit is a run of 20 grades given one after the other, as in the method of batch means,
+and the intervals are Student's over the means of runs. All are 99 % intervals: a lead looks every day at dozens of
+people, and one in twenty intervals of 95 % would miss the truth.
 
-All of it is description for the lead's eyes; nothing acts by it.
+These figures are for leads to read; nothing acts by them.
 
 Sources: A. M. Law, "Simulation Modeling and Analysis", chapter 9 (batch means); B. L. Welch, "The generalization of
 'Student's' problem when several different population variances are involved" (1947).
@@ -25,13 +25,13 @@ from backend.core.messages import said
 from backend.scoring.statistics.agreement import Agreement, Floats, Integers
 
 MOST_USED_SHARE = 0.45
-"""Whoever gives one grade more often than this is worth a look."""
+"""Giving one grade more often than this is worth a look."""
 
 NOBODY_ELSE = said("nobody else graded their pairs")
 
 
 def others_mean(pair: Integers, annotator: Integers, grade: Integers) -> Floats:
-    """The mean of the grades that others gave to each row's pair, shape [rows]; NaN where nobody else graded it.
+    """Return the mean of the others' grades of each row's pair, shape [rows]; NaN where nobody else graded it.
 
     All grades of other people count, repeated ones too; none of the row's own annotator does.
 
@@ -44,26 +44,26 @@ def others_mean(pair: Integers, annotator: Integers, grade: Integers) -> Floats:
     _, own = np.unique(pair.astype(np.int64) * people + annotator, return_inverse=True)
     n = np.bincount(pair)[pair] - np.bincount(own)[own]
     total = np.bincount(pair, weights=grade)[pair] - np.bincount(own, weights=grade)[own]
-    found = np.full(pair.size, np.nan)
-    np.divide(total, n, out=found, where=n > 0)
-    return found
+    means = np.full(pair.size, np.nan)
+    np.divide(total, n, out=means, where=n > 0)
+    return means
 
 
 def leanings(pair: Integers, annotator: Integers, grade: Integers) -> Floats:
-    """Each grade minus the mean of what others gave to its pair, shape [rows]; NaN where nobody else graded it."""
+    """Return each grade minus the mean of the others' grades of its pair, shape [rows]; NaN if there are none."""
     return grade - others_mean(pair, annotator, grade)
 
 
 def biases(leaning: Floats, annotator: Integers, people: int) -> list[Agreement]:
-    """The mean leaning of each of so many people; `n` is the number of grades that can be compared.
+    """Return the mean leaning of each person. `n` is the number of grades that can be compared.
 
     >>> lean = leanings(np.array([0, 0, 1]), np.array([0, 1, 2]), np.array([4, 1, 2]))
     >>> [one.value for one in biases(lean, np.array([0, 1, 2]), 3)]
     [3.0, -3.0, None]
     """
-    there = ~np.isnan(leaning)
-    n = np.bincount(annotator[there], minlength=people)
-    total = np.bincount(annotator[there], weights=leaning[there], minlength=people)
+    known = ~np.isnan(leaning)
+    n = np.bincount(annotator[known], minlength=people)
+    total = np.bincount(annotator[known], weights=leaning[known], minlength=people)
     return [
         Agreement(float(sum_) / int(count), int(count)) if count else Agreement(None, 0, NOBODY_ELSE)
         for sum_, count in zip(total, n, strict=True)
@@ -71,15 +71,13 @@ def biases(leaning: Floats, annotator: Integers, people: int) -> list[Agreement]
 
 
 def histograms(annotator: Integers, grade: Integers, people: int, grades: int) -> NDArray[np.int64]:
-    """How often each person gave each grade, shape [people, grades]."""
+    """Return how often each person gave each grade, shape [people, grades]."""
     cells = annotator.astype(np.int64) * grades + grade
     return np.bincount(cells, minlength=people * grades).reshape(people, grades)
 
 
 def most_used(histogram: Integers) -> tuple[int, float] | None:
-    """The grade that was given most often, the lowest of equals, and its share; None without any grade.
-
-    Above `MOST_USED_SHARE` it is a flag.
+    """Return the most used grade (the lowest of equals) and its share; None without any grade.
 
     >>> most_used(np.array([1, 0, 3]))
     (2, 0.75)
@@ -95,14 +93,14 @@ SURE = 0.99
 
 
 RUN = 20
-"""A batch of the usual size."""
+"""Grades in a run: as many as the usual batch has."""
 
 
 Interval = tuple[float, float]
 
 
 def of_mean(values: Floats) -> Interval | None:
-    """The interval of the mean of values in the order of giving; None for fewer than two runs.
+    """Return the interval of the mean of values, given in order of time; None for fewer than two runs.
 
     >>> import numpy as np
     >>> [round(end, 3) for end in of_mean(np.repeat([0.0, 1.0], 20))]
@@ -116,9 +114,9 @@ def of_mean(values: Floats) -> Interval | None:
 
 
 def of_difference(new: Floats, old: Floats) -> Interval | None:
-    """The interval of the mean of the new values minus that of the old; None where either has fewer than two runs.
+    """Return the interval of the new values' mean minus the old values' mean; None if either has under two runs.
 
-    The degrees of freedom are Welch's: the two may differ in number and in spread.
+    The degrees of freedom are Welch's, because the two may differ in number and in spread.
 
     >>> import numpy as np
     >>> [round(end, 3) for end in of_difference(np.repeat([2.0, 4.0], 20), np.repeat([0.0, 1.0, 2.0], 20))]
@@ -130,13 +128,13 @@ def of_difference(new: Floats, old: Floats) -> Interval | None:
     difference, error = float(new.mean() - old.mean()), sum(errors)
     if error == 0:
         return difference, difference
-    freedom = error**2 / sum(one**2 / (len(runs(values)) - 1) for one, values in zip(errors, (new, old), strict=True))
+    freedom = error**2 / sum(term**2 / (len(runs(values)) - 1) for term, values in zip(errors, (new, old), strict=True))
     reach = _student(freedom) * sqrt(error)
     return difference - reach, difference + reach
 
 
 def runs(values: Floats) -> Floats:
-    """The means of runs of 20 values, the last of them the newest; what is left over at the beginning is no run.
+    """Return the means of runs of 20 values, ending with the newest. Values left over at the beginning are dropped.
 
     >>> import numpy as np
     >>> runs(np.arange(45.0)).tolist()
@@ -147,7 +145,7 @@ def runs(values: Floats) -> Floats:
 
 
 def _error(means: Floats) -> float:
-    """The squared standard error of the mean of runs."""
+    """Return the squared standard error of the mean of runs."""
     return float(means.var(ddof=1)) / len(means)
 
 
