@@ -34,9 +34,7 @@ class Store(Protocol):
         """Return the rows that refer to rows that do not exist."""
 
     def texts_with_nul(self) -> list[str]:
-        """Return table, row and column of each text with a NUL character. Earlier releases stored them; PostgreSQL
-        cannot.
-        """
+        """Return table, row and column of each text with NUL. Earlier releases stored such texts; PostgreSQL cannot."""
 
     def schema_differences(self) -> list[str]:
         """Return the tables, indexes, triggers and views that differ from those that the migrations create."""
@@ -45,7 +43,7 @@ class Store(Protocol):
         """Copy the database as it is now into a new SQLite file."""
 
     def dump_to(self, part: Path) -> None:
-        """Dump the database as it is now with the engine's own tools; raise `ProjectError` if the engine has none."""
+        """Dump the database as it is now with the engine's own tools; raise `ProjectError` if there are none."""
 
     def writing(self) -> AbstractContextManager[Database]:
         """Open a transaction for writing; see `writing`."""

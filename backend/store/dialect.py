@@ -66,7 +66,7 @@ def _from_inside(tree: exp.Expr) -> list[exp.Expr]:
 
 
 def _know_names_everywhere(tree: exp.Expr) -> None:
-    """Replace aliases of a SELECT in its other clauses; PostgreSQL knows them only in ORDER BY, where they stand alone."""
+    """Replace aliases in other clauses of their SELECT; PostgreSQL allows them only alone in ORDER BY."""
     for select in tree.find_all(exp.Select):
         named = {one.alias: one.this for one in select.expressions if isinstance(one, exp.Alias)}
         for clause in ("where", "having", "order") if named else ():

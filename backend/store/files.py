@@ -42,8 +42,7 @@ def arriving(target: Path) -> Iterator[Path]:
 
 @contextmanager
 def beside(path: Path) -> Iterator[Path]:
-    """Provide a temporary file beside the database; it is deleted afterwards, unless it was moved into the database's
-    place.
+    """Provide a temporary file beside the database; it is deleted afterwards, unless it replaced the database.
 
     Its name is always the same, so the next call deletes one that a killed command left behind.
     """

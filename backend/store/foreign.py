@@ -44,8 +44,7 @@ def digest(found: Collection[Thing]) -> str:
 
 
 def require_known(connection: sqlite3.Connection, path: Path) -> None:
-    """Refuse triggers, views, generated columns and virtual tables that no migration created. The check runs none of
-    them.
+    """Refuse triggers, views, generated columns and virtual tables that no migration created, without running any.
 
     Args:
         connection: to a database with any schema that this code knows.

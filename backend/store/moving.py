@@ -1,8 +1,7 @@
-"""Move a project's database from its file into PostgreSQL, or back. All rows are compared; if any differ, nothing
-moves.
+"""Move a project's database from its file into PostgreSQL, or back, and compare all rows.
 
-Nobody may have the database open meanwhile. The original stays: the file under another name, the tables in PostgreSQL
-as they are.
+If any row differs, the move is undone. Nobody may have the database open meanwhile. The original stays: the file under
+another name, the tables in PostgreSQL as they are.
 """
 
 import hashlib
@@ -116,7 +115,7 @@ def into_file(address: str, path: Path, then: Callable[[], None]) -> dict[str, i
 
 
 def digests(connection: Connection | sqlite3.Connection, schema: SqliteDatabase) -> dict[str, tuple[int, int]]:
-    """Return for each table of `schema` its number of rows, and the sum of their hashes modulo 2**128 (in any order)."""
+    """Return for each table of `schema` its number of rows, and the sum of their hashes (modulo 2**128, in any order)."""
     found = {}
     for name in table_names(schema):
         columns = ", ".join(f'"{column.name}"' for column in schema.table(name).columns)

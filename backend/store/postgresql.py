@@ -168,9 +168,7 @@ class PostgresStore:
         dump(self.address, part)
 
     def close(self) -> None:
-        """Close this process's idle connections. Those in use are closed once they are returned; new ones open when
-        needed.
-        """
+        """Close this process's idle connections; those in use close later. New ones open when needed."""
         with self._opening:
             pool, self._pool = self._pool, None
         if pool is not None:

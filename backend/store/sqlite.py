@@ -98,8 +98,8 @@ class SqliteStore:
         return str(migrations.applied(self.db)[-1].name)
 
     def damaged_pages(self) -> list[str]:
-        """Return all faults that SQLite finds, including indexes that do not match their tables; slower than the check
-        on opening.
+        """Return all faults that SQLite finds, also indexes that do not match their tables; slower than the check on
+        opening.
         """
         return [row[0] for row in self.db.conn.execute("PRAGMA integrity_check") if row[0] != "ok"]
 
@@ -255,9 +255,7 @@ def _require_usable(store: SqliteStore) -> None:
 
 
 def references_to(table: str) -> list[tuple[str, str]]:
-    """Return (table, column) of every foreign key to a table, in the schema that the migrations create for either
-    engine.
-    """
+    """Return (table, column) of every foreign key to a table, as the migrations define them for either engine."""
     with closing(fresh()) as made:
         rows = made.conn.execute(
             'SELECT t.name, f."from" FROM sqlite_master t JOIN pragma_foreign_key_list(t.name) f '

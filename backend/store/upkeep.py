@@ -87,9 +87,7 @@ def backup(store: Store, target: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Backup:
-    """A copy of the database in the project's folder; `made_at` is when the file was last written, in seconds since
-    1970.
-    """
+    """A copy of the database in the project's folder; `made_at` is when it was last written, in seconds since 1970."""
 
     file: Path
     made_at: float

@@ -82,7 +82,7 @@ CREATE VIEW confirmed_discard AS
 
 @migrations(transactional=False)
 def m026_rulings(db: SqliteDatabase) -> None:
-    """Add confirmed discards, re-opened pairs with seats for two more people, and the taking back of leads' decisions."""
+    """Add confirmed discards, re-opened pairs with seats for two more people, and taking back leads' decisions."""
     if "ruling" in db.table_names():
         return  # it ran before, but was cut off before it was recorded
 

@@ -1,5 +1,6 @@
-"""Limit credited working time by when work was handed out; let wrong passwords delay sign-in without locking people
-out.
+"""Limit credited working time by when work was handed out; delay sign-in after wrong passwords.
+
+Nobody is locked out by wrong passwords.
 """
 
 from backend.store.engine import SqliteDatabase

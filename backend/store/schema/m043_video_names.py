@@ -7,7 +7,7 @@ from backend.store.schema.running import migrations
 
 @migrations()
 def m043_video_names(db: SqliteDatabase) -> None:
-    """Compose the names of videos. A name stays as it is if another video has the composed one; `doctor` reports both."""
+    """Compose the names of videos. A name stays if another video has the composed one; `doctor` reports both."""
     names = [row[0] for row in db.conn.execute("SELECT name FROM video")]
     db.conn.executemany(
         "UPDATE OR IGNORE video SET name = ? WHERE name = ?",
