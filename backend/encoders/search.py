@@ -174,7 +174,7 @@ class Captions:
         return Ranking.joined(parts, np.argsort(np.concatenate(order)))
 
     def _nearest(self, queries: FloatArray, depth: int) -> tuple[Integers, Integers, npt.NDArray[np.floating]]:
-        """Return for each query at least the `depth` captions with the largest inner products; all if there are fewer.
+        """Return for each query at least the `depth` captions with the largest inner products (all, if fewer).
 
         Sorting all scores would take as long as the product itself, so captions are examined in groups. The best scores
         of `depth` groups belong to `depth` captions. So captions that score less than all of these are not needed,

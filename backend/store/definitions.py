@@ -101,7 +101,7 @@ def _table(sql: str) -> str:
 
 
 def _trigger(sql: str) -> Iterator[str]:
-    """Translate a trigger that refuses a change; its condition goes into a function, where it may query other tables."""
+    """Translate a trigger that refuses a change; its condition goes into a function, which may query other tables."""
     found = _TRIGGER.search(sql)
     if found is None:
         raise ValueError(f"no trigger of ours: {sql}")
