@@ -29,7 +29,7 @@ _KEY_BYTES = 16
 
 
 def shared_folder() -> Path:
-    """Return the folder for vectors that belong to no project, in the user's cache; all commands of the user share it."""
+    """Return the folder for vectors that belong to no project; all commands of a user share it, in the user's cache."""
     base = os.environ.get("XDG_CACHE_HOME")
     return (Path(base) if base else Path.home() / ".cache") / "reelrank" / "embeddings"
 

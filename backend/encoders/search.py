@@ -174,11 +174,11 @@ class Captions:
         return Ranking.joined(parts, np.argsort(np.concatenate(order)))
 
     def _nearest(self, queries: FloatArray, depth: int) -> tuple[Integers, Integers, npt.NDArray[np.floating]]:
-        """Return for each query at least the `depth` captions with the largest inner products (all, if fewer).
+        """Return for each query at least the `depth` captions with the largest products.
 
-        Sorting all scores would take as long as the product itself, so captions are examined in groups. The best scores
-        of `depth` groups belong to `depth` captions. So captions that score less than all of these are not needed,
-        which rules out nearly all groups.
+        If the corpus has no more than `depth` captions, all are returned. Sorting all scores would take as long as the
+        product itself, so captions are examined in groups. The best scores of `depth` groups belong to `depth`
+        captions. So captions that score less than all of these are not needed, which rules out nearly all groups.
 
         Returns:
             Indexes of queries and of captions, as pairs in no order; and for each query a score that no caption left
@@ -195,8 +195,9 @@ class Captions:
         return _nearest(queries, self._vectors, depth, size, self._room)
 
     def _exact(self, queries: FloatArray, query: Integers, caption: Integers) -> npt.NDArray[np.float64]:
-        """Return the scores of these pairs. Unlike the matrix product's sums, they do not depend on a caption's
-        position.
+        """Return the scores of these pairs, which do not depend on a caption's position in the corpus.
+
+        The sums of the matrix product do.
         """
         scores = np.empty(len(query))
         for start in range(0, len(query), _PAIRS_AT_ONCE):

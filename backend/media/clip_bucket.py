@@ -169,7 +169,7 @@ def _is_away(cache: ClipCache, now: float) -> bool:
 
 
 def _note(cache: ClipCache, doing: Doing) -> Path:
-    """Return the file for a failure; it lies beside the folder of clips, so that all processes of a front end read it."""
+    """Return the file for a failure, beside the folder of clips; all processes of a front end read it."""
     return cache.folder.with_name(f"{cache.folder.name}-bucket-{doing}.txt")
 
 

@@ -41,9 +41,9 @@ _LAST_TICK = 2**62
 
 _WAIT_FRAMES = Fraction(3, 2)
 _SHORTEST_WAIT_S, _LONGEST_WAIT_S = Fraction(1, 20), Fraction(1, 10)
-"""How long a moment may wait for its first frame: a frame and a half of the video, within these bounds.
+"""How late a moment's first frame may come: a frame and a half of the video, within these bounds.
 
-After a longer wait the picture that is on screen at its start is a frame of it.
+If it comes later, the picture on screen at the start of the moment is its first frame.
 """
 
 _OPEN_GROUPS = ("h264", "hevc", "mpeg1video", "mpeg2video")

@@ -94,7 +94,10 @@ class OpenFolder:
         raise VideoUnreadable.named(self.name, said("is damaged: none of its frames can be shown"))
 
     def from_place(self, place: int) -> Iterator[tuple[int, VideoFrame | None]]:
-        """Yield (index, picture) from the last frame at or before `place` that can be shown; a damaged one gives None."""
+        """Yield (index, picture), beginning at the last frame at or before `place` that can be shown.
+
+        The picture is None if a frame cannot be shown.
+        """
         place = min(place, len(self.files) - 1)
         while place > 0 and self.picture(place) is None:
             place -= 1

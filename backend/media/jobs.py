@@ -55,11 +55,16 @@ class Profile:
 
 @dataclass(frozen=True, slots=True)
 class ClipCache:
-    """A folder that holds clips and nothing else, and how its clips are made.
+    """A folder that holds only clips, and the settings for making them.
 
-    `context_s` seconds are shown before and after a moment to whoever asks for its context; the folder holds about
-    `max_bytes` at most. `bucket` is shared by several such folders (see `clip_bucket`); browsers are sent to it with
-    addresses that hold for `signed_s` seconds, or never where that is 0. `secret` is the campaign's: it names files.
+    Attributes:
+        folder: the folder.
+        profile: how clips are made.
+        context_s: seconds shown before and after a moment on request.
+        max_bytes: approximate limit of the folder's size.
+        bucket: storage that several such folders share (see `clip_bucket`).
+        signed_s: seconds for which addresses that send browsers to the bucket are valid; 0 never sends them there.
+        secret: the campaign's secret, for naming files.
     """
 
     folder: Path
@@ -133,9 +138,7 @@ def clip_job(cache: ClipCache, source: Source, start_s: float, end_s: float, ide
 
 
 def predicted(job: ClipJob) -> ClipJob:
-    """Return the job as that of a clip that shows no moment of the project, in the same folder with the same size
-    limit.
-    """
+    """Return the job for a clip that shows no moment of the project, in the same folder and under its size limit."""
     return replace(job, path=job.path.with_name(PREDICTED + job.path.name))
 
 
@@ -201,8 +204,7 @@ class CutAhead:
 
 
 def is_cut(job: ClipJob, at: float | None = None) -> bool:
-    """Return whether a clip exists, and mark it as used at `at` or now, because the least recently used are removed
-    first.
+    """Return whether a clip exists, and mark it as used (at `at`, or now); the least recently used are removed first.
 
     A link is deleted: the cache makes none, and it could send any file of the machine to a browser.
     """

@@ -25,10 +25,10 @@ MOST_BOXES = 10_000
 LEAST_CPU_S = 120.0
 CPU_S_PER_MB = 10.0
 CPU_S_PER_S = 30.0
-"""Processor time for a video: so much for each, for each megabyte of its file, and for each second of a clip.
+"""Limits of processor time: for each video, for each megabyte of its file, and for each second of a clip.
 
-Decoding takes some 0.2 s a megabyte; a still picture that lasts long takes ten times that. Whoever waits for a file
-that is made to be slow waits for two minutes.
+Decoding takes some 0.2 s a megabyte; a long still picture takes ten times that. A small file that is made to be slow
+is given up after two minutes.
 """
 
 

@@ -77,7 +77,7 @@ def require_unchanged(source: Source, sha256: str) -> None:
 
 
 def damage_inside(source: Source) -> str | None:
-    """Decode every picture; return where damage begins and how many pictures are intact, or None if all are."""
+    """Decode every picture; return a message about where damage begins and how many are intact, or None."""
     with opened(source) as container:
         span = FrameSpan(container, picture_stream(container, source), 0.0, _NO_END_S)
         for _ in span:
@@ -187,12 +187,12 @@ _READ_FASTER = 20
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """The results of measuring videos, by name; `decoded` says whether all pictures were decoded too.
+    """The results of measuring videos.
 
     Attributes:
-        facts: the measured facts of each readable video.
-        unreadable: why each other video cannot be shown.
-        decoded: whether pictures were checked for damage.
+        facts: the measured facts of each readable video, by name.
+        unreadable: why each other video cannot be shown, by name.
+        decoded: whether every picture was checked for damage.
     """
 
     facts: dict[str, VideoFacts]

@@ -23,9 +23,10 @@ SAMPLE_RATE = 48_000
 """Samples a second of all sound that this module returns."""
 
 _PREROLL_S = Fraction(1, 2)
-"""Decoded and thrown away before the first wanted sample.
+"""Seconds decoded and discarded before the first sample of the span.
 
-AAC and MP3 need a packet to settle; MP2 in MPEG-PS is entered in the middle of a frame, and found again after some.
+AAC and MP3 decoders need a packet to settle. In MPEG-PS, decoding of MP2 begins in the middle of a frame, and the
+decoder needs some frames to synchronise.
 """
 
 _AHEAD = 5
@@ -138,10 +139,10 @@ def _usual_place(frames: deque[_Frame]) -> float | None:
 
 
 class _Run:
-    """Frames of one form that follow one another without a hole.
+    """Frames of one form that follow one another without a gap.
 
     Attributes:
-        form: of the frames that it takes.
+        form: sample format, channels and rate of the frames.
         ends: the place on the time line, in samples, at which the next frame is expected.
     """
 

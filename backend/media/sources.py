@@ -82,10 +82,10 @@ def is_picture(name: str) -> bool:
 
 
 def frame_files(folder: Path) -> list[Path | None]:
-    """Return the file of every frame in order; None for a frame that is missing by the numbers of the others.
+    """Return the file of every frame in order; None if the numbers of the others say that one is missing.
 
-    Files are sorted by the numbers in their names: `frame_9.jpg` comes before `frame_10.jpg`. If the numbers increase by
-    one with few gaps, they are taken as positions; else the files follow one another.
+    Files are sorted by the numbers in their names: `frame_9.jpg` comes before `frame_10.jpg`. If the numbers increase
+    by one with few gaps, they are taken as positions; else the files follow one another.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:

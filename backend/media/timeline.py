@@ -318,9 +318,7 @@ def _from_place(
 
 
 def _timed_by_place(known: _Packets, number: int, key: int, packets: Iterator[Packet[Any]]) -> Iterator[Packet[Any]]:
-    """Yield packets from `number` on, without those before `key`; known positions correct the count if reading loses
-    it.
-    """
+    """Yield packets from `number` on, without those before `key`; known positions correct a wrong count."""
     for packet in packets:
         if packet.pos not in (None, known.places[number]):
             near, mark = range(max(number - _ANCHORS, 0), min(number + _FAR, len(known.places))), _mark(packet)

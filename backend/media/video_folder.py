@@ -24,12 +24,12 @@ EXTENSIONS = (
 
 
 class VideoFolder:
-    """The videos under a folder, indexed once: those in it by their name, those below it as well.
+    """The videos in a folder and its subfolders, indexed once by name.
 
-    A video is a file with one of `EXTENSIONS`, or a folder that holds frames and no such file. A link out of the folder
-    is none: whoever made the folder could bring in a private file of whoever reads it. The folder itself may be a link.
+    A video is a file with one of `EXTENSIONS`, or a folder that holds frames and no such file. Links out of the folder
+    are ignored, because its author could make them show a reader's private files. The folder itself may be a link.
 
-    Names are compared in their composed form (NFC): macOS hands out file names decomposed.
+    Names are compared in their composed form (NFC), because macOS returns file names decomposed.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -57,9 +57,7 @@ class VideoFolder:
 
     @property
     def clashes(self) -> list[Path]:
-        """Videos whose name equals another one's in their folder after Unicode composition, so that references are
-        ambiguous.
-        """
+        """Videos whose composed name equals another one's in their folder, so that nobody can tell which is meant."""
         return [path for paths in self._paths.values() for path in paths[1:] if _clash([paths[0], path])]
 
     def named(self) -> dict[str, Path]:

@@ -98,9 +98,7 @@ class SqliteStore:
         return str(migrations.applied(self.db)[-1].name)
 
     def damaged_pages(self) -> list[str]:
-        """Return all faults that SQLite finds, also indexes that differ from their tables; slower than the check on
-        opening.
-        """
+        """Return all faults that SQLite finds, also in indexes; slower than the check on opening."""
         return [row[0] for row in self.db.conn.execute("PRAGMA integrity_check") if row[0] != "ok"]
 
     def dangling(self) -> list[str]:
