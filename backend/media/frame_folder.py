@@ -83,7 +83,7 @@ class OpenFolder:
 
     @property
     def duration_s(self) -> Fraction:
-        """Where the last frame stops being shown, in seconds."""
+        """The end of the last frame, in seconds."""
         return len(self.files) * self.interval_s
 
     @cached_property

@@ -42,7 +42,7 @@ DEFAULT_CONTEXT_S = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """How clips are made: their format and the largest number of lines."""
+    """The settings for making clips: the format and the largest number of lines."""
 
     form: ClipForm = ClipForm.MP4
     height_px: int = DEFAULT_HEIGHT_PX
@@ -77,7 +77,7 @@ class ClipCache:
 
 
 class ClipKind(StrEnum):
-    """What is made of a moment; the value is the prefix of its file names, with the version of how it is made."""
+    """The kinds of files made of a moment; the value is the prefix of their names, with the version of the method."""
 
     CLIP = ""
     STORYBOARD = "storyboard-1-"

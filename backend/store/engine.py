@@ -72,7 +72,7 @@ class Connection(Protocol):
 
     @property
     def in_transaction(self) -> bool:
-        """Whether this thread is in a transaction."""
+        """True while this thread is in a transaction."""
 
     def execute(self, sql: str, parameters: Any = ..., /) -> Cursor:
         """Run one statement, with parameters by position or by name."""

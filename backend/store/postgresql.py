@@ -81,7 +81,7 @@ class PostgresStore:
 
     @property
     def has_project(self) -> bool:
-        """Whether the database has the tables of a project. An unreachable server is reported at once.
+        """True if the database has the tables of a project; an unreachable server raises an error at once.
 
         After that, lost connections are waited for, so that the server can restart while people work.
         """
@@ -298,7 +298,7 @@ class PostgresConnection:
 
     @property
     def in_transaction(self) -> bool:
-        """Whether this thread is in a transaction."""
+        """True while this thread is in a transaction."""
         return self._store.taken is not None
 
     def execute(self, statement: str, parameters: Parameters = (), /) -> Cursor:

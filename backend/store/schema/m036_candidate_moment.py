@@ -1,4 +1,4 @@
-"""Index candidates by moment; finding out whether a moment is used read all of them."""
+"""Index candidates by moment; without it, finding out whether a moment is used reads all candidates."""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import migrations, run
