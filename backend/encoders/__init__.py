@@ -1,1 +1,1 @@
-"""Sentences to unit vectors, and exact nearest-neighbour search over them."""
+"""Encode sentences as unit vectors, and search them exactly for the nearest neighbours."""

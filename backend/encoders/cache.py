@@ -1,4 +1,4 @@
-"""Vectors kept on disk, so that a text is encoded once per encoder.
+"""Cache sentence vectors on disk, so that each encoder encodes a text only once.
 
 Under the folder there is one subfolder per encoder identity, and in it shards: NumPy files of (text hash, vector)
 records. A shard is written beside its place and renamed, and never changed afterwards; so a kill at any moment
@@ -23,26 +23,26 @@ from backend.encoders.sentence import Encoder, FloatArray
 from backend.encoders.vocabulary import longest_first
 
 SHARD_TEXTS = 256
-"""Texts a shard, and so the most that is encoded again after Ctrl-C or a kill: the work of some seconds."""
+"""Texts in a shard: the most that is encoded again after Ctrl-C or a kill, which takes some seconds."""
 
 _KEY_BYTES = 16
 
 
 def shared_folder() -> Path:
-    """Where vectors are kept that belong to no project: under the person's cache folder, for all of their commands."""
+    """Return the folder for vectors that belong to no project; all commands of a user share it, in the user's cache."""
     base = os.environ.get("XDG_CACHE_HOME")
     return (Path(base) if base else Path.home() / ".cache") / "reelrank" / "embeddings"
 
 
 def encode_cached(encoder: Encoder, texts: Sequence[str], folder: Path, *, progress: Steps | None = None) -> FloatArray:
-    """Unit vectors of `texts` in order, float32 `(len(texts), encoder.dim)`, from disk where they are there.
+    """Return unit vectors of `texts` in order, float32 `(len(texts), encoder.dim)`, from disk where they are cached.
 
-    `encoder.encode` is called with unknown texts only, and not at all when there are none, so an encoder that
-    builds its model late never builds it. `progress` counts the unknown texts. Where the encoder says `where`, texts
-    are encoded there, and vectors come back and are kept here.
+    `encoder.encode` is called with uncached texts only, and not at all if there are none; an encoder that builds its
+    model late then never builds it. `progress` counts the uncached texts. If the encoder has a `where`, the texts are
+    encoded there; the vectors come back and are cached here.
 
     Raises:
-        EncoderUnavailable: Texts are missing and the model cannot be built.
+        EncoderUnavailable: texts are not cached, and the model cannot be built.
         WorkerLost, ClusterUnavailable: see `each_unit`.
     """
     place = folder / hashlib.sha256(encoder.identity.encode()).hexdigest()[:32]
@@ -62,7 +62,7 @@ def encode_cached(encoder: Encoder, texts: Sequence[str], folder: Path, *, progr
         if pairs:
             sources, targets = zip(*pairs, strict=True)
             vectors[list(targets)] = shard["vector"][list(sources)]
-    # Over all shards, so that every batch holds texts of like length.
+    # Sorted before splitting into shards, so that every batch holds texts of similar length.
     unknown = longest_first(encoder, (texts[found[0]] for found in rows.values()))
     parts = [unknown[start : start + SHARD_TEXTS] for start in range(0, len(unknown), SHARD_TEXTS)]
     where = where_of(encoder)
@@ -81,12 +81,11 @@ def encode_cached(encoder: Encoder, texts: Sequence[str], folder: Path, *, progr
             key = _key(text)
             fresh["key"][number] = np.void(key)
             vectors[rows[key]] = fresh["vector"][number]
-        _write(place, fresh)  # at once, so that going on later means calling this again
+        _write(place, fresh)  # after each part, so that a later call continues where this one was cut off
     return vectors
 
 
 def _encoded(encoder: Encoder, texts: Sequence[str]) -> FloatArray:
-    """A unit of work."""
     return encoder.encode(texts)
 
 
@@ -99,7 +98,7 @@ def _key(text: str) -> bytes:
 
 
 def _shards(place: Path, record: np.dtype[Any]) -> Iterator[npt.NDArray[Any]]:
-    """The readable shards of one encoder, memory-mapped; what is damaged or just deleted is passed over."""
+    """Yield the readable shards of one encoder, memory-mapped; damaged or just deleted ones are skipped."""
     for path in sorted(place.glob("*.npy")):
         try:
             shard: npt.NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
@@ -110,13 +109,13 @@ def _shards(place: Path, record: np.dtype[Any]) -> Iterator[npt.NDArray[Any]]:
 
 
 def _write(place: Path, records: npt.NDArray[Any]) -> None:
-    """Add one shard. Its name follows from its keys, so that the same work done twice makes one file."""
+    """Write one shard. Its name is a hash of its keys, so that the same work done twice makes one file."""
     name = hashlib.blake2b(np.ascontiguousarray(records["key"]).tobytes(), digest_size=16).hexdigest()
     keep_array(place / f"{name}.npy", records)
 
 
 def keep_array(path: Path, array: npt.NDArray[Any]) -> None:
-    """Write an array to a `.npy` file: whole, or not at all."""
+    """Write an array to a `.npy` file atomically."""
     make_private_folder(path.parent)
     unfinished = path.with_suffix(f".{os.getpid()}.tmp")
     try:

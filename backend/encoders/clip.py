@@ -1,7 +1,7 @@
-"""CLIP (Radford et al. 2021): sentences, their tokens, and frames of videos as vectors of one space.
+"""Encode sentences, their tokens, and video frames with CLIP (Radford et al. 2021) as vectors of one space.
 
-Nothing here imports torch until something has to be encoded. Frames are encoded once per model and rate, and kept on
-disk; sentences are few and short, and are not.
+Nothing here imports torch until something has to be encoded. Frames are encoded once per model and rate, and cached on
+disk. Sentences are few and short, and are not cached.
 """
 
 import hashlib
@@ -37,7 +37,7 @@ FOR_CANDIDATES = said("name its folder with --visual, or choose candidates witho
 Picture = npt.NDArray[np.uint8]
 
 _AT_ONCE = 64
-"""Pictures held in memory, and texts between two calls of a progress callback."""
+"""The most pictures in memory at a time, and the number of texts between two calls of a progress callback."""
 
 
 @dataclass(slots=True)
@@ -52,11 +52,11 @@ class Clip:
     _built: "ClipModel | None" = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """As it travels to another process, which has to have the same model."""
+        """Pickle the name and identity; another process loads its own copy, which has to be the same model."""
         return _loaded_there, (self.name, self.identity, self._advice)
 
     def sentences(self, texts: Iterable[str], *, progress: Steps | None = None) -> dict[str, SentenceVectors]:
-        """The tokens of each distinct text, of which the first 77 are read, and their vectors.
+        """Return for each distinct text its tokens (at most the first 77) and their vectors.
 
         Raises:
             EncoderUnavailable: the model cannot be built.
@@ -74,13 +74,13 @@ class Clip:
     def frames(
         self, video_sha256: str, per_s: float, pictures: Callable[[], Iterable[Picture]], folder: Path
     ) -> FloatArray:
-        """Unit vectors of the frames of a video, float32 `(frames, dim)`, from disk where they are there.
+        """Return unit vectors of the frames of a video, float32 `(frames, dim)`, from disk where they are cached.
 
         Args:
-            video_sha256: of the file, which the vectors are kept by.
-            per_s: at which rate `pictures` shows the video.
-            pictures: gives its frames; not called where the vectors are there.
-            folder: where vectors are kept.
+            video_sha256: hash of the video file, which names the cached vectors.
+            per_s: the rate of `pictures`, in frames a second.
+            pictures: yields the frames; not called if the vectors are cached.
+            folder: the folder of cached vectors.
 
         Raises:
             EncoderUnavailable: the model cannot be built.
@@ -107,14 +107,14 @@ class Clip:
 
 
 def load_clip(name: str, advice: str = FOR_POOLS) -> Clip:
-    """The CLIP model of a folder or of that name on the model hub, with its files found and hashed.
+    """Return the CLIP model in a folder, or of that name on the model hub, after finding and hashing its files.
 
     Args:
         name: the folder, or the name.
-        advice: what whoever asked may do where the model cannot be had.
+        advice: tells the person what to do if the model is unavailable.
 
     Raises:
-        EncoderUnavailable: its files cannot be had; also raised where something is encoded.
+        EncoderUnavailable: its files cannot be found or downloaded; also raised when something is encoded.
     """
     files = {"allow_patterns": ["*.json", "*.txt", "*.safetensors", "*pytorch_model*.bin"]}
     folder = model_folder(
@@ -139,7 +139,7 @@ def _loaded_there(name: str, identity: str, advice: str) -> Clip:
 
 
 def _weights(folder: Path) -> list[Path]:
-    """Safetensors where there are any, as transformers prefers; in a folder of sentence-transformers below it."""
+    """Return the safetensors files (transformers prefers them), else the pickled ones; also those in subfolders."""
     return sorted(folder.rglob("*.safetensors")) or sorted(folder.rglob("pytorch_model*.bin"))
 
 
@@ -148,7 +148,7 @@ def _unavailable(name: str, reason: str, advice: str) -> EncoderUnavailable:
 
 
 def _kept(path: Path) -> FloatArray | None:
-    """The vectors in a file; None if it is not there, or damaged."""
+    """Return the vectors in a file; None if it is missing or damaged."""
     try:
         found: FloatArray = np.load(path, allow_pickle=False)
     except (OSError, EOFError, ValueError):
@@ -163,10 +163,10 @@ def _parts(pictures: Iterable[Picture]) -> Iterator[Sequence[Picture]]:
 
 
 def of_span(frames: FloatArray, start_s: float, end_s: float, per_s: float) -> FloatArray:
-    """The unit vector of the mean of a span's frames, float32 `(dim,)`.
+    """Return the unit vector of the mean of a span's frames, float32 `(dim,)`.
 
-    Frame i of `frames`, `(frames, dim)`, is the one visible at `(i + 0.5) / per_s` seconds. A span between two such
-    instants, or after the last, has the one nearest to its middle.
+    Frame i of `frames`, `(frames, dim)`, is the one visible at `(i + 0.5) / per_s` seconds. If no such instant falls
+    into the span, the frame nearest to its middle is used.
 
     >>> two = np.eye(2, dtype=np.float32)  # visible at 0.25 s and at 0.75 s
     >>> [of_span(two, start_s, end_s, 2.0).tolist() for start_s, end_s in ((0.0, 0.5), (0.3, 0.4), (5.0, 6.0))]

@@ -1,4 +1,4 @@
-r"""EMScore: how well a sentence fits a video, by the vectors of its words and of the video's frames.
+r"""Compute EMScore: how well a sentence fits a video, from the vectors of its words and of the video's frames.
 
 Source: Shi, Yang, Xu, Yuan, Li, Hu and Zha, "EMScore: Evaluating Video Captioning via Coarse-Grained and Fine-Grained
 Embedding Matching", CVPR 2022, without references (`EMScore(X, V)`), as github.com/ShiYaya/emscore computes it.
@@ -11,10 +11,10 @@ stands for the whole sentence) and v_1 ... v_N of the frames of video V:
     F(X, V)      = 2 P R / (P + R)
     full F(X, V) = (coarse + F) / 2
 
-and the weight of a token that c of M sentences have (IDF): w = log((M + 1) / (c + 1)). So a token that every sentence
-has, such as start and end, weighs nothing in P; it still counts in R. (The authors' code gives the end token the mean
-weight where it counts the sentences itself; MVMR's code, which hands it the counts, does not, and neither does this.)
-A sentence whose tokens all weigh nothing has equal weights.
+The weight of a token that occurs in c of M sentences (IDF) is w = log((M + 1) / (c + 1)). So a token of every sentence,
+such as start and end, weighs nothing in P; it still counts in R. (If the authors' code counts the sentences itself, it
+gives the end token the mean weight. MVMR's code passes the counts in, so there it does not, and neither does this.)
+If all tokens of a sentence weigh nothing, they get equal weights.
 
 A worked example: two tokens along the axes, two frames, one along the first axis and one half-way between both.
 
@@ -49,20 +49,20 @@ Doubles = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Idf:
-    """Weights of tokens; one that no sentence has weighs `unknown`."""
+    """Weights of tokens; a token that occurs in no sentence weighs `unknown`."""
 
     known: Mapping[int, float]
     unknown: float
 
     def of(self, tokens: Sequence[int]) -> Doubles:
-        """The weights of the tokens of a sentence, of sum 1."""
+        """Return the weights of a sentence's tokens; they sum to 1."""
         weights = np.array([self.known.get(token, self.unknown) for token in tokens])
         total = weights.sum()
         return weights / total if total > 0 else np.full(len(tokens), 1 / len(tokens))
 
 
 def idf(sentences: Iterable[Iterable[int]]) -> Idf:
-    """The weights that follow from the tokens of all sentences: `log((M + 1) / (c + 1))`."""
+    """Return the weights `log((M + 1) / (c + 1))` from the tokens of all sentences."""
     counts: Counter[int] = Counter()
     total = 0
     for tokens in sentences:
@@ -73,7 +73,7 @@ def idf(sentences: Iterable[Iterable[int]]) -> Idf:
 
 @dataclass(frozen=True, slots=True)
 class SentenceVectors:
-    """A sentence under CLIP: the numbers of its tokens, and a unit vector of each, float32 `(tokens, dim)`."""
+    """A sentence under CLIP: its token ids, and a unit vector of each, float32 `(tokens, dim)`."""
 
     tokens: Sequence[int]
     vectors: FloatArray
@@ -81,7 +81,7 @@ class SentenceVectors:
 
 @dataclass(frozen=True, slots=True)
 class EmScores:
-    """EMScore of one sentence and each of several videos, each `(videos,)`, from -1 to 1."""
+    """EMScores of one sentence with each of several videos: arrays `(videos,)` of values from -1 to 1."""
 
     coarse: Doubles
     precision: Doubles
@@ -92,10 +92,13 @@ class EmScores:
 
 @dataclass(frozen=True, slots=True)
 class FrameVectors:
-    """The frames of several videos one after another, so that a sentence is compared with all in one product.
+    """Frames of several videos in one array, so that one product compares a sentence with all of them.
 
-    `vectors` are those of all frames, `(frames, dim)`; `starts` and `counts` say which are each video's; `whole` is the
-    unit vector of its mean frame, `(videos, dim)`.
+    Attributes:
+        vectors: unit vectors of all frames, `(frames, dim)`.
+        starts: index of each video's first frame.
+        counts: number of frames of each video.
+        whole: the unit vector of each video's mean frame, `(videos, dim)`.
     """
 
     vectors: FloatArray
@@ -105,7 +108,7 @@ class FrameVectors:
 
     @classmethod
     def of(cls, videos: Sequence[FloatArray]) -> "FrameVectors":
-        """Those of videos, each with the unit vectors of its frames, float32 `(frames, dim)`.
+        """Join the frames of videos; each video is given as the unit vectors of its frames, float32 `(frames, dim)`.
 
         Raises:
             ValueError: there is no video, or one has no frame.
@@ -114,11 +117,11 @@ class FrameVectors:
             raise ValueError("EMScore needs videos, and each of them a frame")
         means = np.array([video.mean(axis=0, dtype=np.float64) for video in videos])
         lengths = np.linalg.norm(means, axis=1, keepdims=True)
-        # Opposite frames may cancel out: such a video is like nothing, and no division by zero.
+        # Opposite frames may cancel out; such a video gets the zero vector, without a division by zero.
         return cls._joined(list(videos), means / np.where(lengths > 0, lengths, 1))
 
     def some(self, videos: npt.NDArray[np.int64]) -> "FrameVectors":
-        """Those of the videos with these numbers, in that order."""
+        """Return the frames of the videos with these indexes, in that order."""
         parts = [self.vectors[self.starts[n] : self.starts[n] + self.counts[n]] for n in videos]
         return self._joined(parts, self.whole[videos])
 
@@ -129,7 +132,7 @@ class FrameVectors:
 
 
 def score(sentence: SentenceVectors, videos: FrameVectors, weights: Idf | None = None) -> EmScores:
-    """EMScore of a sentence and each of the videos; without `weights` all tokens weigh the same."""
+    """Return the EMScore of a sentence with each of the videos; without `weights` all tokens weigh the same."""
     similarities = (sentence.vectors @ videos.vectors.T).astype(np.float64)
     share = np.full(len(sentence.tokens), 1 / len(sentence.tokens)) if weights is None else weights.of(sentence.tokens)
     precision = share @ np.maximum.reduceat(similarities, videos.starts, axis=1)

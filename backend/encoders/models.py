@@ -7,13 +7,13 @@ mean pooling, which is another function. SimCSE's own tool (princeton-nlp/SimCSE
     supervised:   v = tanh(W h + b), then v / |v|        (transformers calls this `pooler_output`)
     unsupervised: v = h,             then v / |v|
 
-Where OpenVINO is installed (extra `fast`) it computes the transformer: its vectors differ by less than 1e-6, as they do
+If OpenVINO is installed (extra `fast`), it computes the transformer. Its vectors differ by less than 1e-6, as they do
 between two processors under torch, so the encoder keeps its identity.
 
-CLIP comes through sentence-transformers, which gives one vector a sentence or picture; EMScore needs one of each token
-as well, so the model that it loads is asked itself. A token's vector is its last hidden state, normalised by the text
-model's last layer and put through the text projection, as the end token's is, which stands for the sentence
-(github.com/ShiYaya/emscore does so by `encode_text(..., local=True)`).
+CLIP is loaded by sentence-transformers, which returns only one vector per sentence or picture. EMScore also needs one
+per token, so this code calls the underlying model. A token's vector is its last hidden state, normalised by the text
+model's last layer and put through the text projection. The end token's vector, which represents the sentence, is
+computed the same way (github.com/ShiYaya/emscore: `encode_text(..., local=True)`).
 """
 
 import importlib.util
@@ -39,20 +39,20 @@ from transformers.modeling_outputs import BaseModelOutput
 FloatArray = npt.NDArray[np.float32]
 
 BATCH = 64
-"""Texts or pictures at a time; larger batches are slower on a CPU (measured: 218 a second at 64, 168 at 256)."""
+"""Texts or pictures in a batch; larger batches are slower on a CPU (measured: 218 a second at 64, 168 at 256)."""
 
 
 class SentenceModel:
-    """The function from texts to unit vectors of the model in a folder, on a GPU where torch finds one."""
+    """The model in a folder, which turns texts into unit vectors; on a GPU if torch finds one."""
 
     def __init__(self, folder: Path, kind: str, tokens: int, dtype: str) -> None:
         """Build the model.
 
         Args:
             folder: A checkpoint with its tokenizer, as transformers saves it.
-            kind: "sup" or "unsup" as above, or "minilm": whatever the folder's own modules.json says.
+            kind: "sup" or "unsup" as above, or "minilm" to follow the folder's own modules.json.
             tokens: Longest input of the SimCSE kinds.
-            dtype: What the transformer computes in, whatever the file has: "fp32" or "bf16". Pooling is always fp32.
+            dtype: Precision of the transformer, whatever the file has: "fp32" or "bf16". Pooling is always fp32.
 
         Raises:
             ValueError: A supervised checkpoint without a trained pooler.
@@ -71,7 +71,7 @@ class SentenceModel:
         self._until_fast = WORTH_IT if device == "cpu" and dtype == "fp32" and has_openvino() else None
 
     def encode(self, texts: Sequence[str]) -> FloatArray:
-        """Float32 unit vectors `(len(texts), dim)`, in the given order, which is also that of the batches."""
+        """Return float32 unit vectors `(len(texts), dim)`; texts are batched and returned in the given order."""
         vectors = []
         for start in range(0, len(texts), BATCH):
             part = list(texts[start : start + BATCH])
@@ -80,13 +80,13 @@ class SentenceModel:
         return np.concatenate(vectors, dtype=np.float32)
 
     def token_counts(self, texts: Sequence[str]) -> list[int]:
-        """Tokens of each text, as far as the model reads it."""
+        """Return the number of tokens of each text, at most the number that the model reads."""
         limit = self._model.max_seq_length
         found = self._model.tokenizer(list(texts), truncation=True, max_length=limit, return_attention_mask=False)
         return [len(tokens) for tokens in found["input_ids"]]
 
     def _hasten(self, encoded: int) -> None:
-        """Go on in OpenVINO, where it is installed, once so much was encoded that there is probably much more."""
+        """Switch to OpenVINO, if installed, once `WORTH_IT` texts were encoded, because many more are likely."""
         if self._until_fast is None:
             return
         self._until_fast -= encoded
@@ -97,7 +97,7 @@ class SentenceModel:
 
 
 def owned_cores() -> int:
-    """Cores this process may run on; more threads than that made encoding three times slower."""
+    """Return the number of cores that this process may use; more threads than that made encoding three times slower."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -123,8 +123,7 @@ def _simcse(folder: Path, kind: str, tokens: int, device: str, dtype: torch.dtyp
 
 
 def _pooler(folder: Path) -> tuple[torch.Tensor, torch.Tensor]:
-    """Weight and bias of the checkpoint's pooler."""
-    # Asked for the report: where a checkpoint lacks a pooler, transformers invents a random one and goes on.
+    # The loading report is needed because transformers replaces a missing pooler with random weights.
     model, report = AutoModel.from_pretrained(
         str(folder), dtype=torch.float32, local_files_only=True, output_loading_info=True
     )
@@ -136,7 +135,7 @@ def _pooler(folder: Path) -> tuple[torch.Tensor, torch.Tensor]:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Hold back the model libraries' progress bars and loading reports, and put their settings back."""
+    """Suppress the model libraries' progress bars and loading reports; restore their settings afterwards."""
     verbosity = transformers_logging.get_verbosity()
     bars = transformers_logging.is_progress_bar_enabled()
     transformers_logging.set_verbosity(logging.ERROR)
@@ -150,11 +149,11 @@ def quiet() -> Iterator[None]:
 
 
 WORTH_IT = 2048
-"""Texts after which converting the model (one to three seconds) pays, should as many follow."""
+"""Number of texts after which converting the model (one to three seconds) pays off if as many follow."""
 
 
 def has_openvino() -> bool:
-    """Whether OpenVINO is installed."""
+    """Return whether OpenVINO is installed."""
     return importlib.util.find_spec("openvino") is not None
 
 
@@ -174,18 +173,18 @@ def replace_transformer(model: SentenceTransformer, threads: int) -> None:
 
 
 class _Compiled(torch.nn.Module):
-    """A transformer in OpenVINO that answers like the one it was made from."""
+    """A transformer compiled by OpenVINO, with the interface of the original."""
 
     def __init__(self, original: Any, example: Mapping[str, torch.Tensor], threads: int) -> None:
         super().__init__()
         with _without_telemetry():
             import openvino
 
-            with torch.no_grad(), warnings.catch_warnings(action="ignore"):  # the tracer's, about constants
+            with torch.no_grad(), warnings.catch_warnings(action="ignore"):  # the tracer warns about constants
                 converted = openvino.convert_model(
                     _LastState(original, list(example)), example_input=(*example.values(),)
                 )
-        # bf16 is what OpenVINO takes by itself where the processor has it, without a word.
+        # Otherwise OpenVINO silently uses bf16 where the processor supports it.
         hints = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": threads, "PERFORMANCE_HINT": "LATENCY"}
         compiled = openvino.compile_model(converted, "CPU", hints)
         if compiled.get_property("INFERENCE_PRECISION_HINT") != openvino.Type.f32:
@@ -195,13 +194,13 @@ class _Compiled(torch.nn.Module):
         self._request = compiled.create_infer_request()
 
     def forward(self, **inputs: Any) -> BaseModelOutput:
-        """The last hidden state, as a copy: the next request overwrites its own."""
+        """Return the last hidden state as a copy, because the next request overwrites the original."""
         found = self._request.infer([inputs[name].numpy() for name in self._names], share_inputs=True)
         return BaseModelOutput(last_hidden_state=torch.from_numpy(found[0].copy()))
 
 
 class _LastState(torch.nn.Module):
-    """What is converted: from token ids to the last hidden state, nothing else."""
+    """The part of the transformer that OpenVINO converts: from token ids to the last hidden state."""
 
     def __init__(self, original: Any, names: list[str]) -> None:
         super().__init__()
@@ -209,14 +208,14 @@ class _LastState(torch.nn.Module):
         self._names = names
 
     def forward(self, *inputs: torch.Tensor) -> torch.Tensor:
-        """The last hidden state of the named inputs."""
+        """Return the last hidden state for the inputs, given in the order of their names."""
         state: torch.Tensor = self._original(**dict(zip(self._names, inputs, strict=True))).last_hidden_state
         return state
 
 
 @contextmanager
 def _without_telemetry() -> Iterator[None]:
-    """Load OpenVINO such that it takes its own stub for the package that reports conversions to its makers."""
+    """Make OpenVINO load its own stub in place of the package that reports conversions to its makers."""
     name = "openvino_telemetry"
     before = sys.modules.get(name)
     sys.modules[name] = None  # type: ignore[assignment]  # Python's own way to make an import fail
@@ -229,7 +228,7 @@ def _without_telemetry() -> Iterator[None]:
 
 
 class ClipModel:
-    """CLIP of a folder, as transformers or sentence-transformers saves it, on a GPU where torch finds one."""
+    """The CLIP model in a folder, saved by transformers or sentence-transformers; on a GPU if torch finds one."""
 
     def __init__(self, folder: Path) -> None:
         """Build the model.
@@ -249,7 +248,7 @@ class ClipModel:
             raise ValueError("it is not a CLIP model, which puts text and pictures into one space")
 
     def frames(self, pictures: Sequence[npt.NDArray[np.uint8]]) -> FloatArray:
-        """Unit vectors of RGB pictures, float32 `(pictures, dim)`."""
+        """Return unit vectors of RGB pictures, float32 `(pictures, dim)`."""
         found = []
         for start in range(0, len(pictures), BATCH):
             inputs = self._processor(images=list(pictures[start : start + BATCH]), return_tensors="pt")
@@ -259,7 +258,7 @@ class ClipModel:
         return np.concatenate(found)
 
     def sentences(self, texts: Sequence[str]) -> list[tuple[list[int], FloatArray]]:
-        """Of each text its tokens, start and end included, and a unit vector of each, `(tokens, dim)`."""
+        """Return for each text its token ids, start and end included, and a unit vector of each, `(tokens, dim)`."""
         found = []
         for start in range(0, len(texts), BATCH):
             part = list(texts[start : start + BATCH])

@@ -1,8 +1,8 @@
-"""Exact search: which moments are the most similar to each query.
+"""Find the moments most similar to each query, by exact search.
 
-On processors that multiply bfloat16 several times as fast as float32, a first look at all scores in bfloat16 rules out
-what cannot be among the best whatever the rounding did. It decides nothing, so a search finds the same without it. On a
-processor with AMX that product takes a seventh of NumPy's time.
+On processors that multiply bfloat16 several times as fast as float32, a coarse pass first computes all scores in
+bfloat16. It rules out captions that cannot be among the best despite the rounding, so the results are the same without
+it. With AMX this product takes a seventh of NumPy's time.
 """
 
 import sys
@@ -17,16 +17,16 @@ from backend.encoders.selection import SLACK, Described, Integers, Ranking, rank
 from backend.encoders.sentence import FloatArray
 
 _ROUNDING = 2.0**-8
-"""By how much of itself a number changes at most when it is rounded to bfloat16."""
+"""The largest relative error of rounding a number to bfloat16."""
 _SUMMING = 2.0**-22
-"""The same for each sum of a product, which is reckoned in float32; four times as much as it can be."""
+"""A bound on the relative error of each addition in a product, which is in float32; four times the true bound."""
 _PAIRS_WITH_TORCH, _PAIRS_WITHOUT = 1 << 24, 1 << 30
-"""Scores from which on it is worth trying, where torch is loaded already, and where it is to be loaded for this."""
+"""The fewest scores for which the coarse pass is tried: if torch is loaded already, and if it has to be loaded."""
 _TIMES_AS_FAST = 2
 
 
 def coarse_pays(vectors: FloatArray, queries: int) -> bool:
-    """Whether so many queries are answered sooner with a first look in bfloat16; this machine is asked by trying."""
+    """Return whether a coarse pass in bfloat16 makes this many queries faster, by a short trial on this machine."""
     if len(vectors) * queries < (_PAIRS_WITH_TORCH if "torch" in sys.modules else _PAIRS_WITHOUT):
         return False
     import torch
@@ -38,7 +38,7 @@ def coarse_pays(vectors: FloatArray, queries: int) -> bool:
 
 
 def _seconds(work: Callable[[], object]) -> float:
-    """The least of a few times by the clock, the first of which warms up."""
+    """Return the shortest of four timed runs, in seconds; the first run warms up."""
     took = []
     for _ in range(4):
         start = time.perf_counter()
@@ -48,41 +48,41 @@ def _seconds(work: Callable[[], object]) -> float:
 
 
 class Coarse:
-    """The captions of a corpus in bfloat16."""
+    """The captions of a corpus rounded to bfloat16."""
 
     def __init__(self, vectors: FloatArray, at_once: int) -> None:
-        """Round them, and note by how much that moved them at most.
+        """Round the vectors, and record the largest rounding error.
 
         Args:
             vectors: float32 `(captions, dim)`, contiguous.
-            at_once: For how many queries there is room in one product.
+            at_once: the most queries in one product.
         """
         import torch
 
         exact = torch.from_numpy(vectors)
         rounded = exact.bfloat16()
-        # Lying across it is multiplied in half the time.
+        # Stored transposed, the product takes half the time.
         self._captions = rounded.T.contiguous()
         self._moved = float(rounded.float().sub_(exact).norm(dim=1).max())
         self._longest = float(exact.norm(dim=1).max()) + self._moved
         self._room = torch.empty((at_once, len(vectors)), dtype=torch.bfloat16)
 
     def nearest(self, queries: FloatArray, depth: int, size: int) -> tuple[Integers, Integers, FloatArray]:
-        """For each query all captions that may be among the `depth` with the largest inner products.
+        """Return for each query all captions that may be among the `depth` with the largest inner products.
 
-        Let e be what the roundings of a query q and of any caption c change at most in their product:
-        `|q - q'| |c'| + |q| |c - c'|` and the error of the sum. If n is the `depth`-th largest of the products in
-        bfloat16, `depth` captions score at least t = n - e - 2^-8 |n|, so nothing that scores less than t is needed;
-        and what scores t or more has a product in bfloat16 of at least t - e, rounded.
+        Let e bound how much the rounding of a query q and a caption c changes their product:
+        `|q - q'| |c'| + |q| |c - c'|` plus the error of the sum. Let n be the `depth`-th largest product in bfloat16.
+        Then `depth` captions score at least t = n - e - 2^-8 |n|, so captions that score less than t are not needed.
+        A caption that scores t or more has a product in bfloat16 of at least t - e, rounded.
 
         Args:
-            queries: float32 `(queries, dim)`, not more than there is room for.
-            depth: fewer than there are captions.
-            size: captions in a group, of which there are at least `depth`; see `backend.encoders.search`.
+            queries: float32 `(queries, dim)`, at most `at_once`.
+            depth: less than the number of captions.
+            size: captions in a group; there are at least `depth` groups, see `Captions._nearest`.
 
         Returns:
-            The numbers of queries and of captions, as pairs in no order; for each query the score that nothing reaches
-            among what is not there.
+            Indexes of queries and of captions, as pairs in no order; and for each query a score that is above the
+            scores of all captions left out.
         """
         import torch
 
@@ -107,26 +107,26 @@ class Coarse:
 
 QUERIES_AT_ONCE = 512
 _SCORES_AT_ONCE = 1 << 26
-"""Queries times captions in one product: 256 MB."""
+"""The most scores (queries times captions) in one product: 256 MB."""
 _PAIRS_AT_ONCE = 2048
-"""Pairs whose scores are reckoned exactly in one go: few enough for their vectors to stay in the processor's cache."""
+"""Pairs whose exact scores are computed at once: few enough for their vectors to stay in the processor's cache."""
 _GROUP = 32
-"""Captions that are looked at by their best score; fewer in a small corpus."""
+"""Captions in a group, which is first judged by its best score; fewer in a small corpus."""
 
 
 class Captions:
-    """The vectors of a corpus, to search in; the order of the corpus makes no difference to what is found."""
+    """The vectors of a corpus, ready for searching; results do not depend on the order of the corpus."""
 
     def __init__(self, vectors: FloatArray, moments: Sequence[Sequence[int]], *, queries: int = 0) -> None:
-        """Keep the corpus for any number of searches.
+        """Prepare the corpus for any number of searches.
 
         Args:
             vectors: Unit vectors of the *distinct* captions, float32 `(captions, dim)`.
             moments: For each caption the ids of the moments it describes.
-            queries: How many will be asked, as far as that is known: many may be worth some preparation.
+            queries: The expected number of queries, if known; many queries justify some preparation.
 
         Raises:
-            ValueError: There are more of the one than of the other.
+            ValueError: `vectors` and `moments` have different lengths.
         """
         if len(vectors) != len(moments):
             raise ValueError(f"{len(moments)} captions do not fit vectors of shape {vectors.shape}")
@@ -138,17 +138,17 @@ class Captions:
         self._at_once = at_once
 
     def top(self, query_vectors: FloatArray, k: int) -> Ranking:
-        """For each query the `k` most similar moments, best first; all where there are fewer.
+        """Return for each query the `k` most similar moments, best first; all if there are fewer.
 
         A moment with several captions scores as its most similar one. Ties (see `QUANTUM`) go to the smaller id.
-        All that is found is held at once: for very many queries call it with `QUERIES_AT_ONCE` at a time.
+        All results are held in memory: for very many queries, pass `QUERIES_AT_ONCE` at a time.
 
         Args:
             query_vectors: Unit vectors, float32 `(queries, dim)`.
             k: Moments a query, at least 1.
 
         Raises:
-            ValueError: The vectors have another length than the captions', or `k` is below 1.
+            ValueError: The dimension of the vectors differs from the captions', or `k` is below 1.
         """
         if query_vectors.shape[1:] != self._vectors.shape[1:]:
             raise ValueError(f"queries of shape {query_vectors.shape} do not fit captions of {self._vectors.shape}")
@@ -174,15 +174,16 @@ class Captions:
         return Ranking.joined(parts, np.argsort(np.concatenate(order)))
 
     def _nearest(self, queries: FloatArray, depth: int) -> tuple[Integers, Integers, npt.NDArray[np.floating]]:
-        """For each query at least the `depth` captions with the largest inner products, all if there are fewer.
+        """Return for each query at least the `depth` captions with the largest products.
 
-        To sort out what matters takes as long as the product itself if every score is put in order. So captions are
-        looked at in groups: the best scores of `depth` groups are scores of `depth` captions, so whatever scores less
-        than all of them is not needed, and with it nearly all groups.
+        If the corpus has no more than `depth` captions, all are returned. Sorting all scores would take as long as the
+        product itself, so captions are examined in groups. The best scores of `depth` groups belong to `depth`
+        captions. So captions that score less than all of these are not needed, which rules out nearly all groups.
 
         Returns:
-            The numbers of queries and of captions, as pairs in no order; for each query the score that nothing exceeds
-            among what is not there.
+            Indexes of queries and of captions, as pairs in no order; and for each query a score that no caption left
+            out
+            exceeds.
         """
         count = len(self._vectors)
         if depth >= count:
@@ -194,7 +195,10 @@ class Captions:
         return _nearest(queries, self._vectors, depth, size, self._room)
 
     def _exact(self, queries: FloatArray, query: Integers, caption: Integers) -> npt.NDArray[np.float64]:
-        """The scores of those pairs. The product's sums depend on a caption's place among the others, these do not."""
+        """Return the scores of these pairs, which do not depend on a caption's position in the corpus.
+
+        The sums of the matrix product do.
+        """
         scores = np.empty(len(query))
         for start in range(0, len(query), _PAIRS_AT_ONCE):
             part = slice(start, start + _PAIRS_AT_ONCE)
@@ -211,7 +215,7 @@ def top_moments(
     *,
     progress: Steps | None = None,
 ) -> Ranking:
-    """`Captions.top` of any number of queries; `progress` is called with (queries done, all queries)."""
+    """Return `Captions.top` for any number of queries; `progress` is called with (queries done, all queries)."""
     captions = Captions(caption_vectors, caption_moments, queries=len(query_vectors))
     parts = [captions.top(query_vectors[:0], k)]
     for start in range(0, len(query_vectors), QUERIES_AT_ONCE):
@@ -224,13 +228,14 @@ def top_moments(
 def _nearest(
     queries: FloatArray, captions: FloatArray, depth: int, size: int, room: FloatArray
 ) -> tuple[Integers, Integers, FloatArray]:
-    """`Captions._nearest` with all scores in float32, for fewer than all captions, in groups of `size`.
+    """Return what `Captions._nearest` does, from float32 scores in groups of `size`.
 
-    `room` is where the product goes, `(at least queries, captions)`: made anew each time it would cost a tenth more.
+    `depth` must be below the number of captions. `room` takes the product, `(at least queries, captions)`; allocating
+    it anew each time costs a tenth more.
     """
     scores = np.matmul(queries, captions.T, out=room[: len(queries)])
     groups = len(captions) // size
-    # Group g holds captions g, g + groups, g + 2 groups ...: so the best of all groups are found line by line.
+    # Group g holds captions g, g + groups, g + 2 groups ..., so the maxima of all groups are computed row by row.
     grouped = scores[:, : size * groups].reshape(len(queries), size, groups)
     left_over = scores[:, size * groups :]
     best = np.concatenate([grouped.max(axis=1), left_over], axis=1)

@@ -1,9 +1,9 @@
-"""Choose the K candidates of a query by their scores, whatever the order of the corpus.
+"""Choose the K candidates of a query by their scores, independently of the order of the corpus.
 
-Every search library breaks ties by row, so shuffling a corpus changed one top-40 set in eight. Here scores are
-rounded to `QUANTUM` and ties go to the smaller moment id; a search hands over more captions than are needed, and
-`settled` tells whether it handed over enough. Many queries are ranked at once, as columns: an object for each of
-131,000 candidates took as long as finding them.
+Search libraries break ties by row, so shuffling a corpus changed one top-40 set in eight. Here scores are rounded to
+`QUANTUM`, and ties go to the smaller moment id. A search returns more captions than needed, and `settled` says whether
+they are enough. Many queries are ranked at once, as columns: creating an object for each of 131,000 candidates took as
+long as finding them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 QUANTUM = 1e-5
-"""The grain of a similarity: far above float32 noise (about 1e-7), far below any difference in meaning."""
+"""The step of a similarity: far above float32 noise (about 1e-7), far below any difference in meaning."""
 
 SLACK = 8
-"""Captions searched beyond K at first, for ties at the cut."""
+"""Additional captions that a search first asks for beyond K, to resolve ties at the cut."""
 
 _PER_UNIT = 100_000  # 1 / QUANTUM, exact
 
@@ -39,7 +39,7 @@ class Candidate:
 
 
 class Described:
-    """Which moments each caption describes, as columns: those of caption c are `ids[starts[c]:starts[c + 1]]`."""
+    """The moments that each caption describes, as columns: caption c has `ids[starts[c]:starts[c + 1]]`."""
 
     def __init__(self, caption_moments: Sequence[Sequence[int]]) -> None:
         self.counts = np.fromiter(map(len, caption_moments), dtype=np.int64, count=len(caption_moments))
@@ -48,15 +48,15 @@ class Described:
         self.distinct = np.unique(self.ids)
 
     def __len__(self) -> int:
-        """How many captions there are."""
+        """Return the number of captions."""
         return len(self.counts)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ranking:
-    """The candidates of several queries, best first: those of query q are `[starts[q]:starts[q + 1]]` of each column.
+    """The candidates of several queries, best first: query q has rows `[starts[q]:starts[q + 1]]` of each column.
 
-    `similarities` are whole numbers of `QUANTUM`; the other columns mean what they mean in a `Candidate`.
+    `similarities` are integers, in steps of `QUANTUM`; the other columns mean the same as in a `Candidate`.
     """
 
     starts: Integers
@@ -65,11 +65,11 @@ class Ranking:
     captions: Integers
 
     def __len__(self) -> int:
-        """How many queries there are."""
+        """Return the number of queries."""
         return len(self.starts) - 1
 
     def __getitem__(self, query: int) -> list[Candidate]:
-        """The candidates of one query."""
+        """Return the candidates of one query."""
         rows = slice(self.starts[query], self.starts[query + 1])
         columns = (column[rows].tolist() for column in (self.moment_ids, self.similarities, self.captions))
         return [
@@ -78,16 +78,16 @@ class Ranking:
         ]
 
     def __iter__(self) -> Iterator[list[Candidate]]:
-        """The candidates of one query after the other."""
+        """Yield the candidates of each query."""
         return (self[query] for query in range(len(self)))
 
     @property
     def counts(self) -> Integers:
-        """How many candidates each query has."""
+        """The number of candidates of each query."""
         return np.diff(self.starts)
 
     def of(self, queries: npt.NDArray[np.bool_]) -> "Ranking":
-        """Only those queries that are marked."""
+        """Return the ranking of the queries that the mask selects."""
         rows = np.repeat(queries, self.counts)
         return Ranking(
             starting(self.counts[queries]), self.moment_ids[rows], self.similarities[rows], self.captions[rows]
@@ -95,12 +95,12 @@ class Ranking:
 
     @classmethod
     def empty(cls, queries: int) -> "Ranking":
-        """So many queries without any candidate."""
+        """Return a ranking of this number of queries, none with a candidate."""
         return cls(np.zeros(queries + 1, dtype=np.int64), *(np.zeros(0, dtype=np.int64) for _ in range(3)))
 
     @classmethod
     def joined(cls, parts: Sequence["Ranking"], order: Integers | None = None) -> "Ranking":
-        """One ranking of the queries of all parts (at least one), put in this order where one is given."""
+        """Join rankings (at least one) into one; with `order`, its queries are reordered by these indexes."""
         counts = np.concatenate([part.counts for part in parts])
         columns = [
             np.concatenate([part.moment_ids for part in parts]),
@@ -114,7 +114,7 @@ class Ranking:
 
 
 def starting(counts: Integers) -> Integers:
-    """Where runs of these lengths begin, and where the last one ends.
+    """Return where runs of these lengths begin, and where the last one ends.
 
     >>> starting(np.array([2, 0, 1])).tolist()
     [0, 2, 2, 3]
@@ -123,7 +123,7 @@ def starting(counts: Integers) -> Integers:
 
 
 def spans(starts: Integers, counts: Integers) -> Integers:
-    """The numbers of runs that begin at `starts` and have these lengths, one run after the other.
+    """Return the integers of runs that begin at `starts` and have these lengths, one run after the other.
 
     >>> spans(np.array([7, 3]), np.array([2, 3])).tolist()
     [7, 8, 3, 4, 5]
@@ -132,7 +132,7 @@ def spans(starts: Integers, counts: Integers) -> Integers:
 
 
 def quanta(scores: npt.ArrayLike) -> Integers:
-    """Scores as whole numbers of `QUANTUM`, nearest first.
+    """Return scores in steps of `QUANTUM`, rounded to the nearest integer.
 
     >>> quanta([0.5, 0.500004, 0.500006]).tolist()
     [50000, 50000, 50001]
@@ -149,15 +149,15 @@ def rank_moments(
     count: int,
     k: int,
 ) -> Ranking:
-    """The `k` best moments of each of `count` queries among the given captions, fewer if there are fewer.
+    """Return the `k` best moments of each of `count` queries among these captions; fewer if there are fewer.
 
     Args:
-        queries: Numbers of queries, from 0.
-        captions: For each of them the index of a caption; a query names a caption at most once.
-        scores: Their similarity.
+        queries: Index of the query of each (query, caption) pair, from 0.
+        captions: Index of the caption of each pair; each pair occurs once.
+        scores: Similarity of each pair.
         described: For each caption of the corpus, the ids of the moments it describes.
-        count: How many queries there are.
-        k: How many moments.
+        count: Number of queries.
+        k: Most moments of a query.
 
     Example: captions 0 and 2 share a score, caption 0 describes moments 7 and 9, caption 2 moment 8.
 
@@ -171,7 +171,7 @@ def rank_moments(
     query, caption, quantum = (np.repeat(column, several) for column in (queries, captions, quanta(scores)))
     order = np.lexsort((caption, moment, -quantum, query))
     if len(described.distinct) < len(described.ids):
-        # A moment comes once, where it scores best; of captions that score alike, the first one of the corpus counts.
+        # Each moment is kept once, with its best score; of equal captions, the first one of the corpus counts.
         pair = query * len(described.distinct) + np.searchsorted(described.distinct, moment)
         order = order[np.sort(np.unique(pair[order], return_index=True)[1])]
     counts = np.bincount(query[order], minlength=count)
@@ -180,9 +180,9 @@ def rank_moments(
 
 
 def settled(found: Ranking, k: int, unseen: npt.ArrayLike) -> npt.NDArray[np.bool_]:
-    """For each query, whether captions scoring less than `unseen` cannot change its candidates.
+    """Return for each query whether captions that score less than `unseen` cannot change its candidates.
 
-    That is the score down to which a search looked. It may be float32, so one quantum is left for its error.
+    `unseen` is the score down to which a search looked. It may be float32, so one quantum is left for its error.
     """
     full: npt.NDArray[np.bool_] = found.counts == k
     last = np.zeros(len(found), dtype=np.int64)
@@ -192,9 +192,9 @@ def settled(found: Ranking, k: int, unseen: npt.ArrayLike) -> npt.NDArray[np.boo
 
 
 def left_out(candidates: Sequence[Candidate], caption_moments: Sequence[Sequence[int]]) -> int:
-    """How many moments the cut left out although a chosen candidate has the very same text.
+    """Return how many moments the cut left out although a chosen candidate has exactly the same text.
 
-    Such moments tie with the last candidate, so only their ids kept them out: a fact to show, not to hide.
+    Such moments tie with the last candidate, so only their ids kept them out. People should be told about them.
 
     >>> left_out([Candidate(7, 0.9, 1, 0), Candidate(8, 0.9, 2, 0)], [[7, 8, 9]])
     1

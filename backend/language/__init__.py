@@ -1,1 +1,1 @@
-"""Language models behind an endpoint, and taggers of names: the only room that loads openai and flair."""
+"""Ask language models for rewrites, and find names of people with taggers."""

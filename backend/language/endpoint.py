@@ -1,12 +1,12 @@
-"""Ask a language model behind any endpoint that speaks OpenAI's chat protocol.
+"""Ask a language model to rewrite captions, at any endpoint that speaks OpenAI's chat protocol.
 
-Several requests are under way at once, each with several captions. What fails for a moment (429, 5xx, a connection,
-a time-out) is tried again by the openai package, which waits as the endpoint says. A request that fails for good ends
-the work after those under way: what was answered has been handed over by then, so the same call may be made again for
-the rest. A request that the endpoint answers without any use is taken apart, and asked caption by caption.
+Several requests run at once, each with several captions. The openai package retries temporary failures (429, 5xx,
+connection, time-out) after the delay that the endpoint asks for. If a request fails for good, the work ends after the
+requests under way. Answers so far have been handed over by then, so the same call can be made again for the rest. If a
+request gets no usable answer, its captions are sent again one by one.
 
-Captions go out as numbered lines and come back under their numbers. An answer counts only as a whole: one that merges
-two lines or leaves one out may have moved all that follow it to the wrong caption.
+Captions are sent as numbered lines and returned under their numbers. An answer counts only as a whole: if it merges two
+lines or omits one, all later lines may belong to the wrong captions.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from openai import APIError, AsyncOpenAI
 
 PROMPT_VERSION = "prompt-1"
-"""Names the text below; whoever changes a word of it gives it another name."""
+"""Version of the prompt below; change it whenever a word of the prompt changes."""
 
 INSTRUCTION = """\
 Each numbered line describes a short moment of a video. Rewrite every line so that somebody could have written it who \
@@ -53,7 +53,7 @@ _QUOTES = {'"': '"', "“": "”", "'": "'"}
 
 
 def numbered(lines: Sequence[str]) -> str:
-    r"""Lines under their numbers, from 1; a line break inside a caption becomes a space.
+    r"""Return lines with their numbers, from 1; a line break inside a caption becomes a space.
 
     >>> numbered(["A cat.", "A dog."])
     '1. A cat.\n2. A dog.'
@@ -62,15 +62,15 @@ def numbered(lines: Sequence[str]) -> str:
 
 
 def conversation(captions: Sequence[str]) -> tuple[str, str, str, str]:
-    """What is said for some captions: the instruction, examples and their answer as if given before, the captions."""
+    """Return the messages for some captions: instruction, examples, the answer to the examples, and the captions."""
     asked, answered = zip(*EXAMPLES, strict=True)
     return INSTRUCTION, numbered(asked), numbered(answered), numbered(captions)
 
 
 def read_answer(answer: str, captions: Sequence[str]) -> list[str]:
-    r"""The rewrites in an answer, one a caption; none at all if the answer is not one line under each number.
+    r"""Return the rewrites in an answer, one per caption; none if the answer is not one line under each number.
 
-    To a single caption a single line without its number is an answer too.
+    For a single caption, a single line without a number is accepted too.
 
     >>> read_answer("Here you are:\n1. A cat.\n\n2) A dog.", ["Tom.", "Rex."])
     ['A cat.', 'A dog.']
@@ -89,32 +89,32 @@ def read_answer(answer: str, captions: Sequence[str]) -> list[str]:
 
 
 def _unquoted(text: str, caption: str) -> str:
-    """Without quotation marks around all of it, unless the caption has them there as well."""
+    """Remove quotation marks around the whole text, unless the caption has them too."""
     quoted = len(text) > 2 and _QUOTES.get(text[0]) == text[-1]
     return text[1:-1].strip() if quoted and not caption.strip().startswith(text[0]) else text
 
 
 KEY = "OPENAI_API_KEY"
-"""The environment variable with the endpoint's key; the only place that it is taken from."""
+"""The environment variable with the endpoint's key; the key is read from nowhere else."""
 
 OPENAI = "https://api.openai.com/v1"
 
 REFUSALS = 3
-"""Requests that may be answered without any use before the first of use: then it is not about their captions."""
+"""After this many useless answers without a usable one, the fault lies with the endpoint, not with the captions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A language model and how it is asked.
+    """A language model and how to call it.
 
     Attributes:
-        model: its name there.
-        base_url: where it is.
-        temperatures: one attempt each, from the first.
-        batch: captions a request.
-        at_once: requests under way at a time.
-        timeout_s: seconds after which an answer is not waited for any longer.
-        retries: how often a request that failed for a moment is made again.
+        model: its name at the endpoint.
+        base_url: the endpoint's address.
+        temperatures: one for each attempt.
+        batch: captions in a request.
+        at_once: the most requests at the same time.
+        timeout_s: seconds to wait for an answer.
+        retries: how often a request is repeated after a temporary failure.
     """
 
     model: str
@@ -127,7 +127,7 @@ class Endpoint:
 
     @property
     def host(self) -> str:
-        """Where it is, for the record: the host alone, as an address may hold secrets."""
+        """The host of the address, for the record; the rest of an address may hold secrets."""
         return urlsplit(self.base_url).hostname or ""
 
 
@@ -137,9 +137,11 @@ UNTOLD: Tokens = (None, None)
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came of one request: caption -> rewrite, empty where nothing of use came even for the caption alone.
+    """The result of one request.
 
-    `tokens` are those of the question and of the answer, None where the endpoint does not tell.
+    Attributes:
+        answers: maps captions to rewrites; empty if even a request for the caption alone gave nothing usable.
+        tokens: number of tokens of the question and of the answer; None if the endpoint does not tell.
     """
 
     answers: dict[str, str]
@@ -147,7 +149,11 @@ class Reply:
 
 
 def require(endpoint: Endpoint) -> None:
-    """Raise `EndpointUnavailable` if something is missing here that no request can do without."""
+    """Check that the openai package, a valid address and the key are there.
+
+    Raises:
+        EndpointUnavailable: one of them is missing.
+    """
     if find_spec("openai") is None:
         raise EndpointUnavailable.said("the openai package is not installed: run `pip install 'reelrank[openai]'`")
     parts = urlsplit(endpoint.base_url)
@@ -164,11 +170,11 @@ def require(endpoint: Endpoint) -> None:
 
 
 def ask(endpoint: Endpoint, captions: Sequence[str], temperature: float, keep: Callable[[Reply], None]) -> None:
-    """Have distinct captions rewritten; every reply goes to `keep` as it arrives, in this thread.
+    """Have distinct captions rewritten; `keep` is called in this thread with every reply as it arrives.
 
     Raises:
-        EndpointUnavailable: a request failed for good, or the first ones were answered without any use.
-        KeyboardInterrupt: somebody wants to stop; requests under way are given up at once.
+        EndpointUnavailable: a request failed for good, or the first answers were all useless.
+        KeyboardInterrupt: somebody stops the work; requests under way are abandoned at once.
     """
     require(endpoint)
     asyncio.run(_Work(endpoint, temperature, keep).all_of(captions))
@@ -176,20 +182,20 @@ def ask(endpoint: Endpoint, captions: Sequence[str], temperature: float, keep: C
 
 @dataclass
 class _Work:
-    """The captions that are still to be asked, and what went wrong so far."""
+    """The captions still to be sent, and the failures so far."""
 
     endpoint: Endpoint
     temperature: float
     keep: Callable[[Reply], None]
     waiting: deque[list[str]] = field(default_factory=deque)
     proven: bool = False
-    """Whether anything of use was ever answered, so that a useless answer is about its caption."""
+    """Whether any answer was usable; if so, a useless answer is due to its caption."""
     useless: list[tuple[str, str]] = field(default_factory=list)
-    """Single captions that nothing of use was answered to before `proven`, with what was said."""
+    """Single captions that got no usable answer before `proven`, each with the fault."""
     failure: ReelRankError | None = None
 
     async def all_of(self, captions: Sequence[str]) -> None:
-        """Ask for all captions, some at once."""
+        """Send all captions, several requests at a time."""
         from openai import AsyncOpenAI
 
         size = self.endpoint.batch
@@ -215,11 +221,11 @@ class _Work:
             try:
                 await self._request(client, captions)
             except ReelRankError as error:
-                # Requests under way are paid for: they are waited for, and kept.
+                # Requests under way are paid for, so they are awaited and kept.
                 self.failure = self.failure or error
 
     async def _request(self, client: "AsyncOpenAI", captions: list[str]) -> None:
-        """One request; what it brings is kept, and what it fails to bring is put back, caption by caption."""
+        """Make one request, and keep its rewrites; captions without one are queued again one by one."""
         import openai
 
         instruction, asked, answered, lines = conversation(captions)
@@ -235,7 +241,7 @@ class _Work:
                 ],
             )
         except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
-            # Some endpoints refuse captions by what they say; others, every request with a setting they do not know.
+            # Some endpoints refuse captions for their content; others refuse every request with an unknown setting.
             return self._take(captions, [], UNTOLD, self._said(error))
         except (openai.APIResponseValidationError, ValueError):
             return self._take(captions, [], UNTOLD, said("an answer that does not follow the chat protocol"))
@@ -252,13 +258,13 @@ class _Work:
         self._take(captions, rewrites, tokens, said("an answer that cannot be read"))
 
     def _take(self, captions: list[str], rewrites: list[str], tokens: Tokens, fault: str) -> None:
-        """Hand over what a request brought, and see to captions that it brought nothing for; `fault` tells why."""
+        """Hand over the rewrites of a request, and queue or give up captions without one; `fault` is the reason."""
         answers = dict(zip(captions, rewrites, strict=True)) if rewrites else {}
         if rewrites:
             answers |= {caption: "" for caption, _ in self.useless}
             self.proven, self.useless = True, []
         elif len(captions) > 1:
-            # Before anything was of use, one alone is to show at once whether anything can be.
+            # Before the first usable answer, single captions go first, to show whether the endpoint works at all.
             alone = [[caption] for caption in captions]
             self.waiting = deque([*self.waiting, *alone] if self.proven else [*alone, *self.waiting])
         elif self.proven:
@@ -279,7 +285,7 @@ class _Work:
         )
 
     def _failed(self, error: "APIError") -> EndpointUnavailable:
-        """What to tell a person about a request that failed for good."""
+        """Return the error about a request that failed for good."""
         import openai
 
         if isinstance(error, (openai.AuthenticationError, openai.PermissionDeniedError)):
@@ -299,7 +305,7 @@ class _Work:
         return EndpointUnavailable.said("{host}: {why}", host=self.endpoint.host, why=why)
 
     def _said(self, error: "APIError") -> str:
-        """The endpoint's own words, which are somebody else's: short, in one line, and never with the key."""
+        """Return the endpoint's own error message: shortened, in one line, and without the key."""
         status = getattr(error, "status_code", "")
         words = " ".join(str(error.message).removeprefix(f"Error code: {status} - ").split())
         if key := os.environ.get(KEY):

@@ -1,6 +1,6 @@
-"""Find names of people with a model: flair's taggers of named entities, in a process of their own.
+"""Find names of people with flair's named-entity taggers, in a separate process.
 
-flair 0.15 wants an older transformers than ReelRank has, so the Python that has flair may be another one.
+flair 0.15 needs an older transformers than ReelRank has, so flair may be installed in another Python.
 """
 
 import json
@@ -18,26 +18,28 @@ SCRIPT = Path(__file__).parent / "apart" / "flair_names.py"
 
 
 class FlairTagger:
-    """Finds people in sentences by one of flair's models; satisfies `Tagger`."""
+    """Finds people in sentences with one of flair's models; satisfies `Tagger`."""
 
     def __init__(self, model: str, python: str = "") -> None:
-        """A model that flair knows by name (`ner`, `flair/ner-english-large`) or file, and the Python that has flair.
+        """Name the model and the Python that runs it.
 
-        Without one it is the Python that runs this.
+        Args:
+            model: a name that flair knows (`ner`, `flair/ner-english-large`), or a file.
+            python: the Python that has flair; empty for the one that runs this.
         """
         self.model = model
         self.python = python or sys.executable
 
     @property
     def identity(self) -> str:
-        """Such as `flair:ner`."""
+        """The model's identity, such as `flair:ner`."""
         return f"flair:{self.model}"
 
     def names(self, texts: Sequence[str], *, progress: Steps | None = None) -> list[tuple[str, ...]]:
-        """For each text the people that the model is sure of, in order of appearance.
+        """Return for each text the people that the model is sure of, in order of appearance.
 
         Raises:
-            TaggerUnavailable: the Python, flair or the model is not there.
+            TaggerUnavailable: the Python, flair or the model is missing.
         """
         if not texts:
             return []

@@ -1,1 +1,1 @@
-"""Measuring videos, cutting exact clips."""
+"""Measure videos, and cut exact clips from them."""

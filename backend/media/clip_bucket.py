@@ -1,7 +1,8 @@
-"""Clips in a bucket that several front ends share: what one of them has cut, no other cuts again.
+"""Share clips between front ends in a bucket, so that a clip is cut only once.
 
-Each front end keeps its folder: the bucket is asked where the folder has no clip, and is given what was cut. A bucket
-that is away costs no more than the cutting: it is noted for the lead, and left alone for a while.
+Each front end keeps its own folder of clips. If a clip is not in the folder, the bucket is asked; clips that were cut
+are copied to the bucket. If the bucket is unreachable, clips are cut locally; the trouble is noted for the lead, and
+the bucket is not asked again for a while.
 """
 
 import os
@@ -24,20 +25,20 @@ if TYPE_CHECKING:
 Given = TypeVar("Given")
 
 AWAY_S = 30.0
-"""A bucket that failed is not asked again for so long: people wait for cutting, not for it."""
+"""Seconds before a bucket that failed is asked again; meanwhile clips are cut, so that nobody waits for it."""
 _KEPT = "private, no-cache"
-"""What browsers that are sent to the bucket do with a clip, like those that have it from a front end."""
+"""The caching rule for browsers that load a clip from the bucket; front ends send the same."""
 
 
 class Doing(StrEnum):
-    """What a bucket is asked; each fails by itself, because keys may allow one of them alone."""
+    """Kinds of access to a bucket; each can fail alone, because keys may allow only one of them."""
 
     READING = "reading"
     WRITING = "writing"
 
 
 def brought(job: ClipJob, now: float) -> bool:
-    """Whether the bucket had the clip, which lies in its folder then."""
+    """Copy a clip from the bucket into its folder; return whether the bucket had it."""
 
     def bring(store: "ObjectStore", key: str) -> bool:
         part = part_of(job.path)
@@ -55,14 +56,14 @@ def brought(job: ClipJob, now: float) -> bool:
 
 
 def has(job: ClipJob, now: float) -> bool:
-    """Whether nobody need cut the clip: it was brought, or lies where browsers are sent."""
+    """Return whether a clip need not be cut: the bucket has it for browsers, or it was copied to the folder."""
     if job.cache.signed_s:
         return signed(job, now) is not None
     return brought(job, now)
 
 
 def stored(job: ClipJob, now: float) -> bool:
-    """Whether the bucket has taken the clip, which lies in its folder."""
+    """Copy a clip from its folder into the bucket; return whether that succeeded."""
     attributes = {"Content-Type": MEDIA_TYPES[job.path.suffix], "Cache-Control": _KEPT}
 
     def store(bucket: "ObjectStore", key: str) -> bool:
@@ -73,7 +74,7 @@ def stored(job: ClipJob, now: float) -> bool:
 
 
 def signed(job: ClipJob, now: float) -> str | None:
-    """An address at which a browser has the clip from the bucket, for `signed_s`; None where it has to come from here.
+    """Return an address for loading the clip from the bucket, valid for `signed_s` seconds; None if it is not there.
 
     The address holds the bucket, the clip's name, which is a keyed hash, and the signature.
     """
@@ -88,7 +89,7 @@ def signed(job: ClipJob, now: float) -> str | None:
 
 
 def lacking(cache: ClipCache, jobs: Iterable[ClipJob], now: float) -> list[ClipJob]:
-    """Which of the clips the bucket has not, by one look at all of it; none where it cannot be asked."""
+    """Return the clips that are not in the bucket, by listing it once; none if the bucket cannot be listed."""
 
     def names(store: "ObjectStore", key: str) -> set[str]:
         return {PurePosixPath(meta["path"]).name for chunk in store.list(prefix=key or None) for meta in chunk}
@@ -96,12 +97,14 @@ def lacking(cache: ClipCache, jobs: Iterable[ClipJob], now: float) -> list[ClipJ
     held = _asked(cache, "", Doing.READING, names, now)
     found = [] if held is None else [job for job in jobs if job.path.name not in held]
     if held is not None and not found:
-        _note(cache, Doing.WRITING).unlink(missing_ok=True)  # whatever it said: nothing lies here alone
+        _note(cache, Doing.WRITING).unlink(
+            missing_ok=True
+        )  # an earlier failure to write is settled: every clip is in the bucket
     return found
 
 
 def look(cache: ClipCache, now: float) -> None:
-    """Ask the bucket now, whenever it failed last; `troubles` tells what came of it."""
+    """Check now whether the bucket can be read, even if it failed lately; `troubles` returns the result."""
     _note(cache, Doing.READING).unlink(missing_ok=True)
     _asked(
         cache, "", Doing.READING, lambda store, key: next(iter(store.list(prefix=key or None)), None), now, at_once=True
@@ -109,7 +112,7 @@ def look(cache: ClipCache, now: float) -> None:
 
 
 def troubles(cache: ClipCache) -> list[str]:
-    """What a lead should know of the bucket, as it was asked last; asks nothing."""
+    """Return messages about the bucket's last failures, for leads; makes no request."""
     if cache.bucket is None:
         return []
     found = []
@@ -138,7 +141,7 @@ def _asked(
     *,
     at_once: bool = False,
 ) -> Given | None:
-    """What `ask` gives for the key of `name`; None where nothing lies there, or no bucket can be asked."""
+    """Call `ask` with the bucket and the key of `name`; return None if there is no such object or no usable bucket."""
     if cache.bucket is None or (not at_once and _is_away(cache, now)):
         return None
     try:
@@ -146,7 +149,7 @@ def _asked(
             found = ask(store_at(cache.bucket.root, hurried=True), cache.bucket.joined(name).key)
     except VideoUnreadable:
         if doing is Doing.READING and name:
-            _note(cache, doing).unlink(missing_ok=True)  # it has answered: that clip is not there
+            _note(cache, doing).unlink(missing_ok=True)  # the bucket works; it only has no such clip
         else:
             _write(cache, doing, said("There is no bucket {root}.", root=cache.bucket.root), now)
         return None
@@ -166,14 +169,14 @@ def _is_away(cache: ClipCache, now: float) -> bool:
 
 
 def _note(cache: ClipCache, doing: Doing) -> Path:
-    """Beside the folder of clips, which holds clips alone: all processes of a front end read it."""
+    """Return the file for a failure, beside the folder of clips; all processes of a front end read it."""
     return cache.folder.with_name(f"{cache.folder.name}-bucket-{doing}.txt")
 
 
 def _write(cache: ClipCache, doing: Doing, message: str, now: float) -> None:
     note = _note(cache, doing)
     part = part_of(note)
-    with suppress(OSError):  # a full disk is told elsewhere
+    with suppress(OSError):  # a full disk is reported elsewhere
         make_private_folder(note.parent)
         part.write_text(kept(message), encoding="utf-8")
         make_private(part)

@@ -1,4 +1,4 @@
-"""Keep clips and storyboards in a folder: each made once, when first asked for; the least recently used go first."""
+"""Keep clips and storyboards in a folder, made when first needed; the least recently used are removed first."""
 
 import errno
 import time
@@ -34,20 +34,22 @@ Made = TypeVar("Made")
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _DROPPED_BYTES = 200 * 1024**2
-"""How much is dropped at once when the disk is full: some hundred clips, so that it need not be done for each."""
+"""Bytes removed at once when the disk is full: some hundred clips, so that it is not repeated for every clip."""
 
 
 def ensure(job: ClipJob, now: Callable[[], float] = time.time) -> Path:
-    """The finished clip, cut now unless it is in the cache or its bucket; of many processes asking at once, one cuts.
+    """Return the path of a finished clip; cut it now unless it is in the cache or its bucket.
+
+    If several processes ask for the same clip at once, one of them cuts it.
 
     Args:
-        job: what to cut, and where to keep it.
-        now: seconds since 1970-01-01 UTC; decides which clips were used least recently.
+        job: the clip to cut, with its cache.
+        now: returns seconds since 1970-01-01 UTC; decides which clips were used least recently.
 
     Raises:
-        VideoUnreadable: the moment cannot be shown, or the video is not the one that the project knows (any more);
-            nothing is left behind, so asking again tries again.
-        NoRoom: the disk is full, whatever clips were dropped; nothing is left behind either.
+        VideoUnreadable: the moment cannot be shown, or the video is not, or no longer, the one that the project knows.
+            Nothing is left behind, so a later call tries again.
+        NoRoom: the disk is full even after clips were removed; nothing is left behind.
     """
     if not is_cut(job, now()):
         with_room(job.cache, lambda: _ensure(job, now), now)
@@ -55,10 +57,10 @@ def ensure(job: ClipJob, now: Callable[[], float] = time.time) -> Path:
 
 
 def with_room(cache: ClipCache, make: Callable[[], Made], now: Callable[[], float] = time.time) -> Made:
-    """What `make` gives; if the disk is full, once more after the clips that were used longest ago are gone.
+    """Return the result of `make`; if the disk is full, remove the least recently used clips and call it once more.
 
     Raises:
-        NoRoom: the disk is full all the same.
+        NoRoom: the disk is full even so.
     """
     try:
         return make()
@@ -115,10 +117,10 @@ def _picture(job: ClipJob) -> bytes:
 
 
 def _evict(cache: ClipCache, max_bytes: int, now: float, newest: Path | None = None) -> int:
-    """Remove clips, least recently used first, until the folder holds at most `max_bytes`; how many bytes went.
+    """Remove clips, least recently used first, until the folder holds at most `max_bytes`; return the bytes removed.
 
-    Never removed: `newest`, and what was used within `SAFE_AGE_S`. Unfinished files that a killed process left
-    go once they are that old.
+    Never removed: `newest`, and clips used within `SAFE_AGE_S`. Unfinished files of killed processes are removed once
+    they are that old.
     """
     clips: list[tuple[float, int, Path]] = []
     freed = 0

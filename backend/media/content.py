@@ -1,4 +1,4 @@
-"""Identify a video by its content, wherever it is: the name that clips are kept by."""
+"""Identify a video by a hash of its content, independent of its place; clips are named after it."""
 
 import hashlib
 from collections.abc import Iterable
@@ -12,17 +12,17 @@ from backend.media.limits import require_file
 from backend.media.sources import FrameFolder, Source, as_source, frame_files
 
 _KEPT = 4096
-"""So many videos' names are kept in a process."""
+"""How many videos' hashes are cached in a process."""
 
 
 def sha256_of(source: Source) -> str:
-    """The content's name, in hex: of a file SHA-256 of its bytes; of a folder, of its frames in order and their rate.
+    """Return the hash of a video's content in hex: of a file's bytes, or of a folder's frames in order and their rate.
 
-    Of what lies at an address it is made of the size and of the storage's own mark, and nothing is read.
+    For an address it is a hash of the size and of the storage's own mark; the content is not read.
 
     Raises:
-        VideoUnreadable: it is not there any more, or may not be read.
-        StorageUnavailable: it lies at an address that cannot be asked just now.
+        VideoUnreadable: the video no longer exists, or may not be read.
+        StorageUnavailable: its address cannot be reached now.
     """
     source = as_source(source)
     if isinstance(source, Address):
@@ -40,7 +40,7 @@ def sha256_of(source: Source) -> str:
 
 
 def size_of(source: Source) -> int:
-    """Bytes of all of it; raises `OSError` where it is not there."""
+    """Return the size of a video in bytes; raises `OSError` if it does not exist."""
     source = as_source(source)
     if isinstance(source, Address):
         from backend.media.remote import size_at
@@ -50,7 +50,7 @@ def size_of(source: Source) -> int:
 
 
 def changed_words(path: str) -> str:
-    """What a person is told of a video that has another content now."""
+    """Return the message about a video whose content has changed."""
     return said("{name} has changed since it was added to the project", name=Path(path).name)
 
 
@@ -59,7 +59,7 @@ def _files(source: Path | FrameFolder) -> list[Path | None]:
 
 
 def _stamp(files: Iterable[Path | None]) -> tuple[tuple[int, int], ...]:
-    """Size and date of every file; no place for one that is missing."""
+    """Return size and modification time of every file; missing frames are left out."""
     return tuple((told.st_size, told.st_mtime_ns) for file in files if file is not None and (told := file.stat()))
 
 

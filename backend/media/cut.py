@@ -1,6 +1,6 @@
-"""Cut moment clips: exactly the frames of the moment, in a form that browsers play.
+"""Cut clips of moments, with exactly the frames of the moment, in a form that browsers play.
 
-Several moments of one video may be cut from one decoding of it; the clips are the same, frame by frame.
+Several moments of one video can be cut from one decoding of it; the clips are the same, frame by frame.
 """
 
 from collections.abc import Iterator, Sequence
@@ -36,9 +36,12 @@ from backend.media.sources import Source
 
 @dataclass(frozen=True, slots=True)
 class CutReport:
-    """What is in a clip: `duration_s` from the first frame to where the last stops being shown.
+    """The contents of a clip.
 
-    `warnings` are findings about the source for the person in charge; empty where all is well.
+    Attributes:
+        frames: number of frames.
+        duration_s: from the first frame to the end of the last, in seconds.
+        warnings: problems of the source, for leads; empty if there are none.
     """
 
     frames: int
@@ -47,7 +50,7 @@ class CutReport:
 
 
 def require_span(source: Source, start_s: float, end_s: float) -> None:
-    """Refuse what is no moment: an empty, negative or infinite span of `source`.
+    """Refuse an empty, negative or infinite span of `source`.
 
     Raises:
         InputError: it is one of these.
@@ -65,7 +68,7 @@ def require_span(source: Source, start_s: float, end_s: float) -> None:
 
 
 def why_empty(span: FrameSpan, name: str, start_s: float, end_s: float) -> str:
-    """Why no frame of the moment can be shown; `span` was read to its end."""
+    """Return why no frame of the moment can be shown; `span` must have been read to its end."""
     if span.expected:
         return said(
             "{name} is damaged: none of the {expected} frames of the moment {start_s}-{end_s} s can be shown",
@@ -84,11 +87,11 @@ def why_empty(span: FrameSpan, name: str, start_s: float, end_s: float) -> str:
 
 
 def warnings(span: FrameSpan, stream: PictureStream, end_s: float) -> tuple[str, ...]:
-    """What the person in charge should know of a moment that ends at `end_s`; `span` was read to its end."""
+    """Return warnings for leads about a moment that ends at `end_s`; `span` must have been read to its end."""
     found = []
     if span.damage is not None:
         found.append(span.damage)
-    # Annotations round: less than a whole missing frame is not worth a word.
+    # Annotations are rounded, so less than a whole missing frame is no reason for a warning.
     if Fraction(end_s) - span.ends_s >= frame_interval_s(stream):
         found.append(
             said(
@@ -102,7 +105,7 @@ def warnings(span: FrameSpan, stream: PictureStream, end_s: float) -> tuple[str,
 
 @dataclass(frozen=True, slots=True)
 class CutSpan:
-    """A clip to be cut: the moment `[start_s, end_s)`, and the file to write."""
+    """A clip to cut: the moment `[start_s, end_s)`, in seconds, and the file to write."""
 
     start_s: float
     end_s: float
@@ -112,10 +115,10 @@ class CutSpan:
 def cut(source: Source, start_s: float, end_s: float, out: Path, profile: Profile | None = None) -> CutReport:
     """Write the moment `[start_s, end_s)` of `source` to `out`, as an MP4 file unless the profile says otherwise.
 
-    The clip holds the frames with `start_s <= time < end_s`, and the picture on screen at the start where the first
-    of them comes late (see `MomentFrames`). The first is shifted to 0, the spacing is unchanged (in WebM to the
-    millisecond). The last frame stays to the end of the moment, or of the file. Sound is cut to the sample and encoded
-    within a packet (21 ms).
+    The clip holds the frames with `start_s <= time < end_s`. If the first of them comes late, the picture on screen at
+    the start is added (see `MomentFrames`). The first frame is shifted to 0, and the spacing is unchanged (in WebM to
+    the millisecond). The last frame lasts to the end of the moment, or of the file. Sound is cut to the sample and
+    encoded within a packet (21 ms).
 
     Raises:
         InputError: the span is empty, negative or not finite.
@@ -128,16 +131,16 @@ def cut(source: Source, start_s: float, end_s: float, out: Path, profile: Profil
 
 
 def cut_together(source: Source, wanted: Sequence[CutSpan], profile: Profile) -> list[CutReport | VideoUnreadable]:
-    """Cut several moments of one video from one decoding, from the first of them to the end of the last.
+    """Cut several moments of one video from one decoding, from the first moment's start to the last one's end.
 
-    Each clip is the one that `cut` makes: where that is in doubt (damage, a picture that changes its form midway, a
-    moment without a frame of its own) the moments are cut one by one after all.
+    Each clip is the same as from `cut`. If that is uncertain, the moments are cut one by one instead: on damage, a
+    picture that changes its form midway, or a moment without a frame of its own.
 
     Returns:
-        What became of each, in the order given; all that can be made is there.
+        The result for each moment, in the order given; every clip that can be made is there.
 
     Raises:
-        OSError: the disk is full, or does not do what it is told. No clip is there then that was not before.
+        OSError: the disk is full or fails. Then no new clip is there.
     """
     if len(wanted) > 1:
         with ExitStack() as parts:
@@ -147,7 +150,7 @@ def cut_together(source: Source, wanted: Sequence[CutSpan], profile: Profile) ->
 
 
 def decoding_starts_s(source: Source, wanted: Sequence[CutSpan]) -> list[Fraction]:
-    """Where the decoding of each moment would begin by itself: at a key frame before it, in seconds.
+    """Return where the decoding of each moment alone would begin, in seconds: at a key frame before it.
 
     Raises:
         VideoUnreadable: see `opened` and `picture_stream`.
@@ -161,26 +164,28 @@ def decoding_starts_s(source: Source, wanted: Sequence[CutSpan]) -> list[Fractio
 
 
 class _Clip:
-    """A clip being cut, under a name of its own until it is whole."""
+    """A clip being cut, under a temporary name until it is complete."""
 
     def __init__(self, source: Source, wanted: CutSpan, profile: Profile, parts: ExitStack) -> None:
-        """Whatever is open or half-made goes when `parts` is left."""
+        """Prepare a clip; leaving `parts` closes its files and removes unfinished ones."""
         self.wanted = wanted
         self.end = Fraction(wanted.end_s)
         self._source = source
         self._profile = profile
         self._part = part_of(wanted.out)
         parts.callback(self._part.unlink, missing_ok=True)
-        self._open = parts.enter_context(ExitStack())  # left before the file goes, which encoders open again by name
+        self._open = parts.enter_context(
+            ExitStack()
+        )  # closed before the file is removed, because encoders reopen it by name
         self.writer: ClipWriter | None = None
         self.done = False
 
     def converter(self, stream: PictureStream, first: VideoFrame) -> PictureConverter:
-        """What turns pictures into those of this clip."""
+        """Return a converter for the pictures of this clip."""
         return PictureConverter(stream, first, self._profile.height_px)
 
     def add(self, stream: PictureStream, frame: TimedFrame, picture: VideoFrame) -> None:
-        """Write a frame, converted to `picture`; the first opens the file, and the sound beside it."""
+        """Write a frame, converted to `picture`; the first frame opens the file and the sound."""
         if self.writer is None:
             self.wanted.out.parent.mkdir(parents=True, exist_ok=True)
             sound = self._sound(frame)
@@ -189,14 +194,14 @@ class _Clip:
         self.writer.add(frame, picture)
 
     def finish(self) -> None:
-        """Write the rest and close all files; the clip still waits to be put in its place."""
+        """Write the rest and close all files; the clip keeps its temporary name."""
         if self.writer is not None and not self.done:
             self.writer.finish()
             self._open.close()
         self.done = True
 
     def report(self, span: FrameSpan, stream: PictureStream) -> CutReport:
-        """Put the finished clip in its place, and tell what is in it."""
+        """Rename the finished clip to its final name, and return what it contains."""
         if self.writer is None or self.writer.written == 0:
             moment = said("the moment {start_s}-{end_s} s", start_s=self.wanted.start_s, end_s=self.wanted.end_s)
             raise VideoUnreadable.about(self._source.name, said("{moment} could not be encoded", moment=moment))
@@ -204,7 +209,7 @@ class _Clip:
         return CutReport(self.writer.written, float(self.writer.ends_s), warnings(span, stream, self.wanted.end_s))
 
     def _sound(self, first: TimedFrame) -> Iterator[AudioFrame]:
-        # Opened again for sound: it seeks to its own place, wherever the file interleaves it.
+        # The source is opened again for sound, because sound needs its own position in the file.
         container = self._open.enter_context(opened(self._source))
         sounding = sound_stream(container)
         if sounding is None or not isinstance(container, InputContainer):
@@ -235,13 +240,13 @@ def _tried(source: Source, wanted: CutSpan, profile: Profile) -> CutReport | Vid
 
 
 def _shared(source: Source, clips: Sequence[_Clip]) -> list[CutReport] | None:
-    """All clips from one decoding; None, and no clip, where one of them might be another by itself."""
+    """Cut all clips from one decoding; return None, without any clip, if one might differ from a clip cut alone."""
     start_s, end_s = min(clip.wanted.start_s for clip in clips), max(clip.wanted.end_s for clip in clips)
     try:
         with opened(source) as container:
             stream = picture_stream(container, source)
             if not isinstance(container, InputContainer):
-                return None  # frames that are files of their own are read where they are wanted
+                return None  # frames in separate files are read directly, so there is nothing to share
             span = FrameSpan(container, stream, start_s, end_s)
             moments = [span.moment(clip.wanted.start_s, clip.wanted.end_s) for clip in clips]
             convert: PictureConverter | None = None

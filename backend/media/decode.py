@@ -1,7 +1,7 @@
-"""Read a video file by exact time: which streams, which packets, which frames, and what is wrong with the file.
+"""Read the streams, packets and frames of a video file by exact time, and detect damage.
 
-All times are seconds on the file's own time line as fractions: `pts * time_base`, never a frame number
-divided by a rounded rate. Both `probe` and `clips` read through here, so that they mean the same picture stream.
+All times are seconds on the file's own time line, as fractions: `pts * time_base`, never a frame number divided by a
+rounded rate. Both `probe` and `clips` use this module, so that they mean the same picture stream.
 """
 
 from __future__ import annotations  # PyAV's Packet takes a type argument in its stubs only
@@ -34,33 +34,33 @@ from backend.media.sources import NOT_OPENED, FrameFolder, Source, as_source, pl
 from backend.media.timeline import may_jump, start_of, timed, timed_by_decoding, timed_from
 
 _OF_THE_DISK = errno.errorcode.keys() - {errno.EINVAL, errno.ENOMEM, errno.ERANGE, errno.EDOM}
-"""Numbers of errors that say nothing about what is in a file."""
+"""Error numbers of the disk or system, which say nothing about a file's content."""
 
 _LAST_TICK = 2**62
-"""Beyond every file, and small enough for FFmpeg."""
+"""A time in ticks after the end of every file, and small enough for FFmpeg."""
 
 _WAIT_FRAMES = Fraction(3, 2)
 _SHORTEST_WAIT_S, _LONGEST_WAIT_S = Fraction(1, 20), Fraction(1, 10)
-"""How long a moment may wait for its first frame: a frame and a half of the video, within these bounds.
+"""How late a moment's first frame may come: a frame and a half of the video, within these bounds.
 
-After a longer wait the picture that is on screen at its start is a frame of it.
+If it comes later, the picture on screen at the start of the moment is its first frame.
 """
 
 _OPEN_GROUPS = ("h264", "hevc", "mpeg1video", "mpeg2video")
-"""Codecs with pictures that come after a key frame and are shown before it."""
+"""Codecs in which pictures stored after a key frame may be shown before it."""
 
 S = TypeVar("S", VideoStream, AudioStream)
 
 Opened = InputContainer | OpenFolder
-"""A video that is open: a file, or a folder of frames."""
+"""An open video: a file, or a folder of frames."""
 
 PictureStream = VideoStream | OpenFolder
-"""Its pictures."""
+"""The pictures of an open video."""
 
 
 @contextmanager
 def opened(source: Source) -> Iterator[Opened]:
-    """A file as a PyAV container, or a folder's frames; raises `VideoUnreadable` for the person who brought it."""
+    """Open a file as a PyAV container, or a folder of frames; raises `VideoUnreadable` with a message for people."""
     path = as_source(source)
     if isinstance(path, FrameFolder):
         yield OpenFolder(path)
@@ -73,7 +73,7 @@ def opened(source: Source) -> Iterator[Opened]:
         return
     require_file(path)
     try:
-        # As a file, whatever its name looks like. Titles are of no use here, and in old files often not UTF-8.
+        # "file:" keeps FFmpeg from reading a name as a protocol. Titles, often not UTF-8 in old files, are not needed.
         container = av.open(f"file:{path}", "r", metadata_errors="replace", container_options=OPENED_AS)
     except (FileNotFoundError, NotADirectoryError):
         raise VideoUnreadable.about(path.name, said("no video file in {parent}", parent=path.parent)) from None
@@ -93,19 +93,19 @@ def opened(source: Source) -> Iterator[Opened]:
 
 
 def picture_stream(container: Opened, source: Source) -> PictureStream:
-    """What shows the pictures of a video that is open; see `video_stream`."""
+    """Return the pictures of an open video; see `video_stream`."""
     return container if isinstance(container, OpenFolder) else video_stream(container, source)
 
 
 def video_stream(container: InputContainer, source: Source) -> VideoStream:
-    """The one picture stream of a file: the largest picture, of equals the one marked default, then the first.
+    """Return the picture stream of a file: the largest; of equals the one marked default, then the first.
 
     Raises:
-        VideoUnreadable: the file, opened from `source`, holds no picture, or one that is too large.
+        VideoUnreadable: the file, opened from `source`, has no picture, or a picture that is too large.
     """
     streams = [stream for stream in container.streams.video if not stream.disposition & Disposition.attached_pic]
     if not streams:
-        # Where the index is damaged FFmpeg may open the file all the same, and find nothing in it.
+        # FFmpeg may open a file with a damaged index, and find nothing in it.
         path = place_of_video(source)
         unknown = why_not_opened(path) if isinstance(path, Path) else NOT_OPENED
         why = said("holds sound but no picture") if container.streams.audio else unknown
@@ -117,7 +117,7 @@ def video_stream(container: InputContainer, source: Source) -> VideoStream:
         streams, key=lambda stream: (stream.width * stream.height, bool(stream.disposition & Disposition.default))
     )
     require_pixels(source, best.width, best.height)
-    # The picture may grow midway; what is larger then cannot be decoded.
+    # The picture may become larger midway; then it must not be decoded.
     best.codec_context.options = {"max_pixels": str(LARGEST_PIXELS)}
     # One thread: damage is then reported at the packet that carries it, and many clips can be cut side by side.
     best.codec_context.thread_count = 1
@@ -125,7 +125,7 @@ def video_stream(container: InputContainer, source: Source) -> VideoStream:
 
 
 def sound_stream(container: Opened) -> AudioStream | None:
-    """The sound that belongs to the picture: what FFmpeg takes for the best, else the first it can decode, or None."""
+    """Return the sound stream that FFmpeg considers best, else the first that can be decoded; None if there is none."""
     if isinstance(container, OpenFolder):
         return None
     best = container.streams.best("audio")
@@ -134,7 +134,7 @@ def sound_stream(container: Opened) -> AudioStream | None:
 
 
 def shown_size(stream: PictureStream, rotation: int) -> tuple[int, int]:
-    """Width and height in square pixels as a player shows them.
+    """Return width and height as a player shows them, in square pixels.
 
     Args:
         stream: the picture stream.
@@ -146,29 +146,29 @@ def shown_size(stream: PictureStream, rotation: int) -> tuple[int, int]:
 
 
 def frame_interval_s(stream: PictureStream) -> Fraction:
-    """Usual seconds from one frame to the next; 1/25 where the file does not say."""
+    """Return the usual time between frames in seconds; 1/25 if the file does not say."""
     return 1 / (stream.average_rate or stream.guessed_rate or Fraction(25))
 
 
 def time_of(
     item: Packet[VideoStream] | Packet[AudioStream] | VideoFrame, stream: Stream | OpenFolder
 ) -> Fraction | None:
-    """Seconds at which a packet or frame is presented; None where the file does not say."""
+    """Return when a packet or frame is presented, in seconds; None if the file does not say."""
     ticks = item.dts if item.pts is None else item.pts
     return None if ticks is None or stream.time_base is None else ticks * stream.time_base
 
 
 def packets(container: InputContainer, stream: S) -> Iterator[Packet[S]]:
-    """All packets that can be read, ending with an empty one that drains the decoder."""
+    """Yield all readable packets, and last an empty one that drains the decoder."""
     yield from timed(container, stream)
     yield cast("Packet[S]", Packet())
 
 
 def packets_from(container: InputContainer, stream: S, start_s: Fraction) -> Iterator[Packet[S]]:
-    """Packets from a key frame presented at or before `start_s`, or from the beginning of the file.
+    """Yield packets from a key frame presented at or before `start_s`, or from the beginning of the file.
 
-    Seeking is by decoding time in most formats and may land on a key frame presented after `start_s`, whose
-    earlier neighbours would be lost; so it is checked, and repeated farther back until it is right.
+    In most formats seeking uses decoding times, and may land on a key frame presented after `start_s`. The frames
+    before it would be lost, so the result is checked, and seeking is repeated farther back if needed.
     """
     if may_jump(container):
         yield from timed_from(container, stream, start_s)
@@ -227,10 +227,10 @@ class TimedFrame:
 class MomentFrames:
     """Choose the frames of `[start_s, end_s)` from a sequence in order, with the duration of each.
 
-    A frame's exact time is compared after rounding it once to a double: `start_s=2.2` then means the frame at
-    11/5 s, although the double 2.2 is a little more than 11/5. What comes after the start by less than `wait_s` is the
-    first frame; before what comes later, the picture on screen at the start is shown. The last one is held to the end.
-    A moment without a frame shows the one on screen; but nothing, if it has frames and none of them is whole.
+    A frame's exact time is rounded to a double before it is compared. So `start_s=2.2` means the frame at 11/5 s,
+    although the double 2.2 is a little more than 11/5. If the first frame comes `wait_s` or more after the start, the
+    picture on screen at the start is shown before it. The last frame is held to the end. A moment without a frame
+    shows the picture on screen. If it has frames, but none can be decoded, nothing is shown.
     """
 
     def __init__(self, start_s: float, end_s: float, wait_s: Fraction, announced: Collection[Fraction]) -> None:
@@ -243,7 +243,7 @@ class MomentFrames:
         self.over = False
 
     def holds(self, time_s: Fraction) -> bool:
-        """Whether a frame with this time belongs to the moment."""
+        """Return whether a frame with this time belongs to the moment."""
         return self.start_s <= float(time_s) < self.end_s
 
     def add(self, frame: TimedFrame) -> Iterator[TimedFrame]:
@@ -281,8 +281,8 @@ class MomentFrames:
 class FrameSpan:
     """The frames of `[start_s, end_s)` as `MomentFrames` chooses them; iterate once, then read the findings.
 
-    Of a folder of frames, whose few a second are shown long, a span begins with the frame visible at its start, when
-    that began.
+    In a folder of frames, which are shown for long, a span begins with the frame visible at its start, at that frame's
+    time.
 
     Attributes:
         ends_s: where the last frame read stops being shown; within the span, the end of the video.
@@ -302,17 +302,17 @@ class FrameSpan:
 
     @property
     def expected(self) -> int:
-        """Frames that the file announces within the span."""
+        """Number of frames that the file announces within the span."""
         return len(self._announced)
 
     @property
     def intact(self) -> int:
-        """Those of them that decoded without an error."""
+        """Number of the announced frames that were decoded without an error."""
         return len(self._announced & self._intact)
 
     @property
     def damage(self) -> str | None:
-        """What is wrong with the frames, in words for whoever has the file; None where nothing is."""
+        """A message about damaged frames, for whoever has the file; None if there are none."""
         if self.damaged_s is None:
             return None
         return said(
@@ -324,11 +324,11 @@ class FrameSpan:
 
     @property
     def damaged_s(self) -> Fraction | None:
-        """Time of the first one that did not."""
+        """Time of the first announced frame that was not decoded without an error; None if there is none."""
         return min(self._announced - self._intact, default=None)
 
     def moment(self, start_s: float, end_s: float) -> MomentFrames:
-        """A moment of this video."""
+        """Return a chooser of frames for a moment of this video."""
         wait_s = min(max(_WAIT_FRAMES * frame_interval_s(self._stream), _SHORTEST_WAIT_S), _LONGEST_WAIT_S)
         return MomentFrames(start_s, end_s, wait_s, self._announced)
 
@@ -337,7 +337,7 @@ class FrameSpan:
             yield frame
 
     def each(self, moments: Sequence[MomentFrames]) -> Iterator[tuple[int, TimedFrame]]:
-        """The frames of several moments within the span, from one decoding: which moment, and its next frame."""
+        """Yield the frames of several moments within the span, from one decoding, each with the index of its moment."""
         last: TimedFrame | None = None
         for frame in self._decoded():
             for place, moment in enumerate(moments):
@@ -354,7 +354,7 @@ class FrameSpan:
             yield from ((place, one) for one in moment.finish(self.ends_s))
 
     def _decoded(self) -> Iterator[TimedFrame]:
-        """Frames in order of presentation, from at or before the start; damage is noted and passed over."""
+        """Yield frames in order of presentation, from at or before the start; damaged ones are recorded and skipped."""
         if isinstance(self._container, OpenFolder):
             yield from self._of_folder(self._container)
         elif not isinstance(self._stream, OpenFolder):
@@ -370,14 +370,14 @@ class FrameSpan:
                 yield TimedFrame(picture, time_s, folder.interval_s)
 
     def _of_file(self, container: InputContainer, stream: VideoStream) -> Iterator[TimedFrame]:
-        """The same of a file: from a key frame that shows a picture by the start, or from the beginning of the file.
+        """Yield the frames of a file, from a key frame that shows a picture by the start, or from the beginning.
 
-        Some pictures are called key frames and cannot be shown without those before them, as where no picture is whole
-        and each renews a part.
+        Some key frames cannot be shown without the pictures before them, for example if each picture renews only a
+        part.
         """
         back_s = 0
         start_s = Fraction(self._start_s)
-        # Pictures shown before their key frame are not decoded after a jump: which is which is known from the start.
+        # After a jump, pictures shown before their key frame are not decoded; only reading from the start counts them.
         counted = timed_by_decoding(container, stream) and stream.codec_context.name in _OPEN_GROUPS
         while True:
             from_s = Fraction(0) if counted else max(start_s - back_s, Fraction(0))
@@ -421,10 +421,10 @@ class FrameSpan:
 
 
 def _needs_others(stream: VideoStream, first: TimedFrame) -> bool:
-    """Whether the first picture of a decoding is made from earlier ones, because no picture of the video is whole.
+    """Return whether the first picture of a decoding depends on earlier ones, because no picture is complete.
 
-    H.264 calls a picture a key frame from which on each renews a part. Of two fields the second may be made from the
-    first.
+    In H.264 a key frame may be a picture from which on each picture renews a part. An interlaced frame is accepted,
+    because the second of its fields may be made from the first.
     """
     whole = first.picture.pict_type not in (PictureType.P, PictureType.B)
     return stream.codec_context.name == "h264" and not whole and not first.picture.interlaced_frame

@@ -1,8 +1,8 @@
-"""Convert pictures, and write them with sound into a clip: H.264 and AAC in MP4, or VP9 and Opus in WebM.
+"""Convert pictures, and encode them with sound into clips: H.264 and AAC in MP4, or VP9 and Opus in WebM.
 
-Converted pictures are upright, of square pixels, even sizes and 8 bits, and of at most 720 lines or those of a profile.
+Converted pictures are upright, with square pixels, even sizes and 8 bits, and at most 720 lines or those of a profile.
 
-Whoever changes how clips are made changes what `backend.media.jobs` says of them too.
+If you change how clips are made, change `_MADE` in `backend.media.jobs` too.
 """
 
 from __future__ import annotations  # PyAV's Packet takes a type argument in its stubs only
@@ -27,25 +27,25 @@ from backend.media.jobs import ClipForm
 from backend.media.sound import SAMPLE_RATE
 
 MAX_HEIGHT_PX = 720
-"""Of pictures that no setting decides: frames for models, strips."""
+"""The most lines of pictures that have no profile: frames for models, film strips."""
 
 _TURNS = {90: [("transpose", "cclock")], 180: [("hflip", ""), ("vflip", "")], 270: [("transpose", "clock")]}
 """FFmpeg filters that rotate a picture, by the angle in degrees counter-clockwise."""
 
 
 class PictureConverter:
-    """Converts the pictures of one stream, all to the size that the first of them asks for.
+    """Converts the pictures of one stream, all to the size of the first.
 
     Pictures of more than `max_height_px` lines are scaled down with their aspect kept; others are only trimmed to
     even sizes, which encoders need, so that no pixel is resampled without need.
 
     Attributes:
-        changed: whether pictures of another form came after the first; they are fitted to its size.
+        changed: whether a picture after the first had another form; such pictures are fitted to the first one's size.
     """
 
     def __init__(self, source: PictureStream, first: VideoFrame, max_height_px: int = MAX_HEIGHT_PX) -> None:
         width, height = shown_size(source, first.rotation)
-        # Oblong pixels are resampled to square ones.
+        # Pictures with non-square pixels are resampled.
         self._resampled = height > max_height_px or (source.sample_aspect_ratio or 1) != 1
         if height > max_height_px:
             width, height = width * max_height_px // height, max_height_px
@@ -56,7 +56,7 @@ class PictureConverter:
         self._form: tuple[int, int, str, int, int, int] | None = None
 
     def __call__(self, picture: VideoFrame) -> VideoFrame:
-        """The converted picture (yuv420p, limited range); its time is the picture's."""
+        """Return the converted picture (yuv420p, limited range) with the same time."""
         form = (
             picture.width,
             picture.height,
@@ -66,7 +66,7 @@ class PictureConverter:
             picture.color_range,
         )
         if self._graph is None or form != self._form:
-            # A recording may change its form midway: the later pictures are fitted to the size of the first.
+            # A recording may change its form midway; later pictures are fitted to the size of the first.
             self.changed = self._form is not None
             fitted = self._resampled or self.changed
             self._graph = self._built(picture, f"{self._width}:{self._height}:" if fitted else "")
@@ -100,14 +100,14 @@ class PictureConverter:
 _SOUND_BITS_PER_S = 96_000
 _COARSEST_S = Fraction(1, 1000)
 _GROUP = "25"
-"""Frames from one key frame to the next: a browser that goes back one frame decodes at most so many."""
+"""Frames from one key frame to the next; a browser that goes back one frame decodes at most this many."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Encoding:
-    """How one form is written. No encoder may hold frames back for later ones.
+    """The codecs and options of one form of clip. No encoder may hold frames back for later ones.
 
-    Decoding order is presentation order then: a clip starts at 0 in every player, with no edit list to honour.
+    Then decoding order is presentation order, and a clip starts at 0 in every player without an edit list.
     """
 
     picture: str
@@ -139,7 +139,7 @@ class ClipWriter:
     """Encodes frames and sound side by side into a new file.
 
     Attributes:
-        written: pictures that really went into the file.
+        written: number of pictures written to the file.
         ends_s: where the last of them stops being shown, on the clip's time line.
     """
 
@@ -152,7 +152,7 @@ class ClipWriter:
         model: VideoFrame,
         sound: Iterator[AudioFrame],
     ) -> None:
-        """Opens the file for what comes from the stream `source`; `model` is the first frame, converted."""
+        """Open the file for frames of the stream `source`; `model` is the first frame, converted."""
         how = _ENCODINGS[form]
         self.written = 0
         self.ends_s = Fraction(0)
@@ -161,7 +161,7 @@ class ClipWriter:
         self._next_sound = next(sound, None)
         self._zero_s = first.time_s
         base_s = source.time_base or Fraction(1, 90_000)
-        # A clip may begin and end within a picture that lasts long; some files count in frames.
+        # A clip may begin or end within a long picture, and the time unit of some files is a frame, so refine it.
         self._base_s = base_s / max(1, round(base_s / _COARSEST_S))
         self._clip = av.open(str(out), "w", format=str(form), options=how.file_options)
         rate = 1 / frame_interval_s(source)
@@ -183,13 +183,13 @@ class ClipWriter:
         picture.pts = round((frame.time_s - self._zero_s) / self._base_s)
         lasts = max(1, round(frame.lasts_s / self._base_s))
         self._lasts[picture.pts] = lasts
-        picture.pict_type = 0  # or the encoder would repeat the source's choice of key frames
+        picture.pict_type = 0  # else the encoder would copy the source's key frames
         self.ends_s = (picture.pts + lasts) * self._base_s
         self._mux(self._video.encode(picture))
         self._add_sound(frame.time_s - self._zero_s)
 
     def finish(self) -> None:
-        """Write the rest of the sound and what the encoders still hold, and close the file."""
+        """Write the rest of the sound and the pictures in the encoders, and close the file."""
         self._add_sound(None)
         self._mux(self._video.encode(None))
         if self._audio is not None:
@@ -197,13 +197,13 @@ class ClipWriter:
         self._clip.close()
 
     def give_up(self) -> None:
-        """Leave the file as it is, whatever was wrong with it; after `finish` nothing is left to do."""
+        """Close the file as it is, ignoring errors; does nothing after `finish`."""
         with suppress(av.FFmpegError):
             self._clip.close()
 
     def _mux(self, packets: list[Packet[VideoStream]]) -> None:
         for packet in packets:
-            # The encoder gives every frame the usual length, and so the last one, which the moment may cut short.
+            # The encoder gives every frame the usual duration, but the moment may cut the last one short.
             packet.duration = self._lasts.pop(packet.pts or 0)
             self._clip.mux(packet)
             self.written += 1

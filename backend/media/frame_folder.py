@@ -1,4 +1,4 @@
-"""Read a folder of frames by exact time: which file is which frame, and which of them cannot be shown."""
+"""Read a folder of frames by exact time, and detect missing or damaged frames."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -15,15 +15,15 @@ from backend.media.limits import LARGEST_PIXELS
 from backend.media.sources import PICTURES, FrameFolder, frame_files, linked_frame
 
 _TICKS = 1000
-"""Of its own time line from one frame to the next."""
+"""Ticks of a folder's time line from one frame to the next."""
 
 _Kind = Literal["mjpeg", "png", "webp"]
 _KINDS: tuple[tuple[bytes, _Kind], ...] = ((b"\xff\xd8", "mjpeg"), (b"\x89PNG", "png"), (b"RIFF", "webp"))
-"""How the files of each decoder begin; what a file is called does not matter."""
+"""First bytes of the files of each decoder; the file name does not matter."""
 
 
 def place_at(time_s: float, fps: Fraction) -> int:
-    """Place of the frame on screen at an instant: floor(time x fps), for a time that is a decimal, or a frame's own.
+    """Return the index of the frame on screen at `time_s`: floor(time x fps), exact for decimals and frame times.
 
     >>> place_at(2.0, Fraction(3)), place_at(2.3, Fraction(3)), place_at(7 / 3, Fraction(3))
     (6, 6, 7)
@@ -33,7 +33,7 @@ def place_at(time_s: float, fps: Fraction) -> int:
 
 
 class OpenFolder:
-    """The frames of a folder, read one by one; stands where a file has its container and its picture stream.
+    """An open folder of frames, read one by one; serves as both the container and the picture stream of a file.
 
     Raises:
         VideoUnreadable: there is no such folder, it may not be read, it holds no pictures, or a link out of it.
@@ -62,28 +62,28 @@ class OpenFolder:
         self.name = source.name
         self.average_rate = self.guessed_rate = source.fps
         self.interval_s = 1 / source.fps
-        # Finer than a frame: the last one of a clip is shown until its moment ends, which is between two frames.
+        # Finer than a frame, because a clip's last frame ends with its moment, which may be between two frames.
         self.time_base = self.interval_s / _TICKS
 
     @property
     def width(self) -> int:
-        """Of the first frame that can be shown, in pixels."""
+        """Width of the first frame that can be shown, in pixels."""
         return self._first.width
 
     @property
     def height(self) -> int:
-        """The same upwards."""
+        """Height of the first frame that can be shown, in pixels."""
         return self._first.height
 
     @property
     def codec(self) -> str:
-        """What the first frame that is there is written in."""
+        """Format of the first existing frame with a known format, or "unknown"."""
         heads = (file.read_bytes() for file in self.files if file is not None)
         return next((kind for head in heads if (kind := _kind_of(head))), "unknown")
 
     @property
     def duration_s(self) -> Fraction:
-        """Where the last frame stops being shown."""
+        """The end of the last frame, in seconds."""
         return len(self.files) * self.interval_s
 
     @cached_property
@@ -94,7 +94,10 @@ class OpenFolder:
         raise VideoUnreadable.named(self.name, said("is damaged: none of its frames can be shown"))
 
     def from_place(self, place: int) -> Iterator[tuple[int, VideoFrame | None]]:
-        """Every frame from the last that can be shown at or before a place; None where one cannot be shown."""
+        """Yield (index, picture), beginning at the last frame at or before `place` that can be shown.
+
+        The picture is None if a frame cannot be shown.
+        """
         place = min(place, len(self.files) - 1)
         while place > 0 and self.picture(place) is None:
             place -= 1
@@ -102,12 +105,12 @@ class OpenFolder:
             yield at, self.picture(at)
 
     def picture(self, place: int) -> VideoFrame | None:
-        """One frame, its time set; None where it is missing, or damaged."""
+        """Return one frame with its time; None if it is missing or damaged."""
         file = self.files[place]
         try:
             data = file.read_bytes() if file is not None else b""
             kind = _kind_of(data)
-            # FFmpeg shows the upper part of a JPEG file that was cut off, and says nothing.
+            # FFmpeg shows the upper part of a truncated JPEG file without an error.
             if kind is None or (kind == "mjpeg" and data.rfind(b"\xff\xd9") < data.rfind(b"\xff\xda")):
                 return None
             context = av.CodecContext.create(kind, "r")

@@ -1,4 +1,4 @@
-"""The frames of whole videos: when they are shown, pictures at even distances, and vectors by a model handed in."""
+"""Read the frames of whole videos: their times, pictures at a fixed rate, and vectors from a model."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
@@ -25,10 +25,10 @@ _NO_END_S = 1e9
 
 
 def frame_times(source: Source) -> list[float]:
-    """The times of all frames that the video announces, from the first one that can be shown; seconds, rising.
+    """Return the times of all frames that a video announces, from the first that can be shown, in rising seconds.
 
-    Reads the video once and decodes one picture. Seconds from the start of the video, each rounded once to a double, so
-    they mean the very frames that a clip from one of them to another is cut to. A first picture that comes late is
+    Reads the video once and decodes one picture. Times count from the start of the video. Each is rounded once to a
+    double, so a clip cut from one of them to another has exactly these frames. If the first picture comes late, it is
     shown from 0 on.
 
     Raises:
@@ -58,10 +58,10 @@ def _announced(container: Opened, source: Source) -> set[Fraction]:
 
 
 def frames_at(source: Source, per_s: float) -> Iterator[NDArray[np.uint8]]:
-    """The pictures visible in the middle of every 1 / `per_s` seconds; of a shorter video its first one.
+    """Yield the pictures visible in the middle of every interval of 1 / `per_s` seconds; of a shorter video, the first.
 
-    Upright, in square pixels, at most 720 lines; RGB, uint8 `(height, width, 3)`. The last picture is held to the end
-    of the file; a middle that comes later is left out.
+    Pictures are upright, with square pixels and at most 720 lines; RGB, uint8 `(height, width, 3)`. The last picture is
+    held to the end of the file; later middles are left out.
 
     Args:
         source: a video file, or a folder of frames.
@@ -94,23 +94,23 @@ def frames_at(source: Source, per_s: float) -> Iterator[NDArray[np.uint8]]:
 
 
 class FrameModel(Protocol):
-    """A model that looks at frames, such as CLIP; it may say `where` its work is done."""
+    """A model that encodes frames, such as CLIP; its optional `where` says on which machines it runs."""
 
     def frames(
         self, video_sha256: str, per_s: float, pictures: Callable[[], Iterable[NDArray[np.uint8]]], folder: Path
     ) -> NDArray[np.float32]:
-        """Unit vectors `(frames, dim)` of what `pictures` gives, from `folder` where they are there."""
+        """Return unit vectors `(frames, dim)` of the frames that `pictures` yields, from `folder` if cached there."""
         ...
 
 
 def vectors_of(model: FrameModel, video: Source, per_s: float, folder: Path) -> NDArray[np.float32]:
-    """Unit vectors of a video's frames, float32 `(frames, dim)`; row `i` is visible at `(i + 0.5) / per_s` seconds.
+    """Return unit vectors of a video's frames, float32 `(frames, dim)`; row `i` is at `(i + 0.5) / per_s` seconds.
 
     Args:
-        model: what looks at them.
-        video: where it lies.
+        model: the model that encodes them.
+        video: the video.
         per_s: frames a second.
-        folder: where vectors are kept, and looked for first.
+        folder: the cache of vectors.
 
     Raises:
         VideoUnreadable: the video cannot be shown.
@@ -122,9 +122,9 @@ def vectors_of(model: FrameModel, video: Source, per_s: float, folder: Path) -> 
 def keep_frames(
     model: FrameModel, videos: Iterable[Source], folder: Path, *, per_s: float, progress: Steps | None = None
 ) -> None:
-    """Encode the frames of videos where the model says, if that is not in this process, and keep their vectors.
+    """Encode the frames of videos on the model's machines, and cache their vectors; does nothing if that is here.
 
-    Those of a video that cannot be shown are not there afterwards, which whoever asks for them is told.
+    Videos that cannot be shown get no vectors; a later request for them reports that.
     """
     where = where_of(model)
     if where == HERE:
@@ -144,7 +144,6 @@ def keep_frames(
 
 
 def _kept(shared: tuple[FrameModel, float, Path], video: Source) -> None:
-    """A unit of work."""
     model, per_s, folder = shared
     with suppress(VideoUnreadable):
         vectors_of(model, video, per_s, folder)

@@ -1,4 +1,4 @@
-"""One moment as a GIF, for slides and papers: silent, small, with colours of its own."""
+"""Write a moment as a GIF for slides and papers: silent, small, with a palette of its own."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,17 +22,17 @@ from backend.media.sources import Source
 
 HEIGHT_PX = 360
 SHORTEST_S = Fraction(8, 100)
-"""Frames that would be shown for less are left out: 12.5 a second at most, a twentieth of the bytes of all of them."""
+"""Least time between frames; at most 12.5 frames a second take a twentieth of the bytes of all frames."""
 _TICK = Fraction(1, 100)
-"""What a GIF counts in."""
+"""The time unit of GIF files, in seconds."""
 _DITHER = "dither=bayer:bayer_scale=4:diff_mode=rectangle"
 
 
 def cut_gif(source: Source, start_s: float, end_s: float, out: Path) -> CutReport:
     """Write the moment `[start_s, end_s)` as a GIF that loops, at most 360 lines high.
 
-    It holds frames of the moment and no others, from its first on, each shown until the next; times are rounded to
-    1/100 s. The colours are the 256 that suit the moment best, so it is decoded twice.
+    It holds only frames of the moment, beginning with the first, each shown until the next; times are rounded to
+    1/100 s. Its palette is the 256 colours that suit the moment best, so the moment is decoded twice.
 
     Raises:
         InputError: the span is empty, negative or not finite.
@@ -53,7 +53,7 @@ def cut_gif(source: Source, start_s: float, end_s: float, out: Path) -> CutRepor
 
 @dataclass(slots=True)
 class _Chosen:
-    """The frames of a moment that go into its GIF; may be gone through more than once."""
+    """The frames of a moment that go into its GIF; can be iterated more than once."""
 
     source: Source
     start_s: float
@@ -62,7 +62,7 @@ class _Chosen:
     told: tuple[str, ...] = ()
 
     def __iter__(self) -> Iterator[tuple[Fraction, VideoFrame]]:
-        """Time of the video and picture of each; when all were given, `ends_s` and `told` are known."""
+        """Yield time in the video and picture of each frame; sets `ends_s` and `told` at the end."""
         with opened(self.source) as container:
             stream = picture_stream(container, self.source)
             span = FrameSpan(container, stream, self.start_s, self.end_s)
@@ -81,7 +81,7 @@ class _Chosen:
 
 
 def _palette(chosen: _Chosen) -> tuple[VideoFrame, list[int], CutReport]:
-    """The colours of the moment; when each frame is shown, in 1/100 s from 0, and last the end; what it will hold."""
+    """Return the palette, the frames' times from 0 with the end last (in 1/100 s), and the report."""
     graph: Graph | None = None
     times: list[Fraction] = []
     for time_s, picture in chosen:
@@ -103,7 +103,7 @@ def _write(chosen: _Chosen, palette: VideoFrame, times: list[int], out: Path) ->
     graph = Graph()
     source: FilterContext | None = None
     sink = graph.add("buffersink")
-    # A GIF has no length of its own: the last frame's is said beforehand.
+    # A GIF has no duration of its own, so the last frame's duration is set beforehand.
     last = {"final_delay": str(max(2, times[-1] - times[-2]))}
     with av.open(str(out), "w", format="gif", options=last) as file:
         stream = file.add_stream("gif", rate=Fraction(25))
@@ -141,7 +141,7 @@ def _source(graph: Graph, picture: VideoFrame) -> FilterContext:
 
 
 def _encode(sink: FilterContext, file: OutputContainer, stream: VideoStream) -> None:
-    """Write what the filters have ready."""
+    """Encode the pictures that the filters have ready."""
     while True:
         try:
             ready = sink.pull()

@@ -1,6 +1,6 @@
-"""Name clips and their files: of a moment, of a moment with context, of what a run predicted.
+"""Describe and name clips to make: of a moment, of a moment with context, or of a run's prediction.
 
-Pictures of a moment (storyboard, thumbnail, GIF) lie beside its clip, and are made, kept and dropped like one.
+Pictures of a moment (storyboard, thumbnail, GIF) are stored beside its clip, and made, kept and removed like clips.
 """
 
 import os
@@ -20,10 +20,10 @@ from backend.media.sources import Source
 
 
 class ClipForm(StrEnum):
-    """What kind of file a clip is; its value is the extension too."""
+    """File formats of clips; the value is also the extension."""
 
     MP4 = "mp4"
-    """H.264 and AAC: played everywhere, and quickest to cut."""
+    """H.264 and AAC: plays everywhere, and is the fastest to cut."""
     WEBM = "webm"
     """VP9 and Opus: free of patents."""
 
@@ -32,7 +32,7 @@ _MADE = {
     ClipForm.MP4: "2: h264 veryfast crf 26, key frame every 25, at most {} lines, aac 96k",
     ClipForm.WEBM: "2: vp9 realtime 7 crf 30, key frame every 25, at most {} lines, opus 96k",
 }
-"""Names how `backend.media.encode` makes clips: change it with anything there, so that cached clips are cut anew."""
+"""Describes how `backend.media.encode` makes clips; change it with that module, so that cached clips are cut anew."""
 
 DEFAULT_HEIGHT_PX = 720
 DEFAULT_CACHE_BYTES = 20 * 1024**3
@@ -42,24 +42,29 @@ DEFAULT_CONTEXT_S = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """How clips are made: their form, and how many lines they have at most."""
+    """The settings for making clips: the format and the largest number of lines."""
 
     form: ClipForm = ClipForm.MP4
     height_px: int = DEFAULT_HEIGHT_PX
 
     @property
     def name(self) -> str:
-        """Everything about making a clip that decides its content."""
+        """All settings that affect a clip's content, as one text."""
         return _MADE[self.form].format(self.height_px)
 
 
 @dataclass(frozen=True, slots=True)
 class ClipCache:
-    """A folder that holds clips and nothing else, and how its clips are made.
+    """A folder that holds only clips, and the settings for making them.
 
-    `context_s` seconds are shown before and after a moment to whoever asks for its context; the folder holds about
-    `max_bytes` at most. `bucket` is shared by several such folders (see `clip_bucket`); browsers are sent to it with
-    addresses that hold for `signed_s` seconds, or never where that is 0. `secret` is the campaign's: it names files.
+    Attributes:
+        folder: the folder.
+        profile: how clips are made.
+        context_s: seconds shown before and after a moment on request.
+        max_bytes: approximate limit of the folder's size.
+        bucket: storage that several such folders share (see `clip_bucket`).
+        signed_s: seconds for which addresses that send browsers to the bucket are valid; 0 never sends them there.
+        secret: the campaign's secret, for naming files.
     """
 
     folder: Path
@@ -72,7 +77,7 @@ class ClipCache:
 
 
 class ClipKind(StrEnum):
-    """What is made of a moment; its value is how the names of such files begin, with how they are made."""
+    """The kinds of files made of a moment; the value is the prefix of their names, with the version of the method."""
 
     CLIP = ""
     STORYBOARD = "storyboard-1-"
@@ -82,30 +87,30 @@ class ClipKind(StrEnum):
 
 
 PREDICTED = "predicted-"
-"""How names begin of what shows no moment of the project; the doctor knows them by it."""
+"""Prefix of clips that show no moment of the project; the doctor recognises them by it."""
 
 STORYBOARD_FRAMES = 8
 """The player has a button for each."""
 STORYBOARD_WIDTH_PX = 240
-"""Of a frame; twice what the desk shows, for dense screens."""
+"""Width of a frame; twice what the desk shows, for high-resolution screens."""
 THUMBNAIL_WIDTH_PX = 192
-"""Twice what lists show, for dense screens."""
+"""Twice what lists show, for high-resolution screens."""
 
 MEDIA_TYPES = {".mp4": "video/mp4", ".webm": "video/webm", ".webp": "image/webp", ".gif": "image/gif"}
-"""What is made of moments, by how the names of its files end."""
+"""Media types of the files made of moments, by extension."""
 FINISHED = tuple(MEDIA_TYPES)
-"""How the names of all that is finished end."""
+"""Extensions of finished files."""
 
 SAFE_AGE_S = 600.0
-"""A clip used within so many seconds may be on somebody's screen and is never removed."""
+"""A clip used within this many seconds may be on somebody's screen and is never removed."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClipJob:
-    """One clip to be had: plain values, so that it can be handed to another process.
+    """One clip to make: plain values, so that it can be passed to another process.
 
-    `path` is where the finished clip lies; `identity` names the content of `source` (its sha256). `before_s` and
-    `after_s` are the parts of the span at its two ends that are context, not moment.
+    `path` is the place of the finished clip; `identity` is the hash of the content of `source`. `before_s` and
+    `after_s` are the seconds of context at the two ends of the span.
     """
 
     source: Source
@@ -120,11 +125,11 @@ class ClipJob:
 
 
 def clip_job(cache: ClipCache, source: Source, start_s: float, end_s: float, identity: str) -> ClipJob:
-    """The job for the moment `[start_s, end_s)`.
+    """Return the job for the moment `[start_s, end_s)`.
 
-    The file name is a hash of everything that decides the content, so equal names are equal clips, and a video that
-    was replaced is cut anew. `source` itself is not part of it: files may move. Browsers see the name, so the hash is
-    keyed with the campaign's secret: without it nobody can find out which moment of a public corpus a clip shows.
+    The file name is a hash of everything that affects the content. So equal names are equal clips, and a replaced video
+    is cut anew. `source` itself is not part of it, because files may move. Browsers see the name, so the hash is keyed
+    with the campaign's secret. Without the secret nobody can find out which moment of a public corpus a clip shows.
     """
     start_s, end_s = float(start_s), float(end_s)
     digest = keyed_digest(cache.secret, "clip", cache.profile.name, identity, repr(start_s), repr(end_s))
@@ -133,22 +138,22 @@ def clip_job(cache: ClipCache, source: Source, start_s: float, end_s: float, ide
 
 
 def predicted(job: ClipJob) -> ClipJob:
-    """The job of what shows no moment of the project, in the same folder and under the same size limit."""
+    """Return the job for a clip that shows no moment of the project, in the same folder and under its size limit."""
     return replace(job, path=job.path.with_name(PREDICTED + job.path.name))
 
 
 def storyboard(job: ClipJob) -> ClipJob:
-    """The job of a storyboard: frames of the clip's span side by side, in the same folder and under its size limit."""
+    """Return the job of a storyboard, frames of the clip's span side by side, in the same folder."""
     return _beside(job, ClipKind.STORYBOARD, "webp")
 
 
 def thumbnail(job: ClipJob) -> ClipJob:
-    """The job of a thumbnail: the frame in the middle of the clip's span, small."""
+    """Return the job of a thumbnail, the small frame in the middle of the clip's span."""
     return _beside(job, ClipKind.THUMBNAIL, "webp")
 
 
 def gif(job: ClipJob) -> ClipJob:
-    """The job of the clip's span as a GIF, for slides and papers."""
+    """Return the job of the clip's span as a GIF, for slides and papers."""
     return _beside(job, ClipKind.GIF, "gif")
 
 
@@ -157,11 +162,11 @@ def _beside(job: ClipJob, kind: ClipKind, suffix: str) -> ClipJob:
 
 
 def with_context(job: ClipJob, video_s: float) -> ClipJob:
-    """The job for a moment's clip and the seconds on either side that the cache says, within a video of `video_s`.
+    """Return the job for a moment's clip with the cache's context on both sides, within a video of `video_s` seconds.
 
-    A clip of its own: the moment's is neither cut anew nor replaced. Where a video's measured length ends before the
-    moment does, the moment keeps its end. A side that the video's start or end cuts short has whole tenths of a second,
-    rounded down: annotators are told its length, and a longer number would tell them which moment it is.
+    It is a separate clip; the moment's own clip stays. If the video's measured length ends before the moment does, the
+    moment keeps its end. A context that the video's start or end cuts short is rounded down to tenths of a second.
+    Annotators are told its length, and a more exact number would tell them which moment it is.
     """
     before_s = _context_s(job.cache, job.start_s)
     after_s = _context_s(job.cache, video_s - job.end_s)
@@ -177,10 +182,16 @@ def _context_s(cache: ClipCache, there_s: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class CutAhead:
-    """What came of cutting ahead: clips that were there, clips that were cut, what failed or is worth a word.
+    """The result of cutting clips ahead.
 
-    `left` were not begun, because the clips would not have room in the cache. `shared` others have cut: they lay in
-    the bucket. `stored` were there and the bucket lacked them.
+    Attributes:
+        there: clips that existed already.
+        shared: clips that other front ends had cut, from the bucket.
+        stored: existing clips that were added to the bucket.
+        cut: clips cut now.
+        left: clips not begun, because the cache has no room for them.
+        failed: jobs that failed, with the reason.
+        warned: jobs with warnings.
     """
 
     there: int = 0
@@ -193,9 +204,9 @@ class CutAhead:
 
 
 def is_cut(job: ClipJob, at: float | None = None) -> bool:
-    """Whether a clip is there; marks it as used (at `at`, or now), because the cache drops the least recently used.
+    """Return whether a clip exists, and mark it as used (at `at`, or now); the least recently used are removed first.
 
-    A link is none of ours: it would send any file of the machine to a browser. It goes.
+    A link is deleted: the cache makes none, and it could send any file of the machine to a browser.
     """
     if job.path.is_symlink():
         job.path.unlink(missing_ok=True)
@@ -207,15 +218,15 @@ def is_cut(job: ClipJob, at: float | None = None) -> bool:
 
 
 def part_of(out: Path) -> Path:
-    """The name that a file has until it is whole; no other process or thread has it."""
+    """Return a temporary name for an unfinished file, unique to this process and thread."""
     return out.with_name(f"{out.name}.{os.getpid()}.{threading.get_ident()}.part")
 
 
 def cached(cache: ClipCache) -> Iterator[tuple[Path, os.stat_result]]:
-    """Yield the files in the folder, finished or not, with what the file system says of each.
+    """Yield the files in the folder, finished or not, with their file system status.
 
-    A link counts as itself, not as its target. Callers delete what they get: where the folder or the one above it is a
-    link to another place, there is nothing to get.
+    A link counts as itself, not as its target. Callers delete what they get, so nothing is yielded if the folder or the
+    one above it is a link to another place.
     """
     if cache.folder.is_dir() and not leads_out(cache.folder, cache.folder.parent.parent):
         for entry in os.scandir(cache.folder):
@@ -225,10 +236,10 @@ def cached(cache: ClipCache) -> Iterator[tuple[Path, os.stat_result]]:
 
 
 def held_bytes(cache: ClipCache) -> int:
-    """How much the finished clips take."""
+    """Return the size of all finished clips in bytes."""
     return sum(stat.st_size for path, stat in cached(cache) if path.name.endswith(FINISHED))
 
 
 def free_bytes(cache: ClipCache) -> int:
-    """Room on the disk of the folder, which need not be there yet."""
+    """Return the free space on the folder's disk in bytes; the folder need not exist yet."""
     return shutil.disk_usage(next(path for path in (cache.folder, *cache.folder.parents) if path.exists())).free

@@ -1,4 +1,4 @@
-"""Limit what reading a video may take, and refuse hostile or broken files without stopping the others."""
+"""Limit the time and memory for reading a video, and refuse hostile or broken files without stopping other work."""
 
 import os
 from collections.abc import Iterator
@@ -11,36 +11,36 @@ from backend.core.processes import OutOfBounds, bounded
 from backend.media.sources import Source, paths_of
 
 FORMATS = "mov,matroska,avi,asf,mpeg,mpegts,mpegvideo,flv,ogg"
-"""Names of FFmpeg's for what is read as a video. Playlists, which name other files and addresses, are none of them."""
+"""FFmpeg's names of the allowed formats; without playlists, which name other files and addresses."""
 
 OPENED_AS = {"protocol_whitelist": "file", "format_whitelist": FORMATS}
-"""Options for opening; FFmpeg reads this one file and no other."""
+"""Options for opening a file, which keep FFmpeg from reading any other file."""
 
 LARGEST_PIXELS = 36_000_000
-"""Of a picture: 8K (7680 x 4320) and a little more. One of them takes 54 MB, and a decoder holds up to 17."""
+"""Largest picture: 8K (7680 x 4320) and a little more. It takes 54 MB, and a decoder holds up to 17."""
 
 MOST_BOXES = 10_000
-"""Outermost boxes of an MP4 file that are looked at."""
+"""The most outermost boxes of an MP4 file that are examined."""
 
 LEAST_CPU_S = 120.0
 CPU_S_PER_MB = 10.0
 CPU_S_PER_S = 30.0
-"""Processor time for a video: so much for each, for each megabyte of its file, and for each second of a clip.
+"""Limits of processor time: for each video, for each megabyte of its file, and for each second of a clip.
 
-Decoding takes some 0.2 s a megabyte; a still picture that lasts long takes ten times that. Whoever waits for a file
-that is made to be slow waits for two minutes.
+Decoding takes some 0.2 s a megabyte; a long still picture takes ten times that. A small file that is made to be slow
+is given up after two minutes.
 """
 
 
 def cpu_s(source: Source, span_s: float = 0.0) -> float:
-    """How much processor time a video may take, and `span_s` seconds of clips made of it."""
+    """Return the limit of processor time in seconds for a video and `span_s` seconds of clips from it."""
     sizes = [os.stat(path).st_size for path in paths_of([source]) if path.is_file()]
     return LEAST_CPU_S + CPU_S_PER_MB * sum(sizes) / 1e6 + CPU_S_PER_S * span_s
 
 
 @contextmanager
 def within_bounds(source: Source, span_s: float = 0.0) -> Iterator[None]:
-    """Work on one video: raises `VideoUnreadable` where it takes more than it may; see `bounded`."""
+    """Limit the work on one video; raises `VideoUnreadable` if it exceeds the limits (see `bounded`)."""
     try:
         with bounded(cpu_s(source, span_s)):
             yield
@@ -51,7 +51,7 @@ def within_bounds(source: Source, span_s: float = 0.0) -> Iterator[None]:
 
 
 def too_heavy(source: Source, died: str) -> VideoUnreadable:
-    """What is told of a video that ends every process that reads it."""
+    """Return the error about a video that ends every process that reads it."""
     return VideoUnreadable.named(
         source.name,
         said(
@@ -63,10 +63,10 @@ def too_heavy(source: Source, died: str) -> VideoUnreadable:
 
 
 def require_file(path: Path) -> None:
-    """Refuse what is there and no file: reading a pipe or a device may never end.
+    """Refuse an existing path that is no file, because reading a pipe or a device may never end.
 
     Raises:
-        VideoUnreadable: it is one of these. What is not there at all passes.
+        VideoUnreadable: it exists and is no file. A missing path is accepted.
     """
     if path.exists() and not path.is_file():
         raise VideoUnreadable.named(path.name, said("is not a video file"))
@@ -92,7 +92,7 @@ def require_pixels(source: Source, width: int, height: int) -> None:
 
 
 def why_not_opened(path: Path) -> str:
-    """Tell a stray file from a broken video by the outermost boxes (MP4, MOV) or the first bytes (others)."""
+    """Return why a file cannot be opened, by the outermost boxes (MP4, MOV) or the first bytes (other formats)."""
     length = path.stat().st_size
     with path.open("rb") as file:
         head = file.read(8)

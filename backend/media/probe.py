@@ -1,4 +1,4 @@
-"""Measure videos, one by one or many side by side."""
+"""Measure videos, one by one or many in parallel."""
 
 from __future__ import annotations  # PyAV's Packet takes a type argument in its stubs only
 
@@ -40,19 +40,20 @@ from backend.media.timeline import may_jump, start_of, unread_share
 
 _NO_END_S = 1e9
 _SHORT_FRAMES = 2
-"""A file may end so many frames before its index says, and is whole all the same."""
+"""A file may end this many frames before the end in its index, and still counts as whole."""
 _UNREAD_SHARE = 0.1
 """The share of a file without an index that may follow the last picture and sound."""
 
 
 def probe(source: Source) -> VideoFacts:
-    """Measure one video: reads all of it once, decodes one picture.
+    """Measure one video; reads all of it once and decodes one picture.
 
-    Of a video at an address whose index counts its frames, the beginning and the end are read, from the last key frame.
+    If the video is at an address and its index counts its frames, only its beginning and its end are read, from the
+    last key frame on.
 
-    The duration is where the last picture or sound that is really in the file ends, so that a file cut off in copying
-    tells the truth whatever its header promises. The size is the one on screen: rotated, in square pixels. A folder of
-    frames lasts as long as its frames at their rate.
+    The duration is where the last picture or sound in the file ends, whatever its header says, so a truncated file is
+    measured correctly. The size is the one on screen: rotated, in square pixels. A folder of frames lasts as long as
+    its frames at their rate.
 
     Raises:
         VideoUnreadable: missing, not a video, incomplete, or without a picture; the text says which.
@@ -64,10 +65,10 @@ def probe(source: Source) -> VideoFacts:
 
 
 def require_unchanged(source: Source, sha256: str) -> None:
-    """Refuse a video whose content is another one now; it is read anew only where its size or date changed.
+    """Refuse a video whose content has changed; it is read again only if its size or modification time changed.
 
     Raises:
-        VideoUnreadable: it is another one, or cannot be read any more; the text says which.
+        VideoUnreadable: it changed, or cannot be read any more; the text says which.
     """
     if sha256_of(source) != sha256:
         with opened(source) as container:
@@ -76,7 +77,7 @@ def require_unchanged(source: Source, sha256: str) -> None:
 
 
 def damage_inside(source: Source) -> str | None:
-    """Decode every picture: where those begin that cannot be shown, and how many can; None where all can."""
+    """Decode every picture; return a message about where damage begins and how many are intact, or None."""
     with opened(source) as container:
         span = FrameSpan(container, picture_stream(container, source), 0.0, _NO_END_S)
         for _ in span:
@@ -159,7 +160,7 @@ def _of_file(container: InputContainer, source: Source) -> VideoFacts:
 
 
 def _both_ends(container: InputContainer, stream: VideoStream) -> Iterator[Packet[VideoStream]]:
-    """The packets up to the second key frame, and those from the last one on."""
+    """Yield the packets up to the second key frame, and those from the last one on."""
     for place, packet in enumerate(packets(container, stream)):
         if place and packet.is_keyframe:
             break
@@ -168,25 +169,31 @@ def _both_ends(container: InputContainer, stream: VideoStream) -> Iterator[Packe
 
 
 def _promised_s(container: InputContainer, stream: VideoStream) -> Fraction:
-    """Where the pictures end by the header of the file; 0 where it says nothing. Without an index it is a guess."""
+    """Return the end of the pictures by the file's header, in seconds; 0 if unknown. Without an index it is a guess."""
     if may_jump(container) or not stream.duration:
         return Fraction(0)
     return ((stream.start_time or 0) + stream.duration) * (stream.time_base or Fraction(0)) - start_of(container)
 
 
 CHEAP_BYTES = 100 * 1024**2
-"""Videos of so many bytes in all are decoded without being asked to: some 25,000 frames, in about 15 s of two cores."""
+"""Videos up to this total size are decoded by default: some 25,000 frames, in about 15 s on two cores."""
 
 _MOST_AT_ONCE = 8
 _WORTH_PROCESSES_BYTES = 30 * 1024**2
-"""Less than so much is decoded before other processes have begun."""
+"""Less than this is decoded here, faster than other processes could start."""
 _READ_FASTER = 20
-"""So many times faster than decoding a video is reading it."""
+"""How many times faster reading a video is than decoding it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """What was measured, by name: the facts, or why a video cannot be shown. `decoded`: their pictures, too."""
+    """The results of measuring videos.
+
+    Attributes:
+        facts: the measured facts of each readable video, by name.
+        unreadable: why each other video cannot be shown, by name.
+        decoded: whether every picture was checked for damage.
+    """
 
     facts: dict[str, VideoFacts]
     unreadable: dict[str, str]
@@ -204,10 +211,10 @@ def survey(
     """Measure videos.
 
     Args:
-        videos: where each lies, by name.
-        decode: look at every picture for damage inside; None does where that is cheap (`CHEAP_BYTES`, on this machine).
-        known: damage of contents that were decoded before, by sha256. Those without any are not decoded again.
-        where: where that is done, never in this process; None means in as many of this machine as are worth beginning.
+        videos: maps each name to its video.
+        decode: whether to check every picture for damage; None does so if that is cheap (`CHEAP_BYTES`, no addresses).
+        known: maps hashes of contents decoded before to their damage. Those without damage are not decoded again.
+        where: on which machines to measure, never in this process; None for as many local processes as are worth it.
         progress: called with (videos measured, all).
 
     Raises:
@@ -241,7 +248,7 @@ def survey(
 
 
 def _measured(shared: tuple[bool, Mapping[str, str]], video: Source) -> VideoFacts | str:
-    """What was measured of a video, or why it cannot be shown."""
+    """Return the facts of a video, or why it cannot be shown."""
     decode, known = shared
     try:
         with within_bounds(video):
@@ -267,7 +274,7 @@ def _size(videos: Mapping[str, Source]) -> int:
     total = 0
     for video in videos.values():
         if isinstance(video, Address):
-            continue  # a question over the network
-        with suppress(OSError):  # it is told when it is measured
+            continue  # its size would need a network request
+        with suppress(OSError):  # reported when the video is measured
             total += size_of(video)
     return total

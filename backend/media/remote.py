@@ -30,11 +30,11 @@ _HURRIED: dict[str, int] = {"tries": 1, "tried_s": 3, "connect_s": 2, "silent_s"
 
 @contextmanager
 def told(address: Address, done: str = _READ) -> Iterator[None]:
-    """Say what is wrong with an address in words, where it is `done`.
+    """Turn errors of an access to an address into messages; `done` is the participle for it, such as "read".
 
     Raises:
-        VideoUnreadable: nothing lies there.
-        StorageUnavailable: it may not be read, or cannot be reached just now; or the package for it is not installed.
+        VideoUnreadable: nothing is at the address.
+        StorageUnavailable: access is denied, the address is unreachable, or the package for it is not installed.
     """
     try:
         from obstore import exceptions
@@ -60,7 +60,7 @@ def told(address: Address, done: str = _READ) -> Iterator[None]:
             "machine, or to a server that does",
             address=address,
         ) from None
-    except exceptions.BaseError:  # its own words may hold signed addresses
+    except exceptions.BaseError:  # the library's message may hold signed addresses
         raise StorageUnavailable.said(
             "{address} cannot be reached: check the network, and the keys and region in the environment, "
             "then try again",
@@ -70,9 +70,9 @@ def told(address: Address, done: str = _READ) -> Iterator[None]:
 
 @cache
 def store_at(root: str, *, hurried: bool = False) -> "ObjectStore":
-    """A bucket or a server; `hurried` gives up within seconds, for what can be had in another way.
+    """Return a bucket or a server; `hurried` gives up within seconds, for what can be had in another way.
 
-    It is asked within `told`, which says what is wrong.
+    Use it within `told`, which turns its errors into messages.
     """
     from obstore.store import from_url
 
@@ -92,13 +92,13 @@ def store_at(root: str, *, hurried: bool = False) -> "ObjectStore":
 
 
 BLOCK_BYTES = 256 * 1024
-"""Read at once; what decoders ask for next lies mostly in it."""
+"""Bytes of one request; they mostly include what a decoder reads next."""
 _BLOCKS = 64
-"""Kept of an open video: 16 MB."""
+"""Blocks cached for an open video: 16 MB."""
 
 
 class RemoteFile(io.RawIOBase):
-    """An open file at an address; `fetched` counts the bytes that came."""
+    """An open file at an address; `fetched` counts the bytes that were downloaded."""
 
     def __init__(self, address: Address) -> None:
         super().__init__()
@@ -106,28 +106,28 @@ class RemoteFile(io.RawIOBase):
         meta = _head(address)
         self._size = int(meta["size"])
         self.name = _mark_of(meta)
-        """Names the content, for what is remembered of it."""
+        """Hash that identifies the content in caches."""
         self._at = 0
         self._block = lru_cache(_BLOCKS)(self._fetch)
         self.fetched = 0
         self.failed: Exception | None = None
-        """What ended the reading, which a decoder may take for the end of the file."""
+        """The error that ended the reading; a decoder may take it for the end of the file."""
 
     def readable(self) -> bool:
-        """It is."""
+        """Return True."""
         return True
 
     def seekable(self) -> bool:
-        """It is."""
+        """Return True."""
         return True
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        """Go there; nothing is read yet."""
+        """Set the position without reading."""
         self._at = offset + {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: self._size}[whence]
         return self._at
 
     def readinto(self, buffer: Any) -> int:
-        """Fill the buffer; how much came, which is less at the end."""
+        """Fill the buffer; return the number of bytes, which is smaller at the end."""
         begun, end = self._at, min(self._at + len(buffer), self._size)
         while self._at < end:
             block, within = divmod(self._at, BLOCK_BYTES)
@@ -153,13 +153,13 @@ class RemoteFile(io.RawIOBase):
 
 @contextmanager
 def opened_at(address: Address) -> "Iterator[InputContainer]":
-    """A video as a PyAV container.
+    """Open a video at an address as a PyAV container.
 
     Raises:
-        VideoUnreadable: nothing lies there, or no video.
-        StorageUnavailable: see `told`; also where the network goes while it is read.
+        VideoUnreadable: there is nothing at the address, or no video.
+        StorageUnavailable: see `told`; also if the connection fails while the video is read.
     """
-    import av  # whoever only asks a bucket does without
+    import av  # not needed for access to a bucket alone
 
     with RemoteFile(address) as file:
         try:
@@ -167,27 +167,27 @@ def opened_at(address: Address) -> "Iterator[InputContainer]":
                 yield container
         except av.FFmpegError:
             raise file.failed or VideoUnreadable.named(address.name, NOT_OPENED) from None
-        if file.failed is not None:  # decoders pass over what they cannot read
+        if file.failed is not None:  # decoders skip what they cannot read
             raise file.failed
 
 
 def content_of(address: Address) -> str:
-    """The content's name, in hex: a digest of its size and of the mark that the storage gave it, without reading it.
+    """Return a hash in hex of a video's size and of the mark that the storage gave it, without reading the video.
 
     Raises:
-        VideoUnreadable: nothing lies there, or the server marks no contents.
+        VideoUnreadable: there is nothing at the address.
         StorageUnavailable: see `told`.
     """
     return _mark_of(_head(address))
 
 
 def size_at(address: Address) -> int:
-    """Bytes of all of it; raises like `content_of`."""
+    """Return the size in bytes; raises as `content_of`."""
     return int(_head(address)["size"])
 
 
 def listed(folder: Address) -> list[str]:
-    """The keys of what lies below, from the folder on, in order: `party/dance.mp4`.
+    """Return the sorted keys below a folder, relative to it, such as `party/dance.mp4`.
 
     Raises:
         StorageUnavailable: see `told`.
@@ -198,7 +198,7 @@ def listed(folder: Address) -> list[str]:
             found = store_at(folder.root).list(prefix=folder.key or None)
             return sorted(str(meta["path"])[start:] for chunk in found for meta in chunk)
     except StorageUnavailable as unlisted:
-        try:  # a listing that fails has one error for all causes; a question about one thing tells them apart
+        try:  # a failed listing has one error for all causes; a request for one object tells them apart
             with told(folder):
                 store_at(folder.root).head(folder.joined("nothing").key)
         except VideoUnreadable:
@@ -212,7 +212,7 @@ def listed(folder: Address) -> list[str]:
 
 
 def whole(address: Address) -> bytes:
-    """All of a small file; raises like `content_of`."""
+    """Return the content of a small file; raises as `content_of`."""
     with told(address):
         return bytes(store_at(address.root).get(address.key).bytes())
 

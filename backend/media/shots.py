@@ -1,9 +1,9 @@
-"""Find the shots of a video: between two cuts, dissolves or fades, what one camera recorded without a break.
+"""Find the shots of a video: what one camera recorded without a break, between cuts, dissolves and fades.
 
-Every frame is looked at as 48 x 27 pixels. A *cut* is a frame that differs much from the one before, several times more
-than its neighbours do, and after which the picture stays different (a flash does not). A *dissolve* is a stretch whose
-middle looks like the mean of its ends, which are different pictures: moving things and cameras do not look so, and a
-lamp that goes on leaves the picture alike. A *fade* goes through a picture without any content.
+Every frame is examined at 48 x 27 pixels. At a *cut* a frame differs much from the one before, several times more than
+its neighbours do, and the picture stays different afterwards (after a flash it does not). In a *dissolve* the middle
+looks like the mean of its two ends, which are different pictures. Moving things and cameras do not look like that, and
+a lamp that is switched on leaves the picture similar. A *fade* goes through a picture without any content.
 
 Measured against PySceneDetect in docs/decisions/080-moments.md.
 """
@@ -20,25 +20,25 @@ from backend.media.decode import FrameSpan, opened, picture_stream
 from backend.media.sources import Source
 
 DETECTOR = "reelrank-shots-2"
-"""Names how shots are found: it changes with anything below."""
+"""Version of the detector; change it with anything below."""
 
 CUT = 10.0
-"""Mean difference of two frames, of 255, from which on they may be a cut apart."""
+"""Least mean difference of two frames at a cut, of 255."""
 CUT_RATIO = 3.0
-"""How many times the mean difference of the frames around it a cut has at least."""
+"""Least ratio of the difference at a cut to the mean difference of the frames around it."""
 AROUND = 5
-"""Frames before and after, which tell whether a difference stands out."""
+"""Frames before and after that a difference is compared with."""
 STAYS = 0.5
-"""Share of a cut's difference that is still there between two frames before and one after."""
+"""Least share of a cut's difference that remains between two frames before and one after."""
 
 SPAN_S = 1.0
-"""What a dissolve is looked for in; longer ones are seen as far as they change the picture in this time."""
+"""Seconds within which a dissolve is searched; longer ones are found if they change the picture enough in this time."""
 DISSOLVE = 9.0
-"""Mean difference of the two ends of such a stretch, of 255."""
+"""Least mean difference of the two ends of a dissolve, of 255."""
 BLEND = 0.25
-"""By which share of that the picture in the middle may differ from the mean of the ends."""
+"""Largest difference of the middle picture from the mean of the ends, as a share of the ends' difference."""
 ALIKE = 0.5
-"""Correlation of the brightness of both ends, up to which they are different pictures."""
+"""Largest correlation of the brightness of both ends at which they count as different pictures."""
 FLAT = 4.0
 """Standard deviation of brightness, of 255, below which a picture has no content."""
 
@@ -53,14 +53,14 @@ _Numbers = NDArray[np.float64]
 def find_shots(
     source: Source, duration_s: float, progress: Callable[[float], None] | None = None
 ) -> list[tuple[float, float]]:
-    """The shots of a video, one after another without gaps, from 0 to its end.
+    """Return the shots of a video as (start, end) in seconds, without gaps, from 0 to its end.
 
     A shot begins at the exact time of its first frame; after a dissolve or a fade, in its middle.
 
     Args:
         source: a video file, or a folder of frames.
-        duration_s: how long it is, as measured.
-        progress: called with the seconds looked at.
+        duration_s: its measured duration.
+        progress: called with the time reached, in seconds.
 
     Raises:
         VideoUnreadable: it is no video, or none of its pictures can be shown.
@@ -79,7 +79,7 @@ def find_shots(
 
 
 def _blocks(source: Source) -> Iterator[tuple[_Numbers, _Pictures, bool]]:
-    """Times and small pictures (n, 3, 27, 48) of all frames, some at a time; the last block may be empty."""
+    """Yield times and small pictures (n, 3, 27, 48) of all frames in blocks; the last block may be empty."""
     with opened(source) as container:
         stream = picture_stream(container, source)
         times: list[float] = []
@@ -96,16 +96,16 @@ def _blocks(source: Source) -> Iterator[tuple[_Numbers, _Pictures, bool]]:
 
 
 class _Measured:
-    """A few numbers for every frame; of the pictures only those are held that the next block needs."""
+    """A few numbers for every frame; keeps only the pictures that the next block needs."""
 
     def __init__(self) -> None:
         self._found: list[tuple[_Numbers, _Numbers, _Numbers, NDArray[np.bool_], _Numbers, _Numbers]] = []
         """Times, steps, stays, flat, ends, blends."""
         self._held = np.zeros(0), np.zeros((0, 3, _HEIGHT, _WIDTH), np.uint8)
-        self._done = 0  # of those held, how many are measured
+        self._done = 0  # how many of the held pictures are measured
 
     def add(self, times: _Numbers, pictures: _Pictures, *, final: bool) -> None:
-        """Measure the frames whose neighbours are there."""
+        """Measure the frames whose neighbours are known."""
         times = np.concatenate([self._held[0], times])
         pictures = np.concatenate([self._held[1], pictures])
         if not len(times):
@@ -137,14 +137,16 @@ class _Measured:
         self._found.append((times[new], step, stays, flat[new], ends, np.where(dissolves, ends - 2 * off, 0.0)))
 
     def changes(self) -> list[float]:
-        """The times at which a shot ends and another begins, in order; a cut goes before what is seen beside it."""
+        """Return the times at which shots change, in order; a cut takes precedence over a fade or dissolve near it."""
         times, steps, stays, flat, ends, blends = map(np.concatenate, zip(*self._found, strict=True))
         found = [float(times[n]) for n in _cuts(steps, stays)]
         for first, end in _runs(flat):
             middle = (first + end) // 2
             if first == 0 or end == len(times):
                 continue
-            if ends[middle] >= DISSOLVE or times[end] - times[first] >= SPAN_S / 2:  # after a flash all is as before
+            if (
+                ends[middle] >= DISSOLVE or times[end] - times[first] >= SPAN_S / 2
+            ):  # after a flash the picture is as before
                 _unless_near(found, float(times[middle]))
         while blends.max(initial=0.0) > 0:
             best = int(blends.argmax())
@@ -154,12 +156,12 @@ class _Measured:
 
 
 def _apart(one: _Pictures, other: _Pictures) -> _Numbers:
-    """Mean absolute difference of pictures, 0 to 255."""
+    """Return the mean absolute difference of pictures, 0 to 255."""
     return np.asarray(np.abs(one.astype(np.int16) - other).mean(axis=(1, 2, 3)), dtype=np.float64)
 
 
 def _cuts(steps: _Numbers, stays: _Numbers) -> list[int]:
-    """The frames that begin a shot by a cut."""
+    """Return the indexes of frames that begin a shot with a cut."""
     found = []
     for n in np.flatnonzero(steps >= CUT).tolist():
         around = np.concatenate([steps[max(1, n - AROUND) : n], steps[n + 1 : n + 1 + AROUND]])
@@ -170,12 +172,12 @@ def _cuts(steps: _Numbers, stays: _Numbers) -> list[int]:
 
 
 def _runs(flags: NDArray[np.bool_]) -> list[tuple[int, int]]:
-    """Where flags are set: first and one after the last of each run."""
+    """Return the first index and the one after the last of each run of set flags."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], flags, [False]]).astype(np.int8)))
     return [(int(first), int(end)) for first, end in edges.reshape(-1, 2)]
 
 
 def _unless_near(found: list[float], time_s: float) -> None:
-    """Take a change, unless one was found beside it already."""
+    """Add a change, unless one was found near it already."""
     if all(abs(time_s - other) >= SPAN_S / 2 for other in found):
         found.append(time_s)

@@ -1,4 +1,4 @@
-"""The sound of a span of a video, sample by sample."""
+"""Decode the sound of a span of a video, exact to the sample."""
 
 from collections import deque
 from collections.abc import Iterator
@@ -20,12 +20,13 @@ from numpy.typing import NDArray
 from backend.media.decode import packets_from
 
 SAMPLE_RATE = 48_000
-"""Samples a second of all sound that leaves this module."""
+"""Samples a second of all sound that this module returns."""
 
 _PREROLL_S = Fraction(1, 2)
-"""Decoded and thrown away before the first wanted sample.
+"""Seconds decoded and discarded before the first sample of the span.
 
-AAC and MP3 need a packet to settle; MP2 in MPEG-PS is entered in the middle of a frame, and found again after some.
+AAC and MP3 decoders need a packet to settle. In MPEG-PS, decoding of MP2 begins in the middle of a frame, and the
+decoder needs some frames to synchronise.
 """
 
 _AHEAD = 5
@@ -40,8 +41,7 @@ def sound_between(
 ) -> Iterator[AudioFrame]:
     """Yield stereo sound from `start_s` to `end_s` (seconds), its time starting at 0 in units of 1/48000 s.
 
-    Late beginnings, holes and what cannot be decoded are silence. Yields nothing where no sound of the span can be
-    decoded, whatever is wrong with it.
+    Late beginnings, gaps and damaged parts are silence. If no sound of the span can be decoded, nothing is yielded.
     """
     first, last = floor(start_s * SAMPLE_RATE), floor(end_s * SAMPLE_RATE)
     at = first
@@ -77,9 +77,9 @@ def _decoded(container: InputContainer, stream: AudioStream, start_s: Fraction) 
 
 
 def _placed(frames: Iterator[AudioFrame]) -> Iterator[tuple[int, NDArray[np.float32]]]:
-    """Yield samples at 48 kHz in stereo `(2, n)`, each block with the place of its first sample on the time line.
+    """Yield samples at 48 kHz in stereo `(2, n)`, each block with the position of its first sample on the time line.
 
-    Frames follow one another without a hole for as long as their times, taken together, agree with that.
+    Frames are joined without a gap as long as their times, taken together, agree with that.
     """
     described = map(_described, frames)
     waiting = deque(islice(described, _AHEAD))
@@ -106,9 +106,9 @@ def _placed(frames: Iterator[AudioFrame]) -> Iterator[tuple[int, NDArray[np.floa
 
 @dataclass(frozen=True, slots=True)
 class _Frame:
-    """A frame, its sample format, channels and rate; where it begins by its own time, and its length, in samples.
+    """A frame with its sample format, channels and rate, its start by its own time, and its length, both in samples.
 
-    The place is None where the file does not say.
+    `place` is None if the file does not say.
     """
 
     sound: AudioFrame
@@ -139,10 +139,10 @@ def _usual_place(frames: deque[_Frame]) -> float | None:
 
 
 class _Run:
-    """Frames of one form that follow one another without a hole.
+    """Frames of one form that follow one another without a gap.
 
     Attributes:
-        form: of the frames that it takes.
+        form: sample format, channels and rate of the frames.
         ends: the place on the time line, in samples, at which the next frame is expected.
     """
 
@@ -171,7 +171,7 @@ class _Run:
 
 
 def _converter(frame: AudioFrame) -> Graph | None:
-    """Turn frames like this one into 48 kHz stereo; None where FFmpeg cannot."""
+    """Return a filter that turns frames like this one into 48 kHz stereo; None if FFmpeg cannot."""
     # FFmpeg may not know the speakers of many channels. Then use the first two.
     for mixed in ("anull", "pan=stereo|c0=c0|c1=c1"):
         name, _, args = mixed.partition("=")

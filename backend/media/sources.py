@@ -1,6 +1,7 @@
-"""Where a video is: a file, or a folder of frames, one picture file for each, at a steady rate, as TVR is handed out.
+"""Represent where a video is: a file, a folder of frames (as TVR is distributed), or an address.
 
-The frame in the i-th place of a folder, counted from 0, is on screen from i / fps until the next one.
+Each frame of a folder is one picture file, at a steady rate. Frame i, counted from 0, is on screen from i / fps until
+the next one.
 """
 
 import os
@@ -16,10 +17,10 @@ from backend.core.messages import said
 from backend.core.reading import on_disk
 
 PICTURES = (".jpg", ".jpeg", ".png", ".webp")
-"""What counts as a frame in a folder."""
+"""Extensions of frames in a folder."""
 
 _MOST_MISSING = 0.2
-"""Numbers with larger holes than this share are no count of frames: of every eighth one, say."""
+"""If more than this share of the numbers is missing, they do not number the frames one by one (every eighth, say)."""
 
 USUAL_FPS = Fraction(3)
 """Frames a second of TVR's folders."""
@@ -34,12 +35,12 @@ class FrameFolder:
 
     @property
     def name(self) -> str:
-        """What people call it."""
+        """The folder's name, for display."""
         return self.path.name
 
     @property
     def parent(self) -> Path:
-        """Where it lies."""
+        """The folder above it."""
         return self.path.parent
 
 
@@ -48,12 +49,12 @@ Source = Path | FrameFolder | Address
 
 
 def source_at(path: Place, fps: Fraction = USUAL_FPS) -> Source:
-    """The video that lies at `path`; `fps` counts for a folder only, as files say their own."""
+    """Return the video at `path`; `fps` is used for a folder only, because files have their own rate."""
     return FrameFolder(path, fps) if isinstance(path, Path) and path.is_dir() else path
 
 
 def place_in(folder: Path, stored: str) -> Place:
-    """What a project wrote down: an address, or a path from its folder."""
+    """Return the place that a project stored: an address, or a path relative to its folder."""
     return Address(stored) if stored.startswith(tuple(f"{one}://" for one in SCHEMES)) else on_disk(folder / stored)
 
 
@@ -61,30 +62,30 @@ NOT_OPENED = said("is not a video file, or its index is missing")
 
 
 def place_of_video(source: Source) -> Place:
-    """Where a video lies; of a folder of frames, the folder."""
+    """Return where a video is; for a folder of frames, the folder."""
     return source.path if isinstance(source, FrameFolder) else source
 
 
 def paths_of(sources: Iterable[Source]) -> list[Path]:
-    """Where those of several videos lie that are no addresses."""
+    """Return the local paths of several videos, without those at addresses."""
     return [place for place in map(place_of_video, sources) if isinstance(place, Path)]
 
 
 def as_source(video: Source) -> Source:
-    """The same; a plain path to a folder is one of frames at TVR's rate."""
+    """Return the video; a plain path to a folder becomes a folder of frames at TVR's rate."""
     return source_at(video) if isinstance(video, Path) else video
 
 
 def is_picture(name: str) -> bool:
-    """Whether a file of this name is a frame; files named .something are what file managers leave."""
+    """Return whether a file of this name is a frame; names that begin with a dot belong to file managers."""
     return name.lower().endswith(PICTURES) and not name.startswith(".")
 
 
 def frame_files(folder: Path) -> list[Path | None]:
-    """The file of every frame, in order; None where the numbers of the others say that one is missing.
+    """Return the file of every frame in order; None if the numbers of the others say that one is missing.
 
-    The order is that of the numbers in their names: `frame_9.jpg` comes before `frame_10.jpg`. The numbers count as
-    places where they run by ones with few holes; else the files follow one another.
+    Files are sorted by the numbers in their names: `frame_9.jpg` comes before `frame_10.jpg`. If the numbers increase
+    by one with few gaps, they are taken as positions; else the files follow one another.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -122,11 +123,16 @@ def _in_order(name: str) -> tuple[list[tuple[int, str]], str]:
 
 @dataclass(frozen=True, slots=True)
 class VideoFacts:
-    """What was measured of one video. `fps` is the exact average frame rate.
+    """The measured facts of one video.
 
-    `sha256` names the content: of a file its bytes, of a folder its frames and their rate. `size_bytes` is of all of
-    it. `frames` are those that the video announces; with `decoded` each of them was looked at. `damage` says what is
-    wrong with a video that can be shown all the same; empty where nothing is known to be.
+    Attributes:
+        path: where it is.
+        fps: exact average frame rate.
+        sha256: hash of the content: a file's bytes, or a folder's frames and their rate.
+        frames: number of frames that the video announces.
+        size_bytes: size of the whole video.
+        decoded: whether every frame was checked.
+        damage: what is wrong with a video that can still be shown; empty if nothing is known.
     """
 
     path: str

@@ -1,4 +1,4 @@
-"""Small pictures of a moment, side by side: for pages that travel, and as the storyboard of a whole video."""
+"""Put small pictures of a moment side by side, for exported pages and as the storyboard of a video."""
 
 from collections.abc import Iterator
 from math import isfinite
@@ -16,30 +16,30 @@ from backend.media.sources import Source
 
 FRAMES = 6
 WIDTH_PX = 160
-"""Of one frame, whose height is 9/16 of that; sharp at up to half of it on a dense screen."""
+"""Width of a frame, whose height is 9/16 of it. On high-resolution screens it is sharp at up to half this width."""
 
 _QUALITY = 50
-"""Of WebP: about 8 kB a strip. Twenty frames as an animated WebP take three times as much."""
+"""WebP quality: about 8 kB a strip. Twenty frames as an animated WebP take three times as much."""
 _LONG_STEP_S = 5.0
-"""Frames further apart are sought one by one, which beats decoding everything between them."""
+"""Frames further apart are read by seeking, which is faster than decoding everything between them."""
 _INSTANT_S = 1e-3
 
 
 def film_strip(
     source: Source, start_s: float, end_s: float, *, frames: int = FRAMES, width_px: int = WIDTH_PX
 ) -> bytes:
-    """Six frames of the moment, in order from left to right, as one WebP picture of 960 x 90 pixels.
+    """Return six frames of a moment, in order from left to right, as one WebP picture of 960 x 90 pixels.
 
-    They are those visible in the middle of each sixth of `[start_s, end_s)`; where the video ends before, its last
-    frame is repeated. Frames of another shape than 16:9 stand between black bars. With other `frames` or `width_px`
-    (a multiple of 16) the moment is divided into so many parts, and the picture is as wide as so many frames.
+    They are the frames visible in the middle of each sixth of `[start_s, end_s)`. If the video ends earlier, its last
+    frame is repeated. Frames of another shape than 16:9 get black bars. With other `frames` or `width_px` (a multiple
+    of 16), the number of parts and the width of the picture change accordingly.
 
     Args:
         source: a video file, or a folder of frames.
-        start_s: seconds from its beginning.
-        end_s: the same; equal to `start_s` for the one frame visible there.
-        frames: how many.
-        width_px: of one frame.
+        start_s: start in seconds from the video's beginning.
+        end_s: end in seconds; equal to `start_s` for the one frame visible there.
+        frames: number of frames.
+        width_px: width of one frame.
 
     Raises:
         InputError: the span is negative or not finite.
@@ -74,7 +74,7 @@ def film_strip(
 
 
 def _middles(start_s: float, end_s: float, parts: int) -> list[float]:
-    """The middle of each of so many equal parts of a span."""
+    """Return the middle of each of `parts` equal parts of a span."""
     return [start_s + (n + 0.5) * (end_s - start_s) / parts for n in range(parts)]
 
 
@@ -95,7 +95,7 @@ def _cells(
 def _visible(
     container: Opened, stream: PictureStream, start_s: float, end_s: float, times: list[float]
 ) -> Iterator[VideoFrame]:
-    """What is on the screen at these times of the span; fewer where the video ends before."""
+    """Yield the pictures on screen at these times of the span; fewer if the video ends earlier."""
     if (end_s - start_s) / len(times) > _LONG_STEP_S:
         for time_s in times:
             for frame in FrameSpan(container, stream, time_s, time_s + _INSTANT_S):
@@ -109,7 +109,7 @@ def _visible(
 
 
 def _fitted(picture: NDArray[np.uint8], width_px: int) -> NDArray[np.uint8]:
-    """Scaled into one cell of the strip, whole, in its middle."""
+    """Scale a picture to fit into one cell of the strip, and centre it."""
     height_px = width_px * 9 // 16
     height, width = picture.shape[:2]
     scale = min(width_px / width, height_px / height)

@@ -87,7 +87,7 @@ def timed_by_decoding(container: InputContainer, stream: VideoStream) -> bool:
 
 
 def _guessed_in_order(container: InputContainer, stream: VideoStream) -> bool:
-    """Whether FFmpeg knows which pictures wait for others, of a format that does not say so."""
+    """Return whether FFmpeg knows which pictures are reordered, in a format that does not say so."""
     known = ("mpeg4", "mpeg1video", "mpeg2video") if container.format.name == "avi" else ("mpeg4",)
     return stream.codec_context.name in known
 
@@ -95,7 +95,7 @@ def _guessed_in_order(container: InputContainer, stream: VideoStream) -> bool:
 def _timed_by_decoding(
     container: InputContainer, stream: VideoStream, packets: Iterator[Packet[Any]]
 ) -> Iterator[Packet[Any]]:
-    """Take back what FFmpeg guesses of packets that have the time of their decoding alone."""
+    """Undo FFmpeg's guesses for packets that have only the time of their decoding."""
     in_order = _guessed_in_order(container, stream)
     rate, base_s = stream.average_rate or stream.guessed_rate, stream.time_base
     usual = round(1 / (rate * base_s)) if rate and base_s else 0
@@ -260,7 +260,7 @@ class _Packets:
             self.key_times[at] = max(self.pts[number], self.key_times[at - 1]) if at else self.pts[number]
 
     def _waits(self, number: int, other: int) -> bool:
-        """Whether a packet is shown after one that follows it in the file, because that one is not reordered."""
+        """Return whether a packet is shown after one that follows it in the file, because that one is not reordered."""
         return number < other and all(self.dts[n] >= self.pts[n] for n in range(number + 1, other + 1))
 
     def timed(self, packet: Packet[Any], number: int) -> Packet[Any]:
@@ -318,7 +318,7 @@ def _from_place(
 
 
 def _timed_by_place(known: _Packets, number: int, key: int, packets: Iterator[Packet[Any]]) -> Iterator[Packet[Any]]:
-    """Packets from `number` on, without those before `key`; where reading lost count, the next known place tells."""
+    """Yield packets from `number` on, without those before `key`; known positions correct a wrong count."""
     for packet in packets:
         if packet.pos not in (None, known.places[number]):
             near, mark = range(max(number - _ANCHORS, 0), min(number + _FAR, len(known.places))), _mark(packet)
@@ -334,7 +334,7 @@ def _timed_by_place(known: _Packets, number: int, key: int, packets: Iterator[Pa
 def _read(container: InputContainer, *streams: Stream) -> Iterator[Packet[Any]]:
     doubtful: Packet[Any] | None = None
     for packet in _demuxed(container, *streams):
-        if not packet.size:  # it repeats the picture before it; decoders take it for the end
+        if not packet.size:  # it repeats the previous picture, but decoders take it for the end
             continue
         if doubtful is not None:
             yield doubtful
@@ -350,7 +350,7 @@ def _demuxed(container: InputContainer, *streams: Stream) -> Iterator[Packet[Any
         while True:
             try:
                 yield from container.demux(*streams)
-            except IndexError:  # PyAV, of a packet of a stream that comes up late; it is none of these
+            except IndexError:  # raised by PyAV for a packet of a stream that appears late; it is none of `streams`
                 continue
             return
 

@@ -1,9 +1,8 @@
-"""Cut many clips ahead, or one moment into a file of its own.
+"""Cut many clips ahead, or one moment into a separate file.
 
-Those of one video are cut from one decoding where that saves any, many videos side by side.
-
-A clip by itself is decoded from a key frame before it. Where that key frame lies before the end of what is being
-decoded already, going on costs fewer frames than beginning again: only then moments share a decoding.
+Many videos are cut in parallel. Clips of one video share a decoding if that saves frames. A clip cut alone is decoded
+from a key frame before it. If that key frame lies before the end of what is being decoded, going on costs fewer frames
+than starting again.
 """
 
 import time
@@ -33,34 +32,34 @@ from backend.media.probe import require_unchanged
 from backend.media.sources import paths_of
 
 Told = tuple[ClipJob, CutReport | VideoUnreadable | None]
-"""What became of a clip; None where the bucket had it."""
+"""A job and its result: a report, an error, or None if the bucket had the clip."""
 
 MOST = 12
-"""Clips of one decoding: each encoder that is open takes memory, and what is done is seen sooner."""
+"""The most clips of one decoding, because each open encoder takes memory, and small parts show progress sooner."""
 APART_S = 30.0
-"""Moments further apart than any key frames are not looked at together."""
+"""Moments further apart than this (s) never share a decoding; key frames are closer than that."""
 
 
 @dataclass(slots=True)
 class _Room:
-    """How many bytes the cache may still take."""
+    """The number of bytes that the cache may still take."""
 
     left: int
 
 
 def cut_ahead(jobs: Sequence[ClipJob], where: Where = HERE, *, progress: Steps | None = None) -> CutAhead:
-    """Cut all clips of one cache that are not there, the first ones first; may be stopped and begun again.
+    """Cut all missing clips of one cache, in order; can be interrupted and repeated.
 
-    Nothing that is there makes room for another: when the cache has its size the rest is left. What the bucket of the
-    cache has is taken from there, and what it lacks is put there.
+    No existing clip is removed to make room: when the cache has reached its size, the rest is left out. Clips in the
+    cache's bucket are taken from there, and missing ones are added to it.
 
     Args:
-        jobs: in the order in which they are wanted.
-        where: where they are cut.
-        progress: called with (clips done, all that are to be cut).
+        jobs: the clips, most urgent first.
+        where: on which machines to cut.
+        progress: called with (clips done, all to cut).
 
     Raises:
-        NoRoom: the disk is full. What was cut until then stays.
+        NoRoom: the disk is full. Clips cut before that stay.
         WorkerLost, ClusterUnavailable: see `each_unit`.
     """
     wanted = {job.path: job for job in jobs}  # two videos of one content share their clips
@@ -87,7 +86,7 @@ def cut_ahead(jobs: Sequence[ClipJob], where: Where = HERE, *, progress: Steps |
 
 
 def _stored(jobs: Sequence[ClipJob]) -> int:
-    """Puts into the bucket what it lacks, which it does where it was away; how many clips."""
+    """Add clips that the bucket lacks, for example because it was unreachable; return their number."""
     if not jobs or jobs[0].cache.bucket is None:
         return 0
     lacking = clip_bucket.lacking(jobs[0].cache, jobs, time.time())
@@ -95,16 +94,16 @@ def _stored(jobs: Sequence[ClipJob]) -> int:
 
 
 def _size(job: ClipJob) -> int:
-    """Bytes of a clip that is there; one that browsers are sent to the bucket for may not be."""
+    """Return the bytes of a clip; 0 if it is only in the bucket."""
     return job.path.stat().st_size if job.path.exists() else 0
 
 
 def groups(source_spans: Sequence[CutSpan], starts_s: Sequence[float]) -> list[list[CutSpan]]:
-    """Which moments of one video share a decoding: as few frames as can be are decoded.
+    """Return which moments of one video share a decoding, so that few frames are decoded.
 
     Args:
-        source_spans: moments, by their beginning.
-        starts_s: where the decoding of each would begin by itself, in seconds.
+        source_spans: moments, sorted by start.
+        starts_s: where the decoding of each alone would begin, in seconds.
     """
     found: list[list[CutSpan]] = []
     ends_s = 0.0
@@ -119,7 +118,7 @@ def groups(source_spans: Sequence[CutSpan], starts_s: Sequence[float]) -> list[l
 
 
 def _called(jobs: list[ClipJob]) -> str:
-    """`dog.mp4, 12.50-97.00 s`."""
+    """Return a label such as `dog.mp4, 12.50-97.00 s`."""
     return f"{jobs[0].source.name}, {jobs[0].start_s:.2f}-{max(job.end_s for job in jobs):.2f} s"
 
 
@@ -137,7 +136,7 @@ def _with(done: CutAhead, found: Sequence[Told]) -> CutAhead:
 
 
 def _units(jobs: Sequence[ClipJob]) -> Iterator[list[ClipJob]]:
-    """The clips in small parts, each of one video and near one another, led by the clip that is wanted first."""
+    """Yield the clips in small groups of near ones of one video, ordered by the most urgent clip of each group."""
     near: dict[ClipJob, list[ClipJob]] = {}
     by_source: dict[object, list[ClipJob]] = defaultdict(list)
     for job in jobs:
@@ -159,7 +158,7 @@ def _units(jobs: Sequence[ClipJob]) -> Iterator[list[ClipJob]]:
 
 
 def _cut(_: None, jobs: list[ClipJob]) -> list[Told]:
-    """Runs in a worker: the clips of one video, by their beginning; what the bucket has is not cut."""
+    """Cut clips of one video, sorted by start, in a worker; those in the bucket are not cut."""
     shared = [job for job in jobs if clip_bucket.has(job, time.time())]
     wanted = [job for job in jobs if job not in shared]
     try:
@@ -179,10 +178,10 @@ def _lost(jobs: list[ClipJob], died: str) -> list[Told]:
 
 
 def _cut_here(jobs: list[ClipJob]) -> list[Told]:
-    """Cut them.
+    """Cut clips of one video in this process.
 
-    No lock is held: somebody at a desk who asks for one of them is not kept waiting for all. Cut twice, both are the
-    same, and the later takes the earlier's place.
+    No lock is held, so an annotator who needs one of them does not wait for all. If a clip is cut twice, both are the
+    same, and the later one replaces the earlier.
     """
     if not jobs:
         return []
@@ -198,7 +197,9 @@ def _cut_here(jobs: list[ClipJob]) -> list[Told]:
     for group in groups(spans, starts_s):
         told = with_room(cache, partial(cut_together, source, group, cache.profile))
         for span in group:
-            with suppress(FileNotFoundError):  # what cannot be cut is told; what was cut may have made room already
+            with suppress(
+                FileNotFoundError
+            ):  # clips that could not be cut are reported; others may have been removed already to make room
                 make_private(span.out)
         found += [(by_path[span.out], one) for span, one in zip(group, told, strict=True)]
     return found
@@ -213,12 +214,12 @@ _LISTED = ", ".join(f".{kind}" for kind in KINDS[:-1]) + f" or .{KINDS[-1]}"
 
 
 def cut(source: Path, start_s: float, end_s: float, out: Path) -> CutReport:
-    """Write the moment `[start_s, end_s)` to a file that a person names; its extension says of what kind.
+    """Write the moment `[start_s, end_s)` to a file; its extension decides the format.
 
     See `backend.media.cut.cut` for `.mp4` and `.webm`, `backend.media.gif.cut_gif` for `.gif`.
 
     Raises:
-        InputError: the span is none, or `out` is a folder, or the video itself, or has another extension.
+        InputError: the span is invalid, or `out` is a folder, the video itself, or has another extension.
         ProjectError: nothing can be written there.
         VideoUnreadable: nothing can be shown.
     """

@@ -1,4 +1,4 @@
-"""Find videos by their names: in a folder, or below an address."""
+"""Find videos by name, in a folder or below an address."""
 
 import os
 from collections import defaultdict
@@ -20,16 +20,16 @@ EXTENSIONS = (
     *(".mpg", ".mpeg", ".wmv", ".3gp", ".3g2", ".mts", ".m2ts"),  # as people's cameras named them, in DiDeMo
     *(".ts", ".vob", ".flv", ".ogv"),
 )
-"""What counts as a video file in a folder; of `a.mp4` and `a.webm` side by side the earlier one is taken."""
+"""Extensions of video files; of files that differ only in their extension, the one listed first here is used."""
 
 
 class VideoFolder:
-    """The videos under a folder, indexed once: those in it by their name, those below it as well.
+    """The videos in a folder and its subfolders, indexed once by name.
 
-    A video is a file with one of `EXTENSIONS`, or a folder that holds frames and no such file. A link out of the folder
-    is none: whoever made the folder could bring in a private file of whoever reads it. The folder itself may be a link.
+    A video is a file with one of `EXTENSIONS`, or a folder that holds frames and no such file. Links out of the folder
+    are ignored, because its author could make them show a reader's private files. The folder itself may be a link.
 
-    Names are compared in their composed form (NFC): macOS hands out file names decomposed.
+    Names are compared in their composed form (NFC), because macOS returns file names decomposed.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -47,38 +47,38 @@ class VideoFolder:
 
     @property
     def links(self) -> tuple[Path, ...]:
-        """Links out of the folder that are named like a video, or lead to a folder; they are not followed."""
+        """Links out of the folder that are named like a video or lead to a folder; they are not followed."""
         return tuple(self._links)
 
     @property
     def videos(self) -> frozenset[Path]:
-        """Every video file and every folder of frames."""
+        """All video files and folders of frames."""
         return frozenset(self._videos)
 
     @property
     def clashes(self) -> list[Path]:
-        """Videos that share their canonical name with another one of their folder: nobody can tell which is meant."""
+        """Videos whose composed name equals another one's in their folder, so that nobody can tell which is meant."""
         return [path for paths in self._paths.values() for path in paths[1:] if _clash([paths[0], path])]
 
     def named(self) -> dict[str, Path]:
-        """Every video of the folder: its place in it without extension -> its file, by place.
+        """Return every video by its path in the folder without extension, in order of these paths.
 
-        Of files that differ in nothing but their extension it is the one that `find` takes. Those of `clashes` are not
-        in it.
+        Of files that differ only in their extension, it has the one that `find` returns. Those in `clashes` are left
+        out.
         """
         relative = {path: path.relative_to(self._folder) for path in self._videos}
         places = {nfc((at if path.is_dir() else at.with_suffix("")).as_posix()) for path, at in relative.items()}
         return {place: self._paths[place][0] for place in sorted(places) if not _clash(self._paths[place])}
 
     def find(self, name: str) -> Path:
-        """The file, or folder of frames, called `name` in an annotation, with or without extension or subfolder.
+        """Return the file or folder of frames that an annotation calls `name`, with or without extension or subfolder.
 
-        Files of the folder itself come before those in subfolders. An extension that the annotation states
-        but no file has (`dog.avi` for `dog.mp4`) is passed over.
+        Files of the folder itself come before those in subfolders. An extension in the annotation that no file has
+        (`dog.avi` for `dog.mp4`) is ignored.
 
         Raises:
-            VideoUnreadable: no such file, several of that name in different subfolders, two that are canonically equal
-                in one, or a link out of the folder.
+            VideoUnreadable: there is no such file, several subfolders have one, two names in one folder are canonically
+                equal, or it is a link out of the folder.
         """
         names = _candidates(name)
         for candidate in names:
@@ -118,25 +118,25 @@ def _names(place: PurePath) -> set[str]:
 
 
 def _candidates(name: str) -> list[str]:
-    """What a video may be called where an annotation calls it so: the same, and without its extension."""
+    """Return the names to look up for a name in an annotation: as it is, and without its extension."""
     at = PurePosixPath(nfc(name))
     return [nfc(name), *([at.with_suffix("").as_posix()] if at.suffix.lower() in EXTENSIONS else [])]
 
 
 def _clash(paths: Sequence[Place]) -> bool:
-    """Whether the first of several places is canonically equal to another: they differ only in Unicode form."""
+    """Return whether the first of several paths differs from another one only in its Unicode form."""
     return any(nfc(str(path)) == nfc(str(paths[0])) for path in paths[1:])
 
 
 def _videos_below(folder: Path) -> tuple[set[Path], set[Path], set[Path]]:
-    """The video files in and below a folder, the folders of frames below it, and the links out of it."""
+    """Return the video files in and below a folder, the folders of frames below it, and the links out of it."""
     files: set[Path] = set()
     folders: set[Path] = set()
     links: set[Path] = set()
     for at, below, names in os.walk(folder):
         here = Path(at)
         links |= {here / name for name in below if not name.startswith(".") and _is_link_out(here / name, folder)}
-        # Files named .something are what file managers leave beside the real ones.
+        # Names that begin with a dot belong to file managers.
         named = [name for name in names if name.lower().endswith(EXTENSIONS) and not name.startswith(".")]
         found = {path for name in named if (path := here / name).is_file()}
         links |= (out := {path for path in found if _is_link_out(path, folder)})
@@ -151,17 +151,22 @@ def _is_link_out(path: Path, folder: Path) -> bool:
 
 
 LIST = ".txt"
-"""How a list of addresses ends, one a line; lines that begin with # and empty ones say nothing."""
+"""Extension of a list of addresses, one per line; empty lines and those that begin with # are ignored."""
 
 
 class RemoteFolder:
-    """Videos at addresses, by their names with and without extension, and by their places below the folder.
+    """Videos at addresses, indexed by their names with and without extension, and by their paths below the folder.
 
-    Names are compared in their composed form (NFC), those of web addresses also without percent signs.
+    Names are compared in their composed form (NFC); those of web addresses also with percent escapes decoded.
     """
 
     def __init__(self, folder: Address) -> None:
-        """Raises `InputError` for a list that is none, `StorageUnavailable` where nothing can be read."""
+        """List the videos below an address.
+
+        Raises:
+            InputError: the list of addresses is invalid.
+            StorageUnavailable: nothing can be read.
+        """
         self._folder = folder
         self._named: dict[str, list[Address]] = defaultdict(list)
         self._places: dict[str, Address] = {}
@@ -175,14 +180,15 @@ class RemoteFolder:
         self.videos = frozenset(found.values())
 
     def named(self) -> dict[str, Address]:
-        """Every video: its place below the folder without extension -> its address, by place."""
+        """Return every video's address by its path below the folder without extension, in order of these paths."""
         return dict(sorted(self._places.items()))
 
     def find(self, name: str) -> Address:
-        """The video called `name` in an annotation; see `VideoFolder.find`.
+        """Return the video that an annotation calls `name`; see `VideoFolder.find`.
 
         Raises:
-            VideoUnreadable: none, several in different places, or two that are canonically equal in one.
+            VideoUnreadable: there is none, there are several in different folders, or two canonically equal ones in
+                one.
         """
         for candidate in _candidates(name):
             found = self._named.get(candidate, [])

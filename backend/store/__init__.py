@@ -1,1 +1,1 @@
-"""The only code that knows SQL: typed reads and writes over one SQLite file."""
+"""Access to a project's database: typed reads and writes with SQL, in SQLite or PostgreSQL."""

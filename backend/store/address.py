@@ -1,8 +1,8 @@
 """Parse and display addresses of PostgreSQL databases, and dump databases with `pg_dump`.
 
-Dumps are of the custom format, which PostgreSQL's tools restore into the same version of the server or a newer one. It
-is compressed, `pg_restore` takes all of it or single tables from it, and as one transaction; a plain script would be
-run by `psql` for better or worse. No owner and no rights: it may be restored by anybody.
+Dumps use the custom format, which is compressed. PostgreSQL's tools restore it into the same version of the server or a
+newer one. `pg_restore` restores all of a dump or single tables, in one transaction; `psql` would run a plain script on
+past its errors. Dumps hold no owner and no rights, so anybody may restore them.
 """
 
 import os
@@ -20,7 +20,7 @@ _ASKED = re.compile(r"(?i)(password\s*=\s*)('[^']*'|[^\s&]*)")
 
 
 def understood(address: str) -> bool:
-    """Whether a server is asked with what the person means: every `@` and `/` of a password is spelt as `%40`, `%2F`.
+    """Return whether an address is unambiguous: each `@` and `/` of a password has to be written as `%40` and `%2F`.
 
     >>> understood("postgresql://reelrank:s%40fe@db.lab/campaign"), understood("postgresql://reelrank:s@fe@db.lab/campaign")
     (True, False)
@@ -29,7 +29,7 @@ def understood(address: str) -> bool:
 
 
 def shown(address: str) -> str:
-    """An address, or what was meant to be one, without its password.
+    """Return an address for display, with `***` for its password; the address may be malformed.
 
     >>> shown("postgresql://reelrank:secret@db.lab/campaign")
     'postgresql://reelrank:***@db.lab/campaign'
@@ -40,7 +40,7 @@ def shown(address: str) -> str:
 
 
 def password_of(address: str) -> str:
-    """The password in an address; empty where it has none.
+    """Return the password in an address; empty if it has none.
 
     >>> password_of("postgresql://reelrank:s%40fe@db.lab/campaign"), password_of("postgresql://db.lab/c?password=s%40fe")
     ('s@fe', 's@fe')
@@ -51,7 +51,7 @@ def password_of(address: str) -> str:
 
 
 def without_password(address: str) -> str:
-    """An address as it may be written into a file that its person did not write it into.
+    """Return an address without its passwords, for files that the program writes.
 
     >>> without_password("postgresql://reelrank:secret@db.lab/campaign?password=secret&sslmode=require")
     'postgresql://reelrank@db.lab/campaign?sslmode=require'
@@ -61,25 +61,27 @@ def without_password(address: str) -> str:
 
 
 DUMP_ENDING = ".dump"
-"""What the name of such a backup ends with."""
+"""The suffix of the name of a dump."""
 RESTORING = "pg_restore --no-owner --exit-on-error --single-transaction --dbname ADDRESS FILE"
-"""How one comes back, into an empty database."""
+"""The command that restores a dump into an empty database."""
 
 
 def dump(address: str, part: Path) -> None:
-    """All of a database but the campaign's secret, as it is at this instant, while people work; then the file is read.
+    """Dump a database as it is now, without the campaign's secret, and check that the dump can be read.
+
+    People may go on working meanwhile.
 
     Args:
-        address: where it is; its password goes to the program by the environment, where no list of processes shows it.
-        part: the file to make.
+        address: the database. Its password is passed in the environment, because lists of processes show arguments.
+        part: the file to create.
 
     Raises:
-        StoreUnavailable: there is no `pg_dump`, or it could not do it.
+        StoreUnavailable: `pg_dump` or `pg_restore` is not installed, or failed.
     """
     environment = dict(os.environ)
     if password := password_of(address):
         environment["PGPASSWORD"] = password
-    # It never asks: a backup at night has nobody to answer.
+    # --no-password: never ask for one, because nobody can answer during a nightly backup.
     asked = ["--format=custom", "--no-owner", "--no-privileges", "--no-password", f"--file={part}"]
     _run(
         ["pg_dump", *asked, f"--exclude-table-data={SECRET_TABLE}", f"--dbname={without_password(address)}"],

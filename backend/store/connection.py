@@ -1,4 +1,4 @@
-"""Open a project's database, whichever engine keeps it, and write to it in the one way there is."""
+"""Open a project's database, in SQLite or PostgreSQL, and write to it in transactions."""
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -13,11 +13,11 @@ from backend.store.schema import migrations
 
 
 class Store(Protocol):
-    """The database of one project; threads may share it."""
+    """The database of one project. Threads may share it."""
 
     @property
     def db(self) -> Database:
-        """What runs statements for this thread."""
+        """This thread's handle for running statements."""
 
     @property
     def schema_level(self) -> str:
@@ -25,41 +25,41 @@ class Store(Protocol):
 
     @property
     def place(self) -> str:
-        """Where the database is, for a person to read: a file, or an address without its password."""
+        """The location for display: a file, or an address without its password."""
 
     def damaged_pages(self) -> list[str]:
-        """What the engine finds wrong with its own pages."""
+        """Return the faults that the engine finds in its own pages."""
 
     def dangling(self) -> list[str]:
-        """Rows that point to rows which do not exist."""
+        """Return the rows that refer to rows that do not exist."""
 
     def texts_with_nul(self) -> list[str]:
-        """Table, row and column of each text that an earlier release took and that PostgreSQL does not keep."""
+        """Return table, row and column of each text with NUL. Earlier releases stored such texts; PostgreSQL cannot."""
 
     def schema_differences(self) -> list[str]:
-        """Tables, indexes, triggers and views that are not as the migrations make them."""
+        """Return the tables, indexes, triggers and views that differ from those that the migrations create."""
 
     def copy_to(self, part: Path) -> None:
-        """Everything as it is at this instant, into a new file of SQLite's."""
+        """Copy the database as it is now into a new SQLite file."""
 
     def dump_to(self, part: Path) -> None:
-        """The same as the engine's own tools keep it; refused where it has no such form."""
+        """Dump the database as it is now with the engine's own tools; raise `ProjectError` if there are none."""
 
     def writing(self) -> AbstractContextManager[Database]:
-        """See `writing`."""
+        """Open a transaction for writing; see `writing`."""
 
     def reading(self) -> AbstractContextManager[Database]:
-        """See `reading`."""
+        """Open a transaction for reading; see `reading`."""
 
     def close(self) -> None:
-        """Close what this thread, or nobody, has open; it opens again when it is needed."""
+        """Close the connections of this thread and those that no thread uses. They are opened again when needed."""
 
 
 def create(path: Path, address: str = "") -> Store:
-    """A new, empty database: at `path`, or at an address of PostgreSQL.
+    """Create a new, empty database at `path`, or at an address of PostgreSQL.
 
     Raises:
-        ProjectError: there is one already.
+        ProjectError: a database exists there already.
         StoreUnavailable: it cannot be written; nothing is left behind.
     """
     if address:
@@ -71,14 +71,13 @@ def create(path: Path, address: str = "") -> Store:
 
 
 def open_store(path: Path, address: str = "") -> Store:
-    """Open the database of a project, refusing one that this code does not fully understand.
+    """Open the database of a project, and refuse one that this version of the code does not fully understand.
 
-    The pages of a file are checked every time (0.3 s for 100 MB): a damaged database is to be noticed before it is
-    worked on.
+    The pages of a file are checked every time (0.3 s for 100 MB), so that damage is noticed before anybody works on it.
 
     Raises:
-        ProjectError: no database there, or it is damaged.
-        SchemaOutOfDate: it is older (`reelrank migrate`) or newer than this code.
+        ProjectError: there is no database, or it is damaged.
+        SchemaOutOfDate: it is older than this code (`reelrank migrate`) or newer.
     """
     if address:
         with driver():
@@ -90,7 +89,7 @@ def open_store(path: Path, address: str = "") -> Store:
 
 @contextmanager
 def driver() -> Iterator[None]:
-    """What speaks to PostgreSQL is an extra."""
+    """Raise `StoreUnavailable` with installation advice if the optional PostgreSQL driver is missing."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -101,23 +100,23 @@ def driver() -> Iterator[None]:
 
 
 def writing(store: Store) -> AbstractContextManager[Database]:
-    """All writes of one act, as one transaction that is the only one to write from its first statement.
+    """Open a transaction for all writes of one action; it holds the write lock from its first statement.
 
-    Nested use joins the outer transaction. Keep it short: nothing slow (encoding, cutting, network) inside.
+    A nested call joins the outer transaction. Keep it short: do nothing slow (encoding, cutting, network) inside.
 
     Raises:
-        StoreUnavailable: the disk is full or read-only, another program holds the lock; nothing was written.
+        StoreUnavailable: the disk is full or read-only, or another program holds the lock; nothing was written.
     """
     return store.writing()
 
 
 def reading(store: Store) -> AbstractContextManager[Database]:
-    """Several reads that see one and the same state of the database."""
+    """Open a transaction in which all reads see the same state of the database."""
     return store.reading()
 
 
 def has_our_schema(store: Store) -> bool:
-    """Whether a database that was opened is still of the schema that this code is made for.
+    """Return whether an open database still has the schema that this code is made for.
 
     Raises:
         StoreUnavailable: it cannot be read.
@@ -127,7 +126,7 @@ def has_our_schema(store: Store) -> bool:
 
 
 def campaign_secret(store: Store) -> bytes:
-    """Return the campaign's secret, and make it if the database has none yet.
+    """Return the campaign's secret; create it if the database has none yet.
 
     Raises:
         StoreUnavailable: there is none, and the database cannot be written.

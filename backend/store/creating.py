@@ -15,11 +15,11 @@ from backend.store.postgresql import PostgresConnection, PostgresStore
 
 
 def create(address: str) -> PostgresStore:
-    """The tables of a new project in an empty database.
+    """Create the tables of a new project in an empty database.
 
     Raises:
-        ProjectError: there are tables already, or text is not kept as UTF-8.
-        StoreUnavailable: it cannot be reached, or written to; nothing is left behind.
+        ProjectError: the database has a project already, or does not store text as UTF-8.
+        StoreUnavailable: it cannot be reached or written to; nothing is left behind.
     """
     with closing(sqlite.fresh()) as db:
         return create_from(address, db)
@@ -28,15 +28,15 @@ def create(address: str) -> PostgresStore:
 def create_from(
     address: str, source: SqliteDatabase, check: Callable[[PostgresConnection], object] = lambda moved: None
 ) -> PostgresStore:
-    """All that a database of SQLite holds, in an empty database; as one transaction.
+    """Copy an SQLite database with all its rows into an empty PostgreSQL database, in one transaction.
 
     Args:
-        address: where the empty database is.
-        source: what to bring there.
-        check: looks at what arrived, and raises what keeps it from staying.
+        address: the empty database.
+        source: the SQLite database to copy.
+        check: examines the copy before the commit; an exception from it undoes everything.
 
     Raises:
-        ProjectError, StoreUnavailable: as `create`, and what `check` raises.
+        ProjectError, StoreUnavailable: as `create`, and whatever `check` raises.
     """
     store = PostgresStore(address)
     try:
@@ -60,7 +60,7 @@ def create_from(
             for statement in the_rest(source):
                 raw.execute(statement.encode())
             check(store.conn)
-            # Until the server does so by itself, it would take large tables for small ones: 0.1 s an exchange.
+            # Without statistics the server takes large tables for small ones, which costs 0.1 s an exchange.
             raw.execute(sql.SQL("ANALYZE {}").format(sql.SQL(", ").join(map(sql.Identifier, table_names(source)))))
     except BaseException:
         store.close()
@@ -69,7 +69,7 @@ def create_from(
 
 
 def _copy(raw: Raw, source: SqliteDatabase, table: str) -> None:
-    """All rows of a table; what counts its rows goes on after the last."""
+    """Copy all rows of a table, and let its identity column continue after the last number."""
     columns = [column.name for column in source.table(table).columns]
     names = sql.SQL(", ").join(map(sql.Identifier, columns))
     into = sql.SQL("COPY {} ({}) FROM STDIN").format(sql.Identifier(table), names)

@@ -1,7 +1,7 @@
 """Derive the PostgreSQL tables of a project from those that the migrations create in SQLite.
 
-Whatever a database of SQLite says of itself is read and said anew, in an order in which each thing finds what it needs.
-The doctor compares a database with them.
+The definitions are read from an SQLite database, translated, and put in an order in which each refers only to earlier
+ones. The doctor compares PostgreSQL databases with them.
 """
 
 import re
@@ -30,11 +30,11 @@ _TRIGGER = re.compile(
     re.DOTALL,
 )
 PREPARATION = ("CREATE COLLATION nocase (provider = icu, locale = 'und-u-ks-level2', deterministic = false)",)
-"""Names are the same whatever their case, as with SQLite's collation of this name."""
+"""Makes comparisons of names ignore case, as SQLite's collation of this name does."""
 
 
 def table_names(db: SqliteDatabase) -> list[str]:
-    """The tables of a database of SQLite, each after those that it points to."""
+    """Return the tables of an SQLite database, each after those that it refers to."""
     left = dict(parts(db, "table"))
     names: list[str] = []
     while left:
@@ -46,7 +46,7 @@ def table_names(db: SqliteDatabase) -> list[str]:
 
 
 def tables(db: SqliteDatabase) -> Iterator[str]:
-    """The statements that make the tables of a database of SQLite in an empty one of PostgreSQL."""
+    """Yield the statements that create the tables of an SQLite database in an empty PostgreSQL database."""
     yield from PREPARATION
     made = dict(parts(db, "table"))
     for name in table_names(db):
@@ -54,7 +54,7 @@ def tables(db: SqliteDatabase) -> Iterator[str]:
 
 
 def the_rest(db: SqliteDatabase) -> Iterator[str]:
-    """The statements that make its indexes, views and triggers, which come after the rows."""
+    """Yield the statements that create the indexes, views and triggers; run them after the rows are inserted."""
     for kind in ("index", "view"):
         for _, statement in parts(db, kind):
             yield _said(written(parse_one(statement, read="sqlite")))
@@ -63,7 +63,7 @@ def the_rest(db: SqliteDatabase) -> Iterator[str]:
 
 
 def parts(db: SqliteDatabase, kind: str) -> list[tuple[str, str]]:
-    """(name, SQL) of each `table`, `index`, `view` or `trigger` of a database of SQLite, in the order of making."""
+    """Return (name, SQL) of each `table`, `index`, `view` or `trigger` of an SQLite database, in order of creation."""
     rows = db.conn.execute(
         "SELECT name, sql FROM sqlite_master WHERE type = ? AND sql IS NOT NULL "
         "AND name NOT LIKE 'sqlite!_%' ESCAPE '!' ORDER BY rowid",
@@ -73,7 +73,7 @@ def parts(db: SqliteDatabase, kind: str) -> list[tuple[str, str]]:
 
 
 def _said(statement: str) -> str:
-    """Without the doubled signs of statements that take values."""
+    """Undo the doubling of `%`, which only statements with parameters need."""
     return statement.replace("%%", "%")
 
 
@@ -82,7 +82,7 @@ def _needs(sql: str) -> set[str]:
 
 
 def _table(sql: str) -> str:
-    """Without what only SQLite has; a number that counts the rows counts them here too."""
+    """Translate `CREATE TABLE`: drop what only SQLite has; an integer primary key becomes an identity column."""
     plain = re.sub(r"\)\s*(STRICT|WITHOUT ROWID|,|\s)*$", ")", sql)
     tree = parse_one(plain.replace("AUTOINCREMENT", ""), read="sqlite")
     for column in tree.find_all(exp.ColumnDef):
@@ -101,7 +101,7 @@ def _table(sql: str) -> str:
 
 
 def _trigger(sql: str) -> Iterator[str]:
-    """A refusal; what it depends on may look at other tables, which only a function may there."""
+    """Translate a trigger that refuses a change; its condition goes into a function, which may query other tables."""
     found = _TRIGGER.search(sql)
     if found is None:
         raise ValueError(f"no trigger of ours: {sql}")
@@ -119,7 +119,7 @@ def _trigger(sql: str) -> Iterator[str]:
     yield f"CREATE TRIGGER {name} BEFORE {act}{of} ON {found['table']} FOR EACH ROW EXECUTE FUNCTION {name}()"
 
 
-# A trigger that is switched off is as good as none.
+# Disabled triggers are left out: they protect nothing.
 THINGS = """
   SELECT 'table', tablename FROM pg_catalog.pg_tables WHERE schemaname = 'public'
   UNION ALL SELECT 'view', viewname FROM pg_catalog.pg_views WHERE schemaname = 'public'
@@ -142,9 +142,9 @@ REFERENCES = """
 
 
 def differences(raw: Raw) -> list[str]:
-    """Tables, indexes, triggers and views that are not as the migrations make them.
+    """Return the tables, indexes, triggers and views that differ from those that the migrations create.
 
-    Of a table its columns are compared, and to how many tables it points.
+    Of a table, the names of its columns and the number of its foreign keys are compared.
     """
     with closing(sqlite.fresh()) as made:
         wanted = {(kind, name) for kind, name, _ in sqlite.schema(made)}
@@ -169,7 +169,7 @@ def differences(raw: Raw) -> list[str]:
 
 
 def dangling(raw: Raw) -> list[str]:
-    """Rows that point to rows which do not exist, as a restore with rules switched off may leave them."""
+    """Return the rows that refer to rows that do not exist. A restore with constraints disabled can leave such rows."""
     found = []
     for table, parent, columns, keys in raw.execute(REFERENCES).fetchall():
         mine = [sql.Identifier("c", column) for column in columns]

@@ -1,15 +1,18 @@
 """Translate statements from SQLite to PostgreSQL, and rows and values back.
 
-SQL stands in this house in SQLite's words, and there as it runs. For the other engine each statement is read into a
-tree and written anew, once: what differs in name (`min(a, b)`, `group_concat`, `json_each`), in manners (`LIKE` heeds
-no case), and above all in what is true. SQLite has no truth values: `sum(a IS NULL)` counts, and a column of 0 and 1 is
-a condition. PostgreSQL refuses both. So a condition that stands where a value is meant becomes a number, and a number
-that stands where a condition is meant is compared with 0: both engines give the same numbers.
+All SQL in this code is written for SQLite, which runs it as it is. For PostgreSQL each statement is parsed and
+rewritten once. Some functions have other names (`min(a, b)`, `group_concat`, `json_each`), and `LIKE` has to ignore
+case.
 
-What the two cannot both say is not written: a column beside aggregates that is not grouped by, `rowid`, `lastrowid`.
+The main difference is truth values. SQLite has none: `sum(a IS NULL)` counts, and a column of 0 and 1 is a condition.
+PostgreSQL refuses both. So a condition used as a value becomes a number, and a number used as a condition is compared
+with 0. Both engines then give the same numbers.
 
-Truths go there and come back as the numbers 1 and 0, sums of whole numbers are whole, rows are read by place and by
-name.
+Some SQLite features cannot be translated and must not be used: `rowid`, `lastrowid`, and columns that are selected
+beside aggregates without being grouped by.
+
+Truth values are sent and returned as the numbers 1 and 0, sums of integers are integers, and rows can be read by index
+and by name.
 """
 
 import os
@@ -35,7 +38,7 @@ _FORMATS = {
 
 @lru_cache(maxsize=8192)
 def translated(sql: str) -> str:
-    """One statement of ours, with `%s` or `%(name)s` where it has `?` or `:name`.
+    """Translate one SQLite statement to PostgreSQL, with `%s` or `%(name)s` for its `?` or `:name`.
 
     >>> translated("SELECT sum(lease_until IS NULL) FROM seat WHERE pair_id = ?")
     'SELECT SUM(CAST((lease_until IS NULL) AS INT)) FROM seat WHERE pair_id = %s'
@@ -46,7 +49,7 @@ def translated(sql: str) -> str:
 
 
 def written(tree: exp.Expr) -> str:
-    """A tree of SQLite's as PostgreSQL's text."""
+    """Return the PostgreSQL text of a parsed SQLite statement."""
     _know_names_everywhere(tree)
     for node in _from_inside(tree):
         spelled = _spelled(node)
@@ -58,12 +61,12 @@ def written(tree: exp.Expr) -> str:
 
 
 def _from_inside(tree: exp.Expr) -> list[exp.Expr]:
-    """All nodes, those inside of one before it."""
+    """Return all nodes of a tree, each after the nodes inside it."""
     return list(reversed(list(tree.dfs())))
 
 
 def _know_names_everywhere(tree: exp.Expr) -> None:
-    """SQLite knows the name of a result in all of its SELECT; the other engine only alone in ORDER BY."""
+    """Replace aliases in other clauses of their SELECT; PostgreSQL allows them only alone in ORDER BY."""
     for select in tree.find_all(exp.Select):
         named = {one.alias: one.this for one in select.expressions if isinstance(one, exp.Alias)}
         for clause in ("where", "having", "order") if named else ():
@@ -85,7 +88,7 @@ def _name_what_is_selected_from(tree: exp.Expr) -> None:
 
 
 def _spelled(node: exp.Expr) -> exp.Expr:
-    """What has another name there, or other manners."""
+    """Return the PostgreSQL form of a node that has another name or meaning there; else the node itself."""
     match node:
         case exp.Literal() if node.is_string and "%" in node.this:
             return exp.Literal.string(node.this.replace("%", "%%"))
@@ -98,8 +101,8 @@ def _spelled(node: exp.Expr) -> exp.Expr:
             keys = node.args.get("conflict_keys") or []
             node.set("conflict_keys", [key.this if isinstance(key, exp.Ordered) else key for key in keys])
         case exp.Join() if node.args.get("using") and node.args.get("kind") == "CROSS":
-            node.set("kind", None)  # advice to SQLite about the order
-        case exp.Round():  # halves go up here, and to the even number there, but for decimals
+            node.set("kind", None)  # CROSS only fixes the join order in SQLite
+        case exp.Round():  # SQLite rounds halves up; PostgreSQL does so for decimals only
             digits = exp.Round(this=exp.cast(node.this, "decimal"), decimals=node.args.get("decimals"))
             return exp.cast(digits, "double")
         case exp.Cast() if node.to.is_type("int", "bigint"):
@@ -109,13 +112,13 @@ def _spelled(node: exp.Expr) -> exp.Expr:
         case exp.GroupConcat():
             return _joined(node)
         case exp.Is() if isinstance(node.this, exp.Coalesce) and isinstance(node.expression, exp.Null):
-            # Of several kinds at once, which only SQLite takes.
+            # Only SQLite allows coalesce() over values of different types.
             each = [node.this.this, *node.this.expressions]
             return exp.paren(exp.and_(*(exp.Is(this=one.copy(), expression=exp.Null()) for one in each)))
         case exp.In() if not any(node.args.get(part) for part in ("expressions", "query", "field", "unnest")):
             return exp.false()
         case exp.Limit() if isinstance(node.expression, exp.Placeholder):
-            all_rows = [node.expression.copy(), exp.Literal.number(-1)]  # -1 is no limit here, NULL there
+            all_rows = [node.expression.copy(), exp.Literal.number(-1)]  # no limit is -1 in SQLite, NULL in PostgreSQL
             node.set("expression", exp.Anonymous(this="NULLIF", expressions=all_rows))
         case exp.Mod():
             return exp.Anonymous(this="MOD", expressions=[node.this, node.expression])
@@ -129,7 +132,7 @@ def _spelled(node: exp.Expr) -> exp.Expr:
 
 
 def _joined(node: exp.GroupConcat) -> exp.Expr:
-    """`string_agg` takes texts alone, and always a separator."""
+    """Translate `group_concat` to `string_agg`, which takes only text and always needs a separator."""
     of, separator = node.this, node.args.get("separator") or exp.Literal.string(",")
     distinct = isinstance(of, exp.Distinct)
     text: exp.Expr = exp.cast((of.expressions[0] if distinct else of).copy(), "text")
@@ -145,7 +148,7 @@ def _is_over_elements(select: exp.Select) -> bool:
 
 
 def _take_elements(select: exp.Select) -> None:
-    """`SELECT value FROM json_each(?)`: our lists in JSON are of ids."""
+    """Translate `SELECT value FROM json_each(?)`; our JSON lists hold integer ids."""
     table = select.args["from_"].this
     listed = exp.Anonymous(this="JSON_ARRAY_ELEMENTS_TEXT", expressions=[exp.cast(table.this.expressions[0], "json")])
     alias = exp.TableAlias(this=exp.to_identifier("listed"), columns=[exp.to_identifier("value")])
@@ -165,7 +168,7 @@ def _function(node: exp.Anonymous) -> exp.Expr:
 
 
 def _told_time(seconds: exp.Expr, form: str, words: list[str]) -> exp.Expr:
-    """Seconds since 1970 in words; `localtime` is that of the connection, which begins with the server's."""
+    """Translate seconds since 1970 to text; `localtime` is the time zone of the connection (see `configure`)."""
     at: exp.Expr = exp.Anonymous(this="TO_TIMESTAMP", expressions=[seconds])
     if "localtime" not in words:
         at = exp.AtTimeZone(this=at, zone=exp.Literal.string("UTC"))
@@ -203,7 +206,7 @@ def _wants_truth(parent: exp.Expr, node: exp.Expr) -> bool:
 
 
 def _is_assignment(parent: exp.Expr, node: exp.Expr) -> bool:
-    """`SET a = 1` is read as if it compared."""
+    """Return whether the parser read an assignment (`SET a = 1`) as a comparison."""
     return (
         isinstance(node, exp.EQ) and isinstance(parent, (exp.Update, exp.OnConflict)) and node.arg_key == "expressions"
     )
@@ -211,27 +214,27 @@ def _is_assignment(parent: exp.Expr, node: exp.Expr) -> bool:
 
 Raw = psycopg.Connection["NamedRow"]
 ONCE = 1
-"""A statement that has run so often before is kept."""
+"""How often a statement has run before the server keeps it prepared."""
 STATEMENTS = 1000
-"""Kept by a connection: more than there are."""
+"""The most prepared statements that a connection keeps; the code has fewer."""
 
 
 class NamedRow(tuple[Any, ...]):
-    """A row that is read by place and by name."""
+    """A row that is read by index and by column name."""
 
     places: Mapping[str, int]
 
     def __getitem__(self, key: Any) -> Any:
-        """By place, a slice, or a name."""
+        """Return a value by index or column name, or values by slice."""
         return super().__getitem__(self.places[key] if isinstance(key, str) else key)
 
     def keys(self) -> list[str]:
-        """The names, in order."""
+        """Return the column names, in order."""
         return list(self.places)
 
 
 def named_rows(cursor: Any) -> Callable[[Any], NamedRow]:
-    """The row factory of our connections."""
+    """Return a factory of `NamedRow`s for the columns of a cursor, for psycopg's `row_factory`."""
     return _rows_of(tuple(column.name for column in cursor.description or ()))
 
 
@@ -241,27 +244,28 @@ def _rows_of(names: tuple[str, ...]) -> type[NamedRow]:
 
 
 def cursor_for(raw: Raw, parameters: Parameters) -> "psycopg.Cursor[NamedRow]":
-    """What runs a statement with these values.
+    """Return a cursor that suits these parameters.
 
-    The server keeps a statement that comes again and plans it once, which takes longer than to run it. It has to know
-    of what type each value is: what is not there has none, and is written into the statement instead.
+    The server prepares statements that recur, because planning one takes longer than running it. For this it needs the
+    type of each parameter, and None has none. So a statement with None in it gets a cursor that writes the values into
+    its text.
     """
     given = parameters.values() if isinstance(parameters, Mapping) else parameters
     return ClientCursor(raw) if any(one is None for one in given) else raw.cursor()
 
 
 def configure(raw: Raw) -> None:
-    """What a new connection needs so that it reads and writes as SQLite does."""
+    """Set up a new connection so that it reads and writes values as SQLite does."""
     raw.prepare_threshold = ONCE
     raw.prepared_max = STATEMENTS
     raw.adapters.register_dumper(bool, _TruthAsNumber)
-    raw.adapters.register_dumper(int, Int8Dumper)  # one type whatever its size: one statement to keep
-    raw.adapters.register_dumper(str, StrDumper)  # a text, and not of a type to be guessed
+    raw.adapters.register_dumper(int, Int8Dumper)  # one type for all sizes, so one prepared statement
+    raw.adapters.register_dumper(str, StrDumper)  # always text, so the server does not guess a type
     raw.adapters.register_loader("bool", _NumberFromTruth)
     raw.adapters.register_loader("numeric", _NumberFromDecimal)
-    raw.adapters.register_loader("json", TextLoader)  # whoever asked reads it
+    raw.adapters.register_loader("json", TextLoader)  # callers decode JSON themselves, as with SQLite
     zone = os.environ.get("TZ") or _zone()
-    # Nor is a statement compiled: where the planner knows nothing of tables yet, that takes a second for one of 1 ms.
+    # Without JIT: as long as the planner has no statistics, compiling a statement of 1 ms can take a second.
     raw.execute("SELECT set_config('TimeZone', %s, false), set_config('jit', 'off', false)", [zone])
 
 
@@ -281,7 +285,7 @@ class _NumberFromTruth(Loader):
 
 
 class _NumberFromDecimal(Loader):
-    """Sums of whole numbers are whole, means are not."""
+    """Read decimals as `int` if they are whole (sums of integers), else as `float` (means)."""
 
     def load(self, data: Buffer) -> int | float:
         text = bytes(data)

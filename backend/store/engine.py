@@ -1,8 +1,8 @@
-"""The library that speaks to SQLite, without what it would load beside it.
+"""Import `sqlite-utils` without pandas and numpy, and define what both database engines provide.
 
-sqlite-utils imports pandas and numpy if they are installed, to know the types of their columns when it makes a table
-by itself. No table of ours is made that way, and pandas costs every command 0.2 s and 75 MB. Everybody takes the
-library from here, so that it is loaded in one way.
+If pandas and numpy are installed, `sqlite-utils` imports them to guess column types of tables that it creates. No table
+here is created that way, and pandas costs every command 0.2 s and 75 MB. All code imports the library from here, so
+that it is always loaded the same way.
 """
 
 import sys
@@ -18,21 +18,21 @@ from backend.core.typed_text import is_storable
 
 
 class _Absent(MetaPathFinder):
-    """Modules that one thread does not find; other threads import them meanwhile as ever."""
+    """Hide some modules from one thread's imports; other threads import them as usual."""
 
     def __init__(self, names: frozenset[str]) -> None:
         self._names = names
         self._thread = threading.get_ident()
 
     def find_spec(self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None, /) -> None:
-        """Refuse the module, or leave it to the other finders; one that is loaded already is never asked for."""
+        """Raise `ModuleNotFoundError` for a hidden module; leave others to the next finders."""
         if fullname in self._names and threading.get_ident() == self._thread:
             raise ModuleNotFoundError(f"{fullname} is not needed here", name=fullname)
 
 
 @contextmanager
 def _without(*names: str) -> Iterator[None]:
-    """Imports that do without these modules, as if they were not installed."""
+    """Run imports as if these modules were not installed; modules that are loaded already stay available."""
     finder = _Absent(frozenset(names))
     sys.meta_path.insert(0, finder)
     try:
@@ -51,52 +51,52 @@ _SHOWN = 60
 
 
 class Cursor(Protocol):
-    """What a statement gives: rows that are read by place and by name, and how many it changed."""
+    """The result of a statement: its rows, read by index and by name, and how many rows it changed."""
 
     @property
     def rowcount(self) -> int:
-        """How many rows a statement has added, changed or taken away."""
+        """The number of rows that the statement inserted, updated or deleted."""
 
     def fetchone(self) -> Any:
-        """The next row; None after the last."""
+        """Return the next row; None after the last."""
 
     def fetchall(self) -> list[Any]:
-        """All rows that are left."""
+        """Return all remaining rows."""
 
     def __iter__(self) -> Iterator[Any]:
-        """Row after row."""
+        """Iterate over the remaining rows."""
 
 
 class Connection(Protocol):
-    """What runs statements of either engine; see `dialect` for what may stand in them."""
+    """A connection to a database of either engine; see `dialect` for the SQL that it accepts."""
 
     @property
     def in_transaction(self) -> bool:
-        """Whether this thread is inside one."""
+        """True while this thread is in a transaction."""
 
     def execute(self, sql: str, parameters: Any = ..., /) -> Cursor:
-        """Run one statement, with values by place or by name."""
+        """Run one statement, with parameters by position or by name."""
 
     def executemany(self, sql: str, parameters: Iterable[Any], /) -> Cursor:
-        """Run one statement for each of many values."""
+        """Run one statement once for each set of parameters."""
 
 
 class Database(Protocol):
-    """A connection, and transactions inside of transactions."""
+    """A connection with nested transactions."""
 
     @property
     def conn(self) -> Connection:
-        """What runs statements."""
+        """The connection that runs statements."""
 
     def atomic(self) -> AbstractContextManager[Any]:
-        """What is undone as one if it fails, inside of a larger transaction."""
+        """Open a transaction, or a nested one within the current transaction; if it fails, all of it is undone."""
 
 
 def checked(parameters: Parameters) -> Parameters:
-    """The values of a statement, whichever engine runs it.
+    """Return the parameters of a statement unchanged, after checking that both engines can store their texts.
 
     Raises:
-        TextRefused: a text has NUL, which PostgreSQL does not keep, or half of a surrogate pair.
+        TextRefused: a text has NUL, which PostgreSQL cannot store, or half of a surrogate pair.
     """
     for value in parameters.values() if isinstance(parameters, Mapping) else parameters:
         if isinstance(value, str) and not is_storable(value):
@@ -109,13 +109,13 @@ def checked(parameters: Parameters) -> Parameters:
 
 
 def added(db: Database, sql: str, parameters: Parameters) -> int:
-    """The number of the row that an INSERT with RETURNING adds."""
+    """Run an `INSERT ... RETURNING` statement, and return the id of the new row."""
     ((number,),) = db.conn.execute(sql, parameters).fetchall()
     return int(number)
 
 
 def containing(text: str) -> str:
-    """The pattern of `LIKE ? ESCAPE '!'` for whatever holds this text, sign by sign.
+    """Return the pattern for `LIKE ? ESCAPE '!'` that matches every text containing this text literally.
 
     >>> containing("50% _!")
     '%50!% !_!!%'

@@ -1,4 +1,4 @@
-"""The event log: who did what, when, and why, for everything that matters later. Append-only."""
+"""Write the event log: who did what, when and why. The log is append-only."""
 
 from collections.abc import Mapping
 from typing import Protocol
@@ -21,10 +21,10 @@ def record(
     subject: str,
     payload: Mapping[str, object] | None = None,
 ) -> None:
-    """Write one event, inside the transaction of the act that it tells of.
+    """Write one event, in the same transaction as the action that it records.
 
     Raises:
-        TextRefused: the payload has NUL, which PostgreSQL could not read from JSON.
+        TextRefused: the payload has NUL, which PostgreSQL cannot read from JSON.
     """
     text = msgspec.json.encode(payload or {}, enc_hook=as_text).decode()
     if has_nul_escape(text):
@@ -41,5 +41,5 @@ class _Actor(Protocol):
 
 
 def note(db: Database, event: Event, by: _Actor, subject: str, /, *, now: float, **payload: object) -> None:
-    """Write one event of what a person, or the command line, did: `record`, with the payload as keywords."""
+    """Write one event about an action of a person or of the command line; as `record`, with the payload as keywords."""
     record(db, event, at=now, actor=by.annotator_id, subject=subject, payload=payload)

@@ -1,7 +1,7 @@
-"""Copy database files atomically, and describe what prevents it.
+"""Copy database files atomically, and explain why a file cannot be written.
 
-No copy holds the campaign's secret, 32 random bytes in one row; no export does, either. A move to another engine keeps
-it. Opening a copy makes a new one, so a copy tells nothing about the project that it was made from.
+No copy and no export holds the campaign's secret, 32 random bytes in one row. A move to another engine keeps it.
+Opening a copy makes a new secret, so a copy reveals nothing about the project that it was made from.
 """
 
 import os
@@ -18,14 +18,14 @@ from backend.store.engine import Database
 from backend.store.sqlite import READ_ERRORS, damage, damaged, is_damage
 
 COMPANIONS = ("-wal", "-shm", "-journal")
-"""What SQLite keeps beside a database, by the end of the name."""
+"""Suffixes of the files that SQLite keeps beside a database."""
 
 
 @contextmanager
 def arriving(target: Path) -> Iterator[Path]:
-    """A file to fill that becomes `target` once it is whole and on the disk; nothing is left of a failure.
+    """Provide a temporary file that replaces `target` once it is complete and on disk; after a failure nothing is left.
 
-    It is its owner's alone, also outside of a project: all of these hold passwords, or what people wrote.
+    Only its owner may read the file, even outside the project, because these files hold passwords or what people wrote.
     """
     if not target.parent.is_dir():
         raise ProjectError.said(
@@ -42,9 +42,9 @@ def arriving(target: Path) -> Iterator[Path]:
 
 @contextmanager
 def beside(path: Path) -> Iterator[Path]:
-    """A file to work on beside the database, gone afterwards (unless it went into its place).
+    """Provide a temporary file beside the database; it is deleted afterwards, unless it replaced the database.
 
-    Its name is always the same, so that one left by a command that was killed is not kept for ever.
+    Its name is always the same, so the next call deletes one that a killed command left behind.
     """
     part = path.with_name(path.name + ".part")
     _remove(part)
@@ -58,7 +58,7 @@ def beside(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def _told(target: Path) -> Iterator[None]:
-    """Say which file could not be written, and why, in words for a person."""
+    """Turn errors of writing a file into messages that name the file and the reason."""
     try:
         yield
     except ReelRankError:
@@ -80,34 +80,34 @@ def _told(target: Path) -> Iterator[None]:
 
 
 def copy(source: sqlite3.Connection, target: Path) -> None:
-    """All pages of a database as they are at this instant, damaged or not, into a new file."""
+    """Copy all pages of a database as they are now, damaged or not, into a new file."""
     with closing(sqlite3.connect(target)) as made:
         source.backup(made)
 
 
 def fold(path: Path) -> None:
-    """Make a database that nobody else has open one file, without companions."""
+    """Merge the companion files of a database into its file. Nobody else may have the database open."""
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("PRAGMA journal_mode = delete")
 
 
 def damage_of(path: Path) -> str | None:
-    """What is wrong with a database file that nobody else has open; None if nothing is."""
+    """Return a description of the damage to a database file, or None. Nobody else may have the file open."""
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         return damage(connection)
 
 
 def free(path: Path) -> Path:
-    """This name, or the next that nobody has: what was kept is never overwritten."""
+    """Return this path, or a numbered variant that does not exist, so that nothing is overwritten."""
     number, free = 1, path
-    while os.path.lexists(free):  # a link to nowhere, too: writing would make its target
+    while os.path.lexists(free):  # also true for a broken link: writing to it would create its target
         number += 1
         free = path.with_name(f"{path.stem}-{number}{path.suffix}")
     return free
 
 
 def sync(path: Path) -> None:
-    """Have a file, or the names in a folder, on the disk before going on."""
+    """Write a file, or the entries of a folder, to the disk before returning."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -124,20 +124,20 @@ SECRET_TABLE = "campaign_secret"
 
 
 def read_secret(db: Database) -> bytes | None:
-    """Return the campaign's secret; None where the database is a copy that was not opened yet."""
+    """Return the campaign's secret, or None if the database is a copy that has not been opened yet."""
     row = db.conn.execute(f"SELECT secret FROM {SECRET_TABLE}").fetchone()
     return bytes.fromhex(row[0]) if row else None
 
 
 def ensure_secret(db: Database) -> bytes:
-    """Return the campaign's secret, and make it if there is none; inside a transaction that writes."""
+    """Return the campaign's secret; create it if there is none. Call it inside a transaction that writes."""
     made = secrets.token_bytes(32)
     db.conn.execute(f"INSERT OR IGNORE INTO {SECRET_TABLE} (one, secret) VALUES (1, ?)", [made.hex()])
     return read_secret(db) or made
 
 
 def remove_secret(file: Path) -> None:
-    """Take the secret out of a copy of a database, its bytes included; older schemas have none.
+    """Remove the secret from a copy of a database, and overwrite its bytes. Older schemas have no secret.
 
     Raises:
         sqlite3.Error: the copy cannot be read or written.

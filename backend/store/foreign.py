@@ -1,8 +1,10 @@
-"""Refuse a database that contains objects which no migration created and which act by themselves.
+"""Refuse a database with objects that no migration created and that can change what is read or written.
 
-A trigger changes what is written, a view or a generated column what is read, a virtual table runs code of an extension;
-whoever opens a stranger's project would never see it. What is merely missing, or an index more, the doctor tells.
-SQLite's own guard, `trusted_schema`, would refuse our tables too: the `json_valid` of their checks is not safe to it.
+A trigger changes what is written, a view or a generated column changes what is read, and a virtual table runs code of
+an extension. Somebody who opens a stranger's project would not notice any of them. Missing objects and extra indexes
+are harmless; the doctor reports them.
+SQLite's own protection, `trusted_schema`, would refuse our tables too: it does not consider `json_valid` in their
+checks safe.
 """
 
 import hashlib
@@ -20,41 +22,41 @@ from backend.store.engine import SqliteDatabase
 from backend.store.schema import DIGESTS, migrations
 
 Thing = tuple[str, str, str]
-"""(type, name, SQL) of one thing in a database."""
+"""(type, name, SQL) of one object in a database's schema."""
 
 _SQLITES_OWN = re.compile(r"table sqlite_(sequence|stat[14])|index sqlite_autoindex_.*", re.DOTALL)
-"""Other names that begin so are somebody's who hides."""
+"""The exact names that SQLite itself uses; an object with a similar name may be an attempt to hide."""
 _NOTED = "_sqlite_migrations"
 _SHOWN = 5
 _COMPUTED = (2, 3)
-"""What SQLite calls hidden of a column that is computed."""
+"""Values of `hidden` in `table_xinfo` for generated columns."""
 
 
 def things(connection: sqlite3.Connection) -> set[Thing]:
-    """Everything in a database but SQLite's own."""
+    """Return all objects in a database's schema except SQLite's own."""
     rows = connection.execute("SELECT type, name, coalesce(sql, '') FROM sqlite_master")
     return {(row[0], row[1], row[2]) for row in rows if not _SQLITES_OWN.fullmatch(f"{row[0]} {row[1]}")}
 
 
 def digest(found: Collection[Thing]) -> str:
-    """A name for a schema, in hex."""
+    """Return the SHA-256 of a set of schema objects, in hex."""
     return hashlib.sha256(repr(sorted(found)).encode()).hexdigest()
 
 
 def require_known(connection: sqlite3.Connection, path: Path) -> None:
-    """Refuse triggers, views, computed columns and virtual tables that are not ours; nothing is run to find them.
+    """Refuse triggers, views, generated columns and virtual tables that no migration created, without running any.
 
     Args:
-        connection: to the database, of any schema that this code knows.
-        path: what to call it.
+        connection: to a database with any schema that this code knows.
+        path: names the database in the message.
 
     Raises:
-        ProjectError: it has some.
+        ProjectError: there are such objects.
     """
     found = things(connection)
     noted = next((kind for kind, name, _ in found if name == _NOTED), None)
     if noted is None:
-        return  # no database of ours: whoever asked says so
+        return  # not a ReelRank database: the caller reports that
     if noted == "table":
         names = {row[0] for row in connection.execute(f"SELECT name FROM {_NOTED} WHERE migration_set = 'reelrank'")}
         newest = max(names & {one.name for one in migrations._migrations}, default="")
@@ -79,7 +81,7 @@ def require_known(connection: sqlite3.Connection, path: Path) -> None:
 
 @cache
 def at(newest: str) -> frozenset[Thing]:
-    """What the migrations up to this one make."""
+    """Return the schema objects that the migrations up to `newest` create."""
     later = {one.name for one in migrations._migrations if one.name > newest}
     with closing(SqliteDatabase(memory=True)) as db:
         migrations.apply(db, stop_before=later)
@@ -104,7 +106,7 @@ _JSON = re.compile(r"json_valid\((\w+)\)")
 
 
 def texts_with_nul(db: SqliteDatabase) -> Iterator[str]:
-    """Where texts have NUL, which earlier releases took and PostgreSQL does not keep: table, row and column."""
+    """Yield table, row and column of each text with NUL. Earlier releases stored such texts; PostgreSQL cannot."""
     for table in db.tables:
         json = set(_JSON.findall(table.schema))
         keys = ", ".join(f'"{key}"' for key in table.pks)

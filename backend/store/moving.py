@@ -1,7 +1,7 @@
-"""Move a project's database from its file into PostgreSQL, and back: every row, compared, or nothing.
+"""Move a project's database from its file into PostgreSQL, or back, and compare all rows.
 
-Nobody may have it open meanwhile. What was the database stays where it was: the file under another name, the tables in
-PostgreSQL as they are.
+If any row differs, the move is undone. Nobody may have the database open meanwhile. The original stays: the file under
+another name, the tables in PostgreSQL as they are.
 """
 
 import hashlib
@@ -29,19 +29,19 @@ _SHOWN = 5
 
 
 def into_postgresql(path: Path, address: str, then: Callable[[], None], *, now: float) -> tuple[dict[str, int], Path]:
-    """Bring the database in a file to an address.
+    """Move the database from a file to an address of PostgreSQL.
 
     Args:
         path: the project's database.
-        address: an empty database of PostgreSQL.
-        then: notes down where the database is from now on.
+        address: an empty PostgreSQL database.
+        then: records the new location of the database.
         now: seconds since 1970.
 
     Returns:
-        Rows by table, and where the file lies now.
+        The number of rows of each table, and the new path of the file.
 
     Raises:
-        ProjectError: somebody has the project open, or there are tables at the address. Nothing changed.
+        ProjectError: somebody has the project open, or the address has tables. Nothing changed.
         StoreUnavailable: the file is damaged, or the address cannot be reached. Nothing changed.
     """
     present = upkeep.alone(path)
@@ -73,18 +73,18 @@ def into_postgresql(path: Path, address: str, then: Callable[[], None], *, now: 
 
 
 def into_file(address: str, path: Path, then: Callable[[], None]) -> dict[str, int]:
-    """Bring the database at an address back into a file.
+    """Move the database from an address of PostgreSQL back into a file.
 
     Args:
-        address: where the project's database is.
-        path: the file to make.
-        then: notes down where the database is from now on.
+        address: the project's database.
+        path: the file to create.
+        then: records the new location of the database.
 
     Returns:
-        Rows by table.
+        The number of rows of each table.
 
     Raises:
-        ProjectError: somebody has the project open, or there is a file. Nothing changed.
+        ProjectError: somebody has the project open, or the file exists. Nothing changed.
     """
     if path.exists():
         raise ProjectError(f"{path} already exists: move it away, because it may be somebody's work")
@@ -95,7 +95,7 @@ def into_file(address: str, path: Path, then: Callable[[], None]) -> dict[str, i
                 f"The project at {store.place} is in use ({others} connections): stop its servers and every other "
                 "ReelRank command, then try again. Nothing was changed."
             )
-        with store.writing() as db:  # until it is noted down that the file is the database nobody else writes
+        with store.writing() as db:  # keeps others from writing until the new location is recorded
             with arriving(path) as part:
                 store.copy_to(part)
                 with closing(SqliteDatabase(sqlite3.connect(part), execute_plugins=False)) as copied:
@@ -115,7 +115,7 @@ def into_file(address: str, path: Path, then: Callable[[], None]) -> dict[str, i
 
 
 def digests(connection: Connection | sqlite3.Connection, schema: SqliteDatabase) -> dict[str, tuple[int, int]]:
-    """Rows, and a sum of their hashes whatever their order, of each table that `schema` has."""
+    """Return for each table of `schema` its number of rows, and the sum of their hashes modulo 2**128."""
     found = {}
     for name in table_names(schema):
         columns = ", ".join(f'"{column.name}"' for column in schema.table(name).columns)

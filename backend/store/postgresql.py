@@ -1,8 +1,8 @@
-"""A project's database in PostgreSQL, for a campaign that more than one machine serves.
+"""Keep a project's database in PostgreSQL, for a campaign that several machines serve.
 
-It takes the same statements as SQLite (see `dialect`) and gives the same values: numbers for truths, rows that are read
-by place and by name. One writer at a time, as there: whoever begins to write waits for a lock of the database, which
-ends with the transaction; whatever holds because writers queue holds here too, however many servers there are.
+It accepts the same statements as SQLite (see `dialect`) and returns the same values: numbers for truth values, and rows
+that are read by index and by name. As with SQLite, one transaction writes at a time, whatever the number of servers.
+Each takes an advisory lock of the database, which ends with the transaction.
 """
 
 import sqlite3
@@ -28,30 +28,30 @@ from backend.store.engine import Cursor, Database, Parameters, SqliteDatabase, c
 from backend.store.schema import migrations
 
 WRITER = 0x5265656C
-"""The advisory lock that writers queue for."""
+"""The key of the advisory lock that every writer takes."""
 CONNECTIONS = 20
-"""At most so many of one process; who comes then waits for a turn."""
+"""The most connections of one process; further threads wait for a free one."""
 WAIT_S = 30.0
 GONE_S = 2.0
-"""For how long connections that were closed may still be counted by the server."""
+"""Seconds for which the server may still count closed connections."""
 OTHERS = """
   SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
     AND backend_type = 'client backend'
 """
 RETRY_S = 1.0
-"""So often a way to the server is looked for while somebody waits for it."""
+"""For how many seconds at most a pool keeps trying to connect before it gives up (see `_again`)."""
 BEGIN_WRITING = f"BEGIN; SELECT pg_advisory_xact_lock({WRITER})"
-# Read committed: a snapshot taken before the lock was had would be of the time before the last writer.
+# Writers stay at read committed: a snapshot from before the lock would miss what the previous writer wrote.
 BEGIN_READING = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 Answer = TypeVar("Answer")
 LEVEL = "SELECT name FROM _sqlite_migrations ORDER BY id"
 
 
 class PostgresStore:
-    """The database of one project at an address; threads of this process share its connections."""
+    """The database of one project at an address. Threads of this process share its connections."""
 
     def __init__(self, address: str) -> None:
-        """Nothing is asked of the server yet.
+        """Parse the address, without connecting yet.
 
         Raises:
             InputError: the address has a part that PostgreSQL does not know.
@@ -71,7 +71,7 @@ class PostgresStore:
 
     @property
     def db(self) -> Database:
-        """What runs statements: on the connection of this thread's transaction, or on any."""
+        """The handle that runs statements: on the connection of this thread's transaction, or on any free one."""
         return self
 
     @property
@@ -81,9 +81,9 @@ class PostgresStore:
 
     @property
     def has_project(self) -> bool:
-        """Whether the tables of a project are there; one that cannot be reached is told of at once.
+        """True if the database has the tables of a project; an unreachable server raises an error at once.
 
-        Later a connection that is lost is waited for, so that a server may be started anew while people work.
+        After that, lost connections are waited for, so that the server can restart while people work.
         """
         with self.told(), psycopg.connect(self.address, autocommit=True) as first:
             found = first.execute("SELECT 1 FROM pg_catalog.pg_tables WHERE tablename = '_sqlite_migrations'")
@@ -95,12 +95,12 @@ class PostgresStore:
         return str(self.conn.execute(LEVEL).fetchall()[-1][0])
 
     def writing(self) -> AbstractContextManager[Database]:
-        """See `connection.writing`."""
+        """Open a transaction for writing; see `connection.writing`."""
         return self.atomic() if self.taken else self._transaction(BEGIN_WRITING)
 
     @contextmanager
     def reading(self) -> Iterator[Database]:
-        """See `connection.reading`."""
+        """Open a transaction for reading; see `connection.reading`."""
         if self.taken:
             yield self
             return
@@ -109,7 +109,7 @@ class PostgresStore:
 
     @contextmanager
     def atomic(self) -> Iterator[Database]:
-        """What is undone as one if it fails, inside of a larger transaction or by itself."""
+        """Open a transaction, or a nested one within the current transaction; if it fails, all of it is undone."""
         if self.taken is None:
             with self._transaction("BEGIN"):
                 yield self
@@ -118,34 +118,34 @@ class PostgresStore:
             yield self
 
     def others(self) -> int:
-        """Connections to the database beside those of this process."""
+        """Return how many connections to the database other processes have."""
         self.close()
         with self.told(), psycopg.connect(self.address, autocommit=True) as own:
             until = time.monotonic() + GONE_S
             while (found := own.execute(OTHERS).fetchone()) and found[0] and time.monotonic() < until:
-                time.sleep(GONE_S / 40)  # ours that were closed just now leave the server a moment later
+                time.sleep(GONE_S / 40)  # the server drops our own closed connections a moment later
         return int(found[0]) if found else 0
 
     def damaged_pages(self) -> list[str]:
-        """Nothing: that is the server's own business (`pg_amcheck`)."""
+        """Return nothing: the server checks its own pages (`pg_amcheck`)."""
         return []
 
     def dangling(self) -> list[str]:
-        """Rows that point to rows which do not exist."""
+        """Return the rows that refer to rows that do not exist."""
         with self.told(), self.one() as raw:
             return dangling(raw)
 
     def texts_with_nul(self) -> list[str]:
-        """None: PostgreSQL refuses them."""
+        """Return nothing: PostgreSQL refuses such texts."""
         return []
 
     def schema_differences(self) -> list[str]:
-        """Tables, indexes, triggers and views that are not as the migrations make them."""
+        """Return the tables, indexes, triggers and views that differ from those that the migrations create."""
         with self.told(), self.one() as raw:
             return differences(raw)
 
     def copy_to(self, part: Path) -> None:
-        """Everything as it is at this instant, into a new file of SQLite's."""
+        """Copy the database as it is now into a new SQLite file."""
         with (
             closing(sqlite.fresh()) as made,
             closing(SqliteDatabase(part, execute_plugins=False)) as target,
@@ -164,11 +164,11 @@ class PostgresStore:
             target.conn.commit()
 
     def dump_to(self, part: Path) -> None:
-        """Everything as it is at this instant, as `pg_dump` writes it."""
+        """Dump the database as it is now with `pg_dump`."""
         dump(self.address, part)
 
     def close(self) -> None:
-        """End the connections of this process that nobody uses; those in use go on, new ones come when needed."""
+        """Close this process's idle connections; those in use close later. New ones open when needed."""
         with self._opening:
             pool, self._pool = self._pool, None
         if pool is not None:
@@ -176,14 +176,14 @@ class PostgresStore:
 
     @property
     def taken(self) -> Raw | None:
-        """The connection that this thread's transaction runs on."""
+        """The connection of this thread's transaction; None outside a transaction."""
         found: Raw | None = getattr(self._own, "taken", None)
         return found
 
     def run(self, ask: Callable[[Raw], Answer]) -> Answer:
-        """Ask something on this thread's connection in a transaction, or on any, where it has to do no more than read.
+        """Call `ask` with the connection of this thread's transaction, or with any free one.
 
-        Whoever writes does it in a transaction (see `writing`).
+        Outside a transaction `ask` may only read; writes need a transaction (see `writing`).
         """
         if self.taken is not None:
             return ask(self.taken)
@@ -192,7 +192,7 @@ class PostgresStore:
 
     @contextmanager
     def one(self) -> Iterator[Raw]:
-        """This thread's connection in a transaction, or any."""
+        """Provide the connection of this thread's transaction, or any free one after checking that it works."""
         if self.taken is not None:
             yield self.taken
             return
@@ -201,16 +201,16 @@ class PostgresStore:
 
     @contextmanager
     def _lent(self, first: Callable[[Raw], Answer]) -> Iterator[tuple[Raw, Answer]]:
-        """Any connection, and what is asked on it first: that tells whether the server is still at its other end.
+        """Borrow a connection, and call `first` with it, which shows whether the connection still works.
 
-        If it is not, nothing has happened, and the next one is asked; so many may have lain here at most.
+        If it is broken, nothing was changed, and the next connection is tried: at most as many as the pool may hold.
         """
         lying = CONNECTIONS
         while True:
             pool = self._connections()
             try:
                 raw = pool.getconn()
-            except PoolClosed:  # by another thread that was done, just now
+            except PoolClosed:  # another thread has just called `close`
                 continue
             try:
                 try:
@@ -227,9 +227,10 @@ class PostgresStore:
 
     @contextmanager
     def told(self) -> Iterator[None]:
-        """Turn what is wrong with the database, or with the way to it, into words for a person.
+        """Turn errors of the database, or of the connection to it, into messages for people.
 
-        A row that breaks a rule raises what it raises with SQLite: whoever catches it need not know the engine.
+        A row that violates a constraint raises `sqlite3.IntegrityError` as in SQLite, so callers need not know the
+        engine.
         """
         try:
             yield
@@ -250,7 +251,7 @@ class PostgresStore:
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[Database]:
-        # Not kept as others are: several statements in one message cannot be.
+        # Not prepared, because several statements in one message cannot be.
         with self.told(), self._lent(lambda raw: raw.execute(begin.encode(), prepare=False)) as (raw, _):
             self._own.taken = raw
             try:
@@ -279,10 +280,10 @@ class PostgresStore:
 
 
 def _again(pool: "ConnectionPool[Raw]") -> None:
-    """Look for a way to the server anew, if anybody waits for one.
+    """Try to connect again if any thread waits for a connection.
 
-    Left to itself the pool tries after 1, 2, 4, ... seconds: a server that was away for two minutes and is back would
-    not be found for two more. A request is what makes it begin again at once.
+    By itself the pool tries after 1, 2, 4, ... seconds: it would find a server that was away for two minutes up to two
+    minutes late. A new request makes it start again at once.
     """
     if pool.get_stats()["requests_waiting"]:
         with suppress(PoolTimeout, PoolClosed):
@@ -290,25 +291,25 @@ def _again(pool: "ConnectionPool[Raw]") -> None:
 
 
 class PostgresConnection:
-    """Runs our statements as SQLite's connections do."""
+    """Run SQLite statements on PostgreSQL, with the interface of SQLite's connections."""
 
     def __init__(self, store: PostgresStore) -> None:
         self._store = store
 
     @property
     def in_transaction(self) -> bool:
-        """Whether this thread is inside one."""
+        """True while this thread is in a transaction."""
         return self._store.taken is not None
 
     def execute(self, statement: str, parameters: Parameters = (), /) -> Cursor:
-        """Run one statement; its rows are here when it returns."""
+        """Run one statement, and fetch all its rows."""
         translation = translated(statement).encode()
         checked(parameters)
         with self._store.told():
             return self._store.run(lambda raw: cursor_for(raw, parameters).execute(translation, parameters))
 
     def executemany(self, statement: str, parameters: Iterable[Parameters], /) -> Cursor:
-        """Run one statement for each of these; `rowcount` counts the rows of all."""
+        """Run one statement once for each set of parameters; `rowcount` is the total of all."""
         translation, many = translated(statement).encode(), [*map(checked, parameters)]
         with self._store.told(), self._store.one() as raw:
             cursor = raw.cursor()
@@ -317,7 +318,7 @@ class PostgresConnection:
 
 
 def open_store(address: str, folder: Path) -> PostgresStore:
-    """The database of a project, refusing one that this code does not fully understand.
+    """Open the database of a project, and refuse one that this version of the code does not fully understand.
 
     Raises:
         ProjectError: there is no project.

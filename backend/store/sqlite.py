@@ -1,10 +1,10 @@
-"""A project's database in an SQLite file, and the one way to write to it.
+"""Keep a project's database in an SQLite file, and write to it in transactions.
 
-A store may be shared by threads: each thread gets its own connection, because a connection that outlives
-the thread which made it fails at random moments. Every write happens inside `writing(store)`, which takes
-SQLite's write lock at once: a transaction that first reads and then wants to write is refused immediately
-with "database is locked", whatever the timeout says. Threads of one process queue for a lock of their own first,
-because SQLite lets those who wait sleep in steps of up to 100 ms.
+Threads may share a store. Each thread gets its own connection, because a connection that outlives the thread that
+opened it fails at random moments. Every write happens inside `writing(store)`, which takes SQLite's write lock at once.
+A transaction that first reads and then wants to write would be refused immediately with "database is locked", whatever
+the timeout. Threads of one process queue for a lock of their own first, because SQLite makes waiting connections sleep
+in steps of up to 100 ms.
 """
 
 import sqlite3
@@ -24,7 +24,7 @@ from backend.store.schema import migrations
 
 BUSY_TIMEOUT_S = 30.0
 PRAGMAS = {"foreign_keys": 1, "recursive_triggers": 1, "journal_mode": "wal", "synchronous": 2}
-"""Set and read back on every connection.
+"""The pragmas that every connection sets and checks.
 
 foreign_keys: a judgement without its seat cannot exist. recursive_triggers: without it, INSERT OR REPLACE
 slips past the append-only triggers. synchronous FULL: "saved" means saved, also when the power fails.
@@ -47,30 +47,28 @@ _UNAVAILABLE = {
 }
 
 READ_ERRORS = (sqlite3.DatabaseError, UnicodeDecodeError)
-"""What reading a damaged file may raise; the second where a damaged name is part of SQLite's message."""
+"""Exceptions that reading a damaged file may raise. UnicodeDecodeError: SQLite's message quotes a damaged name."""
 
 _turns: dict[Path, threading.Lock] = {}
 
 
 class _Connection(sqlite3.Connection):
-    """A connection that refuses the texts which PostgreSQL would refuse."""
+    """A connection that refuses texts that PostgreSQL cannot store."""
 
     def execute(self, sql: str, parameters: Any = (), /) -> sqlite3.Cursor:
-        """Run one statement."""
         return super().execute(sql, checked(parameters))
 
     def executemany(self, sql: str, parameters: Iterable[Any], /) -> sqlite3.Cursor:
-        """Run one statement for each of many values."""
         return super().executemany(sql, map(checked, parameters))
 
 
 class SqliteStore:
-    """The database of one project. Cheap to make; connections open when a thread first asks."""
+    """The database of one project in a file. Each thread's connection opens when the thread first uses it."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._turn = _turns.setdefault(path.resolve(), threading.Lock())
-        """Held by the one thread of this process that writes to this file."""
+        """The lock that the writing threads of this process take in turn."""
         self._local = threading.local()
 
     @property
@@ -91,7 +89,7 @@ class SqliteStore:
 
     @property
     def place(self) -> str:
-        """The file."""
+        """The path of the file."""
         return str(self.path)
 
     @property
@@ -100,29 +98,29 @@ class SqliteStore:
         return str(migrations.applied(self.db)[-1].name)
 
     def damaged_pages(self) -> list[str]:
-        """What SQLite finds wrong, tables against their indexes included; slower than the check at every opening."""
+        """Return all faults that SQLite finds, also in indexes; slower than the check on opening."""
         return [row[0] for row in self.db.conn.execute("PRAGMA integrity_check") if row[0] != "ok"]
 
     def dangling(self) -> list[str]:
-        """Rows that point to rows which do not exist."""
+        """Return the rows that refer to rows that do not exist."""
         return [f"{row[0]} row {row[1]} -> {row[2]}" for row in self.db.conn.execute("PRAGMA foreign_key_check")]
 
     def texts_with_nul(self) -> list[str]:
-        """Table, row and column of each text that PostgreSQL would not keep."""
+        """Return table, row and column of each text that PostgreSQL could not store."""
         return list(texts_with_nul(self.db))
 
     def schema_differences(self) -> list[str]:
-        """Tables, indexes, triggers and views that are not as the migrations make them."""
+        """Return the tables, indexes, triggers and views that differ from those that the migrations create."""
         with closing(fresh()) as made:
             return sorted({" ".join(thing[:2]) for thing in schema(self.db) ^ schema(made)})
 
     def copy_to(self, part: Path) -> None:
-        """All pages as they are at this instant into a new file."""
+        """Copy all pages as they are now into a new file."""
         with closing(sqlite3.connect(part)) as made:
             self.db.conn.backup(made)
 
     def dump_to(self, part: Path) -> None:
-        """Refused: its file is the form that it is kept in."""
+        """Raise `ProjectError`: only PostgreSQL databases can be dumped."""
         raise ProjectError.said(
             "{name} would be a PostgreSQL dump, but this project is the SQLite file {path}: name a FILE.db",
             name=part.name,
@@ -131,7 +129,7 @@ class SqliteStore:
 
     @contextmanager
     def writing(self) -> Iterator[Database]:
-        """See `connection.writing`."""
+        """Open a transaction for writing; see `connection.writing`."""
         db = self.db
         if db.conn.in_transaction:
             with db.atomic():
@@ -154,7 +152,7 @@ class SqliteStore:
 
     @contextmanager
     def reading(self) -> Iterator[Database]:
-        """See `connection.reading`."""
+        """Open a transaction for reading; see `connection.reading`."""
         db = self.db
         if db.conn.in_transaction:
             yield db
@@ -169,7 +167,7 @@ class SqliteStore:
 
 
 def create(path: Path) -> SqliteStore:
-    """A new, empty database at `path`.
+    """Create a new, empty database at `path`.
 
     Raises:
         ProjectError: a file is already there.
@@ -179,8 +177,8 @@ def create(path: Path) -> SqliteStore:
         raise ProjectError.said("{path} already exists: choose another folder, or use this project as it is", path=path)
     store = SqliteStore(path)
     try:
-        with suppress(OSError):  # which SQLite meets, too, and says in its own way
-            make_private_file(path)  # what SQLite puts beside it gets the same permissions
+        with suppress(OSError):  # SQLite runs into the same error, and reports it
+            make_private_file(path)  # SQLite's companion files get the same permissions
         with _told(path), closing(fresh()) as made:
             made.conn.backup(store.db.conn)
     except BaseException:
@@ -192,7 +190,7 @@ def create(path: Path) -> SqliteStore:
 
 
 def fresh() -> SqliteDatabase:
-    """A new, empty database in memory, as the migrations make it."""
+    """Return a new, empty database in memory, with the schema that the migrations create."""
     db = SqliteDatabase(memory=True)
     db.conn.deserialize(_fresh_pages())
     return db
@@ -200,20 +198,21 @@ def fresh() -> SqliteDatabase:
 
 @cache
 def _fresh_pages() -> bytes:
-    """The migrations take 50 ms, and one process may make and examine many databases."""
+    """Return the pages of an empty database. Cached, because the migrations take 50 ms."""
     with closing(SqliteDatabase(memory=True)) as db:
         migrations.apply(db)
         return db.conn.serialize()
 
 
 def open_store(path: Path) -> SqliteStore:
-    """Open the database of a project, refusing one that this code does not fully understand.
+    """Open the database of a project, and refuse one that this version of the code does not fully understand.
 
-    The pages are checked every time (0.3 s for 100 MB): a damaged database is to be noticed before it is worked on.
+    The pages are checked every time (0.3 s for 100 MB), so that damage is noticed before anybody works on the database.
 
     Raises:
-        ProjectError: no database there, it is damaged, or has something in it that acts by itself and is not ours.
-        SchemaOutOfDate: it is older (`reelrank migrate`) or newer than this code.
+        ProjectError: there is no database, it is damaged, or it has foreign triggers, views or the like (see
+            `foreign`).
+        SchemaOutOfDate: it is older than this code (`reelrank migrate`) or newer.
     """
     if not path.is_file():
         raise ProjectError.said(
@@ -254,7 +253,7 @@ def _require_usable(store: SqliteStore) -> None:
 
 
 def references_to(table: str) -> list[tuple[str, str]]:
-    """(table, column) of all references to a table, as the migrations make them: whichever engine keeps the rows."""
+    """Return (table, column) of every foreign key to a table, as the migrations define them for either engine."""
     with closing(fresh()) as made:
         rows = made.conn.execute(
             'SELECT t.name, f."from" FROM sqlite_master t JOIN pragma_foreign_key_list(t.name) f '
@@ -265,15 +264,15 @@ def references_to(table: str) -> list[tuple[str, str]]:
 
 
 def schema(db: SqliteDatabase) -> set[Thing]:
-    """(type, name, SQL) of everything in the database but SQLite's own."""
+    """Return (type, name, SQL) of every object in the database except SQLite's own."""
     return things(db.conn)
 
 
 def schema_gap(store: SqliteStore) -> tuple[list[str], list[str]]:
-    """Migrations of this database that the code does not know, and those of the code that it does not have.
+    """Return the applied migrations that the code does not know, and the code's migrations that are not applied yet.
 
     Raises:
-        StoreUnavailable: it is damaged, or no database.
+        StoreUnavailable: the database is damaged, or the file is no database.
     """
     known = {migration.name for migration in migrations._migrations}
     try:
@@ -287,10 +286,10 @@ def schema_gap(store: SqliteStore) -> tuple[list[str], list[str]]:
 
 
 def damage(connection: sqlite3.Connection) -> str | None:
-    """The first thing that SQLite finds wrong with the pages of a database; None if nothing is.
+    """Return the first fault that SQLite finds in the pages of a database; None if there is none.
 
-    Indexes are not compared with their tables (`reelrank doctor` does), and a letter that changed inside a text
-    cannot be noticed at all: SQLite keeps no checksums.
+    Indexes are not compared with their tables (`reelrank doctor` does that). A changed letter inside a text cannot be
+    detected, because SQLite stores no checksums.
     """
     try:
         found: str = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
@@ -302,7 +301,7 @@ def damage(connection: sqlite3.Connection) -> str | None:
 
 
 def is_damage(error: BaseException | None) -> bool:
-    """Whether SQLite says that a file is damaged, or no database at all."""
+    """Return whether an error of SQLite means that the file is damaged, or no database at all."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     # A wrong byte in the header, or in a text, has no code of its own.
     return (
@@ -314,7 +313,7 @@ def is_damage(error: BaseException | None) -> bool:
 
 
 def damaged(path: Path | str, what: str) -> StoreUnavailable:
-    """What to tell a person about a damaged database."""
+    """Return the error to raise about a damaged database."""
     return StoreUnavailable.said(
         "{path} is damaged, or not a ReelRank database ({what}). Stop the server, then run `reelrank "
         "restore {parent} BACKUP`. The damaged file is kept beside it.",
@@ -326,7 +325,7 @@ def damaged(path: Path | str, what: str) -> StoreUnavailable:
 
 @contextmanager
 def _told(path: Path) -> Iterator[None]:
-    """Turn what SQLite says about the disk and its locks into words for a person."""
+    """Turn SQLite's errors about the disk and its locks into messages for people."""
     try:
         yield
     except sqlite3.DatabaseError as error:
@@ -348,7 +347,7 @@ def _text(path: Path, code: int) -> str:
 
 
 def _connect(path: Path) -> SqliteDatabase:
-    """Open with every pragma set and read back; rows come as `sqlite3.Row`."""
+    """Open a connection with every pragma set and checked; its rows are `sqlite3.Row`."""
     # isolation_level=None: transactions begin and end only where this module says so.
     connection = sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None, factory=_Connection)
     connection.row_factory = sqlite3.Row

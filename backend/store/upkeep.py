@@ -1,7 +1,7 @@
-"""Copy a database, put a copy back, and bring an older database up to date.
+"""Copy a database, restore a copy, and bring an older database up to date.
 
-What replaces the project's database is made and checked in a file beside it first, and then goes into place as one
-transaction of SQLite's (`_put`). So a project that is cut off at any moment has the old state or the new one.
+A new state of the project's database is built and checked in a file beside it first. It then replaces the database in
+one SQLite transaction (`_put`). So after an interruption at any moment the project has the old state or the new one.
 """
 
 import fcntl
@@ -28,29 +28,35 @@ from backend.store.schema import migrations
 from backend.store.sqlite import READ_ERRORS, SqliteStore, damage, damaged, is_damage, open_store, schema_gap
 
 ALONE_TIMEOUT_S = 2.0
-"""How long to wait for a command that is just about to end; a server does not end by itself."""
+"""Seconds to wait for a command that is about to end. A server does not end by itself."""
 
 COUNTED = ("query", "pair", "judgement", "adjudication", "release")
-"""What a person compares before and after: tables that every schema has."""
+"""Tables whose row counts people compare before and after; every schema has them."""
 
-# Where SQLite holds its locks in a file; written down in its file format, so they cannot change.
+# (start, length) in bytes of SQLite's locks in a file; its file format fixes them.
 _SHARED_LOCKS = (0x40000002, 510)
 _SHM_IN_USE = (128, 1)
 RESTORED = Event(
     "restored", EventGroup.RESULTS, said("restored the database from {file}; the former state is kept as {kept}")
 )
-"""file: the copy that the database was put back from; kept: where the state before lies"""
+"""file: the copy that was restored; kept: the file with the state before"""
 
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """What `restore` did. `before` is None where the database was damaged or gone, `kept` where it was gone."""
+    """The result of `restore`.
+
+    Attributes:
+        kept: the file with the previous state; None if there was no database file.
+        before: rows by table of the previous state; None if it was damaged or gone.
+        after: rows by table of the restored state.
+        pending: names of the migrations that the restored database still needs.
+    """
 
     kept: Path | None
     before: Mapping[str, int] | None
     after: Mapping[str, int]
     pending: list[str]
-    """Migrations that the restored database still needs."""
 
 
 def backup(store: Store, target: Path) -> None:
@@ -58,12 +64,12 @@ def backup(store: Store, target: Path) -> None:
 
     Args:
         store: the database.
-        target: a file of SQLite's, whatever the engine; or, if its name ends with `.dump`, what `pg_dump` writes.
+        target: a new SQLite file, whatever the engine; or a dump by `pg_dump` if its name ends with `.dump`.
 
     Raises:
-        ProjectError: `target` exists already (a backup never overwrites), cannot be written, or the database is
-            damaged, or has no dumps. Nothing is left behind.
-        StoreUnavailable: the database cannot be reached, or `pg_dump` is not here.
+        ProjectError: `target` exists already (a backup never overwrites) or cannot be written. Or the database is
+            damaged, or its engine has no dumps. Nothing is left behind.
+        StoreUnavailable: the database cannot be reached, or `pg_dump` is not installed.
     """
     if target.exists():
         raise ProjectError.said(
@@ -81,7 +87,7 @@ def backup(store: Store, target: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Backup:
-    """A copy of the database that lies in the project's folder; `made_at` is when its file was written last."""
+    """A copy of the database in the project's folder; `made_at` is when it was last written, in seconds since 1970."""
 
     file: Path
     made_at: float
@@ -89,10 +95,10 @@ class Backup:
 
 
 def backups(folder: Path) -> list[Backup]:
-    """Return the copies in a folder, the newest first; none where there is no such folder. Links are left out."""
+    """Return the copies in a folder, newest first; none if the folder does not exist. Links are left out."""
     found = []
     for file in (*folder.glob("*.db"), *folder.glob(f"*{DUMP_ENDING}")):
-        with suppress(FileNotFoundError):  # somebody may be clearing it up
+        with suppress(FileNotFoundError):  # somebody may be deleting files
             told = file.lstat()
             if stat.S_ISREG(told.st_mode):  # leads download what is listed: a link could be to any file
                 found.append(Backup(file, told.st_mtime, told.st_size / 1e6))
@@ -100,11 +106,11 @@ def backups(folder: Path) -> list[Backup]:
 
 
 def restore(path: Path, file: Path, *, now: float) -> Restored:
-    """Put a copy in the place of the project's database, which is kept beside it.
+    """Replace the project's database with a copy; the previous state is kept beside it.
 
     Args:
-        path: the project's database; it may be damaged or gone.
-        file: a copy made by `backup`, perhaps of an older schema.
+        path: the project's database; it may be damaged or missing.
+        file: a copy made by `backup`, perhaps with an older schema.
         now: seconds since 1970.
 
     Raises:
@@ -122,12 +128,12 @@ def restore(path: Path, file: Path, *, now: float) -> Restored:
     moment = datetime.fromtimestamp(now, UTC).strftime("%Y%m%d-%H%M%S")
     kept = free(path.with_name(f"{path.stem}.before-restore-{moment}.db")) if path.exists() else None
     with beside(path) as part:
-        for companion in ("", "-wal"):  # whoever copied a live file by hand has a -wal beside it
+        for companion in ("", "-wal"):  # a live file copied by hand comes with a -wal
             if (source := file.with_name(file.name + companion)).exists():
                 shutil.copyfile(source, part.with_name(part.name + companion))
                 make_private(part.with_name(part.name + companion))
         pending = _require_ours(part, file)
-        remove_secret(part)  # a file copied by hand has one, and whoever has the file knows it
+        remove_secret(part)  # a file copied by hand has one, and anybody with that file knows it
         with closing(sqlite3.connect(part, isolation_level=None)) as new:
             payload = {"file": file.name, "kept": kept.name if kept else None}
             events.record(SqliteDatabase(new), RESTORED, at=now, actor=None, subject="project", payload=payload)
@@ -145,19 +151,18 @@ def restore(path: Path, file: Path, *, now: float) -> Restored:
 
 
 def migrate(path: Path, *, derive: Callable[[Database], None]) -> tuple[list[str], Path | None]:
-    """Bring an older database up to date, after copying it beside itself.
+    """Bring an older database up to date; a copy of the old state is kept beside it.
 
     Args:
         path: the project's database.
-        derive: makes the derived tables anew that the new schema may have emptied.
+        derive: rebuilds the derived tables, which the migrations may have emptied.
 
     Returns:
-        The names of the migrations applied now, and where the copy of the old state lies (None if nothing
-        was to do).
+        The names of the migrations applied now, and the copy of the old state (None if the database was up to date).
 
     Raises:
-        ProjectError: not a database, damaged, or somebody has the project open. Nothing changed.
-        SchemaOutOfDate: it is newer than this code.
+        ProjectError: the file is no database, is damaged, or somebody has the project open. Nothing changed.
+        SchemaOutOfDate: the database is newer than this code.
     """
     if not path.is_file():
         raise ProjectError.said(
@@ -188,7 +193,7 @@ def migrate(path: Path, *, derive: Callable[[Database], None]) -> tuple[list[str
 
 
 def _upgrade(part: Path, derive: Callable[[Database], None]) -> None:
-    """Apply what is pending to a file that nobody else has."""
+    """Apply the pending migrations to a file that nobody else has open."""
     store = SqliteStore(part)
     try:
         migrations.apply(store.db)
@@ -200,7 +205,7 @@ def _upgrade(part: Path, derive: Callable[[Database], None]) -> None:
 
 
 def _keep(present: sqlite3.Connection, kept: Path) -> None:
-    """Copy the present state beside it: byte for byte when it is damaged, else without the campaign's secret."""
+    """Copy the present state: byte for byte if it is damaged, else without the campaign's secret."""
     with arriving(kept) as part:
         copy(present, part)
         if not damage_of(part):
@@ -208,9 +213,9 @@ def _keep(present: sqlite3.Connection, kept: Path) -> None:
 
 
 def _put(part: Path, present: sqlite3.Connection) -> None:
-    """Make the database what `part` is, as one transaction.
+    """Replace the contents of the database with those of `part`, in one transaction.
 
-    Not by renaming: whoever waits for our lock just now would go on with the old file and the log of the new one.
+    The file is not renamed: a process that waits for our lock would go on with the old file and the log of the new one.
     """
     if wrong := damage_of(part):
         raise damaged(part, wrong)
@@ -219,7 +224,7 @@ def _put(part: Path, present: sqlite3.Connection) -> None:
 
 
 def alone(path: Path) -> sqlite3.Connection | None:
-    """Return a connection that keeps everybody else out; None where there is no database that SQLite can read.
+    """Return a connection that keeps everybody else out; None if there is no database that SQLite can read.
 
     Raises:
         ProjectError: somebody has the database open.
@@ -229,7 +234,7 @@ def alone(path: Path) -> sqlite3.Connection | None:
     connection = sqlite3.connect(path, timeout=ALONE_TIMEOUT_S, isolation_level=None)
     try:
         connection.execute("PRAGMA locking_mode = exclusive")
-        # Whoever has a database in WAL mode open, also when idle, holds a lock on it that this needs.
+        # Any other open connection in WAL mode, even an idle one, holds a lock that makes this fail.
         connection.execute("PRAGMA journal_mode = delete")
         connection.execute("BEGIN EXCLUSIVE")
         connection.execute("COMMIT")
@@ -246,7 +251,7 @@ def alone(path: Path) -> sqlite3.Connection | None:
 
 
 def _replace_file(path: Path, part: Path, kept: Path | None) -> None:
-    """Put `part` in the place of what is no database any more, keeping that as it lies there."""
+    """Replace a file that is no readable database with `part`, and keep the old bytes."""
     companions = [path.with_name(path.name + end) for end in COMPANIONS]
     if _in_use_by_lock(path, *_SHARED_LOCKS) or _in_use_by_lock(companions[1], *_SHM_IN_USE):
         raise _in_use(path)
@@ -256,14 +261,14 @@ def _replace_file(path: Path, part: Path, kept: Path | None) -> None:
                 with arriving(kept.with_name(kept.name + found.name.removeprefix(path.name))) as copied:
                     shutil.copyfile(found, copied)
     for found in companions:
-        found.unlink(missing_ok=True)  # before the new file: SQLite would play them into it
+        found.unlink(missing_ok=True)  # first, or SQLite would apply them to the new file
     sync(part)
     part.replace(path)
     sync(path.parent)
 
 
 def _in_use_by_lock(file: Path, start: int, length: int) -> bool:
-    """Whether another process holds a lock of SQLite's on a file."""
+    """Return whether another process holds one of SQLite's locks on a file."""
     if not file.exists():
         return False
     with file.open("r+b") as handle:
@@ -283,11 +288,11 @@ def _in_use(path: Path) -> ProjectError:
 
 
 def _require_ours(part: Path, file: Path) -> list[str]:
-    """Refuse what is not an intact ReelRank database; the migrations it still needs.
+    """Return the migrations that a copy still needs; refuse it if it is not an intact ReelRank database.
 
     Args:
-        part: a copy of `file` to look at.
-        file: what the person named.
+        part: a copy of `file` to examine.
+        file: the file that the person named.
     """
     if wrong := damage_of(part):
         raise ProjectError.said(
@@ -314,7 +319,7 @@ def _require_ours(part: Path, file: Path) -> list[str]:
 
 
 def _counts(connection: sqlite3.Connection) -> dict[str, int] | None:
-    """Return the number of rows of the tables that a person knows; None where they cannot be read."""
+    """Return the number of rows of each table in `COUNTED`; None if they cannot be read."""
     try:
         return {table: connection.execute(f'SELECT count(*) FROM "{table}"').fetchone()[0] for table in COUNTED}
     except READ_ERRORS:

@@ -1,1 +1,1 @@
-"""Programs for another Python than the one that runs ReelRank."""
+"""Programs that run in another Python than ReelRank's."""

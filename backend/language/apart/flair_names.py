@@ -1,7 +1,7 @@
-"""Run by the Python that has flair, which need not be ReelRank's: sentences in, names of people out.
+"""Find names of people in sentences with flair; runs in the Python that has flair, which may not be ReelRank's.
 
-Standard input is one JSON list of texts. Standard output is a line a text, in their order: a JSON list of the people
-that the model finds in it. The one argument is the model, such as `ner`. Imports nothing of ReelRank.
+Standard input is one JSON list of texts. Standard output has one line a text, in order: a JSON list of the people that
+the model finds in it. The one argument is the model, such as `ner`. Imports nothing of ReelRank.
 """
 
 import json
@@ -9,17 +9,17 @@ import os
 import sys
 
 MIN_SCORE = 0.8
-"""A name counts if the model is surer of it than this (TVR-Ranking: the same, by flair)."""
+"""A name counts if the model's score is above this (the same as TVR-Ranking, which uses flair)."""
 
 PEOPLE = ("PER", "PERSON")
-"""What flair's models call people: those of CoNLL-03 the first, those of OntoNotes the second."""
+"""The tags of people: the first in models for CoNLL-03, the second in those for OntoNotes."""
 
 TEXTS = 256
-"""Sentences at a time."""
+"""Sentences in a batch."""
 
 
 def main(model: str) -> None:
-    """Answer what is asked on standard input."""
+    """Read texts from standard input, and write the names in each to standard output."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # flair's log goes to standard output
     texts = json.load(sys.stdin.buffer)

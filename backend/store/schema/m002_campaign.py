@@ -1,11 +1,11 @@
-"""Skips, the agenda, time to the grade; pairs and judgements of earlier campaigns."""
+"""Add skips, the agenda, the time taken for a grade, and pairs and judgements of earlier campaigns."""
 
 from backend.core.errors import ProjectError
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import migrations, run
 
-# What m002 makes anew, because SQLite cannot loosen a constraint in place. A pair of an earlier campaign may be known
-# by its number alone; and only such a campaign may bring a second grade of one person for one pair (`repeat`).
+# The tables that m002 recreates, because SQLite cannot loosen a constraint in place. A pair of an earlier campaign may
+# be known by its number alone. Only such a campaign may have a second grade of one person for one pair (`repeat`).
 REBUILT = {
     "pair": """
 CREATE TABLE {} (
@@ -79,9 +79,9 @@ CREATE INDEX agenda_order ON agenda (nearest DESC, position, batch_id);
 
 @migrations(transactional=False)
 def m002_campaign(db: SqliteDatabase) -> None:
-    """Skips, the agenda, time to the grade; pairs and judgements of earlier campaigns."""
-    # Tables can be made anew only while nothing looks at the references to them, and that cannot be switched inside
-    # a transaction. So the transaction is ours, and a migration cut off before it was noted down starts again.
+    """Add skips, the agenda, the time taken for a grade, and pairs and judgements of earlier campaigns."""
+    # Recreating a table needs foreign keys switched off, which cannot be done inside a transaction. So this function
+    # opens its own, and must check whether it ran already: it may have been cut off before it was recorded.
     if "repeat" in {column.name for column in db.table("seat").columns}:
         return
     db.conn.execute("PRAGMA foreign_keys = 0")

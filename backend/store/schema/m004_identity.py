@@ -1,4 +1,4 @@
-"""Single sign-on."""
+"""Add identities for single sign-on."""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import migrations, run
@@ -17,5 +17,5 @@ CREATE TABLE identity (
 
 @migrations()
 def m004_identity(db: SqliteDatabase) -> None:
-    """Single sign-on."""
+    """Add identities for single sign-on."""
     run(db, IDENTITY)

@@ -1,4 +1,4 @@
-"""The qualification exam."""
+"""Add the qualification exam."""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import forbid_changes, migrations, run
@@ -74,6 +74,6 @@ APPEND_ONLY = ("exam_answer", "exam_ruling")
 
 @migrations()
 def m005_exam(db: SqliteDatabase) -> None:
-    """The qualification exam."""
+    """Add the qualification exam."""
     run(db, EXAM)
     forbid_changes(db, APPEND_ONLY)

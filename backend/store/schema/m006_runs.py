@@ -1,12 +1,12 @@
-"""Ground truths and runs, kept as columns."""
+"""Store ground truths and runs as columns."""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import migrations, run
 
-# Columns as arrays of little-endian numbers, one after another, so that a file is parsed once: offsets int64 (where
-# each query's moments begin, and the end), query_rows int64, video int32 (counts in videos), start_s, end_s and the
-# last one float64, row int32. queries and videos are JSON lists, texts an object of query texts by id, as far as the
-# file told them. The blobs come last, so a list of names reads none.
+# Columns are arrays of little-endian numbers, so that a file is parsed once. offsets int64: where each query's moments
+# begin, and the end; query_rows int64; video int32: an index into videos; row int32; start_s, end_s and relevance or
+# score float64. queries and videos are JSON lists; texts is an object of query texts by id, as far as the file has
+# them. The blobs come last, so that listing names reads none of them.
 _KEPT = """
 CREATE TABLE {table} (
   {table}_id    INTEGER PRIMARY KEY,
@@ -38,5 +38,5 @@ RUNS = ";\n".join(
 
 @migrations()
 def m006_runs(db: SqliteDatabase) -> None:
-    """Ground truths and runs, kept as columns."""
+    """Store ground truths and runs as columns."""
     run(db, RUNS)

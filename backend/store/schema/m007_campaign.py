@@ -1,4 +1,4 @@
-"""What the campaign is, which stood in the code and in a file."""
+"""Store the campaign's settings and its scale, which the code and a file held before."""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import migrations, run
@@ -36,7 +36,7 @@ CREATE TABLE scale (
 BATCH_SIZE_SHOWN = (
     "SELECT CASE WHEN max(p.rank) > 20 THEN 40 ELSE 20 END FROM pair p JOIN batch b USING (batch_id) WHERE b.number = 1"
 )
-"""The batch size that the open batches were made with; 20 without any."""
+"""SQL for the batch size of the open batches; 20 if there are none."""
 FIRST_CAMPAIGN = f"""
 INSERT INTO campaign VALUES (1, ({BATCH_SIZE_SHOWN}), 1, 'tvr-ranking-1', 2, 2, 10, 10, 20.0, 0, 0.05,
   'A woman pours coffee into a red cup.')
@@ -67,13 +67,13 @@ FIRST_SCALE = (
         "She fills the red cup in full view; the clip begins and ends with the pouring.",
     ),
 )
-"""TVR-Ranking's grades, in the words that annotators read."""
+"""TVR-Ranking's grades, with the texts that annotators read."""
 GRADED = ("judgement", "adjudication", "exam_answer")
 
 
 @migrations()
 def m007_campaign(db: SqliteDatabase) -> None:
-    """What the campaign is, which stood in the code and in a file."""
+    """Store the campaign's settings and its scale, which the code and a file held before."""
     run(db, FACTS)
     db.conn.execute(FIRST_CAMPAIGN)
     db.conn.executemany("INSERT INTO scale VALUES (?, ?, ?, ?, ?)", FIRST_SCALE)

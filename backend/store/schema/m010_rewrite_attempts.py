@@ -1,12 +1,12 @@
-"""Language models as rewriters: what they were asked, what they answered, and how many attempts a rewrite took."""
+"""Record requests to language models, their answers, and how many attempts a rewrite took."""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import forbid_changes, migrations, run
 
 ATTEMPTS = "ALTER TABLE caption ADD COLUMN attempts INTEGER NOT NULL DEFAULT 0 CHECK (attempts >= 0)"
-"""How many attempts a rewrite took; 0 for published captions."""
+"""Adds the number of attempts that a rewrite took; 0 for published captions."""
 ONE_BEFORE = "UPDATE caption SET attempts = 1 WHERE kind = 'rewritten'"
-"""There were rules alone before, and they have one."""
+"""Counts one attempt for the existing rewrites: all of them came from rules, which make one attempt."""
 ANSWERS = """
 -- One request to an endpoint: `at` is when the command began that made it. Tokens are NULL where it does not tell.
 CREATE TABLE rewrite_request (
@@ -31,7 +31,7 @@ CREATE TABLE rewrite_answer (
 
 @migrations()
 def m010_rewrite_attempts(db: SqliteDatabase) -> None:
-    """What language models were asked and answered, and how many attempts a rewrite took."""
+    """Record requests to language models, their answers, and how many attempts a rewrite took."""
     db.conn.execute(ATTEMPTS)
     db.conn.execute(ONE_BEFORE)
     run(db, ANSWERS)

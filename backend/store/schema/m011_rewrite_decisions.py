@@ -1,10 +1,10 @@
-"""What people decided about imprecise captions."""
+"""Record people's decisions on imprecise captions."""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import migrations, run
 
-# Undecided and not accepted: it waits. Decided and not accepted: it was rejected. NULL in decided_by: the command line.
-# The proposal is what the rules or a model had written where a person wrote something else.
+# A rewrite that is not accepted waits for a decision while decided_at is NULL, and was rejected otherwise. decided_by
+# is NULL for the command line. proposal is the text of the rules or model that a person replaced.
 DECIDED = """
 ALTER TABLE caption ADD COLUMN decided_at REAL CHECK (decided_at IS NULL OR kind = 'rewritten');
 ALTER TABLE caption ADD COLUMN decided_by INTEGER REFERENCES annotator
@@ -13,7 +13,7 @@ ALTER TABLE caption ADD COLUMN proposal TEXT CHECK (proposal IS NULL OR decided_
 ALTER TABLE caption ADD COLUMN proposal_version TEXT CHECK ((proposal IS NULL) = (proposal_version IS NULL));
 CREATE INDEX caption_decided ON caption (decided_by, decided_at) WHERE decided_by IS NOT NULL
 """
-# Until now only commands took decisions; the log has the last time.
+# Until now only commands recorded decisions; the event log has the time of the last one.
 BEFORE = """
 UPDATE caption SET decided_at = coalesce((SELECT max(at) FROM event WHERE kind = 'captions_rewritten'
   AND json_extract(payload, '$.rule_version') = 'by-hand'), 0) WHERE kind = 'rewritten' AND rule_version = 'by-hand'
@@ -22,6 +22,6 @@ UPDATE caption SET decided_at = coalesce((SELECT max(at) FROM event WHERE kind =
 
 @migrations()
 def m011_rewrite_decisions(db: SqliteDatabase) -> None:
-    """Who accepted, wrote or rejected an imprecise caption, and when."""
+    """Record who accepted, wrote or rejected an imprecise caption, and when."""
     run(db, DECIDED)
     run(db, BEFORE)

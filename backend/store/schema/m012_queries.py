@@ -1,11 +1,11 @@
-"""Queries that no caption gave, repeated training queries, batches of any size, and probes."""
+"""Allow queries without a caption, repeated training queries, batches of any size, and probes."""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import migrations, remake, run
 
 REMADE = {
-    # A query comes from a caption, or from a person's own file, which `source` names. A text that people judge is one
-    # query; of training queries several may have one text, as many captions do.
+    # A query comes from a caption, or from a person's own file, which `source` names. Judged queries have distinct
+    # texts; several training queries may share one text, as many captions do.
     "query": """
 CREATE TABLE {} (
   query_id    INTEGER PRIMARY KEY,
@@ -17,7 +17,7 @@ CREATE TABLE {} (
   CHECK ((caption_id IS NULL) = (source <> ''))
 ) STRICT
 """,
-    # Without a number: the probe of its query, whose pairs no release holds.
+    # A batch without a number is the probe of its query, and its pairs are in no release.
     "batch": """
 CREATE TABLE {} (
   batch_id    INTEGER PRIMARY KEY,
@@ -57,7 +57,7 @@ CREATE TRIGGER campaign_no_delete BEFORE DELETE ON campaign
 
 @migrations(transactional=False)
 def m012_queries(db: SqliteDatabase) -> None:
-    """Queries that no caption gave, repeated training queries, batches of any size, and probes."""
+    """Allow queries without a caption, repeated training queries, batches of any size, and probes."""
     if "source" in {column.name for column in db.table("query").columns}:
-        return  # cut off before it was noted down
+        return  # it ran before, but was cut off before it was recorded
     remake(db, REMADE, lambda: run(db, WITH_THEM))

@@ -1,14 +1,14 @@
-"""An index for what every rewriting does."""
+"""Index captions by their source caption, for rewriting."""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import migrations
 
-# Without it, each rewrite that is replaced costs a look at every caption: a quarter of a minute at 8,000 captions, and
-# a hundred times that at 80,000.
+# Without it, replacing a rewrite scans all captions: rewriting 8,000 captions takes 15 s, and 80,000 take a hundred
+# times as long.
 SOURCE = "CREATE INDEX caption_source ON caption (source_caption_id)"
 
 
 @migrations()
 def m013_caption_source(db: SqliteDatabase) -> None:
-    """The rewrites of a caption, found at once."""
+    """Index captions by their source caption, so that the rewrites of a caption are found at once."""
     db.conn.execute(SOURCE)

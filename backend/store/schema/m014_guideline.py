@@ -1,4 +1,4 @@
-"""How means are rounded, and what the guideline says beside the grades, which stood in the code."""
+"""Store how means are rounded, and the guideline's texts beside the grades, which the code held before."""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import migrations, run
@@ -32,12 +32,12 @@ FIRST_GUIDELINE = (
     ("reminder", 2, "", "It is fine if nothing is relevant. A query may have no good clip at all."),
     ("reminder", 3, "", "Judge each clip by itself, not against the one before it."),
 )
-"""TVR-Ranking's guideline, in the words that annotators read."""
+"""TVR-Ranking's guideline, with the texts that annotators read."""
 
 
 @migrations()
 def m014_guideline(db: SqliteDatabase) -> None:
-    """How means are rounded, and what the guideline says beside the grades."""
+    """Store how means are rounded, and the guideline's texts beside the grades."""
     db.conn.execute(ROUNDING)
     run(db, GUIDELINE)
     db.conn.executemany("INSERT INTO guideline VALUES (?, ?, ?, ?)", FIRST_GUIDELINE)

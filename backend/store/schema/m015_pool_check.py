@@ -1,4 +1,4 @@
-"""The human check of retrieval pools: what was drawn, and as what each video was in its pool."""
+"""Add the check of retrieval pools by people: what was drawn, and whether each video is a positive or negative."""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import forbid_changes, migrations, run
@@ -28,6 +28,6 @@ CREATE TABLE pool_place (
 
 @migrations()
 def m015_pool_check(db: SqliteDatabase) -> None:
-    """What a check of pools drew, and as what each video was in its pool."""
+    """Record what a check of pools drew, and whether each video was in its pool as positive or negative."""
     run(db, POOL_CHECK)
     forbid_changes(db, ("pool_check", "pool_place"))

@@ -1,4 +1,4 @@
-"""Exams over open pairs, whose key comes later, and trial rounds, which never have one."""
+"""Add exams on open pairs, whose answer key comes later, and calibration rounds, which never have one."""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import migrations, remake, run
@@ -72,7 +72,7 @@ UPDATE exam SET closed_at = set_at;
 
 @migrations(transactional=False)
 def m016_exam_rounds(db: SqliteDatabase) -> None:
-    """Exams over open pairs, whose key comes later, and trial rounds, which never have one."""
+    """Add exams on open pairs, whose answer key comes later, and calibration rounds, which never have one."""
     if "purpose" in {column.name for column in db.table("exam").columns}:
-        return  # cut off before it was noted down
+        return  # it ran before, but was cut off before it was recorded
     remake(db, REMADE, lambda: run(db, WITH_THEM))

@@ -1,4 +1,4 @@
-"""The guideline's versions, who has read which, and the practice pairs of the tutorial."""
+"""Add versions of the guideline, who has read which, and the practice pairs of the tutorial."""
 
 import json
 
@@ -63,12 +63,12 @@ GRADES_FIXED = (
     "(SELECT 1 FROM adjudication) OR EXISTS (SELECT 1 FROM exam_answer) "
     "BEGIN SELECT RAISE(ABORT, 'the scale is fixed once somebody has graded'); END"
 )
-"""Of the scale only the grades themselves are fixed from now on; their words have versions."""
+"""Fixes only the grades of the scale once somebody has graded; their words have versions from now on."""
 
 
 @migrations()
 def m018_guideline(db: SqliteDatabase) -> None:
-    """The guideline's versions, who has read which, and the practice pairs of the tutorial."""
+    """Add versions of the guideline, who has read which, and the practice pairs of the tutorial."""
     run(db, VERSIONS)
     forbid_changes(db, ("practice_answer",))
     db.conn.execute(TUTORIAL)
@@ -78,7 +78,7 @@ def m018_guideline(db: SqliteDatabase) -> None:
         "INSERT INTO guideline_version (version, since, lead_id, reason, words) VALUES (1, NULL, NULL, '', ?)",
         [json.dumps(_words(db))],
     )
-    # Nobody who is at work is taken for a newcomer.
+    # People who have graded already are not newcomers.
     db.conn.execute(
         "INSERT INTO guideline_seen (annotator_id, version, seen_at) SELECT annotator_id, 1, min(at) FROM "
         "(SELECT annotator_id, graded_at AS at FROM judgement WHERE NOT imported "
@@ -87,7 +87,7 @@ def m018_guideline(db: SqliteDatabase) -> None:
 
 
 def _words(db: SqliteDatabase) -> dict[str, object]:
-    """The guideline as it stands, in the form in which versions keep it."""
+    """Return the present guideline, in the form that versions store."""
     tolerance, rounding, example_query = db.conn.execute(
         "SELECT tolerance, rounding, example_query FROM campaign"
     ).fetchone()

@@ -1,4 +1,4 @@
-"""Silent gold: pairs whose grade is known, among an annotator's work."""
+"""Add gold questions: pairs whose grade is known, hidden among an annotator's work."""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import forbid_changes, migrations, run
@@ -80,7 +80,7 @@ PAUSE = "gold_pause REAL NOT NULL DEFAULT 50 CHECK (gold_pause BETWEEN 0 AND 100
 
 @migrations()
 def m019_gold(db: SqliteDatabase) -> None:
-    """Silent gold: pairs whose grade is known, among an annotator's work."""
+    """Add gold questions: pairs whose grade is known, hidden among an annotator's work."""
     run(db, GOLD)
     for column in (FEWEST, PAUSE, *SETTINGS):
         db.conn.execute(f"ALTER TABLE campaign ADD COLUMN {column}")

@@ -1,4 +1,4 @@
-"""Pausing a person: they may sign in and look at their work, and are handed no pairs."""
+"""Add pauses: a paused person may sign in and read their work, but is handed no pairs."""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import migrations, run
@@ -23,5 +23,5 @@ CREATE UNIQUE INDEX pause_standing ON pause (annotator_id) WHERE ended_at IS NUL
 
 @migrations()
 def m021_pause(db: SqliteDatabase) -> None:
-    """Who is paused, since when, by whom and why."""
+    """Record who is paused, since when, by whom and why."""
     run(db, PAUSE)

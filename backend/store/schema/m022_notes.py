@@ -1,4 +1,4 @@
-"""Notes that people give with a grade or an answer, and what leads reply."""
+"""Add notes that people write with a grade or an answer, and leads' replies."""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import forbid_changes, migrations, run
@@ -48,6 +48,6 @@ CREATE VIEW standing_note AS
 
 @migrations()
 def m022_notes(db: SqliteDatabase) -> None:
-    """Notes with grades and answers, replies to them, and which replies were read."""
+    """Add notes with grades and answers, replies to them, and which replies were read."""
     run(db, NOTES)
     forbid_changes(db, ("note", "answer_note", "note_reply", "reply_read"))

@@ -1,4 +1,4 @@
-"""The note of each judgement that stands, found by its pair: by its person it took minutes over a large campaign."""
+"""Look up the notes of current judgements by pair; by person it took minutes in a large campaign."""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import migrations, run
@@ -18,5 +18,5 @@ CREATE VIEW standing_note AS
 
 @migrations()
 def m024_standing_note(db: SqliteDatabase) -> None:
-    """The note of each judgement that stands, found by its pair."""
+    """Look up the notes of current judgements by pair, not by person."""
     run(db, BY_PAIR)

@@ -1,9 +1,9 @@
-"""What leads say about a pair beside a relevance, what they take back, and places for two more people at a pair."""
+"""Add confirmed discards, re-opened pairs with seats for two more people, and the taking back of leads' decisions."""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import forbid_changes, migrations, remake, run
 
-# Made anew because a pair that was re-opened has seats 5 and 6.
+# Recreated because a re-opened pair has seats 5 and 6.
 REMADE = {
     "seat": """
 CREATE TABLE {} (
@@ -82,9 +82,9 @@ CREATE VIEW confirmed_discard AS
 
 @migrations(transactional=False)
 def m026_rulings(db: SqliteDatabase) -> None:
-    """What leads say about pairs beside a relevance; places for two more people."""
+    """Add confirmed discards, re-opened pairs with seats for two more people, and taking back leads' decisions."""
     if "ruling" in db.table_names():
-        return  # cut off before it was noted down
+        return  # it ran before, but was cut off before it was recorded
 
     def then() -> None:
         run(db, WITH_THEM)

@@ -1,4 +1,4 @@
-"""Assignments: what a lead gave somebody to grade, and how much of it."""
+"""Add assignments: which queries a lead gave an annotator, and how many grades are wanted at most."""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import forbid_changes, migrations, run
@@ -39,6 +39,6 @@ CREATE TABLE assigned_query (
 
 @migrations()
 def m027_assignment(db: SqliteDatabase) -> None:
-    """What leads gave people to grade, and how much of it."""
+    """Add assignments: which queries a lead gave an annotator, and how many grades are wanted at most."""
     run(db, ASSIGNMENT)
     forbid_changes(db, ("assigned_query",))

@@ -1,4 +1,4 @@
-"""Under which licence releases are handed on, and how to cite them."""
+"""Record the licence of releases and how to cite them."""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import forbid_changes, migrations, run
@@ -18,6 +18,6 @@ CREATE TABLE terms (
 
 @migrations()
 def m028_terms(db: SqliteDatabase) -> None:
-    """Under which licence releases are handed on, and how to cite them."""
+    """Record the licence of releases and how to cite them."""
     run(db, TERMS)
     forbid_changes(db, ("terms",))

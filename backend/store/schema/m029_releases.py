@@ -1,9 +1,9 @@
-"""Releases have names and notes, and are kept as files."""
+"""Give releases names and notes, and keep their files."""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import forbid_changes, migrations, run
 
-# `file` is relative to the project's folder; without it only the manifest is kept, as of all releases before.
+# `file` is relative to the project's folder. Without it only the manifest is kept, as for all earlier releases.
 NAMED = """
 ALTER TABLE "release" ADD COLUMN name TEXT;
 ALTER TABLE "release" ADD COLUMN notes TEXT NOT NULL DEFAULT '';
@@ -16,6 +16,6 @@ CREATE UNIQUE INDEX release_name ON "release" (name)
 
 @migrations()
 def m029_releases(db: SqliteDatabase) -> None:
-    """Releases have names and notes, and are kept as files."""
+    """Give releases names and notes, and keep their files."""
     run(db, NAMED)
     forbid_changes(db, ("release",))

@@ -1,4 +1,4 @@
-"""The activity log finds events by what they are, and by whom."""
+"""Index events by kind and actor, for the activity log."""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import migrations, run
@@ -8,5 +8,5 @@ BY_KIND = "CREATE INDEX event_kind ON event (kind, actor, at)"
 
 @migrations()
 def m030_activity(db: SqliteDatabase) -> None:
-    """The activity log finds events by what they are, and by whom."""
+    """Index events by kind and actor, for the activity log."""
     run(db, BY_KIND)

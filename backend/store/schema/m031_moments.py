@@ -1,4 +1,4 @@
-"""Moments say where they come from; the shots of a video are kept."""
+"""Record where moments come from, and keep the shots of videos."""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import migrations, run
@@ -21,5 +21,5 @@ CREATE TABLE shot (
 
 @migrations()
 def m031_moments(db: SqliteDatabase) -> None:
-    """Moments say where they come from; the shots of a video are kept."""
+    """Record where moments come from, and keep the shots of videos."""
     run(db, MOMENTS)

@@ -1,4 +1,4 @@
-"""Describing: who may describe which videos, what they wrote, what leads made of it, and the guideline for it."""
+"""Add describing: who may describe which videos, descriptions, what leads decided about them, and its guideline."""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import forbid_changes, migrations, run
@@ -113,7 +113,7 @@ APPEND_ONLY = (
 
 @migrations()
 def m032_describing(db: SqliteDatabase) -> None:
-    """Describing: the choice, the descriptions, what was done about them, the guideline."""
+    """Add describing: its settings, the descriptions, what was done about them, and its guideline."""
     run(db, DESCRIBING)
     db.conn.execute("INSERT INTO describing_guideline (version, text, reason) VALUES (1, ?, '')", [FIRST])
     forbid_changes(db, APPEND_ONLY)

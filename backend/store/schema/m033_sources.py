@@ -1,9 +1,9 @@
-"""What found each candidate: an encoder, or runs that were pooled; similarity only where an encoder of captions did."""
+"""Record what found each candidate: an encoder, or pooled runs. Only caption encoders give a similarity."""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import migrations, remake, run
 
-# Made anew because a candidate that only runs found has no similarity, and its pair none either.
+# Recreated because a candidate that only runs found has no similarity, nor has its pair.
 REMADE = {
     "candidate": """
 CREATE TABLE {} (
@@ -74,7 +74,7 @@ CREATE TABLE candidate_source (
 CREATE INDEX candidate_source_moment ON candidate_source (query_id, moment_id);
 """
 
-# Lists of before came from captions alone, so their ranks are those of this one source.
+# Earlier lists came from captions alone, so their ranks are those of this one source.
 FILLED = """
 INSERT INTO source (kind, name, depth, part, added_at)
   SELECT 'captions', k.encoder, max(k.rank), 1, (SELECT max(at) FROM event WHERE kind = 'candidates_chosen')
@@ -88,9 +88,9 @@ INSERT INTO candidate_source (query_id, moment_id, source_id, rank, score, start
 
 @migrations(transactional=False)
 def m033_sources(db: SqliteDatabase) -> None:
-    """What found each candidate; pairs without a similarity."""
+    """Record what found each candidate, and allow pairs without a similarity."""
     if "source" in db.table_names():
-        return  # cut off before it was noted down
+        return  # it ran before, but was cut off before it was recorded
 
     def then() -> None:
         run(db, WITH_THEM)

@@ -1,4 +1,4 @@
-"""What is known to be wrong with a video; who found that a clip cannot be shown."""
+"""Record what is wrong with a video, and who found that a clip cannot be shown."""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import migrations, run
@@ -25,5 +25,5 @@ ALTER TABLE clip_fault ADD COLUMN found_by TEXT NOT NULL DEFAULT 'person' CHECK 
 
 @migrations()
 def m035_video_check(db: SqliteDatabase) -> None:
-    """What is known to be wrong with a video; who found that a clip cannot be shown."""
+    """Record what is wrong with a video, and who found that a clip cannot be shown."""
     run(db, CHECKS)

@@ -1,4 +1,4 @@
-"""Candidates are found by their moment: whether a moment is used took a look at all of them."""
+"""Index candidates by moment; without it, finding out whether a moment is used reads all candidates."""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import migrations, run
@@ -8,5 +8,5 @@ BY_MOMENT = "CREATE INDEX candidate_moment ON candidate (moment_id)"
 
 @migrations()
 def m036_candidate_moment(db: SqliteDatabase) -> None:
-    """Candidates are found by their moment."""
+    """Index candidates by moment."""
     run(db, BY_MOMENT)

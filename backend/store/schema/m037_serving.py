@@ -1,4 +1,4 @@
-"""What several front ends of one project share: attempts to sign in, who has the desk, drafts, long work."""
+"""Store what several front ends of a project share: sign-in attempts, active desks, drafts, the background job."""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import migrations, run
@@ -57,5 +57,5 @@ CREATE TABLE long_work (
 
 @migrations()
 def m037_serving(db: SqliteDatabase) -> None:
-    """What several front ends of one project share."""
+    """Store what several front ends of a project share."""
     run(db, SERVING)

@@ -1,4 +1,4 @@
-"""Answers in practice have a number: which came first is a column, and no secret of SQLite's."""
+"""Number the answers in practice, so that their order does not depend on SQLite's rowid."""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import forbid_changes, migrations, run
@@ -23,6 +23,6 @@ SCHEMA_DIGEST = "ad9ac4a414f35a679a9be6be8a5f861fd89a221a77783a1991cf550007c44c8
 
 @migrations()
 def m038_practice_order(db: SqliteDatabase) -> None:
-    """Answers in practice have a number."""
+    """Number the answers in practice."""
     run(db, NUMBERED)
     forbid_changes(db, ("practice_answer",))

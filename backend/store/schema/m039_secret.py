@@ -1,4 +1,4 @@
-"""A secret of the campaign; attempts at exams have an order that their names do not give away."""
+"""Add the campaign's secret, and an order of each exam attempt that its name does not reveal."""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import migrations, run
@@ -20,5 +20,5 @@ ALTER TABLE exam_attempt ADD COLUMN order_key TEXT NOT NULL DEFAULT ''
 
 @migrations()
 def m039_secret(db: SqliteDatabase) -> None:
-    """A secret of the campaign; attempts at exams have an order that their names do not give away."""
+    """Add the campaign's secret, and an order of each exam attempt that its name does not reveal."""
     run(db, SECRET)

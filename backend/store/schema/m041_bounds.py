@@ -1,4 +1,7 @@
-"""Working time is bounded by when work was handed out; wrong passwords slow attempts down and lock nobody out."""
+"""Limit credited working time by when work was handed out; delay sign-in after wrong passwords.
+
+Nobody is locked out by wrong passwords.
+"""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import migrations, run
@@ -40,6 +43,6 @@ CREATE INDEX known_browser_person ON known_browser (annotator_id, known_at)
 
 @migrations()
 def m041_bounds(db: SqliteDatabase) -> None:
-    """Know when seats were claimed; count wrong passwords, and know browsers."""
+    """Record when seats were claimed, count wrong passwords, and remember browsers."""
     run(db, CLAIMED)
     run(db, SIGN_IN)

@@ -1,4 +1,4 @@
-"""Names of videos are kept in their composed form (NFC), in which every reader gives them."""
+"""Store names of videos in composed form (NFC), as every reader of files returns them."""
 
 from backend.core.typed_text import nfc
 from backend.store.engine import SqliteDatabase
@@ -7,7 +7,7 @@ from backend.store.schema.running import migrations
 
 @migrations()
 def m043_video_names(db: SqliteDatabase) -> None:
-    """Compose the names of videos. One whose composed name another video has keeps its own; `doctor` names both."""
+    """Compose the names of videos. A name stays if another video has the composed one; `doctor` reports both."""
     names = [row[0] for row in db.conn.execute("SELECT name FROM video")]
     db.conn.executemany(
         "UPDATE OR IGNORE video SET name = ? WHERE name = ?",

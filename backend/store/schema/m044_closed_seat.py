@@ -1,4 +1,4 @@
-"""A seat says itself whether anybody may sit down at it."""
+"""Record on each seat whether it is closed."""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import migrations, run
@@ -14,5 +14,5 @@ SCHEMA_DIGEST = "a7ae3a1928bb8b0c76f9db114c315027598e345ea489bdaf5fb654049373910
 
 @migrations()
 def m044_closed_seat(db: SqliteDatabase) -> None:
-    """Close the seats of pairs that a lead has decided."""
+    """Close the free and held seats of pairs that a lead has adjudicated."""
     run(db, CLOSED)

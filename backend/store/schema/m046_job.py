@@ -1,4 +1,4 @@
-"""One table of background jobs; read-only jobs may run at the same time."""
+"""Put background jobs into one table, and let read-only jobs run at the same time."""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import migrations, run

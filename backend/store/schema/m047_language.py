@@ -1,4 +1,4 @@
-"""A user's language is kept with their account, so that it follows them to every browser."""
+"""Store a user's language with their account, so that it follows them to every browser."""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import migrations, run
@@ -12,5 +12,5 @@ SCHEMA_DIGEST = "555b1e93f25f8a885ce16425e428fd5aa254177dddf3095fc7cf265c29ef830
 
 @migrations()
 def m047_language(db: SqliteDatabase) -> None:
-    """Keep each user's language with their account."""
+    """Store each user's language with their account."""
     run(db, LANGUAGE)

@@ -1,4 +1,4 @@
-"""Jobs can be cancelled, people archived, and kept releases removed."""
+"""Let leads cancel jobs, archive people, and remove kept releases."""
 
 from backend.store.engine import SqliteDatabase
 from backend.store.schema.running import forbid_changes, migrations, run
@@ -51,6 +51,6 @@ SCHEMA_DIGEST = "aedbb771b5a869a584186d6375aacbdd5105bb15b0efce522d040b8fae7b687
 
 @migrations()
 def m048_removal(db: SqliteDatabase) -> None:
-    """Cancel jobs, archive people, remove kept releases."""
+    """Let leads cancel jobs, archive people, and remove kept releases."""
     run(db, REMOVAL)
     forbid_changes(db, ("release_removal",))

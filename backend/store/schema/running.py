@@ -1,4 +1,4 @@
-"""Run migrations, and record that they ran."""
+"""Run migrations, and change tables from them."""
 
 from collections.abc import Callable, Iterable, Mapping
 
@@ -9,7 +9,7 @@ migrations = Migrations("reelrank")
 
 
 def forbid_changes(db: SqliteDatabase, tables: Iterable[str]) -> None:
-    """Let rows of these tables be added only."""
+    """Create triggers that refuse updates and deletions in these tables, so that they are append-only."""
     for table in tables:
         for action in ("UPDATE", "DELETE"):
             db.conn.execute(
@@ -19,26 +19,26 @@ def forbid_changes(db: SqliteDatabase, tables: Iterable[str]) -> None:
 
 
 def run(db: SqliteDatabase, script: str) -> None:
-    """Statement by statement: `executescript` would end the transaction around it."""
+    """Run a script statement by statement, because `executescript` would end the surrounding transaction."""
     for statement in script.split(";\n"):
         if statement.strip():
             db.conn.execute(statement)
 
 
 def remake(db: SqliteDatabase, tables: Mapping[str, str], then: Callable[[], None]) -> None:
-    """Make tables anew with their rows, because SQLite cannot loosen a constraint in place; for `transactional=False`.
+    """Recreate tables with their rows, to loosen constraints, which SQLite cannot do in place.
 
-    Tables can be made anew only while nothing looks at the references to them, and that cannot be switched inside a
-    transaction. So the transaction is ours, and a migration that uses this must find out whether it ran already: it
-    may be cut off before it was noted down.
+    Recreating a table needs foreign keys switched off, which cannot be done inside a transaction. So declare the
+    migration with `transactional=False`; this function opens its own transaction. The migration must check whether it
+    ran already, because it may be cut off before it is recorded as applied.
 
     Args:
         db: the database.
-        tables: `CREATE TABLE {}` with all columns of the table that is there, by its name.
-        then: makes indexes and triggers, which go with the old tables, in the same transaction.
+        tables: maps each table's name to `CREATE TABLE {}` with all columns of the present table.
+        then: recreates indexes and triggers, which are dropped with the old tables, in the same transaction.
 
     Raises:
-        ProjectError: rows point to rows that do not exist.
+        ProjectError: rows refer to rows that do not exist.
     """
     db.conn.execute("PRAGMA foreign_keys = 0")
     try:
