@@ -101,9 +101,9 @@ def test_links_and_pictures_lead_somewhere(document: Path) -> None:
 
 
 @pytest.mark.parametrize("document", sorted((ROOT / "docs/decisions").glob("*.md")), ids=lambda path: path.stem)
-def test_a_decision_has_context_choice_and_price(document: Path) -> None:
+def test_a_decision_has_context_decision_and_consequences(document: Path) -> None:
     text = document.read_text(encoding="utf-8")
-    assert all(f"**{part}.**" in text for part in ("Context", "Choice", "Price"))
+    assert all(f"**{part}.**" in text for part in ("Context", "Decision", "Consequences"))
     assert text.startswith(f"# {int(document.stem[:3])}. ")
 
 
