@@ -100,11 +100,23 @@ def test_links_and_pictures_lead_somewhere(document: Path) -> None:
             assert (document.parent / target).exists(), f"{document.name}: {target}"
 
 
-@pytest.mark.parametrize("document", sorted((ROOT / "docs/decisions").glob("*.md")), ids=lambda path: path.stem)
+DECISIONS = sorted(path for path in (ROOT / "docs/decisions").glob("*.md") if path.stem not in ("README", "rejected"))
+
+
+@pytest.mark.parametrize("document", DECISIONS, ids=lambda path: path.stem)
 def test_a_decision_has_context_decision_and_consequences(document: Path) -> None:
     text = document.read_text(encoding="utf-8")
     assert all(f"**{part}.**" in text for part in ("Context", "Decision", "Consequences"))
     assert text.startswith(f"# {int(document.stem[:3])}. ")
+    assert len(re.findall(r"\w\S*", text)) < 310, "half a page"
+    assert not [line for line in text.splitlines() if len(line) > 120 and line[0] != "|"]
+
+
+def test_the_index_of_decisions_lists_each_with_its_title() -> None:
+    index = (ROOT / "docs/decisions/README.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^- \[(\d+)\]\((.+)\): (.+)$", index, re.MULTILINE)
+    titles = {path.name: path.read_text(encoding="utf-8").partition("\n")[0] for path in DECISIONS}
+    assert sorted((name, f"# {number}. {title}") for number, name, title in listed) == sorted(titles.items())
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
