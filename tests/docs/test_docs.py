@@ -119,11 +119,23 @@ def test_a_page_is_short_says_what_for_and_is_in_the_index(page: Path) -> None:
     assert f"({page.name})" in (ROOT / "docs/README.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("document", sorted((ROOT / "docs/decisions").glob("*.md")), ids=lambda path: path.stem)
-def test_a_decision_has_context_choice_and_price(document: Path) -> None:
+DECISIONS = sorted(path for path in (ROOT / "docs/decisions").glob("*.md") if path.stem not in ("README", "rejected"))
+
+
+@pytest.mark.parametrize("document", DECISIONS, ids=lambda path: path.stem)
+def test_a_decision_has_context_decision_and_consequences(document: Path) -> None:
     text = document.read_text(encoding="utf-8")
-    assert all(f"**{part}.**" in text for part in ("Context", "Choice", "Price"))
+    assert all(f"**{part}.**" in text for part in ("Context", "Decision", "Consequences"))
     assert text.startswith(f"# {int(document.stem[:3])}. ")
+    assert len(re.findall(r"\w\S*", text)) < 310, "half a page"
+    assert not [line for line in text.splitlines() if len(line) > 120 and line[0] != "|"]
+
+
+def test_the_index_of_decisions_lists_each_with_its_title() -> None:
+    index = (ROOT / "docs/decisions/README.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^- \[(\d+)\]\((.+)\): (.+)$", index, re.MULTILINE)
+    titles = {path.name: path.read_text(encoding="utf-8").partition("\n")[0] for path in DECISIONS}
+    assert sorted((name, f"# {number}. {title}") for number, name, title in listed) == sorted(titles.items())
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
@@ -142,6 +154,14 @@ def test_the_map_fits_one_screen_and_shows_every_room() -> None:
         f.parent for product in ("scoring", "campaign") for f in (ROOT / "backend" / product).glob("*/__init__.py")
     ]
     assert [str(room.relative_to(ROOT)) for room in rooms if f"{room.name}/" not in drawn] == []
+
+
+def test_the_glossary_stays_short() -> None:
+    page = (ROOT / "docs/concepts.md").read_text(encoding="utf-8")
+    rows = page.partition("## Glossary")[2].partition("| --- | --- |\n")[2].splitlines()
+    terms = [row for row in rows if not row.startswith("| **")]
+    assert page.count("\n") < 200
+    assert 40 < len(terms) <= 60
 
 
 def test_each_stage_names_folders_that_exist() -> None:
