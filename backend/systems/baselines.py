@@ -262,7 +262,7 @@ BINS = 20
 
 
 class LikelySpan(NamedTuple):
-    """A typical span as shares of its video: its start, its length, and the share of training moments that are like it."""
+    """A typical span as shares of its video: start, length, and the share of training moments that are like it."""
 
     start: float
     length: float

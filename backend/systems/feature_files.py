@@ -256,7 +256,7 @@ def hdf5(path: Path) -> Any:
 
 @contextmanager
 def _damage_told(path: Path) -> Iterator[None]:
-    """Say what cannot be read in one way, whichever library finds it."""
+    """Raise the same refusal for an unreadable file, whichever library fails."""
     try:
         yield
     except InputError:
@@ -271,12 +271,12 @@ SUFFIXES = (".h5", ".hdf5", ".npz")
 
 
 def is_rate(rate: float) -> bool:
-    """Whether it is a number of rows a second: finite, above 0."""
+    """Return whether a value is a valid rate: finite, above 0."""
     return math.isfinite(rate) and rate > 0
 
 
 def require_rate(path: Path, rate: float) -> None:
-    """Refuse what is no rate.
+    """Refuse an invalid rate.
 
     Raises:
         InputError: it is not a number above 0.
