@@ -242,8 +242,8 @@ def fingerprint(*parts: npt.NDArray[np.generic] | str) -> str:
 class Batch:
     """A batch of pairs, as tensors on one device; see `TrainingPairs`.
 
-    `numbers` are the pairs' indices in the training set, `positives` is bool `(pairs, pairs)`: whether the video of pair
-    j has a moment of the query of pair i.
+    `numbers` are the pairs' indices in the training set, `positives` is bool `(pairs, pairs)`: whether the video of
+    pair j has a moment of the query of pair i.
     """
 
     numbers: Indices

@@ -202,7 +202,7 @@ def nce_loss(scores: Tensor, negatives: Tensor, temperature: float) -> Tensor:
 
 
 def hinge_loss(scores: Tensor, negatives: Tensor, margin: float) -> Tensor:
-    """Return the hinge loss of each pair, `(pairs,)`: how far it is from beating negatives by a margin, both ways added.
+    """Return the hinge loss of each pair, `(pairs,)`: how far it is from a margin over negatives, both ways added.
 
     XML, section 4 (video retrieval): max(0, D + s(v', q) - s(v, q)) + max(0, D + s(v, q') - s(v, q)). There v' and
     q' are drawn from the batch; here the loss is the mean over all of them, the expectation of a draw. It is 0 without
