@@ -31,20 +31,22 @@ VIDEOS_GIVEN_QUERY, QUERIES_GIVEN_VIDEO = "videos_given_query.parquet", "queries
 
 
 class Distribution:
-    """How likely each of the others is drawn as a negative of each anchor: p'(v|q), or p'(q|v).
+    """The probabilities with which negatives of each anchor are drawn: p'(v|q), or p'(q|v).
 
-    `probability` is float32 `(anchors, others)`: 0 for what is no potential negative, and above 0 for what is.
+    For p'(v|q) anchors are queries and others are videos; for p'(q|v) the reverse.
+
+    `probability` is float32 `(anchors, others)`: above 0 for potential negatives, else 0.
     """
 
     def __init__(self, probability: Tensor) -> None:
         self.probability = probability
 
     def potential(self, anchors: Tensor, others: Tensor) -> Tensor:
-        """Which of a batch are potential negatives of each other (equation 1): the weak negatives in a batch.
+        """Return which members of a batch are potential negatives of which (equation 1): the batch's weak negatives.
 
         Args:
-            anchors: int64 `(anchors,)`, numbers of rows.
-            others: int64 `(others,)`, numbers of columns.
+            anchors: int64 `(anchors,)`, indices of rows.
+            others: int64 `(others,)`, indices of columns.
 
         Returns:
             bool `(anchors, others)`.
@@ -52,20 +54,20 @@ class Distribution:
         return self.probability[anchors[:, None], others[None, :]] > 0
 
     def weak(self, anchors: Tensor, count: int, generator: torch.Generator | None = None) -> tuple[Tensor, Tensor]:
-        """`count` different potential negatives of each anchor, all equally likely; see `strong`."""
+        """Draw `count` different potential negatives of each anchor, all equally likely; see `strong`."""
         return _draw((self.probability[anchors] > 0).float(), count, generator)
 
     def strong(self, anchors: Tensor, count: int, generator: torch.Generator | None = None) -> tuple[Tensor, Tensor]:
-        """`count` different potential negatives of each anchor, each next one drawn by p' among what is left.
+        """Draw `count` different potential negatives of each anchor, one by one, by p' among those left.
 
         Args:
-            anchors: int64 `(anchors,)`, numbers of rows.
-            count: how many, at most as many as there are others.
-            generator: of the draw, for draws that can be repeated.
+            anchors: int64 `(anchors,)`, indices of rows.
+            count: the number of negatives, at most the number of others.
+            generator: a random generator, for repeatable draws.
 
         Returns:
-            Numbers of columns, int64 `(anchors, count)`, and which of them count, bool of the same shape: an anchor
-            with fewer potential negatives has False, and any numbers, at the end.
+            Indices of columns, int64 `(anchors, count)`, and a bool mask of the same shape. An anchor with fewer
+            potential negatives has False and arbitrary indices at the end.
         """
         return _draw(self.probability[anchors], count, generator)
 
@@ -73,8 +75,8 @@ class Distribution:
 def _draw(weights: Tensor, count: int, generator: torch.Generator | None) -> tuple[Tensor, Tensor]:
     """Draw without replacement by weight.
 
-    Whoever comes first of clocks that ring at random, each at the rate of its weight, is drawn by weight, and so is
-    the next among the rest; one of weight 0 never rings.
+    Each item gets an exponential waiting time with its weight as the rate, and the shortest times are drawn. This
+    is the same as drawing one by one by weight; an item of weight 0 is never drawn.
     """
     rings = torch.empty_like(weights).exponential_(generator=generator) / weights
     first = rings.masked_fill(weights == 0, torch.inf).topk(count, dim=1, largest=False)
@@ -83,13 +85,13 @@ def _draw(weights: Tensor, count: int, generator: torch.Generator | None) -> tup
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Negatives:
-    """What a folder of `reelrank mvmr negatives` holds.
+    """The contents of a folder of `reelrank mvmr negatives`.
 
     Attributes:
         query_ids: `VIDEO#N` of each query, in the order of rows and columns.
-        queries: their texts.
-        videos: names, in the order of rows and columns.
-        own: for each query the number of its own video, int64 `(queries,)`.
+        queries: the texts of the queries.
+        videos: the names of the videos, in the order of rows and columns.
+        own: the index of each query's own video, int64 `(queries,)`.
         videos_given_query: p'(v|q), `(queries, videos)`.
         queries_given_video: p'(q|v), `(videos, queries)`.
     """
@@ -103,10 +105,10 @@ class Negatives:
 
 
 def read_negatives(folder: Path) -> Negatives:
-    """Both distributions, held whole: 4 bytes for each query and video, twice (Charades-STA's training set: 530 MB).
+    """Return both distributions in memory: 4 bytes a query and video, twice (Charades-STA's training set: 530 MB).
 
     Raises:
-        InputError: a file cannot be read, or the two do not belong together.
+        InputError: a file cannot be read, or the two files do not belong together.
     """
     by_query, forward = _read(folder / VIDEOS_GIVEN_QUERY, ("query_id", "query", "video"))
     by_video, backward = _read(folder / QUERIES_GIVEN_VIDEO, ("video",))
@@ -125,7 +127,7 @@ def read_negatives(folder: Path) -> Negatives:
 
 
 def _read(path: Path, names: tuple[str, ...]) -> tuple[dict[str, list[str]], Tensor]:
-    """The text columns of a file and its probabilities, a row group at a time."""
+    """Return the text columns and the probabilities of a file, read one row group at a time."""
     try:
         with parquet.ParquetFile(path) as file:
             if missing := {*names, "probability"} - set(file.schema_arrow.names):
@@ -153,11 +155,11 @@ def _read(path: Path, names: tuple[str, ...]) -> tuple[dict[str, list[str]], Ten
 
 
 class CroCsLoss(nn.Module):
-    """Equation 6; both directions weigh alike.
+    """The CroCs loss, equation 6; both directions have the same weight.
 
     Attributes:
         temperature: T, above 0; the published configurations for Charades-STA have 0.1.
-        margin: D, by how much a right pair has to be better; there 0.4.
+        margin: D, by how much a right pair must be better; the same configurations have 0.4.
     """
 
     def __init__(self, temperature: float = 0.1, margin: float = 0.4) -> None:
@@ -182,16 +184,16 @@ class CroCsLoss(nn.Module):
 
         Args:
             queries: `(pairs, dim)`.
-            moments: `(pairs, dim)`; moment i is the right one of query i.
+            moments: `(pairs, dim)`; moment i belongs to query i.
             potential: bool `(pairs, pairs)`, whether the video of moment j is a potential negative of query i, from
                 `Distribution.potential`; the diagonal does not matter.
-            strong_moments: `(pairs, any, dim)`, for each query moments of its strong negatives; None for none.
-            strong_queries: `(pairs, any, dim)`, for each moment queries that are strong negatives of its video.
-            strong_moments_mask: bool `(pairs, any)`, which of them count; None for all.
-            strong_queries_mask: likewise.
+            strong_moments: `(pairs, any, dim)`, moments of the strong negatives of each query; None for none.
+            strong_queries: `(pairs, any, dim)`, strong negatives of each moment's video; None for none.
+            strong_moments_mask: bool `(pairs, any)`, which strong moments count; None for all.
+            strong_queries_mask: the same for strong queries.
 
         Raises:
-            ValueError: `potential` is of another shape.
+            ValueError: `potential` has another shape.
         """
         if potential.shape != (len(queries), len(moments)):
             raise ValueError(f"potential is {tuple(potential.shape)}, not {(len(queries), len(moments))}")
@@ -206,7 +208,10 @@ class CroCsLoss(nn.Module):
     def _one_way(
         self, right: Tensor, cosine: Tensor, weak: Tensor, anchors: Tensor, strong: Tensor | None, mask: Tensor | None
     ) -> Tensor:
-        """Equations 4 and 5: `right` is `(pairs,)`, `cosine` and `weak` `(pairs, pairs)`, `anchors` `(pairs, dim)`."""
+        """Return the loss of one direction, equation 4 or 5.
+
+        `right` is `(pairs,)`, `cosine` and `weak` `(pairs, pairs)`, `anchors` `(pairs, dim)`.
+        """
         chosen = [(right - self.margin)[:, None], cosine.masked_fill(~weak, -torch.inf)]
         if strong is not None:
             hard = torch.einsum("pd,psd->ps", anchors, normalize(strong, dim=-1))

@@ -1,8 +1,8 @@
-"""Score ranked video moment retrieval: the Python surface for whoever brings a truth and a run.
+"""Score runs of ranked video moment retrieval from Python.
 
     from reelrank import compare, evaluate
 
-Nothing of a campaign is loaded: no database, no video, no model, no page. `backend.api` has campaigns too.
+This loads nothing of a campaign: no database, video, model or page. `backend.api` also has campaigns.
 """
 
 from backend import __version__

@@ -1,5 +1,4 @@
-"""Systems that search: the baselines, and the features of frames that models learn from.
+"""Retrieval systems: the baselines, the features of frames, and the model to train.
 
-Only releases and commands load this package, and it knows no campaign: a system is given plain queries, videos and
-captions.
+This package knows no campaign. A system gets plain queries, videos and captions.
 """

@@ -1,6 +1,6 @@
-"""Write the run of a baseline: for the queries of files, or for any task.
+"""Write the run of a baseline for the queries of a truth file, a release, or any task.
 
-*Reads* these files, and what is kept of sentences and frames. *Writes* vectors, which are kept, and the run.
+*Reads* these files, and cached vectors of sentences and frames. *Writes* new vectors into the cache, and the run.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ CLIP = "clip"
 
 @dataclass(frozen=True, slots=True)
 class BaselineReport:
-    """What was written, what the baseline has seen, and why videos are not in it that could not be looked at."""
+    """The outcome of writing a baseline's run: the counts, and the reason for each video that could not be read."""
 
     name: str
     seen: str
@@ -57,28 +57,28 @@ def write_baseline_from_file(
     where: Where = HERE,
     progress: Progress | None = None,
 ) -> BaselineReport:
-    """Answer the queries of a truth file, or of the folder of a release, by a baseline; no project needed.
+    """Write the run of a baseline for a truth file or a release folder; no project is needed.
 
     Args:
-        source: the truth, or the folder.
+        source: the truth file, or the folder of the release.
         name: one of `BASELINES`.
-        out: the run file, which must not be there.
-        options: of the baseline.
-        videos: a map `name -> [duration, index]` of all videos; without one those of the truth are searched.
-        training: a truth or training set that `prior` learns from; that of a release unless another is named.
-        folder: of the video files, which `clip` looks at.
-        split: of a release.
-        encoder: of `caption`; SimCSE from the model hub unless another is named.
-        kind: of the encoder.
-        embeddings: where vectors are kept; the person's cache folder unless another is named.
+        out: the run file to make; it must not exist.
+        options: see `BaselineOptions`.
+        videos: a map `name -> [duration, index]` of all videos; None searches the videos of the truth.
+        training: a truth or training set that `prior` learns from; None takes that of the release.
+        folder: the folder of the video files, which `clip` needs.
+        split: the split of a release.
+        encoder: the sentence encoder of `caption`; None takes SimCSE from the model hub.
+        kind: the kind of that encoder.
+        embeddings: the folder that caches vectors; None takes the user's cache folder.
         visual: the CLIP model of `clip`: its name, its folder, or `clip` for the usual one.
-        where: where sentences and frames are encoded.
+        where: the processes or machines that encode sentences and frames.
         progress: called with (what is done, done, all).
 
     Raises:
-        InputError: there is no such baseline, or it lacks something that it needs.
-        ProjectError: the file is there already.
-        EncoderUnavailable: a model cannot be had.
+        InputError: there is no such baseline, or it lacks an input.
+        ProjectError: `out` exists.
+        EncoderUnavailable: a model cannot be loaded.
     """
     spec = sentence.resolve(encoder or sentence.DEFAULT_NAME, kind)
     options = require_writable(name, out, options)
@@ -87,11 +87,11 @@ def write_baseline_from_file(
 
 
 def require_writable(name: str, out: Path, options: BaselineOptions | None) -> BaselineOptions:
-    """Refuse, before the work, what cannot be written; return the options of the baseline.
+    """Refuse a run that cannot be written, before any work; return the options of the baseline.
 
     Raises:
         InputError: there is no such baseline, or it lacks a run.
-        ProjectError: the file is there already.
+        ProjectError: `out` exists.
     """
     options = options or BaselineOptions()
     baselines.require_baseline(name, options)
@@ -110,7 +110,7 @@ def write_run(
     where: Where,
     progress: Progress | None,
 ) -> BaselineReport:
-    """Answer the queries of a task, and write the run."""
+    """Answer the queries of a task by a baseline, and write the run."""
     found, unseen = baselines.answer(
         name,
         task,
@@ -126,12 +126,12 @@ def write_run(
 
 
 def clip_name(name: str) -> str:
-    """Return the model of the hub that `clip` is short for; any other name is one."""
+    """Return a model's name on the hub: `clip` is short for the usual one, other names stay."""
     return CLIP_NAME if name == CLIP else name
 
 
 def advice(option: str) -> str:
-    """Return what somebody may do where a CLIP model cannot be had."""
+    """Return the advice that is shown when a CLIP model cannot be loaded."""
     return f"name its folder with {option}"
 
 
@@ -147,17 +147,17 @@ def read_task(
     folder: Path | None = None,
     split: str | None = None,
 ) -> SearchTask:
-    """The queries of a truth, or of all truths of a release, with what the files say besides.
+    """Return the task of a truth, or of all truths of a release: queries, videos, moments.
 
     Args:
         source: a truth file, or the folder of a release.
-        videos: a map `name -> [duration, index]` of all videos; without one those are searched that the truth names.
-        training: a truth or training set whose moments no query was drawn from.
-        folder: where video files lie.
+        videos: a map `name -> [duration, index]` of all videos; None searches the videos that the truth names.
+        training: a truth or training set for `prior`, with moments of other queries.
+        folder: the folder of the video files.
         split: `val` or `test` of a release; None for both.
 
     Raises:
-        InputError: a file is not what it should be, or the folder is no release.
+        InputError: a file has problems, or the folder is no release.
     """
     truths, videos = [source], None if videos is None else map_of(videos)
     if source.is_dir():
@@ -193,7 +193,7 @@ def _there(path: Path) -> Path | None:
 
 
 def _training(path: Path) -> tuple[tuple[KnownMoment, ...], Mapping[str, float]]:
-    """The distinct moments of a file, and how long videos last as far as it says so."""
+    """Return the distinct moments of a file, and the durations that it states."""
     lengths = read_facts(path).durations
     if found := _moments(path):
         return tuple(dict.fromkeys(one._replace(caption="") for one in found)), lengths
@@ -203,10 +203,10 @@ def _training(path: Path) -> tuple[tuple[KnownMoment, ...], Mapping[str, float]]
 
 
 def _moments(path: Path) -> list[KnownMoment]:
-    """The moments of a file in the form of a release; none of another.
+    """Return the moments of a file in the form of a release; an empty list for any other form.
 
     Raises:
-        InputError: it is of this form, but not all of it.
+        InputError: only a part of the file has this form.
     """
     found = read_queries(unpacked(path), str(path), Moment)
     if found.entries and found.problems:
@@ -219,7 +219,7 @@ def _moments(path: Path) -> list[KnownMoment]:
 
 
 def _files(folder: Path, names: Sequence[str] | Mapping[str, float]) -> dict[str, Source]:
-    """The file of each video that has one there."""
+    """Return the file of each video that has one in the folder."""
     from backend.media.video_folder import VideoFolder  # PyAV, which only those need who look at videos
 
     there = VideoFolder(folder)

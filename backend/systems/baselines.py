@@ -1,4 +1,4 @@
-"""Answer queries by a baseline: what each has seen, one call for all of them, and those that look at no frames."""
+"""The baselines: one call answers by any of them; those that need no frames are here."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -43,15 +43,15 @@ BASELINES = {
 
 @dataclass(frozen=True, slots=True)
 class BaselineOptions:
-    """What somebody may say about a baseline; each reads what concerns it.
+    """The options of all baselines; each baseline reads its own.
 
     Attributes:
-        seed: of the draws of `random` and `prior`.
-        top: answers a query.
-        windowing: how `clip` looks at videos.
-        first: the run of `prmr` that ranks videos.
-        second: the run of `prmr` that has moments.
-        best: how many videos of the first are left.
+        seed: seeds the draws of `random` and `prior`.
+        top: how many predictions a query gets.
+        windowing: the windows of `clip`.
+        first: the run that ranks videos in `prmr`.
+        second: the run that finds moments in `prmr`.
+        best: how many videos of the first run `prmr` keeps.
         index: a map of videos, for runs that give videos by index.
     """
 
@@ -64,17 +64,17 @@ class BaselineOptions:
     index: Path | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what means nothing."""
+        """Refuse options out of range."""
         for what, number in (("top", self.top), ("best videos", self.best)):
             if number < 1:
                 raise InputError.single(what, f"{number} is not at least 1")
 
 
 def require_baseline(name: str, options: BaselineOptions) -> None:
-    """Refuse what is no baseline, or lacks what it needs.
+    """Refuse an unknown baseline, and one that lacks an input.
 
     Raises:
-        InputError: it is none; or `prmr` lacks a run.
+        InputError: there is no such baseline, or `prmr` lacks a run.
     """
     if name not in BASELINES:
         raise InputError.single(name, f"is not a baseline: choose one of {', '.join(BASELINES)}")
@@ -92,19 +92,19 @@ def answer(
     embeddings: Path,
     progress: Progress | None = None,
 ) -> tuple[Answers, tuple[str, ...]]:
-    """What a baseline answers.
+    """Return the answers of a baseline to a task.
 
     Args:
-        name: of the baseline.
-        task: what it is given.
-        options: see there.
-        encoder: gives the sentence encoder, where one is needed.
-        clip: gives the CLIP model, the same.
-        embeddings: where vectors are kept.
+        name: the name of the baseline.
+        task: the queries and videos.
+        options: see `BaselineOptions`.
+        encoder: loads the sentence encoder; called only if the baseline needs one.
+        clip: loads the CLIP model; called only if the baseline needs one.
+        embeddings: the folder that caches vectors.
         progress: called with (what is done, done, all).
 
     Returns:
-        The answers, and why videos are not in them that could not be looked at.
+        The answers, and the reason for each video that could not be read.
 
     Raises:
         InputError: the task or a run lacks something, or see `require_baseline`.
@@ -130,10 +130,10 @@ def answer(
 
 
 def random_answers(task: SearchTask, seed: int = 0, *, top: int = TOP, progress: Steps | None = None) -> Answers:
-    """Draw `top` moments for each query, of falling score: a video, all equally likely, and in it two times, likewise.
+    """Draw `top` random moments for each query: a random video, and two random times in it, with falling scores.
 
-    The earlier time is the start. Only durations are known here, so the length of a span has the density `2 (1 - l)`
-    over the share l of its video, mean 1/3; that moments are shorter than that is knowledge, which `prior` has.
+    The earlier time is the start. So the length of a span, as a share l of its video, has the density `2 (1 - l)` and
+    the mean 1/3. Real moments are shorter; only `prior` knows that.
 
     Raises:
         InputError: see `require_searchable`.
@@ -160,20 +160,20 @@ def random_answers(task: SearchTask, seed: int = 0, *, top: int = TOP, progress:
 
 
 def two_step_answers(task: SearchTask, videos: Run, moments: Run, *, best: int = TOP_VIDEOS, top: int = TOP) -> Answers:
-    """Return what the second run found in the videos that the first one finds first.
+    """Return the second run's moments in the best videos of the first run.
 
     The two-step search that papers compare with (Yang et al., "MVMR", CIKM 2024, section 7; TVR-Ranking, section 5):
-    some system for whole videos leaves the best five, and only moments of these are answers. Both are run files, so any
-    two systems can be put together.
+    a system for whole videos keeps the best five, and only moments of these are answers. Both inputs are run files, so
+    any two systems can be combined.
 
-    Predictions count in the order in which a run has them. Queries that one of the runs lacks are not answered.
+    Predictions count in the order of their run. A query that one of the runs lacks gets no answer.
 
     Args:
-        task: whose queries are answered.
-        videos: of the first step; its times do not matter.
-        moments: of the second step.
-        best: how many videos are left.
-        top: answers a query.
+        task: the queries and videos.
+        videos: the run of the first step; its times do not matter.
+        moments: the run of the second step.
+        best: how many videos the first step keeps.
+        top: how many predictions a query gets.
 
     Raises:
         InputError: the runs and the task share no query.
@@ -210,19 +210,19 @@ def _predicted(run: Run, rows: range, videos: frozenset[str], top: int) -> Itera
 def answer_by_captions(
     task: SearchTask, encoder: Encoder, embeddings: Path, *, top: int = TOP, progress: Progress | None = None
 ) -> Answers:
-    """The moments whose captions are most similar to each query; scores are cosines.
+    """Return the moments whose captions are most similar to each query; scores are cosines.
 
-    An upper bound: no system that searches videos can know what annotators wrote about each moment, and the query may
-    itself have been made from one of these captions. It is what text alone reaches where the moments are given.
+    This is an upper bound: no system that searches videos knows the captions, and a query may have been made from one
+    of them. It shows what text alone reaches when the moments are given.
 
-    A moment with several captions counts as its most similar one, moments of equal score stand in the order of the
-    task, as where candidates are chosen.
+    A moment with several captions counts by its most similar one. Moments of equal score stay in the order of the
+    task, as in candidate lists.
 
     Args:
-        task: with captions.
-        encoder: of sentences.
-        embeddings: where vectors are kept.
-        top: answers a query.
+        task: queries and videos, with captions.
+        encoder: the sentence encoder.
+        embeddings: the folder that caches vectors.
+        top: how many predictions a query gets.
         progress: called with (what is done, done, all).
 
     Raises:
@@ -245,7 +245,7 @@ def answer_by_captions(
 
 
 def _described(captions: Sequence[KnownMoment]) -> tuple[list[tuple[str, float, float]], dict[str, list[int]]]:
-    """The moments, and by each distinct text the numbers of those that it describes."""
+    """Return the moments, and for each distinct text the indices of the moments that it describes."""
     number: dict[tuple[str, float, float], int] = {}
     described: dict[str, list[int]] = {}
     for one in captions:
@@ -262,7 +262,7 @@ BINS = 20
 
 
 class LikelySpan(NamedTuple):
-    """A span as shares of its video: where it begins, how long it is, and which share of the training moments is so."""
+    """A typical span as shares of its video: start, length, and the share of training moments that are like it."""
 
     start: float
     length: float
@@ -270,13 +270,13 @@ class LikelySpan(NamedTuple):
 
 
 def density(moments: Sequence[KnownMoment], durations: Mapping[str, float], bins: int = BINS) -> list[LikelySpan]:
-    """The bins that hold moments, the densest first; of equal ones the earlier, then the shorter.
+    """Return the bins that hold moments, the densest first; equals by start, then by length.
 
     With a moment `[s, e)` of a video that lasts d, the point `(s / d, (e - s) / d)` falls into one of `bins` x `bins`
     equal bins; the share of the moments in a bin is its density. The span that stands for a bin is the mean of its
     points, so that moments which begin with their video stay at its beginning.
 
-    Parts of moments before or after their video do not count.
+    Parts of moments outside their video do not count.
 
     >>> moments = [KnownMoment("v", 0, 2), KnownMoment("v", 0, 1), KnownMoment("w", 6, 10)]
     >>> [tuple(round(x, 3) for x in span) for span in density(moments, {"v": 20.0, "w": 10.0}, bins=4)]
@@ -299,15 +299,15 @@ def _mean(found: Sequence[tuple[float, float]], total: int) -> LikelySpan:
 
 
 def prior_answers(task: SearchTask, seed: int = 0, *, top: int = TOP, progress: Steps | None = None) -> Answers:
-    """The likeliest spans of each video, whatever is asked; scores are densities.
+    """Return the likeliest spans of each video, whatever the query says; scores are densities.
 
-    It is what a system reaches that is blind to query and video. Otani, Nakashima, Rahtu and Heikkilä, "Uncovering
+    This is what a system reaches that sees neither query nor video. Otani, Nakashima, Rahtu and Heikkilä, "Uncovering
     Hidden Challenges in Query-Based Video Moment Retrieval", BMVC 2020, found such baselines near the best systems; the
     study of AxIoU (Togashi et al., CVPR 2022, section 6.1) has one, too. All videos are equally likely, so the best
     span comes first in every video, in an order drawn for each query; then the second-best, and so on.
 
     Raises:
-        InputError: there are no training moments, or it is not known how long one's video lasts; or see
+        InputError: there are no training moments, or the duration of a training video is unknown; or see
             `require_searchable`.
     """
     require_searchable(task)

@@ -1,8 +1,8 @@
-"""CLIP: windows of every video, each as similar to a query as its frames; trained on none of these videos.
+"""The CLIP baseline: score windows of every video by the similarity of their frames to the query, without training.
 
-Frames are seen at a named rate. A window's score is the cosine of the query's vector (the end token's) and the mean of
-the unit vectors of its frames: the coarse part of EMScore, see `backend.encoders.clip`. Of windows of one video that
-overlap too much the best is kept.
+Frames are sampled at a given rate. A window's score is the cosine of the query's vector (the end token's) and the mean
+of the unit vectors of its frames: the coarse part of EMScore, see `backend.encoders.clip`. Of windows of one video that
+overlap too much, only the best is kept.
 """
 
 from collections.abc import Sequence
@@ -30,21 +30,21 @@ def answer(
     top: int = TOP,
     progress: Progress | None = None,
 ) -> tuple[Answers, tuple[str, ...]]:
-    """The windows most similar to each query; scores are cosines.
+    """Return the windows most similar to each query; scores are cosines.
 
     Args:
-        task: with files of videos.
-        clip: the model, which says where frames are encoded.
-        embeddings: where vectors of frames are kept.
-        how: rate, lengths, suppression.
-        top: answers a query.
+        task: queries and videos, with video files.
+        clip: the CLIP model; it also decides where frames are encoded.
+        embeddings: the folder that caches vectors of frames.
+        how: frame rate, window lengths and suppression.
+        top: how many predictions a query gets.
         progress: called with (what is done, done, all).
 
     Returns:
-        The answers, and why videos are not in them that could not be looked at.
+        The answers, and the reason for each video that could not be read.
 
     Raises:
-        InputError: no video can be looked at; or see `require_searchable`.
+        InputError: no video can be read; or see `require_searchable`.
         EncoderUnavailable: the model cannot be built.
     """
     require_searchable(task)
@@ -86,7 +86,7 @@ def answer(
 
 
 class _Windows:
-    """All windows of all videos, to search in."""
+    """The windows of all videos, and their vectors."""
 
     def __init__(
         self,
@@ -102,9 +102,9 @@ class _Windows:
         self._search = Captions(vectors, list(alike.values()), queries=queries)
 
     def best(self, queries: Sequence[str], wanted: FloatArray, top: int) -> Answers:
-        """The best windows of queries, those that fall to better ones left out.
+        """Return the best windows of queries, without those suppressed by better ones.
 
-        What is left of the best n windows is the beginning of what is left of all, so n grows until that is enough.
+        Suppressing among the best n windows gives a prefix of suppressing among all, so n grows until `top` are left.
         """
         found: Answers = {}
         rest, depth = list(range(len(queries))), 4 * top

@@ -1,7 +1,7 @@
-"""Extract the features of many videos' frames, by a model that looks at them, into one file.
+"""Extract features of the frames of many videos into one file.
 
-*Reads* video files, and what is kept of them. *Writes* vectors of frames, which are kept, and the file. What is kept is
-how an extraction that was broken off goes on: a video that is done is not looked at again.
+*Reads* video files and cached vectors of their frames. *Writes* new vectors into the cache, and the file. An extraction
+that was interrupted continues from the cache: a finished video is not read again.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -30,7 +30,7 @@ from backend.systems.feature_files import (
 
 
 def require_suffix(out: Path) -> None:
-    """Refuse a name that says nothing of HDF5.
+    """Refuse a file name without an ending of HDF5.
 
     Raises:
         InputError: it ends in neither `.h5` nor `.hdf5`.
@@ -40,10 +40,10 @@ def require_suffix(out: Path) -> None:
 
 
 def require_names(out: Path, videos: Iterable[str]) -> None:
-    """Refuse names that HDF5 would not give back as they were; a slash in one makes a group, as elsewhere in the field.
+    """Refuse video names that HDF5 cannot store unchanged; a slash makes a group, as usual in the field.
 
     Raises:
-        InputError: with each of them; or a name is a part of another's path.
+        InputError: lists each such name; or one name is a part of another's path.
     """
     names = dict.fromkeys(videos)
     problems = []
@@ -59,7 +59,7 @@ def require_names(out: Path, videos: Iterable[str]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class FeaturesReport:
-    """What was written: how many videos, by which model; why videos are not in it that could not be looked at."""
+    """The outcome of an extraction: the number of videos, the model, and the reason for each video left out."""
 
     videos: int
     encoder: str
@@ -67,11 +67,11 @@ class FeaturesReport:
 
 
 def require_extractable(out: Path, per_s: float) -> None:
-    """Refuse what cannot be extracted, before a model is looked for.
+    """Refuse an extraction that cannot succeed, before a model is loaded.
 
     Raises:
-        InputError: the name or the rate means nothing.
-        ProjectError: the file is there already, or cannot be made.
+        InputError: the file name or the rate is not valid.
+        ProjectError: the file exists, or cannot be made.
     """
     require_suffix(out)
     require_rate(out, per_s)
@@ -89,23 +89,22 @@ def extract(
     missing: Collection[str] = (),
     progress: Progress | None = None,
 ) -> FeaturesReport:
-    """Write the features of videos, by name; those that cannot be looked at are left out and told.
+    """Write the features of videos by name; videos that cannot be read are left out and reported.
 
     Args:
-        files: where each video lies.
-        clip: the model, which says where frames are encoded.
-        out: the file, which must not be there; it ends in `.h5` or `.hdf5`.
-        embeddings: where vectors of frames are kept.
+        files: the file of each video, by name.
+        clip: the CLIP model; it also decides where frames are encoded.
+        out: the file to make; it must not exist, and ends in `.h5` or `.hdf5`.
+        embeddings: the folder that caches vectors of frames.
         per_s: rows a second, above 0; row `i` shows the middle of its piece.
-        source: what the videos are of, for messages.
-        missing: videos whose file is not known.
+        source: the name of the corpus, for messages.
+        missing: names of videos without a known file.
         progress: called with (what is done, done, all).
 
     Raises:
-        InputError: no video can be looked at, or the name or the rate means nothing, or a video's name has no place in
-            such a file.
-        ProjectError: the file is there already, or cannot be made.
-        EncoderUnavailable: the model cannot be built.
+        InputError: no video can be read, the file name or the rate is not valid, or HDF5 cannot store a video's name.
+        ProjectError: the file exists, or cannot be made.
+        EncoderUnavailable: the model cannot be loaded.
     """
     require_extractable(out, per_s)
     if not files:
@@ -136,21 +135,21 @@ def extract(
 def write_features(
     out: Path, videos: Iterable[tuple[str, npt.NDArray[np.floating]]], *, rate: float, encoder: str
 ) -> int:
-    """Write an HDF5 file of features, video after video; it is there once all are in it, or not at all.
+    """Write an HDF5 file of features video by video; the file appears only when it is complete.
 
     Args:
-        out: the file, which must not be there; its name ends in `.h5` or `.hdf5`.
-        videos: names and rows `(frames, dim)`, of which one video at a time is held.
+        out: the file to make; it must not exist, and ends in `.h5` or `.hdf5`.
+        videos: pairs of a name and rows `(frames, dim)`; only one video is in memory at a time.
         rate: rows a second, above 0.
-        encoder: what made the rows.
+        encoder: the name of the model that made the rows.
 
     Returns:
-        How many videos.
+        The number of videos.
 
     Raises:
-        InputError: a name cannot be one in such a file, a video comes twice or has no rows, lengths of rows differ, or
-            rows hold something else than numbers.
-        ProjectError: the file is there already, or cannot be made.
+        InputError: HDF5 cannot store a name, a video comes twice or has no rows, rows differ in length, or rows hold
+            anything but numbers.
+        ProjectError: the file exists, or cannot be made.
     """
     require_suffix(out)
     require_rate(out, rate)

@@ -1,8 +1,8 @@
-"""Features of the frames of many videos in one file, HDF5 or npz, as the models of the field read them.
+"""Read files of frame features, HDF5 or npz: one array for each video, as models of the field use them.
 
-One array a video, named by the video, `(frames, dim)`. An HDF5 file says in its attributes `rate`, rows a second, and
-`encoder`, what made the rows; an npz file may say both in arrays of these names without a dimension. Files from
-elsewhere say neither: then whoever reads one gives the rate.
+Each array is named by its video and has the shape `(frames, dim)`. An HDF5 file has the attributes `rate` (rows a
+second) and `encoder` (the model); an npz file may have both as scalars. Files from elsewhere have neither: then the
+caller gives the rate.
 """
 
 import io
@@ -34,13 +34,13 @@ _SAME = 1e-6
 
 
 class Features:
-    """An open file of features; nothing of it is in memory but the names. Read it within `open_features`.
+    """An open file of features, of which only the names are in memory. Use it within `open_features`.
 
     Attributes:
         path: the file.
         rate: rows a second, above 0; row `i` shows the time from `i / rate` to `(i + 1) / rate` seconds.
         dim: the length of a row.
-        encoder: what made the rows, as the file says; None if it does not.
+        encoder: the model that made the rows; None if the file does not say.
         videos: the names in their composed form (NFC), sorted.
     """
 
@@ -55,10 +55,10 @@ class Features:
         return video in self._arrays
 
     def of(self, video: str) -> FloatArray:
-        """The rows of a video, float32 `(frames, dim)`.
+        """Return the rows of a video, float32 `(frames, dim)`.
 
         Raises:
-            InputError: the file has no such video, or not numbers alone in it, or it cannot be read.
+            InputError: the file has no such video, its array holds anything but numbers, or the file cannot be read.
         """
         require_videos(self, [video])
         try:
@@ -72,11 +72,11 @@ class Features:
 
 @contextmanager
 def open_features(path: Path, rate: float | None = None) -> Iterator[Features]:
-    """Open a file of features to read video after video.
+    """Open a file of features to read it video by video.
 
     Args:
-        path: it ends in `.h5`, `.hdf5` or `.npz`.
-        rate: rows a second, for a file that does not say.
+        path: a file that ends in `.h5`, `.hdf5` or `.npz`.
+        rate: rows a second, for a file that does not state its rate.
 
     Raises:
         InputError: the file cannot be read, holds no video, or arrays of other shapes than `(frames, dim)`; no rate is
@@ -256,7 +256,7 @@ def hdf5(path: Path) -> Any:
 
 @contextmanager
 def _damage_told(path: Path) -> Iterator[None]:
-    """Say what cannot be read in one way, whichever library finds it."""
+    """Raise the same refusal for an unreadable file, whichever library fails."""
     try:
         yield
     except InputError:
@@ -271,12 +271,12 @@ SUFFIXES = (".h5", ".hdf5", ".npz")
 
 
 def is_rate(rate: float) -> bool:
-    """Whether it is a number of rows a second: finite, above 0."""
+    """Return whether a value is a valid rate: finite, above 0."""
     return math.isfinite(rate) and rate > 0
 
 
 def require_rate(path: Path, rate: float) -> None:
-    """Refuse what is no rate.
+    """Refuse an invalid rate.
 
     Raises:
         InputError: it is not a number above 0.

@@ -1,4 +1,4 @@
-"""What every system is given and answers, the windows it may look at, and how its answers become a run file."""
+"""Inputs and outputs of every system: the search task, its answers, windows of videos, and the run file."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ _NOISE_MS = 1e-6
 
 
 class KnownMoment(NamedTuple):
-    """A moment of a video, in seconds, and a caption of it; empty where that does not matter."""
+    """A moment of a video, in seconds, and its caption, which may be empty."""
 
     video: str
     start_s: float
@@ -31,7 +31,7 @@ class KnownMoment(NamedTuple):
 
 
 class Predicted(NamedTuple):
-    """One answer to a query; the higher its score, the better."""
+    """One predicted moment for a query; a higher score is better."""
 
     video: str
     start_s: float
@@ -45,16 +45,16 @@ Answers = dict[str, list[Predicted]]
 
 @dataclass(frozen=True, slots=True)
 class SearchTask:
-    """Queries, and the videos to find their moments in.
+    """Queries, and the videos in which to find their moments.
 
     Attributes:
-        source: what it was read from, for messages.
-        queries: text by id, in their order.
-        durations: seconds by video: all videos that are searched.
-        captions: of moments in these videos. A system that asks for them has seen what annotators wrote.
+        source: the file that the task was read from, for messages.
+        queries: the text of each query, by id, in order.
+        durations: the duration of each video that is searched, in seconds.
+        captions: captioned moments in these videos. A system that uses them knows what annotators wrote.
         training: moments that no query was drawn from.
-        training_durations: seconds by video of those moments, which may lie in other videos.
-        files: where videos lie, as far as it is known.
+        training_durations: the durations of the videos of `training`, in seconds; they may be other videos.
+        files: the file of each video, if it is known.
     """
 
     source: str
@@ -67,15 +67,15 @@ class SearchTask:
 
     @property
     def videos(self) -> list[str]:
-        """The videos that are searched, by name: their order in a file decides nothing."""
+        """The videos that are searched, sorted by name, so that the order in a file does not matter."""
         return sorted(self.durations)
 
 
 def require_searchable(task: SearchTask) -> None:
-    """Refuse a task that nobody can answer.
+    """Refuse a task that no system can answer.
 
     Raises:
-        InputError: it has no queries or no videos, or videos that last no time.
+        InputError: the task has no queries or no videos, or a video has no duration.
     """
     if not task.queries:
         raise InputError.single(task.source, "has no queries with a text")
@@ -86,7 +86,7 @@ def require_searchable(task: SearchTask) -> None:
 
 
 def require_texts(task: SearchTask) -> None:
-    """Refuse queries without a text, for systems that read it.
+    """Refuse queries without a text, for systems that need it.
 
     Raises:
         InputError: with each of them.
@@ -96,9 +96,9 @@ def require_texts(task: SearchTask) -> None:
 
 
 def in_ms(video: str, start_s: float, end_s: float, score: float) -> Predicted:
-    """An answer whose times are cut to whole milliseconds, one at least between them.
+    """Return a prediction with times in whole milliseconds, at least one apart.
 
-    Files stay readable, and measures reckon exactly with such times at once.
+    This keeps files readable, and measures compute such times exactly without extra work.
 
     >>> in_ms("v", 1 / 3, 2.001, 1.0)
     Predicted(video='v', start_s=0.333, end_s=2.001, score=1.0)
@@ -108,7 +108,7 @@ def in_ms(video: str, start_s: float, end_s: float, score: float) -> Predicted:
 
 
 def generator(seed: int, query: str) -> np.random.Generator:
-    """Random numbers that follow from seed and query alone: an answer does not depend on what else is asked.
+    """Return a random generator that depends on the seed and the query alone, not on the other queries.
 
     >>> generator(0, "q1").random() == generator(0, "q1").random(), generator(0, "q1").random() < 1
     (True, True)
@@ -118,10 +118,10 @@ def generator(seed: int, query: str) -> np.random.Generator:
 
 
 def write_answers(out: Path, answers: Answers) -> None:
-    """`{query_id: [[video, start, end, score], ...]}`, best first, a query a line; as `evaluate` reads it.
+    """Write a run file, `{query_id: [[video, start, end, score], ...]}`, best first, one query on a line.
 
     Raises:
-        ProjectError: the file is there already, or cannot be made.
+        ProjectError: the file exists, or cannot be made.
     """
     require_new_file(out)
     lines = (msgspec.json.encode(query) + b": " + msgspec.json.encode(found) for query, found in answers.items())
@@ -137,12 +137,12 @@ NMS = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Windowing:
-    """How videos are looked at.
+    """The windows that a system looks at in each video.
 
     Attributes:
         per_s: frames a second.
-        lengths_s: of windows, in seconds; each begins half a length after the one before it.
-        nms: IoU in (0, 1] above which a window falls to a better one of its video.
+        lengths_s: lengths of windows, in seconds; each window begins half a length after the one before it.
+        nms: IoU in (0, 1] above which a better window of the same video suppresses a worse one.
     """
 
     per_s: float = PER_S
@@ -150,7 +150,7 @@ class Windowing:
     nms: float = NMS
 
     def __post_init__(self) -> None:
-        """Refuse what means nothing."""
+        """Refuse options out of range."""
         if not 0 < self.per_s < inf:
             raise InputError.single("frames a second", f"{self.per_s:g} is not above 0")
         if not self.lengths_s or not all(0 < length < inf for length in self.lengths_s):
@@ -160,9 +160,9 @@ class Windowing:
 
 
 def windows(duration_s: float, lengths_s: Sequence[float]) -> list[tuple[float, float]]:
-    """Windows of a video, by length, then by time; the last of each length ends with the video.
+    """Return the windows of a video, by length, then by time; the last of each length ends with the video.
 
-    A length that the video does not have gives the whole video, once.
+    A length beyond that of the video gives the whole video, once.
 
     >>> windows(10.0, [4.0, 8.0])
     [(0.0, 4.0), (2.0, 6.0), (4.0, 8.0), (6.0, 10.0), (0.0, 8.0), (2.0, 10.0)]

@@ -1,1 +1,1 @@
-"""A model that is trained on pseudo training sets: late interaction of frame features and sentence vectors."""
+"""The model to train on pseudo training sets: late interaction of frame features and sentence vectors."""

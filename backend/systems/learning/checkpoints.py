@@ -1,8 +1,8 @@
-"""Keep the folder of one seed: its weights, what going on needs, its history. Files arrive whole or not at all.
+"""Read and write the folder of one seed: weights, training state and history. Files are written atomically.
 
-`settings.json` says what it was made of and where that lies; `best.safetensors` has the weights with the best NDCG and
-a card, which know nothing of places; `last.safetensors` the state after the last epoch; `history.csv`, and the pictures
-of the same name, tell people about it. Nothing is pickled, so reading somebody's checkpoint runs nothing of theirs.
+`settings.json` has the settings and the places of the data. `best.safetensors` has the weights with the best NDCG and a
+card without places. `last.safetensors` has the state after the last epoch. `history.csv`, and the pictures of the same
+name, show the course of training. Nothing is pickled, so reading a checkpoint never runs code from it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,7 +33,7 @@ _Struct = TypeVar("_Struct", bound=msgspec.Struct)
 
 
 class Epoch(msgspec.Struct, frozen=True):
-    """What one epoch came to: means of losses over pairs, and figures of the validation queries by key."""
+    """The results of one epoch: mean losses over pairs, and figures of the validation queries by key."""
 
     epoch: int
     loss: float
@@ -43,14 +43,14 @@ class Epoch(msgspec.Struct, frozen=True):
 
 
 class TrainingState(msgspec.Struct, frozen=True):
-    """How far training came; `fingerprint` is of settings and data."""
+    """The state of training after an epoch; `fingerprint` identifies settings and data."""
 
     fingerprint: str
     epochs: tuple[Epoch, ...]
 
 
 class ModelCard(msgspec.Struct, frozen=True):
-    """What weights are of, and what they need."""
+    """A description of saved weights: the network's shape, and the encoders and features that they need."""
 
     model: ModelOptions
     predict: PredictOptions
@@ -68,17 +68,17 @@ class ModelCard(msgspec.Struct, frozen=True):
 
     @property
     def shape(self) -> Shape:
-        """What the network is like."""
+        """The shape of the network."""
         model = self.model
         return Shape(self.frame_dim, self.sentence_dim, model.hidden, model.heads, model.dropout)
 
 
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
-    """Nobody else trains into this folder meanwhile; the lock lies beside it.
+    """Hold the lock of a folder, so that no other process trains into it; the lock file is beside it.
 
     Raises:
-        ProjectError: somebody does, or nothing can be written there.
+        ProjectError: another process trains into it, or nothing can be written there.
     """
     require_room(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -92,7 +92,7 @@ def alone(folder: Path) -> Iterator[None]:
 
 
 def require_alone(folder: Path) -> None:
-    """Refuse a folder that somebody trains into now; nothing is made.
+    """Refuse a folder into which another process trains; nothing is created.
 
     Raises:
         ProjectError: see `alone`.
@@ -107,16 +107,16 @@ def _lock_of(folder: Path) -> Path:
 
 
 def write_settings(folder: Path, config: Config) -> None:
-    """Write the settings, with the places where everything lies now."""
+    """Write the settings with the present places of all inputs."""
     with new_files(folder) as part:
         (part / SETTINGS).write_bytes(msgspec.json.format(msgspec.json.encode(config)) + b"\n")
 
 
 def read_settings(folder: Path) -> Config:
-    """The settings of a folder.
+    """Return the settings of a folder.
 
     Raises:
-        InputError: there are none that can be read.
+        InputError: the file is missing or cannot be read.
     """
     file = folder / SETTINGS
     data = bytes_of(file)
@@ -132,7 +132,7 @@ def write_best(folder: Path, network: nn.Module, card: ModelCard) -> None:
 
 
 def write_last(folder: Path, network: nn.Module, optimiser: torch.optim.Optimizer, state: TrainingState) -> None:
-    """Write all that going on needs."""
+    """Write the state from which training can continue."""
     tensors = {_MODEL + name: tensor for name, tensor in network.state_dict().items()}
     for number, values in optimiser.state_dict()["state"].items():
         tensors |= {f"{_OPTIMISER}{number}.{name}": tensor for name, tensor in values.items()}
@@ -140,10 +140,10 @@ def write_last(folder: Path, network: nn.Module, optimiser: torch.optim.Optimize
 
 
 def read_best(folder: Path) -> tuple[ModelCard, dict[str, Tensor]]:
-    """The card and the weights of a folder.
+    """Return the card and the best weights of a folder.
 
     Raises:
-        InputError: there are none that can be read.
+        InputError: the file is missing or cannot be read.
     """
     if not (folder / BEST).is_file():
         message = f"has no {BEST}: name a folder such as OUT/seed-0, which `reelrank train` has made"
@@ -152,10 +152,10 @@ def read_best(folder: Path) -> tuple[ModelCard, dict[str, Tensor]]:
 
 
 def load_weights(network: nn.Module, weights: Mapping[str, Tensor], folder: Path) -> None:
-    """Put weights into a network.
+    """Load weights into a network.
 
     Raises:
-        InputError: they are of another network.
+        InputError: the weights belong to a network of another shape.
     """
     try:
         network.load_state_dict(dict(weights))
@@ -165,10 +165,10 @@ def load_weights(network: nn.Module, weights: Mapping[str, Tensor], folder: Path
 
 
 def read_state(folder: Path) -> tuple[TrainingState, dict[str, Tensor]] | None:
-    """How far training came there; None where it has not begun.
+    """Return the state of training in a folder; None if it has not begun.
 
     Raises:
-        ProjectError: other things are there.
+        ProjectError: the folder has other files.
         InputError: the state cannot be read.
     """
     if not (folder / LAST).is_file():
@@ -179,12 +179,12 @@ def read_state(folder: Path) -> tuple[TrainingState, dict[str, Tensor]] | None:
 
 
 def _others(path: Path) -> bool:
-    """Whether something was not made by training; what a killed process left unfinished was."""
+    """Return whether a folder has files that training did not make; leftovers of a killed process do not count."""
     return path.name not in _FIRST and not path.name.startswith(OURS)
 
 
 def restore(network: nn.Module, optimiser: torch.optim.Optimizer, tensors: Mapping[str, Tensor]) -> None:
-    """Put network and optimiser back to what `write_last` wrote."""
+    """Restore network and optimiser from the state that `write_last` wrote."""
     network.load_state_dict({name.removeprefix(_MODEL): t for name, t in tensors.items() if name.startswith(_MODEL)})
     state: dict[int, dict[str, Tensor]] = {}
     for name, tensor in tensors.items():
@@ -216,7 +216,7 @@ PICTURES = ("history.png", "history.svg")
 
 
 def write_table(folder: Path, epochs: Sequence[Epoch]) -> None:
-    """Write `history.csv`: a row an epoch."""
+    """Write `history.csv`, one row for each epoch."""
     figures = list(epochs[0].figures)
     rows = [[one.epoch, one.loss, one.span, one.video, *(one.figures[key] for key in figures)] for one in epochs]
     with new_files(folder) as part:
@@ -225,13 +225,13 @@ def write_table(folder: Path, epochs: Sequence[Epoch]) -> None:
 
 
 def write_pictures(folder: Path, epochs: Sequence[Epoch], stopping: str, best: int) -> None:
-    """Draw both: losses above, the figures of the validation queries below, with a rule at the best epoch.
+    """Draw the losses above and the validation figures below, with a line at the best epoch.
 
     Args:
-        folder: where to.
-        epochs: at least one.
-        stopping: key of the figure that decides.
-        best: the best epoch by it.
+        folder: the folder to write to.
+        epochs: the results of at least one epoch.
+        stopping: the key of the figure that decides when to stop.
+        best: the best epoch by that figure.
     """
     # The renderer takes long to load.
     from backend.scoring.drawing import Specification, channel, save

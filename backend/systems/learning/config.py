@@ -1,4 +1,4 @@
-"""Read the settings of a training run from a TOML file; every wrong field is refused before anything is loaded."""
+"""Read the settings of a training run from a TOML file, and report every wrong field before anything is loaded."""
 
 from pathlib import Path
 from typing import Annotated, Literal
@@ -16,7 +16,7 @@ Share = Annotated[float, Meta(ge=0, lt=1)]
 
 
 class ModelOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The network; see `network.LateInteraction`."""
+    """Options of the network; see `network.LateInteraction`."""
 
     hidden: Count = 256
     """D, numbers in every encoding."""
@@ -28,7 +28,7 @@ class ModelOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class TrainingOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The loop."""
+    """Options of the training loop."""
 
     epochs: Count = 100
     batch: Annotated[int, Meta(ge=2, le=1_000_000)] = 128
@@ -40,7 +40,7 @@ class TrainingOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class LossOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What is minimised; see `losses`."""
+    """Options of the loss; see `network`."""
 
     video: Literal["nce", "hinge", "crocs"] = "nce"
     """What tells videos apart: ReLoCLNet's, XML's, or MVMR's loss."""
@@ -57,7 +57,7 @@ class LossOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class NegativesOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Where `crocs` has its strong negatives from."""
+    """Options of the strong negatives that the loss `crocs` uses."""
 
     folder: str
     """As `reelrank mvmr negatives` makes it."""
@@ -68,7 +68,7 @@ class NegativesOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class PredictOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How a run is made of what the network says; see `predicting`."""
+    """Options of turning the network's scores into a run; see `predicting`."""
 
     videos: Count = 100
     """The best of a query, in which spans are looked for."""
@@ -83,7 +83,7 @@ class PredictOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One training run, for every seed. Paths are absolute once it was read."""
+    """The settings of a training run, shared by all its seeds. `read_config` makes paths absolute."""
 
     release: str
     """Folder of a release as `reelrank export` writes it."""
@@ -111,10 +111,10 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def read_config(file: Path) -> Config:
-    """The configuration in a TOML file; paths in it count from its folder.
+    """Return the configuration of a TOML file; its paths are relative to its folder.
 
     Raises:
-        InputError: everything that is wrong with it, by field.
+        InputError: lists every problem, by field.
     """
     data = bytes_of(file)
     try:

@@ -1,7 +1,6 @@
-"""Train a model: seeded, stopped early by the NDCG of the validation queries, resumable at every epoch.
+"""Train a model with a seed, stop early by the NDCG of validation queries, and resume after any epoch.
 
-On a processor the same seed gives the same bytes, also when it was stopped and went on; another number of threads may
-give others.
+On a CPU the same seed gives the same bytes, also after a stop and a resume. Another number of threads may change them.
 """
 
 import math
@@ -51,10 +50,10 @@ _ANY_TIME = ("release", "features", "out", "embeddings", "seeds", "device")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrainingMaterial:
-    """All that training needs.
+    """The data that training needs.
 
-    `vectors` are of the training set's texts, `val_vectors` of the validation queries, `rival_vectors` of the queries
-    that negatives are known of; float32 `(texts, dim)`.
+    `vectors` encode the training set's texts, `val_vectors` the validation queries, and `rival_vectors` the queries
+    that have negatives; all are float32 `(texts, dim)`.
     """
 
     clips: Clips
@@ -70,13 +69,13 @@ class TrainingMaterial:
     rival_vectors: Floats | None = None
 
     def longest(self, config: Config) -> int:
-        """Clips that a span may have."""
+        """The largest number of clips in a span."""
         if config.predict.longest_s is not None:
             return max(1, math.ceil(config.predict.longest_s / self.clips.clip_s - 1e-6))
         return int((self.pairs.last - self.pairs.first).max()) + 1
 
     def fingerprint(self, config: Config) -> str:
-        """A hash of all that the weights after any epoch, and which of them are the best, depend on, but the seed."""
+        """Return a hash of everything but the seed that decides the weights of an epoch and the choice of the best."""
         kept = msgspec.to_builtins(config)
         for name in _ANY_TIME:
             kept.pop(name)
@@ -93,7 +92,7 @@ class TrainingMaterial:
 
 @dataclass(frozen=True, slots=True)
 class SeedReport:
-    """What training with one seed came to; `resumed` is the epoch after which it went on, 0 for none."""
+    """The outcome of training with one seed; `resumed` is the epoch after which it continued, 0 for a fresh start."""
 
     folder: Path
     seed: int
@@ -105,10 +104,10 @@ class SeedReport:
 
 
 def device_of(config: Config) -> torch.device:
-    """Where to reckon.
+    """Return the device to compute on.
 
     Raises:
-        ProjectError: there is no GPU, but one is asked for.
+        ProjectError: a GPU is asked for, and there is none.
     """
     there = torch.cuda.is_available()
     if config.device == "cuda" and not there:
@@ -117,30 +116,31 @@ def device_of(config: Config) -> torch.device:
 
 
 def folder_of(config: Config, seed: int) -> Path:
-    """Where training with a seed is kept."""
+    """Return the folder of a seed."""
     return Path(config.out) / f"seed-{seed}"
 
 
 def identity_of(encoder: str | None, rate: float) -> str:
-    """What features are of, as a card says it: who trained with one must not search with another."""
+    """Return the identity of features for a card, as a model must search with the features that it was trained on."""
     return f"{encoder or 'an encoder that the file does not name'}, {rate:g} rows a second"
 
 
 def train(
     config: Config, material: TrainingMaterial, seed: int, device: torch.device, progress: Progress | None = None
 ) -> SeedReport:
-    """Train with one seed until NDCG stops rising, or go on with what is there; see `checkpoints` for what is written.
+    """Train with one seed until NDCG stops rising, or resume; `checkpoints` describes the files.
 
     Args:
         config: all settings.
-        material: data that fits them.
-        seed: of weights, order, dropout and negatives.
-        device: where to reckon.
+        material: the data for these settings.
+        seed: seeds weights, order, dropout and negatives.
+        device: the device to compute on.
         progress: called with (what, batches done, batches of all epochs).
 
     Raises:
-        ProjectError: the folder has other things, or training of other data or settings; or somebody trains into it.
-        InputError: losses are no longer finite.
+        ProjectError: the folder has other files, or a training with other data or settings; or another process trains
+            into it.
+        InputError: a loss is not finite.
     """
     folder = folder_of(config, seed)
     with checkpoints.alone(folder):
@@ -185,7 +185,7 @@ def _train(
 
 
 def best_of(epochs: list[Epoch]) -> Epoch:
-    """The first one that has the best NDCG."""
+    """Return the first epoch with the best NDCG."""
     return max(epochs, key=lambda one: (one.figures[STOPPING], -one.epoch))
 
 
@@ -198,7 +198,7 @@ def _done(config: Config, epochs: list[Epoch]) -> bool:
 
 @contextmanager
 def repeatable(seed: int) -> Iterator[None]:
-    """Torch's randomness from this seed, and the same sums every time; afterwards as it was."""
+    """Seed torch and make its sums deterministic; restore both afterwards."""
     before = torch.get_deterministic_debug_mode()
     with torch.random.fork_rng():
         torch.manual_seed(seed)
@@ -245,7 +245,7 @@ def _epoch(
 def loss_of(
     config: Config, material: TrainingMaterial, network: LateInteraction, batch: Batch, generator: torch.Generator
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The loss of a batch, and its means over pairs of spans and of videos, as weighed."""
+    """Return the loss of a batch, and the weighted means of its span and video losses."""
     options = config.loss
     queries, videos = network.queries(batch.vectors), network.videos(batch.clips, batch.mask)
     logits = network.span_logits(queries.location, videos.location, batch.mask)
@@ -270,7 +270,7 @@ def loss_of(
 
 
 def figures(config: Config, material: TrainingMaterial, network: LateInteraction) -> dict[str, float]:
-    """NDCG@20 of the validation queries, as `reelrank evaluate` reckons it."""
+    """Return NDCG@20 of the validation queries, as `reelrank evaluate` computes it."""
     val = material.val
     run = predicting.predict(
         network, material.clips, val.ids, material.val_vectors, config.predict, material.longest(config)

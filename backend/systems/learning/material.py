@@ -1,6 +1,6 @@
-"""Read what a model learns from and is asked into arrays, with every problem by file, row and video; draw batches.
+"""Read training pairs and features into arrays, report every problem by file, row and video, and draw batches.
 
-*Reads* features of frames. *Writes* nothing. What a release says comes from whoever reads its files.
+*Reads* features of frames. *Writes* nothing. The caller reads the release.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ SPARE_S, SPARE_SHARE = 2.0, 0.05
 
 @dataclass(frozen=True, slots=True)
 class TrainingPair:
-    """A moment of a training query; `row` is the entry of the file that it stands in, from 1."""
+    """A moment of a training query; `row` is its entry in the file, from 1."""
 
     row: int
     query: int
@@ -40,7 +40,7 @@ class TrainingPair:
 
 @dataclass(frozen=True, slots=True)
 class TrainingSet:
-    """A pseudo training set: texts of its queries, and pairs."""
+    """A pseudo training set: the texts of its queries, and its pairs."""
 
     file: str
     texts: tuple[str, ...]
@@ -49,7 +49,7 @@ class TrainingSet:
 
 @dataclass(frozen=True, slots=True)
 class AskedQueries:
-    """Queries of a split, in file order."""
+    """The queries of a split, in file order."""
 
     file: str
     ids: tuple[QueryKey, ...]
@@ -60,8 +60,8 @@ class AskedQueries:
 class Clips:
     """The clips of all videos, one video after the other.
 
-    Those of video v are `rows[starts[v]:starts[v + 1]]`, float32 `(clips, dim)`, of unit length (all 0 where features
-    are); clip c shows seconds `[c * clip_s, (c + 1) * clip_s)`, the last one as far as the video goes.
+    The clips of video v are `rows[starts[v]:starts[v + 1]]`, float32 `(clips, dim)`, of unit length, or 0 where all
+    features are 0. Clip c shows the seconds `[c * clip_s, (c + 1) * clip_s)`; the last clip ends with the video.
     """
 
     videos: tuple[str, ...]
@@ -72,7 +72,7 @@ class Clips:
 
     @property
     def counts(self) -> Indices:
-        """Clips of each video."""
+        """The number of clips of each video."""
         return np.diff(self.starts)
 
 
@@ -80,8 +80,8 @@ class Clips:
 class TrainingPairs:
     """The pairs of a training set as columns, `(pairs,)` each.
 
-    `first` and `last` are the clips that a moment begins and ends with, both within it; `weight` is its similarity,
-    at least 0. `positives` has, for each query, the sorted numbers of all videos with a moment of it.
+    `first` and `last` are the first and the last clip of a moment; `weight` is its similarity, at least 0. `positives`
+    has, for each query, the sorted indices of all videos with a moment of it.
     """
 
     query: Indices
@@ -92,7 +92,7 @@ class TrainingPairs:
     positives: tuple[Indices, ...]
 
     def __len__(self) -> int:
-        """How many pairs there are."""
+        """Return the number of pairs."""
         return len(self.query)
 
 
@@ -100,7 +100,7 @@ def require_queries(asked: AskedQueries) -> None:
     """Refuse a split without queries, or with an empty text.
 
     Raises:
-        InputError: it is so.
+        InputError: names the split and each such query.
     """
     if not asked.ids:
         raise InputError.single(asked.file, "has no query to ask")
@@ -121,20 +121,20 @@ def read_clips(
     dim: int | None = None,
     progress: Steps | None = None,
 ) -> Clips:
-    """The clips of all videos: means of the rows whose frame lies in a clip, divided by their length.
+    """Return the clips of all videos: the mean of the rows of each clip, normalised to unit length.
 
-    Row i stands for the middle of its time, second (i + 0.5) / rate; a clip without a row has that of the one before.
+    Row i belongs to the second (i + 0.5) / rate. A clip without a row takes the vector of the clip before it.
 
     Args:
-        features: of all these videos.
-        file: their name, for messages.
-        videos: name -> seconds.
-        clip_s: seconds a clip.
-        dim: that features have to have; any, if None.
+        features: the features of all these videos.
+        file: the name of the features' file, for messages.
+        videos: the duration of each video in seconds, by name.
+        clip_s: the length of a clip in seconds.
+        dim: the length that rows must have; None accepts any.
         progress: called with (videos done, all).
 
     Raises:
-        InputError: features do not fit a video, or are none that can be reckoned with; all such videos are named.
+        InputError: features do not fit a video, or are not finite numbers; names all such videos.
     """
     if not videos:
         raise InputError.single(file, "there is no video to search in: the release's video_corpus.json is empty")
@@ -180,15 +180,15 @@ def _averaged(found: Floats, rate: float, clip_s: float, count: int) -> Floats:
 
 
 def read_pairs(training: TrainingSet, clips: Clips, *, weighted: bool) -> TrainingPairs:
-    """The pairs of a training set as columns.
+    """Return the pairs of a training set as columns.
 
     Args:
-        training: the set.
-        clips: of all its videos.
-        weighted: whether similarities matter; without, every weight is 1.
+        training: the training set.
+        clips: the clips of all its videos.
+        weighted: whether pairs weigh by similarity; else every weight is 1.
 
     Raises:
-        InputError: it is empty, or a moment lies in no known video or outside of it, or lacks the weight asked for.
+        InputError: the set is empty, or a moment is outside its video, in an unknown video, or lacks its weight.
     """
     if not training.pairs:
         raise InputError.single(training.file, "has no query with a moment to learn from")
@@ -227,7 +227,7 @@ def _faults(training: TrainingSet, clips: Clips, number: Mapping[str, int], weig
 
 
 def fingerprint(*parts: npt.NDArray[np.generic] | str) -> str:
-    """A hash of arrays and texts, to know the same material again."""
+    """Return a hash of arrays and texts, to recognise the same material."""
     digest = hashlib.sha256()
     for part in parts:
         if isinstance(part, str):
@@ -240,10 +240,10 @@ def fingerprint(*parts: npt.NDArray[np.generic] | str) -> str:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Batch:
-    """Pairs, as tensors of one device; see `TrainingPairs`.
+    """A batch of pairs, as tensors on one device; see `TrainingPairs`.
 
-    `numbers` are the pairs' places in the training set, `positives` bool `(pairs, pairs)`: whether the video of pair j
-    has a moment of the query of pair i.
+    `numbers` are the pairs' indices in the training set, `positives` is bool `(pairs, pairs)`: whether the video of
+    pair j has a moment of the query of pair i.
     """
 
     numbers: Indices
@@ -257,10 +257,10 @@ class Batch:
 
 
 def seeds_of(seed: int, epoch: int) -> tuple[int, int, int]:
-    """Seeds of the order of an epoch, of what is dropped in it, and of the negatives drawn in it.
+    """Return the seeds of an epoch's order, its dropout and its negatives.
 
-    All randomness of an epoch follows from the seed and the number of the epoch, so that going on after a stop needs to
-    remember nothing of what was drawn before.
+    All randomness of an epoch depends on the seed and the epoch's number alone. So resuming needs no record of earlier
+    draws.
     """
     order, dropout, draws = np.random.SeedSequence([seed, epoch]).generate_state(3).tolist()
     return order, dropout, draws
@@ -269,15 +269,15 @@ def seeds_of(seed: int, epoch: int) -> tuple[int, int, int]:
 def batches(
     pairs: TrainingPairs, clips: Clips, vectors: Floats, size: int, order: int, device: torch.device
 ) -> Iterator[Batch]:
-    """All pairs once, in a random order; the last batch may be smaller.
+    """Yield all pairs once in a random order; the last batch may be smaller.
 
     Args:
-        pairs: of the training set.
-        clips: of all videos.
-        vectors: of the set's texts, float32 `(texts, dim)`.
-        size: pairs a batch.
-        order: seed of the order.
-        device: where to.
+        pairs: the pairs of the training set.
+        clips: the clips of all videos.
+        vectors: the vectors of the set's texts, float32 `(texts, dim)`.
+        size: the number of pairs in a batch.
+        order: the seed of the order.
+        device: the device of the tensors.
     """
     numbers = np.random.default_rng(order).permutation(len(pairs))
     for start in range(0, len(numbers), size):
@@ -285,7 +285,7 @@ def batches(
 
 
 def batch_of(pairs: TrainingPairs, clips: Clips, vectors: Floats, numbers: Indices, device: torch.device) -> Batch:
-    """These pairs."""
+    """Return some pairs of a training set as a batch."""
     query, video = pairs.query[numbers], pairs.video[numbers]
     filled, mask = padded(clips, video, device)
     return Batch(
@@ -301,7 +301,7 @@ def batch_of(pairs: TrainingPairs, clips: Clips, vectors: Floats, numbers: Indic
 
 
 def padded(clips: Clips, videos: Indices, device: torch.device) -> tuple[Tensor, Tensor]:
-    """The clips of these videos, float32 `(videos, clips, dim)`, filled up with 0, and bool `(videos, clips)`."""
+    """Return the clips of videos, float32 `(videos, clips, dim)`, padded with 0, and their mask `(videos, clips)`."""
     counts = clips.counts[videos]
     filled = np.zeros((len(videos), int(counts.max()), clips.rows.shape[1]), dtype=np.float32)
     for row, (video, count) in enumerate(zip(videos.tolist(), counts.tolist(), strict=True)):

@@ -1,32 +1,31 @@
-"""The network and its losses: clips and sentences as vectors that meet late, so that videos are encoded once for all.
+"""The network and its losses. Videos and queries are encoded apart (late interaction), so each video is encoded once.
 
-What is taken from where, with q a query, v a video of L clips, D the length of encodings:
+Sources, with q a query, v a video of L clips, and D the length of encodings:
 
 - Late interaction (Lei et al. 2020, "TVR: A Large-Scale Dataset for Video-Subtitle Moment Retrieval", section 4, XML;
   Zhang et al. 2021, "Video Corpus Moment Retrieval with Contrastive Learning", section 3, ReLoCLNet): videos and
-  queries are encoded apart, clips with the clips around them by self-attention, and each twice, to be told from other
-  videos and to be located in their own.
+  queries are encoded apart. Self-attention encodes clips with the clips around them. Each is encoded twice: for
+  finding the video, and for finding the moment in it.
 - Score of a video (XML, section 4, video retrieval): s(v, q) = max over clips i of cos(r_i, r_q).
-- Span (XML, section 4, ConvSE): s_i = l_i . l_q for i = 1..L; start and end are told by one filter of width 5 each over
+- Span (XML, section 4, ConvSE): s_i = l_i . l_q for i = 1..L; start and end come from one filter each, of width 5, over
   s, p_start = softmax(conv(s)), p_end = softmax(conv'(s)). A filter sees where similarity rises and falls: with the
   filter (0, -1, 1, 0, 0) the similarities (0, 0, 9, 9, 0) give (0, 0, 9, 0, -9), and the start is clip 3.
 
-Departures: sentences come as one vector each, where XML has words with an attention over them for each modality, and
-there is one modality, frames; so there is no modular attention and no cross encoding. Inner products of `span_logits`
+Departures: a sentence is one vector, where XML has words and attention over them for each modality. There is one
+modality, frames, so there is no modular attention and no cross encoding. Inner products of `span_logits`
 are divided by the square root of D.
 
-Losses: where a moment lies in its video, and which video it lies in. With w_i the similarity of pair i, of query q_i
-and a moment in video v_i, and B pairs in a batch,
+Losses: one for the place of a moment in its video, one for the choice of the video. With w_i the
+similarity of pair i, of query q_i and a moment in video v_i, and B pairs in a batch,
 
     L = mean_i w_i (a span_i + video_i)
 
 `span_i` = -log p_start(first clip of the moment) - log p_end(its last clip): XML (Lei et al. 2020, section 4, moment
 localization); ReLoCLNet (Zhang et al. 2021, section 3) has the same.
 
-TVR-Ranking (Liang et al. 2024, appendix C.1) trains ReLoCLNet on pseudo training sets with two changes, both here: each
-pair weighs as its similarity, w_i, and videos of a batch that are positives of a query too are masked from its
-negatives. Their published code weighs what is told by single pairs in this way and leaves the hinge losses unweighted;
-here the hinge is weighed too.
+TVR-Ranking (Liang et al. 2024, appendix C.1) trains ReLoCLNet on pseudo training sets with two changes, both here: a
+pair weighs by its similarity, w_i, and other positives of a query in the batch are masked from its negatives. Their
+published code weighs the losses of single pairs in this way, but not the hinge losses; here those are weighed too.
 """
 
 import math
@@ -42,7 +41,7 @@ KERNEL = 5
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What the network's weights depend on: lengths of features, of sentence vectors, of encodings; heads."""
+    """The sizes of the network: lengths of features, sentence vectors and encodings, and the number of heads."""
 
     frame_dim: int
     sentence_dim: int
@@ -53,7 +52,10 @@ class Shape:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EncodedVideos:
-    """`retrieval` `(videos, clips, D)`, of unit length; `location` of that shape; `mask` `(videos, clips)`, bool."""
+    """Encoded videos.
+
+    `retrieval` `(videos, clips, D)`, of unit length; `location` of that shape; `mask` `(videos, clips)`, bool.
+    """
 
     retrieval: Tensor
     location: Tensor
@@ -62,14 +64,14 @@ class EncodedVideos:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EncodedQueries:
-    """`retrieval` `(queries, D)`, of unit length; `location` of the same shape."""
+    """Encoded queries: `retrieval` `(queries, D)`, of unit length; `location` of the same shape."""
 
     retrieval: Tensor
     location: Tensor
 
 
 class LateInteraction(nn.Module):
-    """See the module. It has no state besides its weights."""
+    """The network that this module describes. It has no state besides its weights."""
 
     def __init__(self, shape: Shape) -> None:
         super().__init__()
@@ -101,7 +103,7 @@ class LateInteraction(nn.Module):
         """Encode videos.
 
         Args:
-            clips: float32 `(videos, clips, frame_dim)`, filled up to the longest.
+            clips: float32 `(videos, clips, frame_dim)`, padded to the longest video.
             mask: bool `(videos, clips)`, True where there is a clip.
         """
         placed = self.frames(clips) + positions(clips.shape[1], self.shape.hidden).to(clips)
@@ -116,7 +118,7 @@ class LateInteraction(nn.Module):
         return EncodedQueries(normalize(retrieval, dim=-1), location)
 
     def span_logits(self, queries: Tensor, clips: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """Of each video, of one query each, the logits of start and end.
+        """Return the logits of start and end for each pair of a query and a video.
 
         Args:
             queries: `(videos, D)`, `location` of queries.
@@ -133,17 +135,17 @@ class LateInteraction(nn.Module):
 
 
 def clip_scores(queries: EncodedQueries, videos: EncodedVideos) -> Tensor:
-    """The cosine of each query and each clip, `(queries, videos, clips)`; -inf where there is no clip."""
+    """Return the cosine of each query and each clip, `(queries, videos, clips)`; -inf where there is no clip."""
     return torch.einsum("qd,vld->qvl", queries.retrieval, videos.retrieval).masked_fill(~videos.mask, -torch.inf)
 
 
 def video_scores(queries: EncodedQueries, videos: EncodedVideos) -> Tensor:
-    """The score of each video for each query, `(queries, videos)` in [-1, 1]: that of its best clip."""
+    """Return the score of each video for each query, `(queries, videos)` in [-1, 1]: the score of its best clip."""
     return clip_scores(queries, videos).amax(dim=-1)
 
 
 def positions(length: int, hidden: int) -> Tensor:
-    """Encodings of places, `(length, hidden)`, for videos of any length.
+    """Return position encodings, `(length, hidden)`, for videos of any length.
 
     Vaswani et al. 2017, "Attention Is All You Need", section 3.5: sines at even numbers, cosines at odd ones, of
     place / 10000^(number / hidden); place 0 is 0, 1, 0, 1, ...
@@ -153,13 +155,13 @@ def positions(length: int, hidden: int) -> Tensor:
 
 
 def span_loss(start: Tensor, end: Tensor, first: Tensor, last: Tensor) -> Tensor:
-    """-log p_start(first) - log p_end(last) of each pair, `(pairs,)`.
+    """Return the span loss of each pair, -log p_start(first) - log p_end(last), `(pairs,)`.
 
     Args:
         start: logits, `(pairs, clips)`, -inf where there is no clip.
         end: the same.
-        first: int64 `(pairs,)`, the clip that the moment begins with.
-        last: the one that it ends with.
+        first: int64 `(pairs,)`, the first clip of the moment.
+        last: int64 `(pairs,)`, its last clip.
 
     Two clips with logits (0, log 3) for the start and (0, 0) for the end, a moment of the second clip alone:
     -log(3/4) - log(1/2) = log(8/3).
@@ -168,7 +170,7 @@ def span_loss(start: Tensor, end: Tensor, first: Tensor, last: Tensor) -> Tensor
 
 
 def negatives_of(positives: Tensor, *, masked: bool) -> Tensor:
-    """Which videos of a batch are negatives of which queries, bool `(pairs, pairs)`.
+    """Return which videos of a batch are negatives of which queries, bool `(pairs, pairs)`.
 
     Args:
         positives: bool `(pairs, pairs)`, whether the video of pair j has a moment of the query of pair i.
@@ -178,13 +180,13 @@ def negatives_of(positives: Tensor, *, masked: bool) -> Tensor:
 
 
 def nce_loss(scores: Tensor, negatives: Tensor, temperature: float) -> Tensor:
-    """Of each pair, `(pairs,)`: its score among those of its query's negatives and of its video's.
+    """Return the contrastive loss of each pair, `(pairs,)`: its score against the negatives of its query and its video.
 
     ReLoCLNet, section 3 (VideoCL): with e(x) = exp(x / T), s_ij the score of query i and video j, N the negatives,
 
         -log( e(s_ii) / (e(s_ii) + sum of e(s_ij), (i, j) in N, + sum of e(s_ji), (j, i) in N) )
 
-    It has inner products where we have cosines and T, and its code counts e(s_ii) twice below the line.
+    ReLoCLNet has inner products where we have cosines and T, and its code counts e(s_ii) twice in the denominator.
 
     Args:
         scores: `(pairs, pairs)`.
@@ -200,11 +202,11 @@ def nce_loss(scores: Tensor, negatives: Tensor, temperature: float) -> Tensor:
 
 
 def hinge_loss(scores: Tensor, negatives: Tensor, margin: float) -> Tensor:
-    """Of each pair, `(pairs,)`: by how much its score falls short of beating negatives by a margin, both ways added.
+    """Return the hinge loss of each pair, `(pairs,)`: how far it is from a margin over negatives, both ways added.
 
     XML, section 4 (video retrieval): max(0, D + s(v', q) - s(v, q)) + max(0, D + s(v, q') - s(v, q)). There v' and
-    q' are drawn from the batch; here it is the mean over all of them, which is what a draw is expected to give. 0 where
-    there is no negative.
+    q' are drawn from the batch; here the loss is the mean over all of them, the expectation of a draw. It is 0 without
+    negatives.
 
     Args:
         scores: `(pairs, pairs)`.

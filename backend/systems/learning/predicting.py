@@ -26,7 +26,7 @@ _BEFORE_NMS = 10
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScoredSpans:
-    """Spans of one query, best first, `(spans,)` each: `video` counts in what was given, clips are included."""
+    """Spans of one query, best first, `(spans,)` each; `video` is an index, `first` and `last` are clips, inclusive."""
 
     score: Tensor
     video: Tensor
@@ -35,14 +35,14 @@ class ScoredSpans:
 
 
 def best_spans(scores: Tensor, start: Tensor, end: Tensor, *, longest: int, count: int) -> ScoredSpans:
-    """The `count` best spans, fewer if there are fewer; equals in the order of video, first and last clip.
+    """Return the `count` best spans, or all if there are fewer; equals in the order of video, first and last clip.
 
     Args:
-        scores: `(videos,)`, what a video brings to all its spans.
+        scores: `(videos,)`, the score that a video adds to all its spans.
         start: log p_start, `(videos, clips)`, -inf where there is no clip.
-        end: log p_end likewise.
-        longest: clips that a span may have at most.
-        count: how many.
+        end: log p_end, likewise.
+        longest: the largest number of clips in a span.
+        count: the number of spans to return.
 
     One video of score 0, p_start (.75, .25), p_end (.5, .5), both lengths allowed: spans (1, 1) and (1, 2) have .375,
     (2, 2) has .125, all as logarithms, and there is no (2, 1).
@@ -72,15 +72,15 @@ def predict(
     *,
     progress: Steps | None = None,
 ) -> Answers:
-    """A run of all queries over all videos.
+    """Return a run of all queries over all videos.
 
     Args:
-        network: with its weights; it is put to evaluation.
-        clips: of the videos to search in.
-        ids: of the queries.
-        vectors: of their texts, float32 `(queries, dim)`.
+        network: the network with its weights; it is switched to evaluation.
+        clips: the clips of the videos to search in.
+        ids: the ids of the queries.
+        vectors: the vectors of their texts, float32 `(queries, dim)`.
         options: see `PredictOptions`.
-        longest: clips that a span may have at most.
+        longest: the largest number of clips in a span.
         progress: called with (queries done, all).
     """
     network.eval()
@@ -113,7 +113,7 @@ def predict(
 def _over_videos(
     network: LateInteraction, clips: Clips, queries: EncodedQueries, device: torch.device
 ) -> tuple[Tensor, Tensor]:
-    """Scores `(queries, videos)`, and `location` of all clips, `(clips, D)`, one video after the other."""
+    """Return the scores `(queries, videos)`, and `location` of all clips, `(clips, D)`, video by video."""
     scores = torch.empty((len(queries.retrieval), len(clips.videos)), device=device)
     location = []
     for begin in range(0, len(clips.videos), VIDEOS_AT_ONCE):
@@ -141,7 +141,7 @@ def _in_seconds(found: ScoredSpans, videos: Sequence[int], clips: Clips) -> list
 
 
 def without_overlap(run: Answers, level: float, moments: int) -> Answers:
-    """A run after non-maximum suppression, cut to so many moments a query; see `scoring.matching.suppression`."""
+    """Return a run after non-maximum suppression with at most `moments` a query; see `scoring.matching.suppression`."""
     kept = suppress(parse_run_mapping(run), level, arithmetic="exact")
     found: Answers = {query: [] for query in run}
     columns = (kept.query, kept.video, kept.start_s, kept.end_s, kept.score)

@@ -1,8 +1,7 @@
-"""Feed the CroCs loss with strong negatives of a batch, from the folder of `reelrank mvmr negatives`.
+"""Draw strong negatives for the CroCs loss from the folder of `reelrank mvmr negatives`.
 
-What stands for a moment where the loss compares moments with queries: its clip that the query is nearest to. So the
-loss is about the score by which videos are ranked, the best clip of a video. Of a right pair it is the best clip within
-the moment, of a drawn video its best clip.
+The loss compares a query with one clip of a moment, the clip nearest to the query, because videos are ranked by their
+best clip. For a right pair it is the best clip within the moment; for a drawn video, its best clip.
 """
 
 from collections.abc import Sequence
@@ -22,7 +21,7 @@ _NONE = -1
 
 
 class Rivals:
-    """Negatives of the pairs of a training set."""
+    """The negatives of the pairs of a training set."""
 
     def __init__(
         self,
@@ -34,20 +33,20 @@ class Rivals:
         *,
         uniform: bool,
     ) -> None:
-        """Find queries and videos of the training set among those that negatives are known of.
+        """Match the queries and videos of the training set with those of the negatives.
 
-        A video that they do not know has no sentence there, so it is nobody's negative and has none.
+        A video that the negatives lack is a negative of no query, and has none.
 
         Args:
-            negatives: as they were read.
-            folder: where from, for messages.
-            texts: of the training set's queries; they are the same as their texts there.
-            pairs: of the training set.
-            clips: of all videos.
-            uniform: draw all potential negatives alike, not by p'.
+            negatives: the negatives that were read.
+            folder: their folder, for messages.
+            texts: the texts of the training set's queries, equal to those of the negatives.
+            pairs: the pairs of the training set.
+            clips: the clips of all videos.
+            uniform: whether all potential negatives are equally likely, instead of by p'.
 
         Raises:
-            InputError: a query of a pair is not there, or a video there has no clips.
+            InputError: the negatives lack a query of a pair, or one of their videos has no clips.
         """
         self.negatives, self.pairs, self.clips, self.uniform = negatives, pairs, clips, uniform
         row_of: dict[str, int] = {}
@@ -68,18 +67,18 @@ class Rivals:
             raise InputError([Problem(str(folder), None, message) for message in told])
 
     def fingerprint(self) -> str:
-        """A hash of all that is drawn from."""
+        """Return a hash of everything that draws depend on."""
         forward, backward = self.negatives.videos_given_query, self.negatives.queries_given_video
         return fingerprint(forward.probability.numpy(), backward.probability.numpy(), self.rows, self.columns)
 
     def draw(self, batch: Batch, count: int, generator: torch.Generator, *, masked: bool) -> "DrawnNegatives":
-        """Strong negatives of a batch, at most `count` a pair and way.
+        """Draw strong negatives of a batch, at most `count` for each pair and direction.
 
         Args:
-            batch: the pairs.
-            count: how many.
-            generator: of the draw, on the processor.
-            masked: whether positives are no negatives (TVR-Ranking, C.1).
+            batch: the pairs of the batch.
+            count: the largest number of negatives.
+            generator: the random generator, on the CPU.
+            masked: whether positives are left out (TVR-Ranking, C.1).
         """
         query, video = self.pairs.query[batch.numbers], self.pairs.video[batch.numbers]
         rows, columns = torch.from_numpy(self.rows[query]), torch.from_numpy(self.columns[video])
@@ -100,7 +99,7 @@ class Rivals:
         return DrawnNegatives(potential, videos, videos_count, queries, queries_count)
 
     def _positive(self, queries: Indices, videos: Indices) -> "np.ndarray[tuple[int, ...], np.dtype[np.bool_]]":
-        """Whether a video has a moment of a query of the training set; no query of it (-1) has any."""
+        """Return whether each video has a moment of each query of the training set; False for -1, any other query."""
         pairs = zip(queries.ravel().tolist(), videos.ravel().tolist(), strict=True)
         found = [query >= 0 and bool((self.pairs.positives[query] == video).any()) for query, video in pairs]
         return np.array(found, dtype=bool).reshape(videos.shape)
@@ -108,10 +107,10 @@ class Rivals:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DrawnNegatives:
-    """Which are negatives in a batch of B pairs with S drawn for each.
+    """The negatives of a batch of B pairs, with S drawn for each pair.
 
-    `potential` `(B, B)`; `videos` `(B, S)`, numbers of clips' videos; `queries` `(B, S)`, rows of negatives; both with
-    bools of the same shape, which of them count.
+    `potential` is `(B, B)`, `videos` `(B, S)` are indices of videos, `queries` `(B, S)` rows of the negatives. A mask
+    of the same shape beside each of the last two says which of them count.
     """
 
     potential: Tensor
@@ -131,17 +130,17 @@ def crocs_loss(
     queries: EncodedQueries,
     videos: EncodedVideos,
 ) -> Tensor:
-    """The CroCs loss of a batch, a number; see `CroCsLoss`.
+    """Return the CroCs loss of a batch, a scalar; see `CroCsLoss`.
 
     Args:
-        loss: with its temperature and margin.
-        network: encodes what was drawn.
-        batch: the pairs.
+        loss: the loss, with its temperature and margin.
+        network: the network that encodes the drawn negatives.
+        batch: the pairs of the batch.
         drawn: their strong negatives.
-        clips: of all videos.
-        vectors: of the queries that negatives are known of, float32 `(queries, dim)`.
-        queries: those of the batch, encoded.
-        videos: those of the batch, encoded.
+        clips: the clips of all videos.
+        vectors: the vectors of the queries of the negatives, float32 `(queries, dim)`.
+        queries: the encoded queries of the batch.
+        videos: the encoded videos of the batch.
     """
     device = batch.clips.device
     scores = torch.einsum("bd,bld->bl", queries.retrieval, videos.retrieval)
@@ -166,5 +165,5 @@ def crocs_loss(
 
 
 def _picked(clips: Tensor, place: Tensor) -> Tensor:
-    """One clip of each video, `(videos, D)`."""
+    """Return one clip of each video, `(videos, D)`."""
     return clips[torch.arange(len(clips), device=clips.device), place]

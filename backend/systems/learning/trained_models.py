@@ -1,6 +1,6 @@
-"""Train a model on a release, and let it answer the release's queries; no project needed.
+"""Train a model on a release, and write its run; no project is needed.
 
-*Reads* a configuration, a release, features of frames, negatives. *Writes* the folder of a model; a run.
+*Reads* a configuration, a release, features of frames, negatives. *Writes* a folder for each seed, or a run.
 """
 
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ AskedSplit = Literal["val", "test"]
 
 @dataclass(frozen=True, slots=True)
 class PredictReport:
-    """What a run holds, and which weights it is of."""
+    """The outcome of predicting: the counts of the run, and the weights that it came from."""
 
     out: Path
     queries: int
@@ -49,7 +49,7 @@ class PredictReport:
 
 
 def train_model(config: Path, *, progress: Progress | None = None) -> tuple[SeedReport, ...]:
-    """Train a model with each seed that a configuration names; what was stopped goes on, what is done stays.
+    """Train a model with each seed of a configuration; resume stopped seeds, and keep finished ones.
 
     Args:
         config: a TOML file, see `backend.systems.learning.config.Config`.
@@ -57,9 +57,9 @@ def train_model(config: Path, *, progress: Progress | None = None) -> tuple[Seed
 
     Raises:
         InputError: the configuration, the release, the features or the negatives have problems.
-        ProjectError: the folder `out` has other things in it, or somebody trains into it; or there is no GPU where one
-            is asked for.
-        EncoderUnavailable: the sentence encoder cannot be had.
+        ProjectError: the folder `out` has other files, another process trains into it, or a GPU is asked for and there
+            is none.
+        EncoderUnavailable: the sentence encoder cannot be loaded.
     """
     settings = read_config(config)
     require_room(Path(settings.out))
@@ -82,17 +82,17 @@ def predict_run(
     """Write the run of a trained model over all videos of a release.
 
     Args:
-        folder: of one seed, as `train_model` makes it.
-        out: the file to make.
-        split: whose queries.
-        release: where the release lies now; where it lay in training, if None.
-        features: where the features lie now, likewise.
+        folder: the folder of one seed, made by `train_model`.
+        out: the run file to make.
+        split: the split whose queries are answered.
+        release: the folder of the release; None takes its place in training.
+        features: the file of features; None takes its place in training.
         progress: called with (what is done, done, all).
 
     Raises:
         InputError: there are no weights, or release and features do not fit them.
-        ProjectError: the file is there already, or cannot be written.
-        EncoderUnavailable: the sentence encoder cannot be had.
+        ProjectError: `out` exists, or cannot be written.
+        EncoderUnavailable: the sentence encoder cannot be loaded.
     """
     require_new_file(out)
     card, weights = checkpoints.read_best(folder)
@@ -121,7 +121,7 @@ def predict_run(
 
 
 def _material(settings: Config, progress: Progress | None) -> TrainingMaterial:
-    """Everything that training needs, read and fitted together."""
+    """Return the data that training needs, checked against each other."""
     home, file = Path(settings.release), Path(settings.features)
     training = _training(home, settings.top)
     val = _asked(home / "val.json")
@@ -160,7 +160,7 @@ def _clips(
 
 
 def _asked(file: Path) -> AskedQueries:
-    """The queries of a truth, which has to be whole."""
+    """Return the queries of a truth file; refuse one with problems."""
     found = _queries(file, GradedMoment).entries
     asked = AskedQueries(str(file), tuple(one.query_id for one in found), tuple(one.query for one in found))
     require_queries(asked)
