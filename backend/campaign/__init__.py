@@ -1,1 +1,4 @@
-"""Product two: from a corpus to a release. A folder a feature; features are ordered, see pyproject.toml."""
+"""Product two: campaigns, from a corpus to a release.
+
+Each feature has a folder. The contracts in pyproject.toml say which feature may import which.
+"""

@@ -1,7 +1,7 @@
-"""Build the demo project: clips that travel with the code, taken through every stage as a user would.
+"""Build the demo project from the clips that come with ReelRank, through the same stages that a user goes through.
 
-*Reads* the kept clips. *Writes* a whole project. With simulated judgements on request, which are marked as such in the
-database, on every screen of the lead and in every release.
+*Reads* the demo's clips. *Writes* a whole project. Simulated judgements are added on request. They are marked as
+simulated in the database, on every screen of the lead and in every release.
 """
 
 import random
@@ -48,24 +48,24 @@ from backend.store.connection import writing
 LEAD = "Lea"
 ANNOTATORS = ("Ana", "Ben", "Cleo", "Dan")
 PASSWORD = "reelrank-demo"
-"""Everybody's in the demo, which is served to this machine only."""
+"""Everybody's password in the demo, which is served to this machine only."""
 
 VAL_QUERIES, TEST_QUERIES, SEED = 8, 4, 7
 SIMULATED_SHARE = 0.75
-"""Share of the queries that `--judged` fills in; the others are left for people to try."""
+"""Share of the queries that get simulated judgements with `--judged`; the others are left for people to try."""
 
 
 def build_demo(
     folder: Path, *, judged: bool, now: float, progress: Progress, begins: Callable[[], object] = lambda: None
 ) -> Project:
-    """Return the demo project, built if it is not there yet.
+    """Return the demo project, and build it first if the folder has none.
 
     Args:
-        folder: where it is, or will be.
-        judged: add simulated judgements, marked as such.
+        folder: the folder of the demo project.
+        judged: add simulated judgements, marked as simulated.
         now: seconds since 1970.
-        progress: called with (what is done, done, all).
-        begins: called if the project has to be built and nothing is in the way.
+        progress: called with (name of the step, steps done, all steps).
+        begins: called before the project is built, once the folder is known to be free.
 
     Raises:
         ProjectError: the folder holds something else, or another command is building the demo there; see also
@@ -103,12 +103,13 @@ def demo_people() -> tuple[str, Sequence[str], str]:
 
 @contextmanager
 def new_folder(folder: Path) -> Iterator[Path]:
-    """Yield a folder in which to build the demo; once it is whole it becomes `folder`.
+    """Yield a temporary folder to build the demo in, and rename it to `folder` once the demo is complete.
 
-    It lies beside `folder` under a name of its own, so that the next try clears away what a killed one left.
+    The temporary folder lies beside `folder` and has a fixed name. So the next attempt can remove what a killed one
+    left.
 
     Raises:
-        ProjectError: files are there, nothing can be made there, or another command is building the demo there.
+        ProjectError: `folder` has files already or cannot be made, or another command is building the demo there.
     """
     place = folder.resolve()
     if place.is_dir() and any(place.iterdir()) and place != Path.cwd():
@@ -124,7 +125,7 @@ def new_folder(folder: Path) -> Iterator[Path]:
     own = place.with_name(f"{OURS}{place.name}")
     try:
         with locked(own.with_name(f"{own.name}.lock"), wait=False):
-            if own.is_symlink():  # none of ours: the demo would be built in its target
+            if own.is_symlink():  # somebody else made it, and the demo would be built in its target
                 own.unlink()
             shutil.rmtree(own, ignore_errors=True)
             try:
@@ -139,10 +140,10 @@ def new_folder(folder: Path) -> Iterator[Path]:
 
 
 def _require_demo(project: Project) -> None:
-    """Refuse a project that is no demo, whose people and passwords are not those of the demo.
+    """Refuse a project that is not the demo.
 
     Raises:
-        ProjectError: somebody of the demo is not there.
+        ProjectError: one of the demo's people is not in the project.
     """
     if not {LEAD, *ANNOTATORS} <= set(people_rows.names(project.store.db)):
         raise ProjectError(
@@ -155,29 +156,29 @@ def _require_demo(project: Project) -> None:
 
 
 def _build(folder: Path, *, now: float, progress: Progress) -> Project:
-    """Copy the clips, import, rewrite, draw, choose, and add people.
+    """Create the project: copy the clips, import and rewrite captions, draw queries, choose candidates, add people.
 
     Args:
         folder: a new project folder.
         now: seconds since 1970.
-        progress: called with (what is done, done, all).
+        progress: called with (name of the step, steps done, all steps).
     """
     spec = sentence.resolve("minilm")
     encoder = sentence.load(spec)
-    kept, videos = clip_folder(), folder / "videos"
+    clips, videos = clip_folder(), folder / "videos"
     require_inside(folder)
     make_private_folder(videos)
-    for clip in kept.glob("*.mp4"):
+    for clip in clips.glob("*.mp4"):
         shutil.copyfile(clip, videos / clip.name)
         make_private(videos / clip.name)
     project = projects.create(folder, encoder=spec.name, encoder_kind=spec.kind, cast=cast())
     corpus.import_file(
         project,
         OPERATOR,
-        kept / MOMENTS,
+        clips / MOMENTS,
         "jsonl",
         videos=videos,
-        decode=False,  # they are our own
+        decode=False,  # they are our own clips, so none is damaged
         now=now,
         progress=named(progress, "measuring videos"),
     )
@@ -187,24 +188,24 @@ def _build(folder: Path, *, now: float, progress: Progress) -> Project:
     for name in (LEAD, *ANNOTATORS):
         role = Role.LEAD if name == LEAD else Role.ANNOTATOR
         person = people.add_person_with_password(project, OPERATOR, name, role, PASSWORD, now=now)
-        if role is Role.ANNOTATOR:  # a tour of the demo begins with a clip; whoever is invited meets the tutorial
+        if role is Role.ANNOTATOR:  # the demo starts with a clip; people who are invited later get the tutorial
             versions.note_guideline_seen(project, person, 1, now=now)
-    tutorial.set_practice_from_file(project, OPERATOR, kept / PRACTICE, now=now)
+    tutorial.set_practice_from_file(project, OPERATOR, clips / PRACTICE, now=now)
     return project
 
 
 def _judge(project: Project, *, now: float, progress: Progress) -> None:
-    """Add simulated judgements and runs, unless they are there."""
+    """Add simulated judgements and demo runs, unless the project has simulated judgements already."""
     if not status.counts(project.store)["simulated"]:
         _simulate(project, now=now, progress=progress)
         keep_runs(project, now=now)
 
 
 def _simulate(project: Project, *, now: float, progress: Progress) -> int:
-    """Add simulated judgements to the first queries; how many grades.
+    """Add simulated judgements to the first queries, and return the number of grades.
 
-    Each simulated annotator sees a latent relevance (the best for the query's own words, else by similarity) through
-    noise of their own, so that agreement, disagreement, escalation and discards all occur.
+    Each pair has a latent relevance that grows with its similarity. Each simulated annotator adds noise of their own
+    to it, so that agreement, disagreement, escalation and discards all occur.
     """
     store = project.store
     added = (
@@ -213,19 +214,19 @@ def _simulate(project: Project, *, now: float, progress: Progress) -> int:
     )
     crowd = [permissions.require_annotator(store, person) for person in added]
     rng = random.Random(SEED)
-    asked = reviews.query_reviews(store.db)
-    asked = asked[: round(len(asked) * SIMULATED_SHARE)]
+    queries = reviews.query_reviews(store.db)
+    queries = queries[: round(len(queries) * SIMULATED_SHARE)]
     total = 0
-    for done, query in enumerate(asked, start=1):
+    for done, query in enumerate(queries, start=1):
         total += _judge_query(project, query.query_id, crowd, rng, now=now)
-        progress("simulating judgements", done, len(asked))
+        progress("simulating judgements", done, len(queries))
     return total
 
 
 def keep_runs(project: Project, *, now: float) -> None:
-    """Keep three runs made for show: the candidates by similarity, the same with loose boundaries, and in any order.
+    """Add three example runs: candidates by similarity, the same with loose boundaries, and candidates in random order.
 
-    The first is what the baseline `caption` finds, and so an upper bound.
+    The first run finds what the baseline `caption` finds, so it is marked as an upper bound.
     """
     rng = random.Random(SEED)
     lengths = corpus_rows.video_durations(project.store.db)
@@ -256,8 +257,8 @@ def keep_runs(project: Project, *, now: float) -> None:
 
 
 def _judge_query(project: Project, query_id: QueryId, crowd: list[Annotator], rng: random.Random, *, now: float) -> int:
-    """Two simulated grades a pair, four where the first two disagree."""
-    given, highest = 0, project.campaign.scale.highest
+    """Add two simulated grades to each pair, or four where the first two disagree; return the number of grades."""
+    grade_count, highest = 0, project.campaign.scale.highest
     for pair in reviews.pairs_of_query(project.store.db, query_id):
         latent = (highest + highest / 10) * max(0.0, pair.similarity or 0.0) ** 1.3
         order = rng.sample(crowd, len(crowd))
@@ -269,16 +270,16 @@ def _judge_query(project: Project, query_id: QueryId, crowd: list[Annotator], rn
             with writing(project.store) as db:
                 seats.claim(db, person.annotator_id, pair.pair_id, now=now, until=now)
             grades.record_grade(project.store, person, event, now=now, simulated=True)
-            given += 1
-    return given
+            grade_count += 1
+    return grade_count
 
 
 MOMENTS = "moments.jsonl"
-"""The captions file among the clips, of format jsonl."""
+"""The captions file in the folder of the demo's clips, in format jsonl."""
 
 
 PRACTICE = "practice.csv"
-"""The tutorial's practice pairs among the clips."""
+"""The file of the tutorial's practice pairs in the folder of the demo's clips."""
 
 
 class _Cast(msgspec.Struct):
@@ -286,11 +287,11 @@ class _Cast(msgspec.Struct):
 
 
 def clip_folder() -> Path:
-    """Return where the clips lie: beside this module where a wheel was installed, in `assets/demo` of a checkout."""
+    """Return the folder of the demo's clips: beside this module in an installed wheel, `assets/demo` in a checkout."""
     installed = Path(__file__).with_name("demo_clips")  # see [tool.hatch.build.targets.wheel.force-include]
     return installed if installed.is_dir() else Path(__file__).parents[2] / "assets" / "demo"
 
 
 def cast() -> dict[str, str]:
-    """Return the name mapping of the clips: each name with its generic words."""
+    """Return the name mapping of the demo's clips: each name with its generic words."""
     return msgspec.toml.decode((clip_folder() / "cast.toml").read_bytes(), type=_Cast).cast

@@ -1,4 +1,4 @@
-"""The nouns that all features of a campaign share, as plain values.
+"""Define the values that all features of a campaign share: scale, split, role, verdict, person and others.
 
 The words are defined in docs/concepts.md. Units stand in the names: `_s` seconds, `_ms` milliseconds, `_px`
 pixels. Instants (`at`, `until`) are seconds since 1970-01-01 UTC.
@@ -12,23 +12,23 @@ from backend.core.ids import AnnotatorId
 from backend.core.messages import said, said_n
 
 Relevance = int
-"""Consensus of a pair, a grade of the campaign's scale."""
+"""The consensus of a pair: a grade of the campaign's scale."""
 
 
 FIRST_ROUND_SEATS = (1, 2)
-"""The seats of every pair. The schema knows the shape of seats too; a test compares them."""
+"""The seats that every pair has. The database schema repeats these numbers, and a test compares both."""
 SECOND_ROUND_SEATS = (3, 4)
-"""Two more after escalation."""
+"""The two seats that escalation adds."""
 RE_OPENED_SEATS = (5, 6)
-"""Two more after a lead re-opened a discarded pair."""
+"""The two seats that a pair gets when a lead re-opens it after it was discarded."""
 
 
 @dataclass(frozen=True, slots=True)
 class GradeMeaning:
     """One grade as people see it.
 
-    `label` fits on a button, `meaning` below it, `detail` in the guideline; `example` says in words what a clip of
-    this grade shows.
+    `label` stands on the grade's button, `meaning` below it, and `detail` in the guideline. `example` describes in
+    words a clip of this grade.
     """
 
     grade: int
@@ -45,8 +45,8 @@ GRADE_COLOURS = (
     ("#62b85f", "#10240f"),
     ("#f0cf3a", "#2b2300"),
 )
-"""The colour of each grade, and of text on it, on every page and chart. They go from dark to bright as well as from
-blue to yellow, so their order shows without seeing hues."""
+"""The colour of each grade, and of text on it, on every page and chart. The colours go from dark to bright as well as
+from blue to yellow, so people who cannot tell hues apart see their order too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,45 +65,45 @@ class Scale:
             raise ValueError("a scale needs at least two grades, counting up from 0")
 
     def __contains__(self, grade: object) -> bool:
-        """Whether this is a grade that may be given."""
+        """Return whether a value is a grade of this scale."""
         return grade in self.grades
 
     @property
     def grades(self) -> range:
-        """All grades, the lowest first."""
+        """The grades, from the lowest to the highest."""
         return range(len(self.meanings))
 
     @property
     def highest(self) -> int:
-        """The best grade."""
+        """The highest grade."""
         return len(self.meanings) - 1
 
     def label(self, grade: int) -> str:
-        """What stands on the button of a grade."""
+        """Return the text on the button of a grade."""
         return self.meanings[grade].label
 
     @property
     def words(self) -> str:
-        """The whole scale in a sentence: `0 to 4`."""
+        """The range of the scale in words, such as `0 to 4`."""
         return said("0 to {highest}", highest=self.highest)
 
 
 class Rounding(StrEnum):
-    """What becomes of a mean halfway between two grades."""
+    """How a mean halfway between two grades is rounded."""
 
     HALF_UP = "half_up"
     HALF_DOWN = "half_down"
 
 
 class Role(StrEnum):
-    """What a person may do; `backend.campaign.setup.people.permissions` decides by it, and nothing else."""
+    """The role of a person. It alone tells `backend.campaign.setup.people.permissions` what they may do."""
 
     ANNOTATOR = "annotator"
     LEAD = "lead"
 
 
 class Split(StrEnum):
-    """Which part of a release a query belongs to."""
+    """The part of a release that a query belongs to."""
 
     VAL = "val"
     TEST = "test"
@@ -111,29 +111,28 @@ class Split(StrEnum):
 
 
 class Verdict(StrEnum):
-    """What the consensus rule, or a lead, says about one pair."""
+    """The status of one pair by the consensus rule, or by a lead's decision."""
 
     OPEN = "open"
     """Fewer than two grades so far."""
     ESCALATED = "escalated"
-    """Two further annotators are needed: the first two grades differ by more than the tolerance, or a lead re-opened
-    the pair."""
+    """The pair needs two further annotators: its first two grades differ by more than the tolerance, or a lead
+    re-opened it."""
     CONSENSUS = "consensus"
     DISCARDED = "discarded"
-    """Four grades, or six, and the middle two still differ by more than the tolerance."""
+    """The pair has four or six grades, and the middle two still differ by more than the tolerance."""
     ADJUDICATED = "adjudicated"
+    """A lead decided the relevance. This overrides the rule, and all grades stay on record."""
 
     @property
     def is_settled(self) -> bool:
-        """Whether nobody is asked for a further grade."""
+        """Whether the pair needs no further grade."""
         return self not in (Verdict.OPEN, Verdict.ESCALATED)
-
-    """A lead decided; overrides the rule, erases nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody who may sign in."""
+    """An annotator or a lead, who may sign in unless suspended."""
 
     annotator_id: AnnotatorId
     name: str
@@ -142,22 +141,22 @@ class Person:
 
 
 class Lead(Person):
-    """A lead, as `backend.campaign.setup.people.permissions` has just checked; it alone makes them."""
+    """A lead whose permission was just checked. Only `backend.campaign.setup.people.permissions` creates one."""
 
     __slots__ = ()
 
 
 class Annotator(Person):
-    """An annotator, as `backend.campaign.setup.people.permissions` has just checked; it alone makes them."""
+    """An annotator whose permission was just checked. Only `backend.campaign.setup.people.permissions` creates one."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """Who runs commands on the machine that holds the project, and could read and write its files anyway.
+    """Somebody who runs commands on the machine that holds the project, and could read and write its files anyway.
 
-    Nobody in the record: what an operator does names no person.
+    The database records no person for what an operator does, so `annotator_id` is None.
     """
 
     annotator_id: None = None
@@ -167,7 +166,7 @@ OPERATOR = Operator()
 
 
 FROM_EXAM = "exam:"
-"""What the event key of a judgement begins with that was an answer of an exam; no key press is named so."""
+"""The prefix of a judgement's event key if the judgement was an answer in an exam. No other event key has it."""
 
 
 def _returned_words(payload: Payload) -> str:
@@ -181,7 +180,10 @@ SEATS_RETURNED = Event("seats_returned", EventGroup.DESK, _returned_words)
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """A time in which somebody is handed no pairs. `by` is the lead who said so; None where a rule did."""
+    """A time during which an annotator gets no pairs.
+
+    `by` names the lead who paused them; it is None where a rule did. `at` is in seconds since 1970.
+    """
 
     at: float
     by: str | None
@@ -195,7 +197,7 @@ class PersonReview:
     person: Person
     has_password: bool
     judgements: int
-    """Pairs with a current grade of this person."""
+    """Number of pairs with a current grade of this person."""
     last_at: float | None
     today: int = 0
     skips: int = 0
@@ -215,4 +217,4 @@ IDENTITY_BOUND = Event("identity_bound", EventGroup.PEOPLE, said("linked the acc
 PASSWORD_SET = Event("password_set", EventGroup.PEOPLE, said("set a password"))
 """(empty)"""
 INVITED = Event("invited", EventGroup.PEOPLE, _invitation_words)
-"""replaced: how many older links became void; a lead made a new one for somebody who is here already"""
+"""replaced: how many older links became void, if a lead made a new link for somebody with an account"""

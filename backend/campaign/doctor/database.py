@@ -1,6 +1,7 @@
 """Back up, restore, migrate and move the database of a project.
 
-*Reads* and *writes* the database as a whole, copies beside it, and where `reelrank.toml` says that it lies.
+*Reads* and *writes* the database as a whole, the copies beside it, and the address of the database in
+`reelrank.toml`.
 """
 
 from datetime import UTC, datetime
@@ -29,10 +30,12 @@ from backend.store.upkeep import Backup, Restored
 
 
 def restore(folder: Path, file: Path, *, now: float) -> Restored:
-    """Put a copy in the place of a project's database, which may be damaged or gone and is kept beside it.
+    """Replace a project's database by a backup.
+
+    The present database may be damaged or missing. It is kept beside the restored one.
 
     Raises:
-        ProjectError: the database is in PostgreSQL, the copy is a dump of one, or see `require_inside`.
+        ProjectError: the database is in PostgreSQL, `file` is a dump of PostgreSQL, or see `require_inside`.
     """
     require_inside(folder)
     if file.suffix == DUMP_ENDING:
@@ -47,10 +50,10 @@ def restore(folder: Path, file: Path, *, now: float) -> Restored:
 def migrate(folder: Path) -> tuple[list[str], Path | None]:
     """Bring a project's database up to the schema of this version.
 
-    Returns:
-        The migrations applied, and where the copy of the old state lies (None if nothing was to do).
+    An old `reelrank.toml` may hold the batch size. It moves into the database, unless there are batches already.
 
-    The batch size of an old `reelrank.toml` goes into the database, where no batch shows another one.
+    Returns:
+        The migrations applied, and the path of the copy of the old database (None if there was nothing to do).
     """
     require_inside(folder)
     files.require_file(folder)
@@ -70,18 +73,18 @@ def migrate(folder: Path) -> tuple[list[str], Path | None]:
 
 
 def move(folder: Path, target: str, *, now: float) -> tuple[dict[str, int], Path | None]:
-    """Bring a project's database into PostgreSQL, or back into its file.
+    """Move a project's database into PostgreSQL, or back into its file.
 
     Args:
-        folder: the project's.
-        target: an address of PostgreSQL with an empty database, or "file".
+        folder: the project's folder.
+        target: the address of an empty PostgreSQL database, or "file".
         now: seconds since 1970.
 
     Returns:
-        Rows by table, and where the file lies that was the database (None on the way back).
+        The number of rows by table, and the path of the former database file (None on the way back).
 
     Raises:
-        ProjectError: somebody has the project open, or there is something at the target. Nothing changed.
+        ProjectError: somebody has the project open, or the target is not empty. Nothing has changed then.
     """
     require_inside(folder)
     path, address = folder / places.DATABASE_FILE, files.database_address(folder)
@@ -89,14 +92,14 @@ def move(folder: Path, target: str, *, now: float) -> tuple[dict[str, int], Path
         if not address:
             files.require_database(folder)
             raise ProjectError(f"{folder} has its database in {path.name} already, so there is nothing to move")
-        projects.open_project(folder).store.close()  # says in words what keeps it from being opened
+        projects.open_project(folder).store.close()  # refuses, with a message, a project that cannot be opened
         from backend.store import moving
 
         return moving.into_file(address, path, lambda: files.set_database(folder, "")), None
     files.require_address("the address", target)
     files.require_elsewhere(folder, target)
     files.require_database(folder)
-    store = connection.open_store(path)  # refuses what is no project, or not of this schema
+    store = connection.open_store(path)  # refuses a file that is no project or has another schema
     names = people.names(store.db)
     store.close()
     typed_text.require_told_apart(names)
@@ -107,12 +110,14 @@ def move(folder: Path, target: str, *, now: float) -> tuple[dict[str, int], Path
 
 
 BACKUPS = "backups"
-"""The folder of the project where its pages put copies."""
+"""Name of the project's subfolder for backups that leads make in the browser."""
 
 
 @commands_only
 def backup(project: Project, file: Path) -> None:
-    """Write a consistent, checked copy of the database while people work; by `pg_dump` if its name ends with `.dump`.
+    """Write a consistent, checked copy of the database to `file`, while people work.
+
+    If the name ends with `.dump`, `pg_dump` writes it.
 
     Raises:
         ProjectError: the file exists already, or cannot be written; see `backend.store.upkeep.backup`.
@@ -122,10 +127,12 @@ def backup(project: Project, file: Path) -> None:
 
 @lead_only
 def backup_now(project: Project, lead: Lead, *, now: float) -> Path:
-    """Write a consistent copy of the database under `backups/` of the project, while people work, and return its path.
+    """Write a consistent copy of the database into the project's folder `backups`, and return its path.
+
+    People can go on working meanwhile.
 
     Raises:
-        ProjectError: the copy cannot be made (the disk is full, the folder read-only); nothing is left behind.
+        ProjectError: the copy cannot be made (the disk is full, the folder read-only); no file is left behind.
     """
     file = project.folder / BACKUPS / datetime.fromtimestamp(now, UTC).strftime("%Y%m%d-%H%M%S.db")
     try:
@@ -140,5 +147,5 @@ def backup_now(project: Project, lead: Lead, *, now: float) -> Path:
 
 @in_charge
 def list_backups(project: Project, by: Lead | Operator) -> list[Backup]:
-    """Return the copies of the database under `backups/` of the project, the newest first."""
+    """Return the backups in the project's folder `backups`, the newest first."""
     return upkeep.backups(project.folder / BACKUPS)

@@ -1,6 +1,6 @@
-"""Check every invariant of a project: what breaks it, what that means, and how to repair it.
+"""Check every invariant of a project, explain each fault, and repair faults on request.
 
-*Reads* everything. *Writes* only what `inspections` repairs: what is derived or disposable.
+*Reads* everything. *Writes* only what `inspections` repairs: derived rows and disposable files.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -20,7 +20,10 @@ from backend.store.connection import Database, reading
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One invariant: `look` names what breaks it, `repair` mends it where that loses nothing."""
+    """One invariant of a project.
+
+    `look` names each fault. `repair` mends the faults; it is None where a repair could lose something.
+    """
 
     name: str
     meaning: str
@@ -29,7 +32,7 @@ class Check:
 
 
 EXAMPLES = 5
-"""So many of the faults that a check finds are named."""
+"""The number of faults of one check that the report names."""
 RESTORE = "Stop the server and put a backup in its place: `reelrank restore DIR BACKUP`."
 
 
@@ -38,7 +41,7 @@ def _listed_by(query: str) -> Callable[[Project, Database, float], Iterable[str]
 
 
 def _lost(name: str, meaning: str, query: str) -> Check:
-    """Faults that only a backup can repair."""
+    """Return a check for faults that only a backup can repair."""
     return Check(name, f"{meaning} {RESTORE}", _listed_by(query))
 
 
@@ -226,7 +229,7 @@ CHECKS = (
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One invariant that does not hold."""
+    """One invariant that does not hold: the number of faults, and the names of the first `EXAMPLES`."""
 
     check: str
     count: int
@@ -237,9 +240,9 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class DoctorReport:
-    """What was looked at, and what was found. `well` when nothing is left to do.
+    """The result of `doctor`: the names of all checks, and the invariants that do not hold.
 
-    `predicted_clips` in the cache show what runs predicted, not a moment of the project.
+    `predicted_clips` is the number of clips in the cache that show predictions of runs, not moments of the project.
     """
 
     checks: tuple[str, ...]
@@ -248,41 +251,41 @@ class DoctorReport:
 
     @property
     def well(self) -> bool:
-        """Whether nothing was found, or all of it was repaired."""
+        """Whether there were no faults, or all of them were repaired."""
         return all(finding.repaired for finding in self.findings)
 
 
 @commands_only
 def doctor(project: Project, *, now: float, repair: bool = False) -> DoctorReport:
-    """Check every invariant of a project, all of one instant of the database.
+    """Check every invariant of a project against one snapshot of its database, and repair faults on request.
 
-    Repairs mend what is derived or disposable, never what people did.
+    Repairs change derived rows and disposable files, never what people did.
 
     Args:
         project: the project; its server may be running.
         now: seconds since 1970.
-        repair: make consensus and agenda anew, find moved videos again, and remove orphaned clips and what was left
-            behind, where something was found there.
+        repair: run the repair of each check that found faults. Repairs recompute consensus and agenda, find moved
+            videos, remove orphaned clips and unfinished folders, and restrict files to their owner.
     """
-    names, found = tuple(check.name for check in CHECKS), _look(project, CHECKS, now)
+    names, by_check = tuple(check.name for check in CHECKS), _look(project, CHECKS, now)
     predicted_clips = len(predicted(clip_files(project)))
     if not repair:
-        return DoctorReport(names, tuple(found.values()), predicted_clips)
-    mended = [check for check in CHECKS if check.name in found and check.repair]
+        return DoctorReport(names, tuple(by_check.values()), predicted_clips)
+    mended = [check for check in CHECKS if check.name in by_check and check.repair]
     for check in mended:
         if check.repair:
             check.repair(project, now)
     mended_names = {check.name for check in mended} - _look(project, mended, now).keys()
-    findings = tuple(replace(finding, repaired=finding.check in mended_names) for finding in found.values())
+    findings = tuple(replace(finding, repaired=finding.check in mended_names) for finding in by_check.values())
     return DoctorReport(names, findings, predicted_clips)
 
 
 def _look(project: Project, checks: Sequence[Check], now: float) -> dict[str, Finding]:
-    found: dict[str, Finding] = {}
+    findings: dict[str, Finding] = {}
     with reading(project.store) as db:
         for check in checks:
             if broken := list(check.look(project, db, now)):
-                found[check.name] = Finding(check.name, len(broken), tuple(broken[:EXAMPLES]), check.meaning)
+                findings[check.name] = Finding(check.name, len(broken), tuple(broken[:EXAMPLES]), check.meaning)
                 if check is CHECKS[0]:
-                    break  # on damaged pages nothing else can be believed
-    return found
+                    break  # with damaged pages no other result can be trusted
+    return findings

@@ -1,10 +1,10 @@
-"""Find what breaks the invariants that need more than one query, and repair what loses nothing.
+"""Check the invariants that need more than one SQL query, and repair faults where nothing can be lost.
 
-Each inspection takes the project, its database and the time, and yields what is wrong, in words. Each repair takes the
-project and the time. Judgements, seats and events are never touched; a backup is the answer to damage there.
+Each inspection takes the project, its database and the time, and returns a text for each fault. Each repair takes the
+project and the time. Repairs never touch judgements, seats and events; damage there needs a backup.
 
-*Reads* the database, the project's folder, video files. *Writes*, in repairs, consensus, agenda, where moved videos
-lie, the clip cache, and folders that a killed process left.
+*Reads* the database, the project's folder, video files. *Writes*, in repairs, consensus, agenda, the paths of moved
+videos, the clip cache, file permissions, and folders that a killed process left.
 """
 
 import os
@@ -38,65 +38,70 @@ from backend.media.jobs import (
 from backend.store.connection import Database, reading, writing
 
 UNTOUCHED_S = 3600.0
-"""What nothing was written to for so long, nobody is still making."""
+"""A folder that nothing was written to for this long (seconds) is no longer being made."""
 
 LEASE_SLACK_S = 60.0
-"""A lease may be so much longer than the settings say: the doctor and a server look at the clock one after another."""
+"""Seconds by which a lease may exceed the settings: the doctor and a server read the clock at different times."""
 
 
 def long_leases(project: Project, db: Database, now: float) -> list[str]:
-    """Seats that are held for longer than the settings allow."""
+    """Return the seats that are held for longer than the settings allow."""
     latest = now + project.lease_s + LEASE_SLACK_S
     return invariants.listed(db, invariants.LONG_LEASES, {"latest": latest})
 
 
 def wrong_seats(project: Project, db: Database, now: float) -> Iterable[str]:
-    """Pairs with another number of seats than the rule gives them; see `backend.campaign.judging.grades.settle`."""
+    """Yield the pairs whose number of seats is not that of the rule; see `backend.campaign.judging.grades.settle`."""
     grades, rule, re_opened = pair_status.grades_by_pair(db), consensus_rule(db), pair_status.all_re_opened(db)
     for pair, has_moment, seats, highest, judged in invariants.seat_counts(db):
-        given = grades.get(pair, [])
-        # A third grade was asked for once, so the fourth is too; a pair known by number alone is not handed out.
-        further = pair in re_opened
-        more = len(given) > len(FIRST_ROUND_SEATS) or rule(given, further).verdict is Verdict.ESCALATED
-        wanted = len(FIRST_ROUND_SEATS) + len(SECOND_ROUND_SEATS) * more + len(RE_OPENED_SEATS) * further
-        wanted = wanted if has_moment else judged
-        if seats != wanted or highest != seats:
-            yield f"pair {pair}: {seats} seats, {wanted} wanted"
+        pair_grades = grades.get(pair, [])
+        # A pair with a third grade was escalated once, so it has four seats even if its grades agree by now. A pair of
+        # which only the number is known is not handed out, so it has no free seats.
+        is_re_opened = pair in re_opened
+        is_escalated = (
+            len(pair_grades) > len(FIRST_ROUND_SEATS) or rule(pair_grades, is_re_opened).verdict is Verdict.ESCALATED
+        )
+        expected = len(FIRST_ROUND_SEATS) + len(SECOND_ROUND_SEATS) * is_escalated + len(RE_OPENED_SEATS) * is_re_opened
+        expected = expected if has_moment else judged
+        if seats != expected or highest != seats:
+            yield f"pair {pair}: {seats} seats, {expected} wanted"
 
 
 def wrong_consensus(project: Project, db: Database, now: float) -> Iterable[str]:
-    """Pairs whose stored verdict is not what the rule, or a lead's decision, gives now."""
-    wanted = expected_verdicts(db)
-    held = invariants.consensus_rows(db)
-    return [f"pair {pair}" for pair in sorted({*wanted, *held}) if wanted.get(pair) != held.get(pair)]
+    """Return the pairs whose stored verdict differs from what the rule, or a lead's decision, gives now."""
+    expected = expected_verdicts(db)
+    stored = invariants.consensus_rows(db)
+    return [f"pair {pair}" for pair in sorted({*expected, *stored}) if expected.get(pair) != stored.get(pair)]
 
 
 def orphaned_clips(project: Project, db: Database, now: float) -> Iterable[str]:
-    """Clips that neither a moment of the project nor a prediction has, and what a killed process left of one."""
+    """Yield the files in the clip cache that belong to no moment and no prediction, or were never finished."""
     files = clip_files(project)
     known = set(predicted(files))
     if files.keys() <= known:
         return
     for start_s, end_s, sha256, video_s in invariants.clips(db):
         job = clip_job(project.clips, Path(), start_s, end_s, sha256)
-        known |= {one.path.name for one in (job, with_context(job, video_s), storyboard(job), thumbnail(job), gif(job))}
+        known |= {
+            clip.path.name for clip in (job, with_context(job, video_s), storyboard(job), thumbnail(job), gif(job))
+        }
     for name in sorted(files.keys() - known):
         if name.endswith(FINISHED) or files[name].st_mtime <= now - SAFE_AGE_S:
             yield name
 
 
 def clip_files(project: Project) -> dict[str, os.stat_result]:
-    """Return the files of the clip cache by name."""
+    """Return the files in the clip cache: maps each name to its `os.stat_result`."""
     return {path.name: stat for path, stat in cached(project.clips)}
 
 
 def predicted(files: Iterable[str]) -> list[str]:
-    """The finished clips of what runs predicted: no moment has them, and they go when the cache is full."""
+    """Return the finished clips of predictions of runs. They belong to no moment, and go when the cache is full."""
     return [name for name in files if name.startswith(PREDICTED) and name.endswith(FINISHED)]
 
 
 def same_names(names: Iterable[str]) -> list[str]:
-    """Names that are canonically equal."""
+    """Return a text for each group of names that are canonically equal in Unicode."""
     by_form: dict[str, list[str]] = {}
     for name in names:
         by_form.setdefault(nfc(name), []).append(name)
@@ -104,7 +109,7 @@ def same_names(names: Iterable[str]) -> list[str]:
 
 
 def missing_videos(project: Project, db: Database, now: float) -> Iterable[str]:
-    """Videos that somebody may still have to see and that are not where they were, or are not of their size."""
+    """Yield the videos that somebody may still have to see and whose file is missing or has another size."""
     facts = corpus.all_facts(db)
     for name, path in invariants.videos_wanted(db):
         source = project.source(facts[name])
@@ -118,14 +123,14 @@ def missing_videos(project: Project, db: Database, now: float) -> Iterable[str]:
 
 
 def find_moved(project: Project, now: float) -> None:
-    """Look for moved videos by their content."""
+    """Find moved videos by their content, and store their new paths."""
     from backend.campaign.monitoring.videos import check  # it loads PyAV, which nothing else here needs
 
     check.find_moved(project)
 
 
 def bucket_troubles(project: Project, db: Database, now: float) -> Iterable[str]:
-    """What keeps the bucket of clips from being read, asked now, or written, as it was met last."""
+    """Return the problems of reading the clip bucket, checked now, and of writing to it, as last met."""
     from backend.media import clip_bucket
 
     clip_bucket.look(project.clips, now)
@@ -133,46 +138,49 @@ def bucket_troubles(project: Project, db: Database, now: float) -> Iterable[str]
 
 
 def left_behind(project: Project, db: Database, now: float) -> Iterable[str]:
-    """Folders in which something was being made when its process was killed, by their path in the project."""
+    """Yield the folders that a killed process left unfinished, by their path in the project."""
     for depth in ("", "*/"):
-        for found in sorted(project.folder.glob(f"{depth}{atomic_output.OURS}*")):
-            ours = found.is_dir() and not found.is_symlink() and not leads_out(found, project.folder)
-            if ours and atomic_output.last_written(found) < now - UNTOUCHED_S:
-                yield found.relative_to(project.folder).as_posix()
+        for folder in sorted(project.folder.glob(f"{depth}{atomic_output.OURS}*")):
+            ours = folder.is_dir() and not folder.is_symlink() and not leads_out(folder, project.folder)
+            if ours and atomic_output.last_written(folder) < now - UNTOUCHED_S:
+                yield folder.relative_to(project.folder).as_posix()
 
 
 def remove_left_behind(project: Project, now: float) -> None:
     """Remove the folders of `left_behind`."""
     with reading(project.store) as db:
-        found = list(left_behind(project, db, now))
-    for name in found:
+        names = list(left_behind(project, db, now))
+    for name in names:
         shutil.rmtree(project.folder / name, ignore_errors=True)
 
 
 def read_by_others(project: Project, db: Database, now: float) -> Iterable[str]:
-    """Files and folders of the project that others than its user may use; none if nobody else gets into its folder."""
+    """Yield the project's files and folders that other users of the machine may read or change.
+
+    Yields nothing if other users cannot enter the project's folder.
+    """
     if project.folder.stat().st_mode & private_umask() & 0o011:
-        found = {place for place in entries(project.folder) if open_to_others(place)}
-        yield from sorted(place.relative_to(project.folder).as_posix() for place in found)
+        exposed = {place for place in entries(project.folder) if open_to_others(place)}
+        yield from sorted(place.relative_to(project.folder).as_posix() for place in exposed)
 
 
 def close_project(project: Project, now: float) -> None:
-    """Leave the files and folders of `read_by_others` to their owner."""
+    """Restrict the files and folders of `read_by_others` to their owner."""
     with reading(project.store) as db:
-        found = list(read_by_others(project, db, now))
-    for name in found:
+        names = list(read_by_others(project, db, now))
+    for name in names:
         close_to_others(project.folder / name)
 
 
 def rebuild_consensus(project: Project, now: float) -> None:
-    """Make the verdicts anew, and with them the agenda."""
+    """Recompute the stored verdicts, then the agenda, which depends on them."""
     with writing(project.store) as db:
         rebuild_verdicts(project.store)
-        candidates_rows.rebuild_agenda(db)  # it leaves out what has a verdict
+        candidates_rows.rebuild_agenda(db)  # the agenda leaves out pairs that have a verdict
 
 
 def rebuild_agenda(project: Project, now: float) -> None:
-    """Make the agenda anew."""
+    """Recompute the agenda."""
     with writing(project.store) as db:
         candidates_rows.rebuild_agenda(db)
 

@@ -1,6 +1,6 @@
-"""List whatever breaks an invariant of a project's database. Reads only.
+"""SQL that finds the rows of a project's database that break an invariant. Reads only.
 
-`backend.campaign.doctor.examination` runs these, and says what each finding means.
+`backend.campaign.doctor.examination` runs these queries, and explains the faults that they find.
 """
 
 from collections.abc import Iterator, Mapping
@@ -132,12 +132,12 @@ ESCALATED_WITHOUT_SEATS = f"""
 
 
 def listed(db: Database, sql: str, values: Mapping[str, object] | None = None) -> list[str]:
-    """Return the names of the rows that break an invariant."""
+    """Return the names of the rows that an SQL query of this module finds, in order."""
     return [row[0] for row in db.conn.execute(f"SELECT * FROM ({sql}) ORDER BY 1", values or {})]
 
 
 def consensus_rows(db: Database) -> dict[PairId, tuple[str, int | None, float | None, str]]:
-    """Return what the derived table holds, by pair: verdict, relevance, mean, rule version."""
+    """Return the rows of the derived table `consensus` by pair: verdict, relevance, mean, rule version."""
     return {
         PairId(row[0]): (row[1], row[2], row[3], row[4])
         for row in db.conn.execute("SELECT pair_id, verdict, relevance, mean, rule_version FROM consensus")
@@ -145,7 +145,7 @@ def consensus_rows(db: Database) -> dict[PairId, tuple[str, int | None, float | 
 
 
 def seat_counts(db: Database) -> Iterator[tuple[PairId, bool, int, int, int]]:
-    """(pair, whether its moment is known, seats, highest seat, judged seats) of every pair."""
+    """Yield (pair, whether its moment is known, seats, highest seat, judged seats) of every pair."""
     rows = db.conn.execute(
         "SELECT p.pair_id, p.moment_id IS NOT NULL, count(s.seat_no), coalesce(max(s.seat_no), 0), "
         "coalesce(sum(s.annotator_id IS NOT NULL AND s.lease_until IS NULL), 0) "
@@ -156,18 +156,18 @@ def seat_counts(db: Database) -> Iterator[tuple[PairId, bool, int, int, int]]:
 
 
 def wrong_agenda(db: Database) -> list[str]:
-    """Batches whose row of the agenda is missing, superfluous or not what it should be."""
-    wanted = candidates_rows.AGENDA_ROWS.format(where="TRUE")
-    held = "SELECT batch_id, nearest, position FROM agenda"
+    """Return the batches whose row in the agenda is missing, superfluous or wrong."""
+    expected = candidates_rows.AGENDA_ROWS.format(where="TRUE")
+    stored = "SELECT batch_id, nearest, position FROM agenda"
     return listed(
         db,
-        f"SELECT DISTINCT 'batch ' || batch_id FROM (SELECT * FROM (SELECT * FROM ({wanted}) EXCEPT {held}) "
-        f"UNION ALL SELECT * FROM ({held} EXCEPT SELECT * FROM ({wanted})))",
+        f"SELECT DISTINCT 'batch ' || batch_id FROM (SELECT * FROM (SELECT * FROM ({expected}) EXCEPT {stored}) "
+        f"UNION ALL SELECT * FROM ({stored} EXCEPT SELECT * FROM ({expected})))",
     )
 
 
 def clips(db: Database) -> Iterator[tuple[float, float, str, float]]:
-    """(start, end, SHA-256 of the video, its length) of every moment whose video file is known."""
+    """Yield (start_s, end_s, SHA-256 of the video, duration_s of the video) of moments with a known video file."""
     rows = db.conn.execute(
         "SELECT m.start_s, m.end_s, v.sha256, v.duration_s FROM moment m JOIN video v USING (video_id) "
         "WHERE v.sha256 IS NOT NULL"
@@ -177,7 +177,7 @@ def clips(db: Database) -> Iterator[tuple[float, float, str, float]]:
 
 
 def videos_wanted(db: Database) -> list[tuple[str, str]]:
-    """(name, path) of the videos with a known file that somebody may still have to see."""
+    """Return (name, path) of the videos with a known file that somebody may still have to see."""
     rows = db.conn.execute(
         "SELECT v.name, v.path FROM video v WHERE v.path IS NOT NULL AND EXISTS (SELECT 1 FROM moment m "
         "JOIN pair p USING (moment_id) JOIN seat s USING (pair_id) LEFT JOIN consensus c USING (pair_id) "

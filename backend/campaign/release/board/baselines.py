@@ -1,6 +1,6 @@
-"""Write baselines to compare with, and features for systems to learn from, of a project.
+"""Write runs of baselines, and files of frame features, for a project.
 
-*Reads* queries, captions, moments, videos. *Writes* vectors, which are kept; a run, or a file of features.
+*Reads* queries, captions, moments, videos. *Writes* a run or a file of features; and vectors, which the project keeps.
 """
 
 from pathlib import Path
@@ -41,19 +41,19 @@ def write_baseline(
 
     Args:
         project: the project, whose encoder and kept vectors are used.
-        by: who does.
+        by: the person who asks for it.
         name: one of `BASELINES`.
-        out: the run file, which must not be there.
-        options: of the baseline.
+        out: the run file, which must not exist.
+        options: options of the baseline.
         split: `val` or `test`; None for both.
-        visual: the CLIP model of `clip`: its name, its folder, or `clip` for the usual one.
-        where: where sentences and frames are encoded.
-        progress: called with (what is done, done, all).
+        visual: the CLIP model of the baseline `clip`: its name, its folder, or `clip` for the default model.
+        where: the machine that encodes sentences and frames.
+        progress: called with (name of the step, steps done, all steps).
 
     Raises:
         InputError: there is no such baseline, or it lacks something that it needs.
-        ProjectError: the file is there already, or the project has no queries.
-        EncoderUnavailable: a model cannot be had.
+        ProjectError: the file exists already, or the project has no queries.
+        EncoderUnavailable: a model cannot be loaded.
     """
     settings = project.settings
     spec = sentence.resolve(settings.encoder, settings.encoder_kind, settings.encoder_dtype)
@@ -72,21 +72,21 @@ def write_frame_features(
     where: Where = HERE,
     progress: Progress | None = None,
 ) -> FeaturesReport:
-    """Write the features of the frames of all videos of a project whose files are known, as HDF5.
+    """Write the frame features of all videos of a project whose files are known, as HDF5.
 
     Args:
-        project: the project, which keeps the vectors too: what was broken off goes on where it was.
-        by: who does.
-        out: the file, which must not be there.
-        encoder: a CLIP model: its name, its folder, or `clip` for the usual one.
+        project: the project. It keeps the vectors too, so that an interrupted run goes on where it stopped.
+        by: the person who asks for it.
+        out: the file, which must not exist.
+        encoder: a CLIP model: its name, its folder, or `clip` for the default model.
         rate: rows a second.
-        where: where frames are encoded.
-        progress: called with (what is done, done, all).
+        where: the machine that encodes frames.
+        progress: called with (name of the step, steps done, all steps).
 
     Raises:
-        InputError: no video can be looked at, or the name or the rate means nothing.
-        ProjectError: the file is there already.
-        EncoderUnavailable: the model cannot be had.
+        InputError: no video can be read, or the encoder or the rate is invalid.
+        ProjectError: the file exists already.
+        EncoderUnavailable: the model cannot be loaded.
     """
     extracting.require_extractable(out, rate)
     with reading(project.store) as db:
@@ -106,34 +106,37 @@ def write_frame_features(
 
 
 def _task(project: Project, split: str | None) -> SearchTask:
-    """Return what a project gives to systems; moments of captions with the text of a query are no training moments."""
+    """Return a project's queries, videos, captions and training moments as a task for systems.
+
+    A moment is no training moment if its caption has the text of a query.
+    """
     judged = (Split.VAL, Split.TEST)
     if split not in (None, *judged):
         raise ProjectError(f"{split!r} is not val or test: only these are judged")
     with reading(project.store) as db:
-        asked = queries.query_rows(db, judged)
+        judged_queries = queries.query_rows(db, judged)
         details = corpus.moment_details(db)
-        captions = sorted(rows.searchable_captions(db), key=lambda one: one.moment_id)
+        captions = sorted(rows.searchable_captions(db), key=lambda caption: caption.moment_id)
         durations = corpus.video_durations(db)
         files = {name: project.source(facts) for name, facts in corpus.all_facts(db).items()}
-    wanted = {str(one.query_id): one.text for one in asked if split in (None, one.split)}
-    if not wanted:
+    query_texts = {str(query.query_id): query.text for query in judged_queries if split in (None, query.split)}
+    if not query_texts:
         raise ProjectError(
             f"there are no queries yet: draw them on the page Set up, or run `reelrank queries {project.folder}`"
         )
-    texts = {one.text for one in asked}
+    texts = {query.text for query in judged_queries}
     known = [
-        (one.moment_id, KnownMoment(of.video, of.start_s, of.end_s, one.text.strip()))
-        for one in captions
-        for of in (details[one.moment_id],)
+        (caption.moment_id, KnownMoment(moment.video, moment.start_s, moment.end_s, caption.text.strip()))
+        for caption in captions
+        for moment in (details[caption.moment_id],)
     ]
-    drawn = {moment_id for moment_id, one in known if one.caption in texts}
-    training = dict.fromkeys(one._replace(caption="") for moment_id, one in known if moment_id not in drawn)
+    drawn = {moment_id for moment_id, moment in known if moment.caption in texts}
+    training = dict.fromkeys(moment._replace(caption="") for moment_id, moment in known if moment_id not in drawn)
     return SearchTask(
         project.name,
-        wanted,
+        query_texts,
         durations,
-        captions=[one for _, one in known],
+        captions=[moment for _, moment in known],
         training=tuple(training),
         training_durations=durations,
         files=files,

@@ -1,4 +1,4 @@
-"""Keep ground truths and runs in the project as columns, so that a file is parsed and checked once.
+"""Store ground truths and runs in the project as columns, so that each file is parsed and checked only once.
 
 *Reads* files. *Writes* kept truths and runs, events.
 """
@@ -37,17 +37,17 @@ _WORD = {Shelf.TRUTHS: said("ground truth"), Shelf.RUNS: said("run")}
 
 @in_charge
 def add_truth(project: Project, by: Lead | Operator, path: Path, *, name: str | None = None, now: float) -> Kept:
-    """Check a truth file as a whole and keep it.
+    """Check a truth file completely, and store it in the project.
 
     Args:
         project: the project.
-        by: who adds it.
-        path: a truth file of any form, or the folder of a release that has one.
-        name: what to call it; None takes the name of the file without its ending.
+        by: the person who adds it.
+        path: a truth file in any format, or the folder of a release that has one.
+        name: name of the truth; None takes the name of the file without its ending.
         now: seconds since 1970.
 
     Raises:
-        InputError: with everything that is wrong with the file, impossible moments included; nothing is kept then.
+        InputError: every problem of the file, impossible moments included; nothing is stored then.
         ProjectError: the name is taken, blank, too long or that of the project's own settled pairs.
     """
     return _add(project, Shelf.TRUTHS, choose_truth(path).path, None, truth_file, name, by, now, {})
@@ -64,20 +64,20 @@ def add_run(
     upper_bound: bool = False,
     now: float,
 ) -> Kept:
-    """Check a run file as a whole and keep it.
+    """Check a run file completely, and store it in the project.
 
     Args:
         project: the project.
-        by: who adds it.
-        path: a run file of any form.
-        name: what to call it; None takes the name of the file without its ending.
-        videos: a map `name -> [duration, index]`, or the release that has it, for a run that gives videos by index;
-            kept are their names.
-        upper_bound: whether the run knows what no competing system can know; so does any whose name says it.
+        by: the person who adds it.
+        path: a run file in any format.
+        name: name of the run; None takes the name of the file without its ending.
+        videos: a map `name -> [duration, index]`, or the release that has it, for a run that gives videos by index.
+            The project stores the names.
+        upper_bound: whether the run knows what no competing system can know. A run whose name says so is one too.
         now: seconds since 1970.
 
     Raises:
-        InputError: with everything that is wrong with the file, impossible moments included; nothing is kept then.
+        InputError: every problem of the file, impossible moments included; nothing is stored then.
         ProjectError: the name is taken, blank or too long.
     """
     videos = None if videos is None else map_of(videos)
@@ -105,20 +105,20 @@ def list_runs(project: Project, by: Lead | Operator) -> list[Kept]:
 
 @in_charge
 def remove_truth(project: Project, by: Lead | Operator, name: str, *, now: float) -> Kept:
-    """Remove a kept ground truth as a whole; the event log keeps what it was.
+    """Remove a kept ground truth, and return it. The event log keeps its name, file and SHA-256.
 
     Raises:
-        ProjectError: nothing of this name is kept.
+        ProjectError: the project keeps no ground truth of this name.
     """
     return _remove(project, by, Shelf.TRUTHS, name, now=now)
 
 
 @in_charge
 def remove_run(project: Project, by: Lead | Operator, name: str, *, now: float) -> Kept:
-    """Remove a kept run as a whole; the event log keeps what it was.
+    """Remove a kept run, and return it. The event log keeps its name, file and SHA-256.
 
     Raises:
-        ProjectError: nothing of this name is kept.
+        ProjectError: the project keeps no run of this name.
     """
     return _remove(project, by, Shelf.RUNS, name, now=now)
 
@@ -128,7 +128,7 @@ def load_truth(project: Project, by: Lead | Operator, name: str) -> Truth:
     """Return a kept ground truth as columns.
 
     Raises:
-        ProjectError: nothing of this name is kept, or it is damaged.
+        ProjectError: the project keeps no ground truth of this name, or it is damaged.
     """
     return _loaded(project, Shelf.TRUTHS, Truth, name)
 
@@ -138,7 +138,7 @@ def load_run(project: Project, by: Lead | Operator, name: str) -> Run:
     """Return a kept run as columns.
 
     Raises:
-        ProjectError: nothing of this name is kept, or it is damaged.
+        ProjectError: the project keeps no run of this name, or it is damaged.
     """
     return _loaded(project, Shelf.RUNS, Run, name)
 
@@ -175,7 +175,7 @@ def _add(
     name: str | None,
     by: Lead | Operator,
     now: float,
-    noted: Mapping[str, str | bool | None],
+    extra_payload: Mapping[str, str | bool | None],
 ) -> Kept:
     name = _proper(path.name.removesuffix(".gz").rpartition(".")[0] or path.name if name is None else name)
     if shelf is Shelf.TRUTHS and name in OWN_TRUTHS:
@@ -185,17 +185,17 @@ def _add(
     _require_free(runs.listed(project.store.db, shelf), shelf, name)
     packed = bytes_of(path)
     try:
-        found = read(unpack(packed, path.name), path.name)
+        columns = read(unpack(packed, path.name), path.name)
     except PartlyRead as refused:
         raise InputError(by_row([*refused.problems, *_impossible(refused.rest)])) from None
-    _require_possible(found)
+    _require_possible(columns)
     sha256, facts = hashlib.sha256(packed).hexdigest(), read_facts(path, videos)
     with writing(project.store) as db:
         _require_free(runs.listed(db, shelf), shelf, name)
         runs.add(
             db,
             shelf,
-            found,
+            columns,
             name=name,
             sha256=sha256,
             facts=facts,
@@ -204,10 +204,10 @@ def _add(
         )
         payload = {
             "name": name,
-            "file": found.file,
+            "file": columns.file,
             "sha256": sha256,
-            "queries": len(found.queries),
-            "moments": len(found.video),
+            "queries": len(columns.queries),
+            "moments": len(columns.video),
         }
         events.record(
             db,
@@ -215,9 +215,9 @@ def _add(
             at=now,
             actor=by.annotator_id,
             subject=f"{shelf}:{name}",
-            payload=payload | dict(noted),
+            payload=payload | dict(extra_payload),
         )
-        return next(kept for kept in runs.listed(db, shelf) if kept.name == name)
+        return next(entry for entry in runs.listed(db, shelf) if entry.name == name)
 
 
 def _proper(name: str) -> str:
@@ -235,8 +235,8 @@ def _proper(name: str) -> str:
     return name
 
 
-def _require_free(kept: list[Kept], shelf: Shelf, name: str) -> None:
-    if any(name == one.name for one in kept):
+def _require_free(entries: list[Kept], shelf: Shelf, name: str) -> None:
+    if any(name == entry.name for entry in entries):
         raise ProjectError(
             said(
                 "there is already a {word} called {name}: choose another name, or remove that one first",
@@ -247,7 +247,11 @@ def _require_free(kept: list[Kept], shelf: Shelf, name: str) -> None:
 
 
 def _require_possible(spans: Truth | Run) -> None:
-    """Every preset can score what is kept, so what any of them refuses is refused here, all of it at once."""
+    """Refuse columns that any preset would refuse, so that every preset can score what the project keeps.
+
+    Raises:
+        InputError: every impossible moment or relevance, or that there is no query.
+    """
     if not spans.queries:
         raise InputError.single(spans.file, said("holds no query"))
     if problems := _impossible(spans):
@@ -260,7 +264,7 @@ def _impossible(spans: Truth | Run) -> list[Problem]:
 
 
 def _not_there(project: Project, shelf: Shelf, name: str) -> ProjectError:
-    names = ", ".join(kept.name for kept in runs.listed(project.store.db, shelf))
+    names = ", ".join(entry.name for entry in runs.listed(project.store.db, shelf))
     return ProjectError(
         said(
             "there is no {word} called {name}; the project has {names}",

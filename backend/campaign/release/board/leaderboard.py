@@ -1,6 +1,6 @@
-"""Score all kept runs of a project against one truth, and show its videos beside the scores.
+"""Score all kept runs of a project against one truth, and provide frames of its videos for the report.
 
-*Reads* kept files, settled pairs, the corpus and its video files. *Writes* nothing.
+*Reads* kept truths and runs, settled pairs, releases, the corpus and its video files. *Writes* nothing.
 """
 
 import hashlib
@@ -35,7 +35,10 @@ from backend.store.connection import reading
 
 @dataclass(frozen=True, slots=True)
 class Leaderboard:
-    """`scores` is None where no run fits the truth; `left_out` says of each run that does not, why."""
+    """The scores of all kept runs against one truth.
+
+    `scores` is None if no run fits the truth. `left_out` maps each run that does not fit to the reason.
+    """
 
     truth: str
     inputs: Inputs
@@ -45,7 +48,10 @@ class Leaderboard:
 
 @in_charge
 def truth_names(project: Project, by: Lead | Operator) -> list[str]:
-    """Return the truths to score against: own splits with finished queries, those of releases, then kept ones."""
+    """Return the names of the truths to score against.
+
+    First come the project's own splits that have finished queries, then the truths of releases, then the kept truths.
+    """
     releases = truths.released_truths(project, by)
     with reading(project.store) as db:
         splits = {query.split for query in truths.own_queries(project, by)[0]}
@@ -55,28 +61,29 @@ def truth_names(project: Project, by: Lead | Operator) -> list[str]:
 
 @in_charge
 def truth_of_runs(project: Project, by: Lead | Operator, names: Collection[str] | None = None) -> str | None:
-    """Return the truth that has queries of most of these kept runs (of all, if None); among equals the first.
+    """Return the truth that fits most of the named kept runs, or most of all kept runs if `names` is None.
 
-    None where no truth has a query of any.
+    A truth fits a run if the run answers one of its queries. Of several equal ones the first counts. None if no truth
+    fits a run.
     """
     answered = kept_rows.answered(project.store.db, Shelf.RUNS)
     return _fitting(_answers(project, by), [ids for name, ids in answered.items() if names is None or name in names])
 
 
 def _fitting(truth_queries: Mapping[str, frozenset[str]], runs: Sequence[frozenset[str]]) -> str | None:
-    """The truth that has queries of most runs, among equals the first; None where there is none."""
+    """Return the truth that has queries of most runs, the first of equal ones; None if no truth has any."""
     fits = {truth: sum(not ids.isdisjoint(run) for run in runs) for truth, ids in truth_queries.items()}
     best = max(fits, key=fits.__getitem__, default=None)
     return best if best is not None and fits[best] else None
 
 
 def _answers(project: Project, by: Lead | Operator) -> dict[str, frozenset[str]]:
-    """The ids of each truth's queries, by the names of `truth_names`."""
+    """Return the ids of each truth's queries, by the names of `truth_names`."""
     releases = truths.released_truths(project, by)
     with reading(project.store) as db:
         finished = truths.own_queries(project, by)[0]
         kept = kept_rows.answered(db, Shelf.TRUTHS)
-        named = _by_choice(kept_rows.listed(db, Shelf.TRUTHS), releases)
+        by_choice = _by_choice(kept_rows.listed(db, Shelf.TRUTHS), releases)
     own = {name: frozenset(str(q.query_id) for q in finished if q.split is split) for name, split in OWN_TRUTHS.items()}
     released = {
         name: frozenset(map(str, truths.load_released(project, by, name, truth).queries))
@@ -85,7 +92,7 @@ def _answers(project: Project, by: Lead | Operator) -> dict[str, frozenset[str]]
     return {
         **{name: ids for name, ids in own.items() if ids},
         **released,
-        **{n: kept[one.name] for n, one in named.items()},
+        **{n: kept[entry.name] for n, entry in by_choice.items()},
     }
 
 
@@ -102,8 +109,8 @@ def score_kept_runs(
 ) -> Leaderboard:
     """Score every kept run that answers queries of the truth.
 
-    A kept run may answer more queries than one truth has (validation and test, say), so `unknown` is `ignore`
-    unless told otherwise, and shown beside the numbers like every option.
+    A kept run may answer more queries than one truth has (validation and test, say). So the option `unknown` is
+    `ignore` by default here. The leaderboard shows it beside the numbers, like every option.
 
     Raises:
         ProjectError: there is no such truth.
@@ -116,33 +123,33 @@ def score_kept_runs(
     key = prepare_truth(columns, settings)
     fitting, left_out = {}, {}
     elsewhere: Mapping[str, frozenset[str]] = {}
-    for one in kept:
-        run = kept_runs.load_run(project, by, one.name)
+    for entry in kept:
+        run = kept_runs.load_run(project, by, entry.name)
         if why := _unfit(run, key, settings):
             elsewhere = elsewhere or _answers(project, by)
             other = _fitting(elsewhere, [frozenset(map(str, run.queries))])
             chosen = other not in (None, truth)
-            left_out[one.name] = said("{why}; choose {truth} to score it", why=why, truth=other) if chosen else why
+            left_out[entry.name] = said("{why}; choose {truth} to score it", why=why, truth=other) if chosen else why
         else:
-            fitting[one.name] = run
+            fitting[entry.name] = run
     scores = score_runs(columns, fitting, settings) if fitting else None
-    scores = scores and scores.with_upper_bounds({one.name for one in kept if one.upper_bound})
+    scores = scores and scores.with_upper_bounds({entry.name for entry in kept if entry.upper_bound})
     if scores and (note := _unfinished(project, by, truth)):
         scores = replace(scores, setting=Setting(notes=(note,)))
-    inputs = _inputs(project, by, truth, [one for one in kept if one.name in fitting], durations)
+    inputs = _inputs(project, by, truth, [entry for entry in kept if entry.name in fitting], durations)
     return Leaderboard(truth, inputs, scores, left_out)
 
 
 @in_charge
 def leaderboard_version(project: Project, by: Lead | Operator, truth: str) -> str:
-    """Return a text that changes whenever the leaderboard of this truth would: for caches.
+    """Return a digest that changes whenever the leaderboard of this truth would change, as a key for caches.
 
     Raises:
         ProjectError: there is no such truth.
     """
     releases = truths.released_truths(project, by)
     with reading(project.store) as db:
-        runs = [(one.name, one.sha256, one.added_at) for one in kept_rows.listed(db, Shelf.RUNS)]
+        runs = [(run.name, run.sha256, run.added_at) for run in kept_rows.listed(db, Shelf.RUNS)]
         kept = _by_choice(kept_rows.listed(db, Shelf.TRUTHS), releases).get(truth)
     digest = hashlib.sha256(repr(runs).encode())
     if truth in OWN_TRUTHS:
@@ -153,14 +160,14 @@ def leaderboard_version(project: Project, by: Lead | Operator, truth: str) -> st
     elif truth in releases:
         digest.update(repr(releases[truth]).encode())
     else:
-        # What is kept never changes; another file may be kept under its name, with other words of the same queries.
+        # A kept truth never changes. But it may be removed, and another file added under its name.
         facts = (kept.name, kept.sha256, kept.added_at) if kept else _truth(project, by, truth)
         digest.update(repr(facts).encode())
     return digest.hexdigest()
 
 
 def _unfit(run: Run, key: AnswerKey, settings: Settings) -> str:
-    """Why a run cannot be scored against this truth; an empty text if it can."""
+    """Return why a run cannot be scored against this truth; an empty text if it can."""
     if not any(str(query) in key.query_number for query in run.queries):
         return said_n(
             "its query is not in this ground truth",
@@ -177,7 +184,7 @@ def _unfit(run: Run, key: AnswerKey, settings: Settings) -> str:
 
 
 def _unfinished(project: Project, by: Lead | Operator, truth: str) -> str:
-    """What to know of queries that one of the project's own truths will have later; an empty text if nothing."""
+    """Return a note about the queries that one of the project's own truths does not count yet; empty if none."""
     split = OWN_TRUTHS.get(truth)
     waiting = [query for query in truths.own_queries(project, by)[1] if query.split is split]
     if not waiting:
@@ -202,31 +209,31 @@ def _truth(project: Project, by: Lead | Operator, name: str) -> Truth:
 
 
 def _by_choice(kept: Sequence[Kept], releases: Collection[str]) -> dict[str, Kept]:
-    """The kept truths by the names that they are chosen by: their own, but for names of the project's own truths.
+    """Return the kept truths by the names that people choose them by.
 
-    Those of the project's splits are refused now; a file that was kept under one before, or under a name that a release
-    has since, is still there to score against.
+    That is their own name, unless a truth of the project or of a release has the same name. Then " (kept)" is added.
+    `add_truth` refuses the names of the project's own truths now, but an older file may still have one.
     """
     own = {*OWN_TRUTHS, *releases}
-    taken = {one.name for one in kept} | own
-    named = {}
-    for one in kept:
-        name = one.name
+    taken = {entry.name for entry in kept} | own
+    by_name = {}
+    for entry in kept:
+        name = entry.name
         if name in own:
             while name in taken:
                 name += " (kept)"
-        named[name] = one
-    return named
+        by_name[name] = entry
+    return by_name
 
 
 def _durations(project: Project, by: Lead | Operator, truth: str, runs: Sequence[Kept]) -> dict[str, float]:
-    """Return each video's duration (s): measured by the project, else told by the truth, else by a run."""
+    """Return each video's duration (s): measured by the project, else stated by the truth, else by a run."""
     releases = truths.released_truths(project, by)
     with reading(project.store) as db:
-        told = [kept_rows.facts(db, Shelf.RUNS, run.name).durations for run in runs]
+        stated = [kept_rows.facts(db, Shelf.RUNS, run.name).durations for run in runs]
         if kept := _by_choice(kept_rows.listed(db, Shelf.TRUTHS), releases).get(truth):
-            told.append(kept_rows.facts(db, Shelf.TRUTHS, kept.name).durations)
-        return dict(item for one in [*told, corpus.video_durations(db)] for item in one.items())
+            stated.append(kept_rows.facts(db, Shelf.TRUTHS, kept.name).durations)
+        return dict(item for durations in [*stated, corpus.video_durations(db)] for item in durations.items())
 
 
 def _inputs(
@@ -251,7 +258,7 @@ def _inputs(
 
 @in_charge
 def videos_with_file(project: Project, by: Lead | Operator) -> dict[str, float]:
-    """Return the durations (s) of the videos whose file the project knows, by name."""
+    """Return the durations (s) of the videos whose file the project knows, by name of the video."""
     with reading(project.store) as db:
         without = set(corpus.videos_without_file(db))
         return {name: length for name, length in corpus.video_durations(db).items() if name not in without}
@@ -259,7 +266,10 @@ def videos_with_file(project: Project, by: Lead | Operator) -> dict[str, float]:
 
 @in_charge
 def report_frames(project: Project, by: Lead | Operator) -> Film:
-    """Return what draws strips of frames for `report_page`; a video that is unknown, lost or damaged has none."""
+    """Return a function that draws strips of frames for `report_page`.
+
+    It returns None for a video that is unknown, missing, changed or damaged.
+    """
 
     @cache
     def known(video: str) -> VideoFacts | None:
@@ -271,7 +281,7 @@ def report_frames(project: Project, by: Lead | Operator) -> Film:
         if facts is None or start_s >= facts.duration_s:
             return None
         try:
-            # A stranger's database may name any file of this machine as a video.
+            # A database that came from elsewhere may name any file of this machine as a video.
             require_unchanged(project.source(facts), facts.sha256)
             return film_strip(project.source(facts), max(start_s, 0.0), min(end_s, facts.duration_s))
         except (InputError, VideoUnreadable):

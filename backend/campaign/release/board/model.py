@@ -1,4 +1,4 @@
-"""A ground truth or run that a project keeps, as a value."""
+"""Values and events of the ground truths and runs that a project keeps."""
 
 from dataclasses import dataclass
 
@@ -8,10 +8,11 @@ from backend.core.messages import said
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A ground truth or run as a list shows it. `file` and `sha256` are those of the file that was added.
+    """One entry in the list of kept ground truths or runs.
 
-    `added_by` is the name of the person, None if it was added on the command line. An `upper_bound` is a run that knows
-    what no competing system can know.
+    `file` and `sha256` are those of the file that was added, `added_at` is in seconds since 1970. `added_by` is the
+    name of the person; None if it was added on the command line. An `upper_bound` is a run that knows what no competing
+    system can know.
     """
 
     name: str
@@ -29,6 +30,6 @@ TRUTH_ADDED = Event("truth_added", EventGroup.RESULTS, said("added the ground tr
 TRUTH_REMOVED = Event("truth_removed", EventGroup.RESULTS, said("removed the ground truth {name}"))
 """name, file, sha256"""
 RUN_ADDED = Event("run_added", EventGroup.RESULTS, said("added the run {name}: {queries} queries"))
-"""name, file, sha256, queries, moments, videos: the SHA-256 of the map that named its videos; upper_bound, if marked"""
+"""name, file, sha256, queries, moments; videos: the SHA-256 of the map that named its videos; upper_bound, if marked"""
 RUN_REMOVED = Event("run_removed", EventGroup.RESULTS, said("removed the run {name}"))
 """name, file, sha256"""

@@ -1,4 +1,4 @@
-"""Store the ground truths and runs that the project keeps as columns: parsed once, read in milliseconds."""
+"""SQL for the ground truths and runs that a project keeps. They are stored as columns, which load in milliseconds."""
 
 import json
 from dataclasses import replace
@@ -18,21 +18,21 @@ from backend.scoring.matching.columns import Run, Spans, Truth
 from backend.scoring.upper_bound import is_upper_bound
 from backend.store.engine import Database
 
-# `videos` is an object of lengths in seconds, null where unknown, in the order of the numbers in `video`; what was kept
-# before lengths were is a list of the names alone.
+# The column `videos` is a JSON object that maps each name to its duration in seconds (null where unknown), in the order
+# of the numbers in `video`. Rows of earlier versions, which stored no durations, have a list of names.
 _DTYPES = {"query_rows": "<i8", "offsets": "<i8", "video": "<i4", "start_s": "<f8", "end_s": "<f8", "row": "<i4"}
 _VALUE_DTYPE = "<f8"
 
 
 class Shelf(StrEnum):
-    """What is kept, by its table."""
+    """Ground truths or runs; the value names their table."""
 
     TRUTHS = "kept_truth"
     RUNS = "kept_run"
 
     @property
     def value_column(self) -> str:
-        """The column that only this table has."""
+        """The column that only this table has: relevance or score."""
         return "relevance" if self is Shelf.TRUTHS else "score"
 
 
@@ -47,10 +47,12 @@ def add(
     at: float,
     by: AnnotatorId | None,
 ) -> None:
-    """Keep columns under a name that nothing on this shelf has, with what the file says besides."""
+    """Store columns under a name that is free in this table, with the texts and durations that their file states."""
     value = spans.relevance if isinstance(spans, Truth) else spans.score
     columns = {key: getattr(spans, key) for key in _DTYPES} | {shelf.value_column: value}
-    blobs = {key: np.asarray(found).astype(_DTYPES.get(key, _VALUE_DTYPE)).tobytes() for key, found in columns.items()}
+    blobs = {
+        key: np.asarray(column).astype(_DTYPES.get(key, _VALUE_DTYPE)).tobytes() for key, column in columns.items()
+    }
     row = {
         "name": name,
         "file": spans.file,
@@ -69,7 +71,7 @@ def add(
 
 
 def listed(db: Database, shelf: Shelf) -> list[Kept]:
-    """Everything on a shelf, in the order in which it was added."""
+    """Return all kept truths, or all kept runs, in the order in which they were added."""
     rows = db.conn.execute(
         "SELECT k.name, k.file, k.sha256, k.added_at, a.name, k.query_count, k.moment_count "
         f"FROM {shelf} k LEFT JOIN annotator a ON a.annotator_id = k.added_by ORDER BY k.{shelf}_id"
@@ -78,56 +80,60 @@ def listed(db: Database, shelf: Shelf) -> list[Kept]:
     if shelf is Shelf.TRUTHS:
         return kept
     marked = _marked(db)
-    return [replace(one, upper_bound=(one.name, one.added_at) in marked or is_upper_bound(one.name)) for one in kept]
+    return [replace(run, upper_bound=(run.name, run.added_at) in marked or is_upper_bound(run.name)) for run in kept]
 
 
 def _marked(db: Database) -> frozenset[tuple[str, float]]:
-    """Name and time of the runs that were added as upper bounds: the event that added a run says so."""
+    """Return name and time of the runs that were added as upper bounds, as their events say."""
     sql = "SELECT payload ->> 'name', at FROM event WHERE kind = ? AND payload ->> 'upper_bound' IS NOT NULL"
     return frozenset((name, at) for name, at in db.conn.execute(sql, [RUN_ADDED.kind]))
 
 
 def answered(db: Database, shelf: Shelf) -> dict[str, frozenset[str]]:
-    """The ids of the queries of everything on a shelf, by its name."""
+    """Return the ids of the queries of each kept truth, or of each kept run, by its name."""
     rows = db.conn.execute(f"SELECT name, queries FROM {shelf} ORDER BY {shelf}_id")
     return {name: frozenset(str(canonical(query)) for query in json.loads(queries)) for name, queries in rows}
 
 
 def remove(db: Database, shelf: Shelf, name: str) -> Kept | None:
-    """Remove the one of this name; what it was, None if there was none."""
+    """Remove the truth or run of this name, and return it; None if there was none."""
     name = _stored(db, shelf, name)
-    found = next((kept for kept in listed(db, shelf) if kept.name == name), None)
+    removed = next((kept for kept in listed(db, shelf) if kept.name == name), None)
     db.conn.execute(f"DELETE FROM {shelf} WHERE name = ?", [name])
-    return found
+    return removed
 
 
 def facts(db: Database, shelf: Shelf, name: str) -> Facts:
-    """Query texts and lengths of videos, as far as the file of that name, or its map of videos, told them."""
+    """Return the query texts and video durations (s) that the kept file of this name, or its map of videos, states."""
     stored = _stored(db, shelf, name)
-    found = db.conn.execute(f"SELECT texts, videos FROM {shelf} WHERE name = ?", [stored]).fetchone()
-    texts, videos = map(json.loads, found) if found else ({}, {})
+    row = db.conn.execute(f"SELECT texts, videos FROM {shelf} WHERE name = ?", [stored]).fetchone()
+    texts, videos = map(json.loads, row) if row else ({}, {})
     lengths = videos if isinstance(videos, dict) else {}
     texts = {nfc(query): text for query, text in texts.items()}
     return Facts(texts, {nfc(video): seconds for video, seconds in lengths.items() if seconds is not None})
 
 
 def _stored(db: Database, shelf: Shelf, name: str) -> str:
-    """Return the stored name that is canonically equal to a typed one, or the typed one where there is none."""
+    """Return the stored name that is canonically equal in Unicode to a typed name, or the typed name if none is."""
     names = [kept.name for kept in listed(db, shelf)]
     return name if name in names else next((kept for kept in names if nfc(kept) == nfc(name)), name)
 
 
 def load(db: Database, shelf: Shelf, name: str) -> Spans | None:
-    """The kept columns of this name, which stands for their file in messages."""
+    """Return the kept columns of this name; None if there are none. Messages about them show the name as their file.
+
+    Raises:
+        ProjectError: the columns are damaged in the database.
+    """
     columns = [*_DTYPES, shelf.value_column]
-    found = db.conn.execute(
+    row = db.conn.execute(
         f"SELECT file, queries, videos, {', '.join(columns)} FROM {shelf} WHERE name = ?", [_stored(db, shelf, name)]
     ).fetchone()
-    if found is None:
+    if row is None:
         return None
-    file, queries, videos, *blobs = found
+    file, queries, videos, *blobs = row
     try:
-        # Copies, because those are aligned and of the widths that the measures expect.
+        # `astype` copies: the measures need aligned arrays of these widths.
         arrays: dict[str, Any] = {
             key: np.frombuffer(blob, dtype).astype(np.float64 if dtype[1] == "f" else np.int64)
             for key, blob in zip(columns, blobs, strict=True)
@@ -135,7 +141,7 @@ def load(db: Database, shelf: Shelf, name: str) -> Spans | None:
         }
         value, query_rows = arrays.pop(shelf.value_column), arrays.pop("query_rows")
         offsets = arrays["offsets"]
-        names: dict[str, int] = {}  # of rows that an earlier release kept, two may be one name now
+        names: dict[str, int] = {}  # in rows of earlier versions, two names may be the same name in NFC
         place = np.array([names.setdefault(nfc(video), len(names)) for video in json.loads(videos)], dtype=np.int64)
         arrays["video"] = place[arrays["video"]]
         spans: dict[str, Any] = {

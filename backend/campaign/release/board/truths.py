@@ -1,6 +1,6 @@
-"""Read the ground truths that the project has without keeping a file: its own splits, and those of its releases.
+"""Read the ground truths that a project has without a kept file: its own splits, and the truths of its releases.
 
-*Reads* settled pairs; release, its files. *Writes* nothing.
+*Reads* settled pairs; releases and their files. *Writes* nothing.
 """
 
 from dataclasses import dataclass
@@ -24,12 +24,12 @@ from backend.scoring.matching.columns import Truth
 from backend.store.connection import reading
 
 OWN_TRUTHS = {"settled val": Split.VAL, "settled test": Split.TEST}
-"""Names of the project's own truths: what its settled pairs say at this moment."""
+"""Names of the project's own truths, which consist of its settled pairs at the time of reading."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReleasedTruth:
-    """One split of a release; `sha256` is that of the release."""
+    """The truth of one split of a release; `sha256` is that of the release."""
 
     release: str
     file: str
@@ -38,55 +38,56 @@ class ReleasedTruth:
 
 @in_charge
 def truth_of_project(project: Project, by: Lead | Operator, split: str) -> Truth:
-    """Return the finished `val` or `test` queries as they stand now: what a release would write, without a file.
+    """Return the truth of the finished `val` or `test` queries, as a release made now would write it.
 
-    A query with pairs that still wait would count against every run that finds one of those.
+    Unfinished queries are left out: their pairs that still wait for grades would count against every run that finds
+    one.
 
     Raises:
-        ProjectError: the split is another one; no query of it is finished, or no pair of those is settled.
+        ProjectError: `split` is neither val nor test, or no query of it is finished and has a settled pair.
     """
     if split not in (Split.VAL, Split.TEST):
         raise ProjectError(said("{split!r} is not val or test: only these are judged", split=split))
     split = Split(split)
-    found: dict[int, list[dict[str, object]]] = {}
+    moments_by_query: dict[int, list[dict[str, object]]] = {}
     with reading(project.store) as db:
         finished = {query.query_id for query in own_queries(project, by)[0] if query.split is split}
         for query, video, start_s, end_s, relevance in reviews.settled_moments(db, split) if finished else ():
             moment = {"video": video, "start": start_s, "end": end_s, "relevance": relevance}
             if query in finished:
-                found.setdefault(query, []).append(moment)
-    if not found:
+                moments_by_query.setdefault(query, []).append(moment)
+    if not moments_by_query:
         raise ProjectError(
             said(
                 "there is nothing to score against yet: no {split} query is finished and has a settled pair",
                 split=split.value,
             )
         )
-    return parse_truth_mapping(found, f"{split.value} of {project.name}")
+    return parse_truth_mapping(moments_by_query, f"{split.value} of {project.name}")
 
 
 def own_queries(project: Project, by: Lead | Operator) -> tuple[list[QueryCounts], list[QueryCounts]]:
-    """Return the queries of the project's own truths, and those that join once none of their pairs waits.
+    """Return the queries of the project's own truths, and those that will join them later.
 
-    The second ones have settled pairs already.
+    The latter have settled pairs already, but other pairs still wait for grades.
     """
-    found = release_preview(project, by)
-    return list(found.queries), [query for query in found.unfinished if query.settled]
+    preview = release_preview(project, by)
+    return list(preview.queries), [query for query in preview.unfinished if query.settled]
 
 
 def released_truths(project: Project, by: Lead | Operator) -> dict[str, ReleasedTruth]:
-    """Return the truths of releases that are still there, by the names to choose them by; the newest first."""
+    """Return the truths of the releases whose files still exist, by the names to choose them by; newest first."""
     return {
-        f"release {one.name}, {split}": ReleasedTruth(one.name, f"{split}.json", one.sha256)
-        for one in list_releases(project, by)
-        if one.megabytes is not None
-        for split, queries in (("val", one.val_queries), ("test", one.test_queries))
+        f"release {release.name}, {split}": ReleasedTruth(release.name, f"{split}.json", release.sha256)
+        for release in list_releases(project, by)
+        if release.megabytes is not None
+        for split, queries in (("val", release.val_queries), ("test", release.test_queries))
         if queries
     }
 
 
 def load_released(project: Project, by: Lead | Operator, name: str, truth: ReleasedTruth) -> Truth:
-    """Return the truth of a release, under the name that it is chosen by.
+    """Return the truth of a release. `name` stands for its file in messages.
 
     Raises:
         ProjectError: the release is gone.
@@ -97,8 +98,8 @@ def load_released(project: Project, by: Lead | Operator, name: str, truth: Relea
 
 def released_texts(project: Project, by: Lead | Operator, truth: ReleasedTruth) -> dict[str, str]:
     """Return the texts of a release's queries by id."""
-    found: list[dict[str, Any]] = msgspec.json.decode(_bytes(project, by, truth))
-    return {str(query["query_id"]): query["query"] for query in found}
+    queries: list[dict[str, Any]] = msgspec.json.decode(_bytes(project, by, truth))
+    return {str(query["query_id"]): query["query"] for query in queries}
 
 
 def _bytes(project: Project, by: Lead | Operator, truth: ReleasedTruth) -> bytes:

@@ -1,1 +1,1 @@
-"""Judgements of earlier campaigns."""
+"""Import and summarise the judgements of earlier campaigns."""

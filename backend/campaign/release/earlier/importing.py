@@ -1,9 +1,9 @@
-"""Import the judgements of an earlier campaign, and its pairs where a file tells what they are.
+"""Import the judgements of an earlier campaign, and its pairs if there is a file of pairs.
 
 *Reads* a file of raw annotations, perhaps a file of pairs; pairs, queries, moments, people. *Writes* video, moment,
 caption, query, batch, pair, seat, annotator, judgement, consensus, agenda and one event: all of it in one
-transaction, or nothing. Every row becomes a judgement at a seat of its own, as faithfully as the seats allow; what is
-odd about the files is counted in the report. docs/decisions/015-earlier-campaigns.md has the choices behind it.
+transaction, or nothing. Every row becomes a judgement at a seat of its own, as faithfully as the seats allow. The
+report counts irregularities of the files. docs/decisions/015-earlier-campaigns.md explains the choices.
 """
 
 import gc
@@ -46,7 +46,7 @@ _Row = TypeVar("_Row")
 
 @contextmanager
 def _no_collector() -> Iterator[None]:
-    """Python's search for cycles, off: there are none, and it would walk through a million rows again and again."""
+    """Switch Python's garbage collector off: the rows have no cycles, and it would scan a million rows repeatedly."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -60,17 +60,17 @@ def _no_collector() -> Iterator[None]:
 def import_judgements(
     project: Project, raw: Path, pairs: Path | None = None, *, now: float, progress: Progress | None = None
 ) -> JudgementsReport:
-    """Take the raw annotations of an earlier campaign into a project, or nothing; a command alone calls this.
+    """Import the raw annotations of an earlier campaign into a project, completely or not at all; for the command line.
 
     Args:
-        project: where to.
-        raw: CSV with one row a grade.
-        pairs: CSV with one row a pair; without it, pairs that the project does not know have only a number.
+        project: the project to import into.
+        raw: CSV with one row per grade.
+        pairs: CSV with one row per pair; without it, pairs that the project does not know have only a number.
         now: seconds since 1970.
-        progress: called with (what is done, done, all).
+        progress: called with (name of the step, steps done, all steps).
 
     Raises:
-        InputError: every problem of both files, with its row; nothing was taken.
+        InputError: every problem of both files, with its row; nothing was imported.
         ProjectError: this file was imported before.
     """
     described = (bytes_of(pairs), pairs.name) if pairs else None
@@ -87,7 +87,20 @@ def take(
     progress: Progress | None = None,
     may_be_ungraded: bool = False,
 ) -> JudgementsReport:
-    """The same from bytes and the name of their file, which `may_be_ungraded`: a header alone."""
+    """Do the work of `import_judgements` for files in memory.
+
+    Args:
+        project: the project to import into.
+        raw: content and name of the file of raw annotations.
+        pairs: content and name of the file of pairs.
+        now: seconds since 1970.
+        progress: called with (name of the step, steps done, all steps).
+        may_be_ungraded: whether the raw annotations may be a header alone.
+
+    Raises:
+        InputError: every problem of both files, with its row; nothing was imported.
+        ProjectError: this file was imported before.
+    """
     content, file = raw
     campaign = read_campaign(
         *(content, file, *(pairs or (None, ""))),
@@ -107,7 +120,7 @@ def take(
 
 
 class _Import:
-    """One import under way, inside its transaction."""
+    """One import, inside its transaction."""
 
     def __init__(
         self, project: Project, db: Database, campaign: EarlierCampaign, now: float, progress: Progress | None
@@ -118,7 +131,7 @@ class _Import:
         self.described = {pair.pair_id for pair in campaign.pairs}
 
     def clashes(self) -> Iterator[Problem]:
-        """What the project has to say against the files."""
+        """Yield each contradiction between the files and the project."""
         file = self.campaign.raw_file
         judged = earlier.judged_pairs(self.db)
         for grade in self.campaign.grades:
@@ -131,13 +144,13 @@ class _Import:
             except ProjectError as refusal:
                 yield Problem(file, row, f"worker {worker!a}: {refusal}")
                 continue
-            found = people.by_name(self.db, _name(worker))
-            if found and found[0].role is not Role.ANNOTATOR:
-                yield Problem(file, row, f"{found[0].name} is a {found[0].role} here, and leads do not grade")
+            same_name = people.by_name(self.db, _name(worker))
+            if same_name and same_name[0].role is not Role.ANNOTATOR:
+                yield Problem(file, row, f"{same_name[0].name} is a {same_name[0].role} here, and leads do not grade")
         yield from earlier_pairs.clashes(self.db, self.campaign, self.known)
 
     def run(self, digest: str) -> JudgementsReport:
-        """Add everything, bring what is derived up to date, and say what was done."""
+        """Add everything, update derived tables and return the report; `digest` is the SHA-256 of the raw file."""
         batch_size = project_rows.campaign(self.db).batch_size
         added = earlier_pairs.add(self.db, self.campaign, self.known, batch_size=batch_size, now=self.now)
         by_number = sorted(self.graded - self.described - self.known.keys())
@@ -178,9 +191,9 @@ class _Import:
         self, added: AddedPairs, by_number: list[int], person_ids: dict[str, AnnotatorId], people_added: int
     ) -> JudgementsReport:
         verdicts = earlier.verdicts(self.db)
-        found: defaultdict[str, list[int]] = defaultdict(list)
+        pairs_by_verdict: defaultdict[str, list[int]] = defaultdict(list)
         for pair_id in sorted(self.graded):
-            found[verdicts.get(pair_id, OPEN)[0]].append(pair_id)
+            pairs_by_verdict[verdicts.get(pair_id, OPEN)[0]].append(pair_id)
         judgeable = self._judgeable()
         numbers = self.graded | self.described
         return JudgementsReport(
@@ -198,12 +211,12 @@ class _Import:
             pairs_known=len(numbers & self.known.keys()),
             pairs_by_number=len(by_number),
             pairs_without_grade=len(self.described - self.graded),
-            consensus=len(found[Verdict.CONSENSUS]),
-            discarded=len(found[Verdict.DISCARDED]),
-            open=len(found[Verdict.OPEN]),
-            adjudicated=len(found[Verdict.ADJUDICATED]),
-            sent_on=tuple(pair_id for pair_id in found[Verdict.ESCALATED] if pair_id in judgeable),
-            never_sent_on=tuple(pair_id for pair_id in found[Verdict.ESCALATED] if pair_id not in judgeable),
+            consensus=len(pairs_by_verdict[Verdict.CONSENSUS]),
+            discarded=len(pairs_by_verdict[Verdict.DISCARDED]),
+            open=len(pairs_by_verdict[Verdict.OPEN]),
+            adjudicated=len(pairs_by_verdict[Verdict.ADJUDICATED]),
+            sent_on=tuple(pair_id for pair_id in pairs_by_verdict[Verdict.ESCALATED] if pair_id in judgeable),
+            never_sent_on=tuple(pair_id for pair_id in pairs_by_verdict[Verdict.ESCALATED] if pair_id not in judgeable),
             pairs_graded_twice_by_one=self.campaign.graded_twice,
             duplicate_rows=self.campaign.duplicate_rows,
             missing_ids=max(numbers) + 1 - len(numbers),
@@ -211,35 +224,38 @@ class _Import:
         )
 
     def _add_people(self) -> tuple[dict[str, AnnotatorId], int]:
-        """The number of every worker, and how many are new: a person of the name is the same person."""
-        found: dict[str, AnnotatorId] = {}
+        """Add the workers that the project lacks; return the number of every worker, and how many are new.
+
+        A worker whose name the project has already is taken for the same person.
+        """
+        numbers: dict[str, AnnotatorId] = {}
         lacking = []
         for worker in self.campaign.workers:
-            if there := people.by_name(self.db, _name(worker)):
-                found[worker] = there[0].annotator_id
+            if same_name := people.by_name(self.db, _name(worker)):
+                numbers[worker] = same_name[0].annotator_id
             else:
                 lacking.append(worker)
         taken = earlier.person_ids(self.db)
         for worker in lacking:
             number = whole(worker)
             if number and number not in taken:
-                found[worker] = AnnotatorId(number)
+                numbers[worker] = AnnotatorId(number)
                 taken.add(number)
         following = count(max(taken, default=0) + 1)
         for worker in lacking:
-            if worker not in found:
-                found[worker] = AnnotatorId(next(following))
+            if worker not in numbers:
+                numbers[worker] = AnnotatorId(next(following))
         by_people = {grade.worker for grade in self.campaign.grades if not grade.simulated}
-        new = [(Person(found[worker], _name(worker), Role.ANNOTATOR), worker not in by_people) for worker in lacking]
+        new = [(Person(numbers[worker], _name(worker), Role.ANNOTATOR), worker not in by_people) for worker in lacking]
         earlier.add_people(self.db, new, at=self.now)
-        return found, len(new)
+        return numbers, len(new)
 
     def _judgeable(self) -> set[int]:
-        """The pairs that have a moment, so that people can go on judging them."""
-        return self.described | {pair_id for pair_id, what in self.known.items() if what is not None}
+        """Return the pairs whose moment is known, so that people can go on judging them."""
+        return self.described | {pair_id for pair_id, query_moment in self.known.items() if query_moment is not None}
 
     def _seats(self, person_ids: dict[str, AnnotatorId]) -> Iterator[NewSeat]:
-        """The judged seats of every graded pair, and free ones where people may go on from there."""
+        """Yield the judged seats of every graded pair, and the free seats of pairs that people may go on judging."""
         judgeable = self._judgeable()
         rule = cache(consensus_rule(self.db))
         for pair_id, together in groupby(self.campaign.grades, key=lambda grade: grade.pair_id):
@@ -248,9 +264,9 @@ class _Import:
                 grades.append(grade.grade)
                 yield NewSeat(pair_id, grade.seat_no, person_ids[grade.worker], grade.repeat)
             if pair_id in judgeable:
-                further = pair_id in self.campaign.re_opened
-                escalated = rule(tuple(grades), further).verdict is Verdict.ESCALATED
-                last = max(RE_OPENED_SEATS if further else SECOND_ROUND_SEATS if escalated else FIRST_ROUND_SEATS)
+                is_re_opened = pair_id in self.campaign.re_opened
+                escalated = rule(tuple(grades), is_re_opened).verdict is Verdict.ESCALATED
+                last = max(RE_OPENED_SEATS if is_re_opened else SECOND_ROUND_SEATS if escalated else FIRST_ROUND_SEATS)
                 yield from (NewSeat(pair_id, seat_no) for seat_no in range(len(grades) + 1, last + 1))
         for pair_id in sorted(self.described - self.graded - self.known.keys()):
             yield from (NewSeat(pair_id, seat_no) for seat_no in FIRST_ROUND_SEATS)
@@ -263,14 +279,14 @@ class _Import:
                 *(grade.contexts or 0, f"import:{digest}:{grade.row}", grade.simulated),
             )
 
-    def _counted(self, what: str, rows: Iterable[_Row], total: int) -> Iterator[_Row]:
-        """The rows, told to the progress bar as they go by."""
+    def _counted(self, step: str, rows: Iterable[_Row], total: int) -> Iterator[_Row]:
+        """Yield the rows, and report progress after every 5000 of them."""
         for done, row in enumerate(rows):
             if self.progress and done % 5000 == 0:
-                self.progress(what, min(done, total), total)
+                self.progress(step, min(done, total), total)
             yield row
         if self.progress:
-            self.progress(what, total, total)
+            self.progress(step, total, total)
 
 
 def _name(worker: str) -> str:

@@ -1,4 +1,4 @@
-"""The values in the two files of an earlier campaign (grades in seats, pairs with moments), and what an import took."""
+"""Values of an earlier campaign: the rows of its two files, and the report of an import."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -10,19 +10,19 @@ from backend.core.errors import Problem
 Span = tuple[str, float, float]
 """A moment: (video, start_s, end_s)."""
 ENCODER = "imported"
-"""Stands in the place of an encoder's identity at pairs that nobody here has chosen."""
+"""Stored in place of an encoder's identity with pairs that this project did not choose."""
 PUBLISHED_HIGHEST, PUBLISHED_TOLERANCE = 4, 1
-"""The scale, 0 to 4, and the tolerance of TVR-Ranking: what such a file is read by where there is no project."""
+"""The highest grade (the scale is 0 to 4) and the tolerance of TVR-Ranking, used for files read without a project."""
 
 
 class EarlierGrade(NamedTuple):
-    """One row of the raw annotations, with the seat it takes; None where the file does not say."""
+    """One row of the raw annotations, with the seat that it takes; None for values that the file does not have."""
 
     row: int
     pair_id: int
     seat_no: int
     repeat: bool
-    """A further grade of the same worker at the pair."""
+    """Whether the same worker graded the pair in an earlier row."""
     worker: str
     grade: int
     graded_at: float | None
@@ -33,7 +33,7 @@ class EarlierGrade(NamedTuple):
 
 
 class EarlierPair(NamedTuple):
-    """One row of the file of pairs; `verdict` and `relevance` as they are written there, to compare with ours."""
+    """One row of the file of pairs. `verdict` and `relevance` are as in the file, for comparison."""
 
     row: int
     pair_id: int
@@ -50,27 +50,27 @@ class EarlierPair(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class EarlierCampaign:
-    """What both files hold. While there are `problems`, only what could be read."""
+    """The content of both files. If there are `problems`, only the rows that could be read."""
 
     raw_file: str
     pairs_file: str
     grades: Sequence[EarlierGrade] = ()
-    """By pair, then seat."""
+    """In order of pair, then seat."""
     workers: Sequence[str] = ()
     re_opened: frozenset[int] = frozenset()
-    """Pairs about which a lead asked two more people, after four grades."""
+    """Pairs that a lead re-opened for two more people, after four grades."""
     pairs: Sequence[EarlierPair] = ()
     durations: dict[str, float] = field(default_factory=dict)
-    """Seconds of the videos whose duration the file of pairs says."""
+    """Seconds of each video whose duration the file of pairs states."""
     graded_twice: int = 0
-    """Pairs at which somebody graded more than once."""
+    """Number of pairs that somebody graded more than once."""
     duplicate_rows: int = 0
     problems: Sequence[Problem] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class JudgementsReport:
-    """What an import took, and what is odd about it. Verdicts are those of the pairs that the file grades."""
+    """Counts of what an import added, and of irregularities. Verdicts are those of the pairs that the file grades."""
 
     rows: int
     pairs: int
@@ -78,18 +78,18 @@ class JudgementsReport:
     workers: int
     people_added: int
     renumbered: dict[str, int]
-    """Workers who could not keep their number, with the one they have here."""
+    """Maps each worker who could not keep their number to their number in this project."""
     videos: int
     moments: int
     queries: int
     queries_renumbered: int
-    """Queries of the file of pairs that have another number here."""
+    """Queries of the file of pairs that have another number in this project."""
     batches: int
     pairs_added: int
     pairs_known: int
     """Pairs of either file that the project already had."""
     pairs_by_number: int
-    """Pairs of which nothing but the number is known."""
+    """Pairs of which only the number is known."""
     pairs_without_grade: int
     """Pairs of the file of pairs that the raw annotations do not grade."""
     consensus: int
@@ -97,12 +97,12 @@ class JudgementsReport:
     open: int
     adjudicated: int
     sent_on: tuple[int, ...]
-    """Escalated pairs that wait for two further annotators from now on."""
+    """Escalated pairs that now wait for two further annotators."""
     never_sent_on: tuple[int, ...]
-    """Escalated pairs that cannot be judged any more, because only their number is known."""
+    """Escalated pairs that nobody can judge further, because only their number is known."""
     pairs_graded_twice_by_one: int
     duplicate_rows: int
     missing_ids: int
-    """Numbers below the highest one that no pair has."""
+    """How many numbers below the highest pair number have no pair."""
     verdicts_that_differ: int | None
-    """Pairs whose verdict or relevance is another one in the file of pairs; None if it says neither."""
+    """Pairs whose verdict or relevance differs from that in the file of pairs; None if the file has neither."""

@@ -1,4 +1,4 @@
-"""Import the pairs of an earlier campaign: whole, or as the very pairs that the project has already.
+"""Import the pairs of an earlier campaign: as new pairs, or as pairs that the project has already.
 
 *Reads* a campaign's pairs; pairs, queries, moments. *Writes* video, moment, caption, query, batch, pair. Runs inside
 the transaction of `importing`, which adds the seats.
@@ -23,30 +23,30 @@ from backend.core.errors import Problem
 from backend.store.connection import Database
 
 DURATION_SLACK_S = 1.0
-"""By how much two files may differ about the length of a video: published durations are often rounded."""
+"""Seconds by which two files may differ in the duration of a video: published durations are often rounded."""
 
 
 OPEN = (Verdict.OPEN.value, None)
-"""Verdict and relevance of a pair that has none."""
+"""Verdict and relevance of a pair without a row in the table `consensus`."""
 
 
 @dataclass(frozen=True, slots=True)
 class AddedPairs:
-    """The pairs to store, and what was stored so that they could be."""
+    """The pairs to store, and counts of the videos, moments, queries and batches that were added for them."""
 
     pairs: list[NewPair]
     videos: int
     moments: int
     queries: int
     queries_renumbered: int
-    """Queries of the file that have another number here."""
+    """Queries of the file that have another number in this project."""
     batches: int
 
 
 def clashes(db: Database, campaign: EarlierCampaign, known: dict[int, KnownPair | None]) -> Iterator[Problem]:
-    """What the project has to say against the pairs."""
-    taken = {what: pair_id for pair_id, what in known.items() if what is not None}
-    asked = _queries(db)
+    """Yield each contradiction between the pairs of the file and the project."""
+    taken = {query_moment: pair_id for pair_id, query_moment in known.items() if query_moment is not None}
+    project_queries = _queries(db)
     known_s = corpus.video_durations(db)
     first = {pair.span[0]: pair.row for pair in reversed(campaign.pairs)}
     for video, here_s in campaign.durations.items():
@@ -57,18 +57,22 @@ def clashes(db: Database, campaign: EarlierCampaign, known: dict[int, KnownPair 
     moments = {pair.span: pair for pair in campaign.pairs}  # far fewer than pairs
     misplaced = {span: _misplaced(pair, durations.get(span[0])) for span, pair in moments.items()}
     for pair in campaign.pairs:
-        there = taken.get((pair.query, pair.span))
-        faults = (_as_pair(pair, known, there), _as_query(pair, asked.get(pair.query)), misplaced[pair.span])
+        known_id = taken.get((pair.query, pair.span))
+        faults = (
+            _as_pair(pair, known, known_id),
+            _as_query(pair, project_queries.get(pair.query)),
+            misplaced[pair.span],
+        )
         yield from (Problem(campaign.pairs_file, pair.row, fault) for fault in faults if fault)
 
 
 def count_differing(pairs: Iterable[EarlierPair], verdicts: dict[int, tuple[str, int | None]]) -> int | None:
-    """Count the pairs that have another verdict or relevance in their file than here; None if the file says neither."""
-    told = [pair for pair in pairs if (pair.verdict, pair.relevance) != (None, None)]
-    if not told:
+    """Return how many pairs have another verdict or relevance in their file than here; None if it has neither."""
+    stated = [pair for pair in pairs if (pair.verdict, pair.relevance) != (None, None)]
+    if not stated:
         return None
     differing = 0
-    for pair in told:
+    for pair in stated:
         verdict, relevance = verdicts.get(pair.pair_id, OPEN)
         same_relevance = pair.relevance is None or _as_number(pair.relevance) == relevance
         differing += not (same_relevance and pair.verdict in (None, verdict))
@@ -76,34 +80,34 @@ def count_differing(pairs: Iterable[EarlierPair], verdicts: dict[int, tuple[str,
 
 
 def _as_number(text: str) -> float | None:
-    """A relevance as other programs write it: 3, 3.0, or nothing."""
+    """Return a relevance as other programs write it (3 or 3.0); None if empty, and -1.0 if it is no number."""
     try:
         return float(text)
     except ValueError:
         return None if text == "" else -1.0
 
 
-def _as_pair(pair: EarlierPair, known: dict[int, KnownPair | None], there: int | None) -> str | None:
+def _as_pair(pair: EarlierPair, known: dict[int, KnownPair | None], known_id: int | None) -> str | None:
     if pair.pair_id in known and known[pair.pair_id] is None:
         return (
             f"pair {pair.pair_id} has judgements in the project, but no query and moment to compare: "
             "import into another project"
         )
-    if pair.pair_id in known and there != pair.pair_id:
+    if pair.pair_id in known and known_id != pair.pair_id:
         return f"pair {pair.pair_id} has another query and moment in the project"
-    if there not in (None, pair.pair_id):
-        return f"this query and moment are pair {there} in the project"
+    if known_id not in (None, pair.pair_id):
+        return f"this query and moment are pair {known_id} in the project"
     return None
 
 
-def _as_query(pair: EarlierPair, there: QueryRow | None) -> str | None:
-    if there is not None and there.split is Split.TRAIN:
+def _as_query(pair: EarlierPair, project_query: QueryRow | None) -> str | None:
+    if project_query is not None and project_query.split is Split.TRAIN:
         return (
             "this query is in split train of the project, and splits are fixed once drawn: import into another project"
         )
-    if there is not None and pair.split not in (None, there.split):
+    if project_query is not None and pair.split not in (None, project_query.split):
         return (
-            f"this query is in split {pair.split} here, but in {there.split} in the project, where splits "
+            f"this query is in split {pair.split} here, but in {project_query.split} in the project, where splits "
             "are fixed once drawn"
         )
     return None
@@ -119,12 +123,12 @@ def _misplaced(pair: EarlierPair, duration_s: float | None) -> str | None:
 def add(
     db: Database, campaign: EarlierCampaign, known: dict[int, KnownPair | None], *, batch_size: int, now: float
 ) -> AddedPairs:
-    """Add what the pairs are made of, and prepare those that the project lacks."""
+    """Add the videos, moments, queries and batches that the pairs need; return the pairs that the project lacks."""
     new = [pair for pair in campaign.pairs if pair.pair_id not in known]
     videos, added_moments = _add_moments(db, new, campaign.durations)
     moments = earlier.moment_ids(db)
-    asked, added_queries, renumbered = _add_queries(db, campaign.pairs, moments, campaign.pairs_file)
-    batch = [(asked[pair.query], (pair.rank - 1) // batch_size + 1) for pair in new]
+    query_ids, added_queries, renumbered = _add_queries(db, campaign.pairs, moments, campaign.pairs_file)
+    batch = [(query_ids[pair.query], (pair.rank - 1) // batch_size + 1) for pair in new]
     lacking = sorted(set(batch) - earlier.batch_ids(db).keys())
     earlier.add_batches(db, lacking, at=now)
     batch_ids = earlier.batch_ids(db)
@@ -136,35 +140,35 @@ def add(
 
 
 def _add_moments(db: Database, pairs: list[EarlierPair], durations: dict[str, float]) -> tuple[int, int]:
-    """Add the videos, moments and captions that are lacking; how many videos and moments."""
-    there = earlier.moment_ids(db)
+    """Add the videos, moments and captions that the project lacks; return how many videos and moments were added."""
+    moment_ids = earlier.moment_ids(db)
     lacking: dict[Span, CaptionedMoment] = {}
     for pair in pairs:
-        if (span := pair.span) not in there:
+        if (span := pair.span) not in moment_ids:
             lacking.setdefault(span, _moment(pair))
     known_s = durations | corpus.video_durations(db)
-    named = {moment.video: known_s[moment.video] for moment in lacking.values()}
-    videos, moments, _ = corpus.add_moments(db, lacking.values(), named, {})
+    durations_s = {moment.video: known_s[moment.video] for moment in lacking.values()}
+    videos, moments, _ = corpus.add_moments(db, lacking.values(), durations_s, {})
     return videos, moments
 
 
 def _add_queries(
     db: Database, pairs: Sequence[EarlierPair], moments: dict[Span, int], source: str
 ) -> tuple[dict[str, int], int, int]:
-    """Add the queries that are lacking, in the order of the file, whose name is `source`.
+    """Add the queries that the project lacks, in the order of the file, whose name is `source`.
 
     Returns:
-        The number of every query, how many are new, and how many of the file have another number here.
+        The number of every query by its text, how many queries are new, and how many have another number in the file.
     """
     numbers = {text: int(query.query_id) for text, query in _queries(db).items()}
     by_query: defaultdict[str, list[EarlierPair]] = defaultdict(list)
     for pair in pairs:
         by_query[pair.query].append(pair)
-    wanted = {text: of_query[0].query_id for text, of_query in by_query.items()}
+    file_numbers = {text: of_query[0].query_id for text, of_query in by_query.items()}
     lacking = [text for text in by_query if text not in numbers]
     taken = set(numbers.values())
     for text in lacking:
-        number = wanted[text]
+        number = file_numbers[text]
         if number is not None and number not in taken:
             numbers[text] = number
     following = count(max(numbers.values(), default=0) + 1)
@@ -179,16 +183,16 @@ def _add_queries(
         own = next((caption_id for caption_id, words in offered if words == text), first)
         rows.append((numbers[text], text, own, nearest[0].split or Split.TEST))
     earlier.add_queries(db, rows, source)
-    renumbered = sum(number is not None and number != numbers[text] for text, number in wanted.items())
+    renumbered = sum(number is not None and number != numbers[text] for text, number in file_numbers.items())
     return numbers, len(lacking), renumbered
 
 
 def _captions(db: Database) -> dict[int, list[tuple[int, str]]]:
-    """The captions (number, text) of every moment, those as published first."""
-    found: defaultdict[int, list[tuple[int, str]]] = defaultdict(list)
+    """Return the captions (number, text) of every moment, published captions first."""
+    captions: defaultdict[int, list[tuple[int, str]]] = defaultdict(list)
     for caption in (*corpus.published_captions(db), *captions_rows.rewritten_captions(db)):
-        found[caption.moment_id].append((caption.caption_id, caption.text.strip()))
-    return found
+        captions[caption.moment_id].append((caption.caption_id, caption.text.strip()))
+    return captions
 
 
 def _queries(db: Database) -> dict[str, QueryRow]:
@@ -196,5 +200,5 @@ def _queries(db: Database) -> dict[str, QueryRow]:
 
 
 def _moment(pair: EarlierPair) -> CaptionedMoment:
-    """A pair's moment; where the file has no caption, the query stands for it."""
+    """Return a pair's moment with its caption; if the file has none, the query's text takes its place."""
     return CaptionedMoment(*pair.span, pair.caption or pair.query, pair.row)

@@ -1,4 +1,4 @@
-"""Summarise a file of raw annotations, and measure how well its annotators agree; no project is needed."""
+"""Summarise a file of raw annotations, and measure how well its annotators agree, without a project."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -27,16 +27,16 @@ def summarise_raw(file: Path, *, scale: str | None = None) -> dict[str, Any]:
 
     Args:
         file: the CSV.
-        scale: the name of a scale, or a file of one; TVR-Ranking's if None.
+        scale: the name of a scale, or the path of a scale file; the scale of TVR-Ranking if None.
 
     Raises:
-        InputError: the file, or that of the scale, has problems.
+        InputError: the file or the scale file has problems.
     """
     return dict(summarise(*read_raw_file(file, scale)))
 
 
 def read_raw_file(file: Path, scale: str | None) -> tuple[RawAnnotations, int, Rounding]:
-    """Return a file's annotations with the tolerance and rounding of the scale, TVR-Ranking's if None is named."""
+    """Return a file's annotations, and the tolerance and rounding of the scale (of TVR-Ranking if `scale` is None)."""
     if scale is None:
         return read_raw(bytes_of(file), file.name), PUBLISHED_TOLERANCE, Rounding.HALF_UP
     grading = scale_file.named(scale)
@@ -44,15 +44,15 @@ def read_raw_file(file: Path, scale: str | None) -> tuple[RawAnnotations, int, R
 
 
 def agreement_of_file(file: Path, *, scale: str | None = None, resamples: int = RESAMPLES) -> AgreementBoard:
-    """Return the agreement board of a raw annotation CSV, which tells nothing of queries, splits and days.
+    """Return the agreement board of a raw annotation CSV, without figures by query, split and day.
 
     Args:
-        file: pair_id, worker, relevance and perhaps round and adjudicated.
+        file: CSV with the columns pair_id, worker, relevance and perhaps round and adjudicated.
         scale: as in `summarise_raw`.
-        resamples: of the pairs, for 95 % intervals; 0 leaves intervals out.
+        resamples: number of resamples of the pairs for 95 % intervals; 0 leaves intervals out.
 
     Raises:
-        InputError: with every problem of the file.
+        InputError: every problem of the file.
     """
     graded, _ = _graded(file, scale)
     return rules.measure(graded, no_origins(graded), resamples=resamples)
@@ -61,12 +61,12 @@ def agreement_of_file(file: Path, *, scale: str | None = None, resamples: int = 
 def other_relevances_of_file(
     file: Path, *, scale: str | None = None, progress: Progress | None = None
 ) -> AggregatorReport:
-    """Return what mean, median and Dawid-Skene would make of a raw annotation CSV; see `agreement_of_file`."""
+    """Return the relevances that mean, median and Dawid-Skene give for a raw annotation CSV."""
     graded, names = _graded(file, scale)
     return aggregators.report(graded, names, progress=named(progress, aggregators.LEARNING))
 
 
 def _graded(file: Path, scale: str | None) -> tuple[GradedPairs, Sequence[str]]:
-    """The grades of a file and the names of its pairs, on TVR-Ranking's scale unless another is named."""
+    """Return the grades of a file and the names of its pairs, on the scale of TVR-Ranking if `scale` is None."""
     raw, tolerance, rounding = read_raw_file(file, scale)
     return raw.graded(tolerance, rounding), raw.pairs

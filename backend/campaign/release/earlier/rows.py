@@ -1,7 +1,7 @@
-"""Read and add, in bulk, what the import of an earlier campaign needs.
+"""SQL for the import of an earlier campaign: read and add rows in bulk.
 
-Every function belongs to one transaction of `judgements`, beside this. Rows come as iterables, because there
-are hundreds of thousands of them.
+Every function runs inside the transaction of `importing`. Rows come as iterables, because there are hundreds of
+thousands of them.
 """
 
 import secrets
@@ -18,7 +18,7 @@ KnownPair = tuple[str, Span]
 
 
 class NewPair(NamedTuple):
-    """A pair to add. One that is known by its number alone has no other value."""
+    """A pair to add. A pair of which only the number is known has no other value."""
 
     pair_id: int
     batch_id: int | None = None
@@ -53,12 +53,12 @@ class NewJudgement(NamedTuple):
 
 
 def subject(digest: str) -> str:
-    """What the event of an import is about: the file of this digest."""
+    """Return the subject of an import's event, for the file with this SHA-256."""
     return f"judgements:{digest[:16]}"
 
 
 def imported_at(db: Database, digest: str) -> float | None:
-    """When the file of this digest was imported, if it was."""
+    """Return when the file with this SHA-256 was imported (seconds since 1970); None if it was not."""
     row = db.conn.execute(
         "SELECT at FROM event WHERE subject = ? AND kind = ?",
         [subject(digest), JUDGEMENTS_IMPORTED.kind],
@@ -67,7 +67,7 @@ def imported_at(db: Database, digest: str) -> float | None:
 
 
 def known_pairs(db: Database) -> dict[int, KnownPair | None]:
-    """Every pair's query and moment, by its number; None for one known by the number alone."""
+    """Return the query and moment of every pair by its number; None for a pair of which only the number is known."""
     rows = db.conn.execute(
         "SELECT p.pair_id, q.text, v.name, m.start_s, m.end_s FROM pair p LEFT JOIN query q USING (query_id) "
         "LEFT JOIN moment m USING (moment_id) LEFT JOIN video v USING (video_id)"
@@ -76,35 +76,35 @@ def known_pairs(db: Database) -> dict[int, KnownPair | None]:
 
 
 def judged_pairs(db: Database) -> set[int]:
-    """The numbers of the pairs that have a judgement."""
+    """Return the numbers of the pairs that have a judgement."""
     return {row[0] for row in db.conn.execute("SELECT DISTINCT pair_id FROM judgement")}
 
 
 def moment_ids(db: Database) -> dict[Span, int]:
-    """Every moment's number."""
+    """Return the number of every moment by its span."""
     rows = db.conn.execute("SELECT name, start_s, end_s, moment_id FROM moment JOIN video USING (video_id)")
     return {(r[0], r[1], r[2]): r[3] for r in rows}
 
 
 def person_ids(db: Database) -> set[int]:
-    """The numbers of all people."""
+    """Return the numbers of all people."""
     return {row[0] for row in db.conn.execute("SELECT annotator_id FROM annotator")}
 
 
 def batch_ids(db: Database) -> dict[tuple[int, int], int]:
-    """Every batch's number, by its query and its place among the batches of the query."""
+    """Return the id of every batch by (query, number of the batch within the query)."""
     rows = db.conn.execute("SELECT query_id, number, batch_id FROM batch")
     return {(row[0], row[1]): row[2] for row in rows}
 
 
 def verdicts(db: Database) -> dict[int, tuple[str, int | None]]:
-    """Verdict and relevance of every pair that is not open."""
+    """Return verdict and relevance of every pair that is not open."""
     rows = db.conn.execute("SELECT pair_id, verdict, relevance FROM consensus")
     return {row[0]: (row[1], row[2]) for row in rows}
 
 
 def add_people(db: Database, people: Iterable[tuple[Person, bool]], *, at: float) -> None:
-    """Add annotators under their numbers; the flag says whether a program was the annotator."""
+    """Add annotators under their numbers; the flag says whether the annotator is simulated."""
     db.conn.executemany(
         "INSERT INTO annotator (annotator_id, name, role, simulated, created_at) VALUES (?, ?, ?, ?, ?)",
         ((p.annotator_id, p.name, Role.ANNOTATOR.value, int(simulated), at) for p, simulated in people),
@@ -112,9 +112,9 @@ def add_people(db: Database, people: Iterable[tuple[Person, bool]], *, at: float
 
 
 def add_queries(db: Database, queries: Iterable[tuple[int, str, int | None, Split]], source: str) -> None:
-    """Add queries as (number, text, caption, split), to be judged after all others.
+    """Add queries, given as (number, text, caption, split), after all others in judging order.
 
-    Those whose moments have no caption are of the source, the file that brought them.
+    A query without a caption gets the name of its file, `source`, as its source.
     """
     last: int = db.conn.execute("SELECT coalesce(max(position), 0) FROM query").fetchone()[0]
     db.conn.executemany(
@@ -127,7 +127,7 @@ def add_queries(db: Database, queries: Iterable[tuple[int, str, int | None, Spli
 
 
 def add_batches(db: Database, batches: Iterable[tuple[int, int]], *, at: float) -> None:
-    """Add open batches as (query, number)."""
+    """Add open batches, given as (query, number)."""
     db.conn.executemany(
         "INSERT INTO batch (query_id, number, opened_at) VALUES (?, ?, ?)",
         ((query_id, number, at) for query_id, number in batches),
@@ -135,7 +135,10 @@ def add_batches(db: Database, batches: Iterable[tuple[int, int]], *, at: float) 
 
 
 def close_gaps(db: Database) -> None:
-    """Number the batches of each query 1, 2, 3, ...: what a later pooling found has ranks far behind."""
+    """Renumber the batches of each query 1, 2, 3, ... without gaps.
+
+    Gaps arise because batches are numbered by rank, and pairs of a later pooling have much higher ranks.
+    """
     db.conn.execute(
         "UPDATE batch SET number = (SELECT count(*) FROM batch o WHERE o.query_id = batch.query_id "
         "AND o.number <= batch.number) WHERE number IS NOT NULL"
@@ -152,7 +155,7 @@ def add_pairs(db: Database, pairs: Iterable[NewPair]) -> None:
 
 
 def remove_seats(db: Database, pair_ids: Collection[int]) -> None:
-    """Take away the seats of pairs that nobody has judged, to put others in their place."""
+    """Remove the seats of pairs that nobody has judged, so that others can replace them."""
     db.conn.executemany("DELETE FROM seat WHERE pair_id = ?", ((pair_id,) for pair_id in pair_ids))
 
 

@@ -1,1 +1,1 @@
-"""Frozen releases."""
+"""Freeze, keep, validate, compare, import and export releases."""

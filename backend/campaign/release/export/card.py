@@ -1,4 +1,4 @@
-"""Write the dataset card, what a reader of a release's folder must know, and draw its figures.
+"""Write the dataset card (`README.md`) of a release, and draw its figures.
 
 The same documents give the same bytes.
 """
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
 _PX = 300, 220
 _BARS = 24
-"""A histogram of seconds has about so many bars."""
+"""The approximate number of bars of a histogram of seconds."""
 _STEPS_S = (0.5, 1, 2, 3, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600)
 Rows = list[dict[str, Any]]
 
 
 def figures(documents: Documents) -> dict[str, bytes]:
-    """Every figure as a PNG, by file name."""
+    """Return every figure of the card as a PNG, by file name."""
     from backend.scoring import drawing
 
     found = {name: measure(queries) for name, queries, _ in parts(documents)}
@@ -42,12 +42,12 @@ def figures(documents: Documents) -> dict[str, bytes]:
 
 
 def markdown() -> str:
-    """The figures in a dataset card that lies beside them."""
+    """Return the Markdown that shows the figures in the card, which lies in the same folder."""
     return "\n" + "\n".join(f"![{_TOLD[name]}]({name}.png)\n" for name in _FIGURES)
 
 
 def bars_of(values: Sequence[float]) -> Rows:
-    """Seconds as bars of one round width: `low`, `high`, `count`; the last one holds all from the 99th percentile on.
+    """Return seconds as bars (`low`, `high`, `count`) of one width; the last bar has all from the 99th percentile.
 
     >>> bars_of([0.2, 0.4, 3.0, 9.0])
     [{'low': 0.0, 'high': 0.5, 'count': 2}, {'low': 3.0, 'high': 3.5, 'count': 2}]
@@ -104,7 +104,7 @@ def _relevances(documents: Documents, found: Mapping[str, TruthValues]) -> "alt.
 def _shares(
     counted: Mapping[str, Counter[int]], across: str, title: str, sorted_by: Sequence[int] | None = None
 ) -> "alt.Chart":
-    """How often each whole number occurs, as shares of each split, side by side."""
+    """Return a bar chart of how often each whole number occurs, as shares of each split, side by side."""
     import altair as alt
 
     splits = [name for name in counted if name != ALL]
@@ -174,7 +174,7 @@ _SHOWN = 20
 
 
 def card(contents: Contents, statistics: ReleaseStatistics) -> str:
-    """The dataset card, beside which the figures lie."""
+    """Return the dataset card as Markdown; it refers to the figures in the same folder."""
     grading, counts, truth, under = contents.grading, contents.counts, contents.truth, contents.guideline
     spread = Counter(
         moment["relevance"]
@@ -218,13 +218,13 @@ Two grades that {agree} are a consensus on their mean, rounded {half}.
 
 
 def _re_opened(contents: Contents) -> str:
-    """How many pairs a lead asked two more people about, if any."""
+    """Return the table row that counts re-opened pairs; empty if there are none."""
     rule = f"| pairs re-opened for two more people; of six grades the middle two decide (`{RE_OPENED_RULE}`) |"
     return f"{rule} {contents.re_opened} |\n" if contents.re_opened else ""
 
 
 def _left_out(contents: Contents) -> str:
-    """Which queries and pairs are not in the truth, and which are that a reader may not expect."""
+    """Return a list of the queries and pairs that the truth leaves out, or includes unexpectedly; empty if none."""
     selection = contents.selection
     said = [
         (selection.unfinished, "not in the truth because pairs of them still wait for grades"),
@@ -238,7 +238,7 @@ def _left_out(contents: Contents) -> str:
 
 
 def _terms(terms: Terms) -> str:
-    """Under which licence it is handed on, and how to cite it."""
+    """Return the section about the licence and how to cite the release."""
     licence = (
         f"Licence: {terms.licence}."
         if terms.licence
@@ -249,7 +249,7 @@ def _terms(terms: Terms) -> str:
 
 
 def _captions(contents: Contents) -> str:
-    """What kind of captions these are, and what rewriting did to them: the paper's Table 3."""
+    """Return the section about the kind of captions, and how rewriting changed them (the paper's Table 3)."""
     changes, undescribed = contents.rewriting, contents.undescribed
     bare = f"\nMoments that nobody described: {undescribed:,}; their captions are null.\n" if undescribed else ""
     if changes is None:

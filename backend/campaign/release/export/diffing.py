@@ -26,12 +26,12 @@ from backend.core.typed_text import nfc
 TRUTH = {"val": "val.json", "test": "test.json"}
 COLUMNS = ("query_id", "query", "pair_id", "video_name", "start", "end", "before", "after", "reason")
 _BATCH_SIZE = 20
-"""Of TVR-Ranking, where a release does not say its own."""
+"""The batch size of TVR-Ranking, for releases that do not state their own."""
 _PAIRS, _RAW = "raw_query_moment_pair.csv", "raw_annotation.csv"
 
 
 class _Manifest(msgspec.Struct):
-    """What is read of a manifest; published releases have none."""
+    """The fields of a manifest that this module reads; published releases have no manifest."""
 
     scale: list[object] = []
     batch_size: int = _BATCH_SIZE
@@ -41,10 +41,12 @@ class _Manifest(msgspec.Struct):
 
 
 def read(path: Path, name: str | None = None) -> tuple[ComparedRelease, str]:
-    """What is compared of a release, and the state that it is of (`2026-03-14T09:26:53+00:00`, empty where unknown).
+    """Return the compared content of a release, and the time of its state.
+
+    The time looks like `2026-03-14T09:26:53+00:00`, and is empty if the manifest does not state it.
 
     Raises:
-        InputError: it cannot be read as a release.
+        InputError: the path cannot be read as a release.
     """
     with opened(path) as files:
         queries: dict[str, tuple[str, str]] = {}
@@ -80,10 +82,12 @@ def read(path: Path, name: str | None = None) -> tuple[ComparedRelease, str]:
 
 
 def diff_releases(before: Path, after: Path, *, progress: Progress | None = None) -> ReleaseDiff:
-    """Return what changed from one release to another; `progress` is called with (what is done, done, all).
+    """Return the changes from one release to another.
+
+    `progress` is called with (name of the step, steps done, all steps).
 
     Raises:
-        InputError: one of them cannot be read as a release.
+        InputError: one of the paths cannot be read as a release.
     """
     (one, _), (other, _) = read_both((before, None), (after, None), progress)
     return compare(one, other, {})
@@ -92,7 +96,7 @@ def diff_releases(before: Path, after: Path, *, progress: Progress | None = None
 def read_both(
     before: tuple[Path, str | None], after: tuple[Path, str | None], progress: Progress | None
 ) -> list[tuple[ComparedRelease, str]]:
-    """Two releases, each by its place and its name; see `read`."""
+    """Read two releases, each given as (path, name), as `read` does."""
     found = []
     for done, (place, name) in enumerate((before, after), start=1):
         if progress:
@@ -104,7 +108,7 @@ def read_both(
 
 
 def diff_csv(found: ReleaseDiff) -> str:
-    """Return every change as CSV, a row each: queries first, which have no moment."""
+    """Return every change as CSV, one row each: first changes of queries, which have no moment, then of pairs."""
     queries = ((one.query_id, "", "", "", "", "", one.before, one.after, one.reason) for one in found.queries)
     pairs = (
         (one.query_id, one.query, one.pair_id, one.video, one.start_s, one.end_s, one.before, one.after, one.reason)
@@ -124,7 +128,7 @@ def _manifest(files: ReleaseFiles) -> _Manifest:
 
 
 def _judged(files: ReleaseFiles) -> dict[Span, JudgedSpan]:
-    """Verdict and grades of every pair, where the release tells them in the form of ours."""
+    """Return verdict and grades of every pair; empty if the files lack the columns of ReelRank's own releases."""
     if _PAIRS not in files.places or _RAW not in files.places:
         return {}
     raw = read_csv(files.read(_RAW), _RAW, ["pair_id", "relevance"], may_be_empty=True)
@@ -158,24 +162,24 @@ _NEEDED = ("pair_id", "query_id", "split", "rank", "verdict")
 
 
 def release_statistics(folder: Path) -> ReleaseStatistics | None:
-    """Return the paper's Tables 1 and 4 of a release, by split and for both; None where it has no graded truth.
+    """Return the paper's Tables 1 and 4 for a release, by split and for both; None if it has no graded truth.
 
     Raises:
-        InputError: its files are not of their form.
+        InputError: a file has not the format of a release.
     """
     found = documents(folder)
     return None if found is None else statistics(found)
 
 
 def documents(path: Path) -> Documents | None:
-    """The documents of a release; None where it has neither `val.json` nor `test.json`.
+    """Return the documents of a release; None if it has neither `val.json` nor `test.json`.
 
-    Without `manifest.json` scale and batches are taken for TVR-Ranking's; a relevance above the scale makes it longer,
-    so that none is left out. Without a file of pairs, or one that does not say rank and verdict, nothing is told of
-    batches and of how pairs were settled.
+    Without `manifest.json`, the scale and batch size of TVR-Ranking are assumed. A relevance above the scale extends
+    it, so that none is left out. Without a file of pairs with rank and verdict, the documents have no pairs, and so no
+    figures about batches and verdicts.
 
     Raises:
-        InputError: files are not of their form.
+        InputError: a file has not the format of a release.
     """
     with opened(path) as files:
         if not any(file in files.places for file in TRUTH.values()):
@@ -202,7 +206,7 @@ def documents(path: Path) -> Documents | None:
 def _queries(
     files: ReleaseFiles, split: str, corpus: dict[str, float], problems: list[Problem]
 ) -> list[dict[str, Any]]:
-    """The queries of a split; what is wrong with them is added to the problems."""
+    """Return the queries of a split, and add their problems to `problems`."""
     name = TRUTH[split]
     if name not in files.places:
         return []
@@ -227,7 +231,7 @@ def _queries(
 
 
 def _handed_out(files: ReleaseFiles) -> Iterator[JudgedPair]:
-    """The pairs that were handed out, each with how many grades it has; none where the release does not tell."""
+    """Yield the pairs that were handed out, with their number of grades; nothing if the release does not state them."""
     if _PAIRS not in files.places or _RAW not in files.places:
         return
     pairs = read_csv(files.read(_PAIRS), _PAIRS, (), _NEEDED, may_be_empty=True)

@@ -1,12 +1,12 @@
-"""Export the state of a project in another form than TVR-Ranking's.
+"""Export the state of a project in the form of TREC, Parquet or QVHighlights.
 
-*Reads* everything that a release holds. *Writes* one folder (complete or not at all), and nothing in the project: what
-is kept, named and compared is the release in the form of TVR-Ranking; these are other spellings of the same state.
+*Reads* everything that a release holds. *Writes* one folder (complete or not at all), and nothing in the project: only
+releases in the form of TVR-Ranking are kept, named and compared.
 
-TREC knows documents, not moments, so the pairs are the documents. A run has no pairs: `reelrank match-run` gives each
-of its predictions the pair that it takes at one IoU threshold. QVHighlights asks a query of one video and knows no
-grades: a window is one if its relevance reaches a threshold. Its saliency scores are people's grades of clips of two
-seconds, which nobody gave here, so there are none. The card of Parquet begins with YAML for Hugging Face's programs.
+TREC has documents, not moments, so each pair is a document. A run has no pairs: `reelrank match-run` gives each of its
+predictions the pair that it matches at one IoU threshold. QVHighlights asks each query of one video and has no grades,
+so a moment becomes a window if its relevance reaches a threshold. Its saliency scores are grades of clips of two
+seconds; nobody gave such grades here, so there are none. The card of Parquet begins with YAML for Hugging Face.
 """
 
 import hashlib
@@ -59,7 +59,7 @@ TREC_COLUMNS = ("pair_id", "query_id", "video", "start", "end", "relevance")
 
 
 def trec_files(contents: Contents) -> dict[str, bytes]:
-    """The files of this form, by name."""
+    """Return the files of the TREC form, by name."""
     made: dict[str, bytes] = {}
     texts: list[str] = []
     for split in (Split.VAL, Split.TEST):
@@ -88,7 +88,7 @@ and no line.
 
 
 def qvhighlights_files(contents: Contents, threshold: int) -> dict[str, bytes]:
-    """The files of this form, by name."""
+    """Return the files of the QVHighlights form, by name; moments from relevance `threshold` on are windows."""
     return {
         f"{split.value}.jsonl": b"".join(
             msgspec.json.encode(line) + b"\n"
@@ -100,7 +100,7 @@ def qvhighlights_files(contents: Contents, threshold: int) -> dict[str, bytes]:
 
 
 def windows_by_video(query: dict[str, Any], threshold: int) -> list[dict[str, Any]]:
-    """The lines of a query, by the rank of each video's first window; windows by their start.
+    """Return the lines of a query, one per video, by the rank of its first window; windows are ordered by start.
 
     >>> moments = [{"pair_id": n, "video_name": video, "timestamp": [n, n + 2], "duration": 9.0, "relevance": grade}
     ...            for n, (video, grade) in enumerate([("a", 3), ("b", 4), ("a", 4), ("a", 1)])]
@@ -134,7 +134,7 @@ def windows_by_video(query: dict[str, Any], threshold: int) -> list[dict[str, An
 
 
 def qvhighlights_said(contents: Contents, threshold: int) -> str:
-    """What a reader of the folder must know."""
+    """Return the part of the card that explains the files of the QVHighlights form."""
     asked = [query for documents in contents.truth.values() for query in documents]
     without = sum(not windows_by_video(query, threshold) for query in asked)
     return QVHIGHLIGHTS_SAID.format(threshold=threshold, queries=len(asked), without=without)
@@ -154,13 +154,13 @@ _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000
 
 
 def form_card(contents: Contents, form: str, said: str, tables: Sequence[MadeTable]) -> str:
-    """The text of `README.md`.
+    """Return the text of `README.md`.
 
     Args:
-        contents: of the release.
-        form: its name.
-        said: what a reader must know of the form.
-        tables: the tables, where there are any; then the card begins with YAML.
+        contents: content of the release.
+        form: name of the form.
+        said: text that explains the files of the form.
+        tables: the tables of Parquet. If there are any, the card begins with YAML.
     """
     counts, terms, selection = contents.counts, contents.terms, contents.selection
     simulated = (
@@ -190,7 +190,7 @@ Made with ReelRank {__version__}. Candidates chosen by {contents.chosen_by}; con
 
 
 def _yaml(contents: Contents, tables: Sequence[MadeTable]) -> str:
-    """The header. JSON is YAML, so that no text can break it."""
+    """Return the YAML header. Its values are JSON, which is valid YAML, so no text can break it."""
     configs: dict[str, list[MadeTable]] = {}
     for table in tables:
         configs.setdefault(table.config, []).append(table)
@@ -226,7 +226,7 @@ def _yaml(contents: Contents, tables: Sequence[MadeTable]) -> str:
 
 
 def _licence(licence: str) -> dict[str, str]:
-    """As Hugging Face names licences: those of SPDX in lower case, any other by its own name."""
+    """Return the fields for a licence in Hugging Face's names: SPDX names in lower case, others under `other`."""
     if licence in LICENCES:
         return {"license": _OTHER_NAMES.get(licence, licence.lower())}
     return {"license": "other", "license_name": licence} if licence else {}
@@ -234,11 +234,11 @@ def _licence(licence: str) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class FormReport:
-    """What was written; `windows` only of QVHighlights, the moments whose relevance reaches `threshold`."""
+    """What an export wrote. `windows` counts the moments whose relevance reaches `threshold`; QVHighlights only."""
 
     place: Path
     sha256: str
-    """Of its manifest, which holds those of all other files."""
+    """SHA-256 of the manifest, which holds those of all other files."""
     files: tuple[str, ...]
     selection: ReleaseSelection
     simulated: int
@@ -261,12 +261,12 @@ def export_form(
 
     Args:
         project: the project.
-        by: who asks for it.
+        by: the person who asks for it.
         out: folder to make; it must not exist, or be empty.
         form: `trec`, `parquet` or `qvhighlights`.
-        options: what goes into it.
-        threshold: of QVHighlights: from which relevance on a moment is a window; the best two grades where not said.
-        progress: called with (what is done, done, all).
+        options: what the release includes.
+        threshold: for QVHighlights: the lowest relevance of a window; if None, that of the best two grades.
+        progress: called with (name of the step, steps done, all steps).
 
     Raises:
         ProjectError: see `freezing.require_ready`; or the threshold is no relevance above 0.
@@ -310,7 +310,7 @@ def export_form(
 
 
 _TRAINING = "training"
-"""Where the training sets lie as JSON until they are tables."""
+"""Temporary folder of the training sets in JSON, until they are written as tables."""
 
 
 def _level(project: Project, form: ReleaseForm, threshold: int | None) -> int:
@@ -327,7 +327,7 @@ def _level(project: Project, form: ReleaseForm, threshold: int | None) -> int:
 def _training(
     project: Project, encoder: Encoder | None, part: Path, options: ReleaseOptions, progress: Progress | None
 ) -> dict[int, Path]:
-    """The training sets as JSON, by size."""
+    """Write the training sets as JSON, and return their files by size."""
     folder = part / _TRAINING
     folder.mkdir()
     published = options.with_published
@@ -336,7 +336,7 @@ def _training(
 
 
 def _manifest(contents: Contents, form: ReleaseForm, level: int, part: Path) -> bytes:
-    """What the manifest of a release says, with the form and the files of this folder."""
+    """Return the manifest of a release, with the form and the files of this folder."""
     files = sorted(path for path in part.rglob("*") if path.is_file())
     hashes = {file.relative_to(part).as_posix(): file_sha256(file) for file in files}
     said = manifest(contents, statistics(to_count(contents)), hashes)

@@ -1,9 +1,9 @@
 """Freeze a release: graded truth, pseudo training sets, raw annotations and a manifest with hashes.
 
-*Reads* everything, at one instant: every form of a release is written from what `read` returns. *Writes* one folder
+*Reads* everything in one snapshot; every form of a release is written from the result of `read`. *Writes* one folder
 (complete or not at all), a release row and an event.
 
-Names of people never leave the project: raw annotations carry their numbers.
+Names of people never leave the project: raw annotations have their numbers instead.
 """
 
 import hashlib
@@ -52,7 +52,7 @@ from backend.store.connection import reading
 
 
 def read(project: Project, options: ReleaseOptions) -> Contents:
-    """Everything of a release but its training sets, which `pseudo_train.write` writes."""
+    """Return the content of a release without its training sets, which `pseudo_train.write` writes."""
     with reading(project.store) as db:
         selection = select(releases.query_counts(db), options)
         all_pairs = reviews.all_pairs(db)
@@ -99,23 +99,23 @@ def read(project: Project, options: ReleaseOptions) -> Contents:
 
 @in_charge
 def release_preview(project: Project, by: Lead | Operator, options: ReleaseOptions | None = None) -> ReleaseSelection:
-    """Return which queries a release made now would hold, and which not; counted, so a page may ask at every look."""
+    """Return which queries a release made now would include, and which not. This is fast enough for every page view."""
     with reading(project.store) as db:
         return select(releases.query_counts(db), options or ReleaseOptions())
 
 
 @dataclass(frozen=True, slots=True)
 class ReleaseReport:
-    """What a release holds. `place` is its folder, or its zip; `unsettled` are pairs that still wait."""
+    """What a new release holds. `place` is its folder or its zip; `unsettled` counts the pairs that are not settled."""
 
     place: Path
     name: str
     again: bool
-    """Whether the project kept the same release before."""
+    """Whether the project had the same release already."""
     kept: Path | None
-    """Its zip among the kept ones."""
+    """Path of its zip among the kept releases."""
     sha256: str
-    """Of its manifest, which holds those of all other files."""
+    """SHA-256 of its manifest, which holds those of all other files."""
     files: tuple[str, ...]
     selection: ReleaseSelection
     unsettled: int
@@ -136,25 +136,25 @@ def export_release(
     now: float,
     progress: Progress | None = None,
 ) -> ReleaseReport:
-    """Freeze a release in the form of TVR-Ranking: in a folder, among those that the project keeps, or both.
+    """Freeze a release in the form of TVR-Ranking, as a folder, as a zip that the project keeps, or both.
 
-    Captions in it are imprecise ones, if captions were rewritten at all. One state of a project gives one release, byte
-    for byte, whoever makes it and whenever.
+    Its captions are the imprecise captions, if captions were rewritten. The same state of a project always gives the
+    same release, byte for byte.
 
     Args:
         project: the project.
-        by: who asks for it.
-        out: folder to make; it must not exist, or be empty. None: it is only kept.
-        options: what goes into it.
-        name: what to call it; None: the next `release-N`, or what the same release is called already.
-        notes: what to say about it, in the project's list.
+        by: the person who asks for it.
+        out: folder to make; it must not exist, or be empty. With None, the project only keeps the zip.
+        options: what the release includes.
+        name: name of the release; None takes the name of the same earlier release, or the next `release-N`.
+        notes: notes about the release, for the project's list.
         keep: whether the project keeps it as a zip.
-        now: seconds since 1970, for the record of who made it.
-        progress: called with (what is done, done, all).
+        now: seconds since 1970, recorded with the person.
+        progress: called with (name of the step, steps done, all steps).
 
     Raises:
-        ProjectError: see `require_ready`; the name cannot be one, or is that of another release; or three releases hold
-            the same and the notes do not say why another is made.
+        ProjectError: see `require_ready`; the name is invalid or that of another release; or three releases hold the
+            same content and there are no notes that explain another one.
         EncoderUnavailable: the encoder of the candidate lists, which the training sets need, cannot be found.
     """
     options = options or ReleaseOptions()
@@ -193,10 +193,10 @@ def export_release(
 
 
 def require_ready(project: Project, by: Lead | Operator, options: ReleaseOptions, out: Path | None = None) -> None:
-    """Refuse what would end in nothing, before the work, which takes minutes.
+    """Refuse a release that is bound to fail, before work that takes minutes.
 
     Raises:
-        ProjectError: no query can be in it yet, or `out` cannot become a new folder.
+        ProjectError: the release would have no query, or `out` cannot become a new folder.
     """
     if out is not None:
         place, home = out.resolve(), project.folder.resolve()
@@ -225,7 +225,7 @@ def require_ready(project: Project, by: Lead | Operator, options: ReleaseOptions
 
 @contextmanager
 def _staging(project: Project) -> Iterator[Path]:
-    """A folder to make a release in that is only kept; it goes with all that is in it."""
+    """Yield a temporary folder for a release that the project only keeps as a zip, and delete it afterwards."""
     folder = project.folder / FOLDER
     make_private_folder(folder)
     with new_files(folder) as own:
@@ -238,8 +238,8 @@ def _staging(project: Project) -> Iterator[Path]:
 def _fill(
     project: Project, encoder: Encoder | None, part: Path, options: ReleaseOptions, progress: Progress | None
 ) -> tuple[Contents, bytes]:
-    """Write a release into a folder: what it says, and its manifest."""
-    # Before the snapshot of the judgements, because this may take long.
+    """Write a release into a folder; return its content, and the bytes of its manifest."""
+    # Training sets may take long, so they are written before the snapshot of the judgements.
     pseudo_train.write(
         project, encoder, part, pseudo_train.TOPS, with_published=options.with_published, progress=progress
     )
@@ -248,7 +248,7 @@ def _fill(
 
 
 def tables(contents: Contents) -> dict[str, bytes]:
-    """The files of a release but training sets, card and manifest, by name."""
+    """Return the files of a release by name, without training sets, card and manifest."""
     return {
         **{f"{split.value}.json": json_of(documents) for split, documents in contents.truth.items()},
         "video_corpus.json": json_of(contents.videos),
@@ -258,7 +258,7 @@ def tables(contents: Contents) -> dict[str, bytes]:
 
 
 def _write(contents: Contents, part: Path) -> bytes:
-    """Write into a folder what a release has beside the training sets that lie there; its manifest."""
+    """Add all files of a release to a folder that has its training sets; return the bytes of the manifest."""
     counted = to_count(contents)
     found = statistics(counted)
     files = {**tables(contents), "README.md": card(contents, found).encode(), **figures(counted)}
@@ -279,14 +279,14 @@ def write_pseudo_train(
     where: Where = HERE,
     progress: Progress | None = None,
 ) -> list[Path]:
-    """Write only the pseudo training sets, one `train_topNN.json` a size; for the command line.
+    """Write only the pseudo training sets, one file `train_topNN.json` per size; for the command line.
 
     Args:
         project: the project.
         out: the folder.
-        tops: how many moments of each query a file holds.
-        where: where sentences are encoded.
-        progress: called with (what is done, done, all).
+        tops: the sizes: how many moments of each query a file holds.
+        where: the machine that encodes sentences.
+        progress: called with (name of the step, steps done, all steps).
 
     Returns:
         The files written.
@@ -314,5 +314,5 @@ def write_pseudo_train(
 
 
 def json_of(value: object) -> bytes:
-    """Return a value as JSON in the form of a release's files."""
+    """Return a value as JSON, formatted like the files of a release."""
     return msgspec.json.format(msgspec.json.encode(value, enc_hook=as_text), indent=1) + b"\n"

@@ -1,7 +1,7 @@
-"""Count what annotation files hold, or a release folder; no project needed.
+"""Compute the statistics of annotation files or of a release folder, without a project.
 
-*Reads* the files; of a release folder `val.json`, `test.json`, the largest `train_topNN.json` (the smaller ones are
-cuts of it) and `video_corpus.json`, as far as they are there. *Writes* nothing.
+*Reads* the annotation files; or, of a release folder, `val.json`, `test.json`, the largest `train_topNN.json` (the
+smaller ones are parts of it) and `video_corpus.json`, where they exist. *Writes* nothing.
 """
 
 import re
@@ -40,21 +40,21 @@ class _Query(msgspec.Struct):
 
 
 def query_files(folder: Path) -> list[Path]:
-    """The files with queries that are read of a release folder; none if it is no release.
+    """Return the query files of a release folder that are counted; none if the folder is no release.
 
     Raises:
-        InputError: one is a link out of the folder.
+        InputError: one of the files is a link out of the folder.
     """
-    found = [folder / name for name in _GRADED if (folder / name).is_file()]
+    graded = [folder / name for name in _GRADED if (folder / name).is_file()]
     sizes = {int(size[1]): path for path in folder.glob("train_top*.json") if (size := _TRAIN.fullmatch(path.name))}
-    return [require_own(path, folder) for path in ([*found, sizes[max(sizes)]] if sizes else found)]
+    return [require_own(path, folder) for path in ([*graded, sizes[max(sizes)]] if sizes else graded)]
 
 
 def read_release(folder: Path, *, progress: Steps | None = None) -> Holdings:
-    """Everything that a release holds.
+    """Read the queries, pairs and durations of a release folder.
 
     Raises:
-        InputError: a file is not of its form.
+        InputError: a file has not the format of a release, or no query has a moment.
     """
     files = query_files(folder)
     queries: dict[str, list[str]] = {}
@@ -65,9 +65,9 @@ def read_release(folder: Path, *, progress: Steps | None = None) -> Holdings:
         for video, (duration_s, _) in _decoded_file(videos, dict[str, tuple[float, int]]).items():
             durations[video] = duration_s
     for done, path in enumerate(files, start=1):
-        found = _decoded_file(path, list[_Query])
-        queries[path.stem] = [query.query for query in found]
-        for query in found:
+        entries = _decoded_file(path, list[_Query])
+        queries[path.stem] = [query.query for query in entries]
+        for query in entries:
             for moment in query.relevant_moment:
                 pairs[moment.video_name, *moment.timestamp] += 1
                 durations.setdefault(moment.video_name, moment.duration)
@@ -94,14 +94,14 @@ def file_statistics(
     columns: Mapping[str, str] | None = None,
     progress: Progress | None = None,
 ) -> Statistics:
-    """Count what the annotation files of one corpus hold together, or one release folder.
+    """Return the statistics of all annotation files of one corpus together, or of one release folder.
 
     Args:
         places: annotation files, or one folder of a release.
-        format: of annotation files; like `types` and `columns` as in `import_corpus`.
-        types: see there.
-        columns: see there.
-        progress: called with what is read or counted.
+        format: format of the annotation files, as in `import_corpus`.
+        types: as in `import_corpus`.
+        columns: as in `import_corpus`.
+        progress: called with (name of the step, steps done, all steps).
 
     Raises:
         InputError: a file has problems, or a folder is no release.
@@ -129,12 +129,12 @@ def read(
     *,
     progress: Steps | None = None,
 ) -> Holdings:
-    """Everything that annotation files hold together, counted as `import` would take it.
+    """Read the queries, pairs and durations of annotation files, as `import` would read them.
 
     Args:
-        files: one, or the splits of one corpus.
-        format: of all files; None to tell it from the content of each.
-        options: how to read them.
+        files: one file, or the files of the splits of one corpus.
+        format: format of all files; None to recognise each by its content.
+        options: how to read the files.
         progress: called with (files read, all files).
 
     Raises:
@@ -175,7 +175,7 @@ def read(
 
 
 def _notes(parsed: Parsed) -> list[str]:
-    """What stands in the file and is not counted."""
+    """Return a note for each kind of entry of the file that is not counted."""
     notes = [f"{left.count:,} not counted: {left.why}" for left in parsed.left_out]
     if parsed.merged:
         notes.append(f"{parsed.merged:,} not counted: it repeats an earlier one's video, span and caption")

@@ -1,4 +1,4 @@
-"""Count a project: its queries, or its captions before there are any; its moments; its videos.
+"""Compute the statistics of a project: its queries (or captions, before queries are drawn), moments and videos.
 
 *Reads* queries, captions, moments and videos. *Writes* nothing.
 """
@@ -27,10 +27,10 @@ NO_CAPTIONS = "no moment has a caption, so each moment is counted as one pair"
 
 @in_charge
 def project_statistics(project: Project, by: Lead | Operator, *, progress: Progress | None = None) -> Statistics:
-    """Count what a project holds: its queries (its captions before there are any), moments and videos.
+    """Return the statistics of a project's queries (captions, before queries are drawn), moments and videos.
 
     Raises:
-        ProjectError: it has no moments, or neither captions nor queries.
+        ProjectError: the project has no moments, or neither captions nor queries.
     """
     steps = named(progress, said("counting the words of queries"))
     return rules.count(_holdings(project), lexicon.parts_of_speech, lexicon.name(), progress=steps)
@@ -40,19 +40,19 @@ def _holdings(project: Project) -> Holdings:
     with reading(project.store) as db:
         published = corpus.published_captions(db)
         details = corpus.moment_details(db)
-        asked = queries.query_rows(db)
+        query_rows = queries.query_rows(db)
         durations: dict[str, float | None] = dict(corpus.video_durations(db))
         drawn_from = rows.rewritten_captions(db) or published
-    if not details or not (published or asked):
+    if not details or not (published or query_rows):
         raise ProjectError(f"there is nothing to count yet: run `{project_steps.importing(project.folder)}` first")
     pairs: Counter[Span] = Counter()
     for caption in published:
-        its = details[caption.moment_id]
-        pairs[its.video, its.start_s, its.end_s] += 1
+        captioned = details[caption.moment_id]
+        pairs[captioned.video, captioned.start_s, captioned.end_s] += 1
     notes = () if published else (NO_CAPTIONS,)
     for moment in details.values():
         pairs[moment.video, moment.start_s, moment.end_s] += 0 if published else 1
-    if not asked:
+    if not query_rows:
         return Holdings({"captions": [caption.text for caption in drawn_from]}, pairs, durations, (NO_QUERIES,))
-    by_split = {split.value: [query.text for query in asked if query.split is split] for split in Split}
+    by_split = {split.value: [query.text for query in query_rows if query.split is split] for split in Split}
     return Holdings({split: texts for split, texts in by_split.items() if texts}, pairs, durations, notes)

@@ -1,4 +1,4 @@
-"""Count words, verbs and hours of what was read elsewhere. Pure."""
+"""Compute the statistics of a corpus, project or release: words, verbs, moments and hours. Pure functions."""
 
 import math
 import re
@@ -14,13 +14,13 @@ Span = tuple[str, float, float]
 
 @dataclass(frozen=True, slots=True)
 class Holdings:
-    """What a corpus, project or release holds.
+    """The content of a corpus, project or release that statistics are computed from.
 
     Attributes:
-        queries: the texts of each part (a file, or a split), repeated ones repeated.
-        pairs: every moment, and how often it goes with a query.
-        durations: seconds of every video; None where nobody says it.
-        notes: what a person should know about the reading of it.
+        queries: maps each part (a file, or a split) to its query texts, with repetitions.
+        pairs: maps every moment to the number of queries that it goes with.
+        durations: maps every video to its duration in seconds; None where it is not known.
+        notes: sentences that a person should read beside the figures.
     """
 
     queries: Mapping[str, Sequence[str]]
@@ -31,24 +31,24 @@ class Holdings:
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """One row: counts, hours, means in seconds, and the words by which they were counted.
+    """The statistics of one data set: counts, hours, means in seconds, and how words and verbs were counted.
 
     Attributes:
-        parts: queries of each part (a file, or a split).
-        queries: all queries, and `distinct_queries` their distinct texts.
-        pairs: queries with a moment; a moment that goes with two queries counts twice.
-        moments: distinct moments.
-        videos: distinct videos; `videos_without_duration` of them are in no figure of hours.
-        vocabulary: distinct words.
-        verbs_at_least: distinct verbs in base form of which a form occurs that can be nothing but a verb.
-        verbs_at_most: distinct verbs in base form of which any form occurs, though it may stand there as a noun.
-        moment_hours: of the distinct moments, those that overlap counted twice.
-        video_hours: of the distinct videos; None where no duration is known, like `mean_video_s`.
-        mean_moment_s: over distinct moments; `mean_pair_s` over pairs, as papers give it.
-        words_per_query: over all queries.
-        tokeniser: how words were found.
-        verb_list: where verbs were looked up.
-        notes: what a person should know about the reading.
+        parts: maps each part (a file, or a split) to its number of queries.
+        queries: number of queries; `distinct_queries` is the number of their distinct texts.
+        pairs: number of pairs of a query and a moment; a moment that goes with two queries counts twice.
+        moments: number of distinct moments.
+        videos: number of distinct videos. Figures of hours leave out `videos_without_duration` of them.
+        vocabulary: number of distinct words.
+        verbs_at_least: number of verbs (base forms) of which a form occurs that can only be a verb.
+        verbs_at_most: number of verbs (base forms) of which any form occurs, even if it may be a noun there.
+        moment_hours: hours of the distinct moments; where moments overlap, the time counts for each.
+        video_hours: hours of the distinct videos; None if no duration is known, like `mean_video_s`.
+        mean_moment_s: mean over distinct moments; `mean_pair_s` is the mean over pairs, as papers give it.
+        words_per_query: mean over all queries.
+        tokeniser: how texts were split into words.
+        verb_list: name of the lexicon that verbs were looked up in.
+        notes: sentences that a person should read beside the figures.
     """
 
     parts: Mapping[str, int]
@@ -75,14 +75,14 @@ class Statistics:
 TOKENISER = "lower-case runs of letters and digits, an apostrophe inside a word kept; punctuation is no word"
 
 PartsOfSpeech = Callable[[str], Mapping[str, tuple[str, ...]]]
-"""From a word to what it may be: its base forms by part of speech (`VERB`, `AUX`, `NOUN`, ...); nothing if unknown."""
+"""Maps a word to its base forms by part of speech (`VERB`, `AUX`, `NOUN`, ...); empty for an unknown word."""
 
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
 _STEP = 5_000
 
 
 def words(text: str) -> list[str]:
-    """The words of a text.
+    """Return the words of a text.
 
     >>> words("Phoebe's friends don't sit down: 2 T-shirts, “quoted”...")
     ["phoebe's", 'friends', "don't", 'sit', 'down', '2', 't', 'shirts', 'quoted']
@@ -91,17 +91,17 @@ def words(text: str) -> list[str]:
 
 
 def verbs(vocabulary: Iterable[str], parts_of_speech: PartsOfSpeech) -> tuple[set[str], set[str]]:
-    """The verbs of a vocabulary in their base form: those that must be meant, and those that may be.
+    """Return the verbs of a vocabulary in base form: those that certainly occur, and those that may occur.
 
-    No sentence is looked at. A word form that a lexicon knows as verb alone ("walked") must be a verb; one that it
-    knows as something else too ("lights") may be one, and lets its verb count only where another form of it must.
+    Sentences are not considered. A word that the lexicon knows only as a verb ("walked") is certainly a verb. A word
+    that it also knows as another part of speech ("lights") may be a verb.
 
     Args:
         vocabulary: distinct words.
         parts_of_speech: the lexicon.
 
     Returns:
-        The verbs that must be meant, and all that may be; the first are among the second.
+        The verbs that certainly occur, and all that may occur. The second set includes the first.
 
     >>> lexicon = {"walked": {"VERB": ("walk",)}, "lights": {"NOUN": ("light",), "VERB": ("light",)}}
     >>> must, may = verbs(["walked", "lights", "sofa"], lambda word: lexicon.get(word, {}))
@@ -111,11 +111,11 @@ def verbs(vocabulary: Iterable[str], parts_of_speech: PartsOfSpeech) -> tuple[se
     must: set[str] = set()
     may: set[str] = set()
     for word in vocabulary:
-        found = parts_of_speech(word)
-        if "VERB" in found:
-            base = found["VERB"][0]
+        base_forms = parts_of_speech(word)
+        if "VERB" in base_forms:
+            base = base_forms["VERB"][0]
             may.add(base)
-            if found.keys() <= {"VERB", "AUX"}:
+            if base_forms.keys() <= {"VERB", "AUX"}:
                 must.add(base)
     return must, may
 
@@ -123,21 +123,21 @@ def verbs(vocabulary: Iterable[str], parts_of_speech: PartsOfSpeech) -> tuple[se
 def count(
     holdings: Holdings, parts_of_speech: PartsOfSpeech, verb_list: str, *, progress: Steps | None = None
 ) -> Statistics:
-    """Count everything.
+    """Return the statistics of a data set.
 
     Args:
-        holdings: what there is; at least one query, one pair and one video.
+        holdings: the data set; at least one query, one pair and one video.
         parts_of_speech: the lexicon, see `verbs`.
-        verb_list: its name.
-        progress: called with (distinct queries read, all of them).
+        verb_list: name of the lexicon.
+        progress: called with (distinct queries read, all distinct queries).
     """
     texts = Counter(text.strip() for part in holdings.queries.values() for text in part)
     vocabulary: set[str] = set()
-    running = 0
+    word_count = 0
     for done, (text, times) in enumerate(texts.items(), start=1):
-        found = words(text)
-        vocabulary.update(found)
-        running += len(found) * times
+        text_words = words(text)
+        vocabulary.update(text_words)
+        word_count += len(text_words) * times
         if progress and (done % _STEP == 0 or done == len(texts)):
             progress(done, len(texts))
     must, may = verbs(vocabulary, parts_of_speech)
@@ -161,7 +161,7 @@ def count(
         mean_moment_s=moments_s / len(holdings.pairs),
         mean_pair_s=pairs_s / pairs,
         mean_video_s=math.fsum(known) / len(known) if known else None,
-        words_per_query=running / queries,
+        words_per_query=word_count / queries,
         tokeniser=TOKENISER,
         verb_list=verb_list,
         notes=holdings.notes,

@@ -1,10 +1,9 @@
-"""Read the two files of an earlier campaign: its raw annotations, and what each of its pairs is.
+"""Read the two files of an earlier campaign: its raw annotations, and its pairs.
 
-Reads no disk and no project; `judgements` compares what comes out with the project and stores it.
-Nothing is raised here: what is wrong is collected, so that the problems of both files and those that only the
-project knows of are told together.
+Works on bytes, without disk or project; `importing` compares the result with the project and stores it. Problems are
+collected, not raised. So people see the problems of both files, and contradictions to the project, together.
 
-Quirks of published files are kept: rows that repeat another, a worker twice at one pair, numbers with gaps.
+Irregularities of published files are accepted: repeated rows, two grades of one worker for a pair, gaps in numbers.
 """
 
 from collections import defaultdict
@@ -49,12 +48,12 @@ def read_campaign(
 
     Args:
         raw: CSV bytes with the columns pair_id, worker, relevance and perhaps those of `RAW_OPTIONAL`.
-        raw_file: its name, for messages.
+        raw_file: name of that file, for messages.
         pairs: CSV bytes with the columns `PAIR_COLUMNS`, `timestamp` ("[1.5, 4]") or `start` and `end`, and perhaps
             others of `PAIR_OPTIONAL`.
-        pairs_file: its name.
-        highest: the best grade that the rows may have.
-        may_be_ungraded: whether the raw annotations may be a header alone, as in a release of leads' decisions.
+        pairs_file: name of that file.
+        highest: the highest grade of the scale.
+        may_be_ungraded: whether the raw annotations may be a header alone, as in a release of leads' decisions only.
 
     >>> found = read_campaign(b"pair_id,worker,relevance\n7,4,2\n0,6,3\n7,4,2\n", "raw.csv", highest=4)
     >>> [(grade.pair_id, grade.seat_no, grade.repeat) for grade in found.grades]
@@ -70,27 +69,27 @@ def read_campaign(
 
 @dataclass(slots=True)
 class _Reading:
-    """One file on the way from bytes to values, and the problems met so far."""
+    """Reads one of the two files, and collects its problems."""
 
     file: str
     problems: list[Problem] = field(default_factory=list)
     table: CsvTable = field(default_factory=lambda: CsvTable({}, (), []))
 
     def raw(self, data: bytes, highest: int, *, may_be_empty: bool) -> EarlierCampaign:
-        """The raw annotations."""
+        """Read the raw annotations."""
         if not self._split(data, COLUMNS, RAW_OPTIONAL, may_be_empty=may_be_empty):
             return EarlierCampaign(self.file, "", problems=tuple(self.problems))
-        found, problems = grades_of(self.table, self.file, highest)
+        annotations, problems = grades_of(self.table, self.file, highest)
         self.problems = problems
         at_first = dict(zip(reversed(self.table.columns["worker"]), reversed(self.table.rows), strict=True))
-        self._alike(found.annotators, at_first)
+        self._alike(annotations.annotators, at_first)
         numbers = self._column("pair_id", whole, "a whole number from 0 on")
         cells = zip(
             numbers,
             self._column("round", _one_of(1, 2, 3), "1, 2 or 3"),
             self.table.rows,
             self.table.columns["worker"],
-            found.grade.tolist(),
+            annotations.grade.tolist(),
             self._column("graded_at", instant, "a time such as 2026-09-21T14:13:20Z"),
             self._column("active_ms", whole, "a whole number of milliseconds"),
             self._column("elapsed_ms", whole, "a whole number of milliseconds"),
@@ -100,15 +99,15 @@ class _Reading:
         )
         rows = sorted((row for row in cells if row[0] is not None), key=lambda row: (row[0], row[1] or 0, row[2]))
         grades = list(self._seated(rows))
-        places = zip(numbers, found.re_opened[found.pair].tolist(), strict=True)
+        places = zip(numbers, annotations.re_opened[annotations.pair].tolist(), strict=True)
         re_opened = frozenset(number for number, more in places if more and number is not None)
         self._refuse(self._too_early(grades, re_opened))
-        twice, duplicates = (0, 0) if self.problems else repeats(found.graded())
+        twice, duplicates = (0, 0) if self.problems else repeats(annotations.graded())
         return EarlierCampaign(
             raw_file=self.file,
             pairs_file="",
             grades=grades,
-            workers=found.annotators,
+            workers=annotations.annotators,
             re_opened=re_opened,
             graded_twice=twice,
             duplicate_rows=duplicates,
@@ -116,14 +115,14 @@ class _Reading:
         )
 
     def pairs(self, data: bytes, campaign: EarlierCampaign) -> EarlierCampaign:
-        """The file of pairs, beside raw annotations that were read before."""
+        """Read the file of pairs, and return the campaign with its pairs added."""
         pairs: list[EarlierPair] = []
         durations: dict[str, float] = {}
         if self._split(data, PAIR_COLUMNS, PAIR_OPTIONAL):
             self.problems = list(self.table.problems)
-            given = self._column("duration", _seconds, "a positive number of seconds")
-            pairs = self._ranked(list(self._pair_rows(given)))
-            known = zip(map(nfc, self.table.columns["video_name"]), given, strict=True)
+            durations_s = self._column("duration", _seconds, "a positive number of seconds")
+            pairs = self._ranked(list(self._pair_rows(durations_s)))
+            known = zip(map(nfc, self.table.columns["video_name"]), durations_s, strict=True)
             durations = {video: seconds for video, seconds in known if seconds is not None}
         return replace(
             campaign,
@@ -136,7 +135,7 @@ class _Reading:
     def _split(
         self, data: bytes, required: Sequence[str], optional: Sequence[str], *, may_be_empty: bool = False
     ) -> bool:
-        """Split the file into its columns; whether that could be done."""
+        """Split the file into its columns, and return whether that was possible."""
         try:
             self.table = read_csv(data, self.file, required, optional, numbers=_NUMBERS, may_be_empty=may_be_empty)
         except InputError as error:
@@ -145,18 +144,18 @@ class _Reading:
         return True
 
     def _column(
-        self, name: str, read: Callable[[str], _Value | None], wanted: str, *, needed: bool = False
+        self, name: str, read: Callable[[str], _Value | None], expected: str, *, needed: bool = False
     ) -> list[_Value | None]:
-        """The cells of a column as values; see `CsvTable.values`."""
+        """Return the cells of a column as values; see `CsvTable.values`."""
         values, wrong = self.table.values(name, read, needed=needed)
-        self._refuse((row, f"{name} is {text!r}, not {wanted}") for row, text in wrong)
+        self._refuse((row, f"{name} is {text!r}, not {expected}") for row, text in wrong)
         return values
 
-    def _refuse(self, found: Iterable[tuple[int, str]]) -> None:
-        self.problems += [Problem(self.file, row, message) for row, message in found]
+    def _refuse(self, faults: Iterable[tuple[int, str]]) -> None:
+        self.problems += [Problem(self.file, row, message) for row, message in faults]
 
     def _alike(self, workers: Sequence[str], at_first: dict[str, int]) -> None:
-        """Refuse workers whose names would look alike."""
+        """Add a problem for each worker whose name looks like that of another worker."""
         same: defaultdict[str, list[str]] = defaultdict(list)
         for worker in workers:
             same[name_key(worker)].append(worker)
@@ -172,21 +171,21 @@ class _Reading:
     def _seated(
         self, rows: Sequence[tuple[int, int | None, int, str, int, float | None, *tuple[int | None, ...]]]
     ) -> Iterator[EarlierGrade]:
-        """The rows in the seats they take: a pair's first row takes seat 1, its next one seat 2, and so on."""
+        """Yield each row with its seat: a pair's first row takes seat 1, its next row seat 2, and so on."""
         for pair_id, together in groupby(rows, key=itemgetter(0)):
-            here: set[str] = set()
+            workers: set[str] = set()
             for seat_no, (_, round_no, row, worker, grade, graded_at, *rest) in enumerate(together, start=1):
                 active_ms, elapsed_ms, contexts, simulated = rest
                 if round_no is not None and round_no != (seat_no + 1) // 2:
                     self._refuse([(row, f"round is {round_no}, but this is grade {seat_no} of pair {pair_id}")])
                 yield EarlierGrade(
-                    *(row, pair_id, seat_no, worker in here, worker, grade),
+                    *(row, pair_id, seat_no, worker in workers, worker, grade),
                     *(graded_at, active_ms, elapsed_ms, contexts, bool(simulated)),
                 )
-                here.add(worker)
+                workers.add(worker)
 
     def _too_early(self, grades: Sequence[EarlierGrade], re_opened: frozenset[int]) -> Iterator[tuple[int, str]]:
-        """Pairs that cannot have been re-opened, because four people have not graded them."""
+        """Yield (row, message) for pairs marked as re-opened that have fewer than the first four grades."""
         last = {grade.pair_id: grade for grade in grades}
         for pair_id in sorted(re_opened & last.keys()):
             if (seats := last[pair_id].seat_no) < MOST_GRADES:
@@ -196,7 +195,7 @@ class _Reading:
                 )
 
     def _pair_rows(self, durations: Sequence[float | None]) -> Iterator[EarlierPair]:
-        """The rows that are good in themselves and do not contradict an earlier one."""
+        """Yield the rows that are valid and do not contradict an earlier row; add problems for the others."""
         spans: Iterable[tuple[float | None, float | None]]
         if "timestamp" in self.table.columns:
             stamps = self._column("timestamp", _span, "[start, end] in seconds", needed=True)
@@ -240,11 +239,11 @@ class _Reading:
                 yield pair
 
     def _ranked(self, pairs: list[EarlierPair]) -> list[EarlierPair]:
-        """The pairs with ranks: those of the file, else by falling similarity within each query."""
+        """Return the pairs with ranks: those of the file, else by falling similarity within each query."""
         if "rank" in self.table.columns:
             return pairs
         by_query: defaultdict[str, list[EarlierPair]] = defaultdict(list)
-        for pair in sorted(pairs, key=_least_similar_last):  # stable: equal ones in file order
+        for pair in sorted(pairs, key=_least_similar_last):  # stable: equally similar pairs stay in file order
             by_query[pair.query].append(pair)
         ranks = {pair.row: rank for group in by_query.values() for rank, pair in enumerate(group, start=1)}
         return [pair._replace(rank=ranks[pair.row]) for pair in pairs]
@@ -261,25 +260,25 @@ class _Agreement:
         self._first: dict[tuple[object, ...], tuple[object, int]] = {}
 
     def faults(self, pair: EarlierPair, duration_s: float | None) -> Iterator[str]:
-        """In what a row contradicts or repeats an earlier one."""
+        """Yield each way in which a row contradicts or repeats an earlier row."""
         row, query = pair.row, pair.query
-        if there := self._differs(("pair", pair.pair_id), row, row):
-            yield f"pair {pair.pair_id} was already given in row {there[1]}"
-        if there := self._differs(("moment", query, pair.span), row, row):
-            yield f"this query and moment were already given in row {there[1]}"
-        if pair.rank and (there := self._differs(("rank", query, pair.rank), row, row)):
-            yield f"rank {pair.rank} of this query was already given in row {there[1]}"
-        if there := self._differs(("query", query), pair.query_id, row):
-            yield f"this query has the number {pair.query_id} here, but {there[0]} in row {there[1]}"
-        if pair.query_id is not None and (there := self._differs(("number", pair.query_id), query, row)):
-            yield f"query {pair.query_id} has another text in row {there[1]}"
-        if there := self._differs(("split", query), pair.split, row):
-            yield f"this query is in split {pair.split} here, but in {there[0]} in row {there[1]}"
-        if duration_s is not None and (there := self._differs(("video", pair.span[0]), duration_s, row)):
-            yield f"video {pair.span[0]!r} lasts {duration_s} s here, but {there[0]} s in row {there[1]}"
+        if first := self._differs(("pair", pair.pair_id), row, row):
+            yield f"pair {pair.pair_id} was already given in row {first[1]}"
+        if first := self._differs(("moment", query, pair.span), row, row):
+            yield f"this query and moment were already given in row {first[1]}"
+        if pair.rank and (first := self._differs(("rank", query, pair.rank), row, row)):
+            yield f"rank {pair.rank} of this query was already given in row {first[1]}"
+        if first := self._differs(("query", query), pair.query_id, row):
+            yield f"this query has the number {pair.query_id} here, but {first[0]} in row {first[1]}"
+        if pair.query_id is not None and (first := self._differs(("number", pair.query_id), query, row)):
+            yield f"query {pair.query_id} has another text in row {first[1]}"
+        if first := self._differs(("split", query), pair.split, row):
+            yield f"this query is in split {pair.split} here, but in {first[0]} in row {first[1]}"
+        if duration_s is not None and (first := self._differs(("video", pair.span[0]), duration_s, row)):
+            yield f"video {pair.span[0]!r} lasts {duration_s} s here, but {first[0]} s in row {first[1]}"
 
     def _differs(self, key: tuple[object, ...], value: object, row: int) -> tuple[object, int] | None:
-        """The value and row that this key had first, if the value is another one now."""
+        """Return the value and row that this key had first, if `value` differs from it; else None."""
         first = self._first.setdefault(key, (value, row))
         return first if first[0] != value else None
 

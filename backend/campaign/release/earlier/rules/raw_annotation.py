@@ -1,21 +1,21 @@
-"""Read raw annotation files, `pair_id,worker,relevance`, and count the consensus that they give.
+"""Read raw annotation files (`pair_id,worker,relevance`), and apply the consensus rule to them.
 
-Needs no project. `reelrank consensus` prints `summarise`; `campaign_files` beside this reads such a file further.
+Needs no project. `reelrank consensus` prints the result of `summarise`. `campaign_files` reads more of such a file.
 
-How the published file of TVR-Ranking (227,808 rows) is counted, so that its 94,442 relevances come out:
+The published file of TVR-Ranking (227,808 rows) is read as follows, which gives its 94,442 relevances:
 
-- Every row is one grade. 8,345 rows repeat an earlier row exactly and in 11,682 pairs somebody graded twice;
-  these grades count like any other for the consensus and for alpha, as they did for the authors.
-- Rows stand in the order of worker numbers, so nothing says which two of four grades came first. Four grades
+- Every row is one grade. 8,345 rows repeat an earlier row exactly, and in 11,682 pairs somebody graded twice.
+  These grades count like any other for the consensus and for alpha, as they did for the authors.
+- Rows are in the order of worker numbers, so the file does not say which two of four grades came first. Four grades
   are therefore always trimmed, and there is no alpha over first-round grades of a file without a column `round`.
 - Every pair without a consensus is `discarded`: after four grades by the rule, or because the grades that would
   decide are missing. The latter are also counted as `undecided` (two pairs of the published file).
-- More than four grades of one pair are refused: the rule does not say which of them count. Up to six are taken where
-  a column `re_opened` is 1 in every row of the pair: a lead asked two more people about it.
+- More than four grades of one pair are refused, because the rule does not say which of them count. Up to six are
+  accepted if a column `re_opened` is 1 in every row of the pair: a lead asked two more people about it.
 
-A file that says more, as a release of ReelRank does, is of a campaign that may still go on. With a column `round`,
-pairs that lack grades are `undecided` and not `discarded`; with a column `adjudicated`, which holds the relevance that
-a lead decided on in every row of such a pair, these pairs are `adjudicated`, whatever their grades say.
+Files with further columns, such as those of a release of ReelRank, come from campaigns that may not be finished. With
+a column `round`, pairs that lack grades are `undecided` and not `discarded`. A column `adjudicated` holds the relevance
+that a lead decided on, in every row of the pair. Such pairs are `adjudicated`, whatever their grades.
 """
 
 from collections.abc import Sequence
@@ -34,23 +34,23 @@ from backend.core.text_files import CsvTable, read_csv
 from backend.core.typed_text import nfc
 
 COLUMNS = ("pair_id", "worker", "relevance")
-"""What a raw annotation file must have."""
+"""The columns that a raw annotation file must have."""
 
 ROUND, ADJUDICATED, RE_OPENED = "round", "adjudicated", "re_opened"
-"""What tells, where it is there, that pairs without a consensus may wait for grades, and what leads decided, or
-asked two more people about."""
+"""Optional columns: the round of each grade, the relevance that a lead decided on, and 1 where a lead re-opened the
+pair. If any is there, pairs without a consensus may still wait for grades."""
 
 NO_ROUNDS = "the file does not say which of four grades came first"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RawAnnotations:
-    """Grades in file order. `pair` and `annotator` index into `pairs` and `annotators`.
+    """The grades of a file, in file order. `pair` and `annotator` index into `pairs` and `annotators`.
 
-    `pairs` and `annotators` are the distinct ids in order of first appearance; the arrays have shape [rows],
+    `pairs` and `annotators` are the distinct ids in order of first appearance. The arrays have shape [rows],
     grades are 0..`highest`, and `row` is the line in the file, counting from 1 with the header. `decided`, of shape
-    [pairs], is the relevance that a lead decided on, -1 where none did. Of a campaign that `may_go_on`, a pair without
-    consensus may lack grades. `round` is 1, 2 or 3, 0 where the file does not say it. `re_opened` has shape [pairs].
+    [pairs], is the relevance that a lead decided on, -1 where none did. If `may_go_on`, a pair without consensus may
+    lack grades. `round` is 1, 2 or 3, and 0 where the file does not state it. `re_opened` has shape [pairs].
     """
 
     pairs: tuple[str, ...]
@@ -66,8 +66,8 @@ class RawAnnotations:
     re_opened: NDArray[np.bool_]
 
     def graded(self, tolerance: int = PUBLISHED_TOLERANCE, rounding: Rounding = Rounding.HALF_UP) -> GradedPairs:
-        """The grades without their file, under the rule of a campaign."""
-        told = bool(self.round.all())
+        """Return the grades for computing agreement and consensus with a campaign's tolerance and rounding."""
+        has_rounds = bool(self.round.all())
         return GradedPairs(
             self.annotators,
             self.pair,
@@ -78,8 +78,8 @@ class RawAnnotations:
             tolerance,
             rounding,
             self.may_go_on,
-            first_round=self.round == 1 if told else None,
-            no_rounds="" if told else NO_ROUNDS,
+            first_round=self.round == 1 if has_rounds else None,
+            no_rounds="" if has_rounds else NO_ROUNDS,
             re_opened=self.re_opened,
         )
 
@@ -87,19 +87,19 @@ class RawAnnotations:
 def read_raw(data: bytes, file: str, highest: int = PUBLISHED_HIGHEST) -> RawAnnotations:
     r"""Read a CSV with the columns pair_id, worker and relevance, in any order.
 
-    Perhaps also round, adjudicated and re_opened. Further columns are ignored.
+    It may also have the columns round, adjudicated and re_opened. Further columns are ignored.
 
-    Ids may be any text that is not blank, and are kept in their composed form (NFC).
+    Ids may be any text that is not blank, and are returned in their composed form (NFC).
 
     Args:
-        data: The file's bytes, UTF-8.
-        file: Its name, for messages.
-        highest: The best grade that its rows may have.
+        data: the file's bytes, UTF-8.
+        file: the file's name, for messages.
+        highest: the highest grade of the scale.
 
     Raises:
-        InputError: With every problem of the file: not UTF-8, empty, a column missing, a row of a wrong width,
-            a blank id, a grade that is not one of 0..`highest`, a fifth grade of a pair that was not re-opened, or two
-            decisions about one.
+        InputError: every problem of the file: not UTF-8, empty, a column missing, a row of a wrong width, a blank id,
+            a grade that is not one of 0..`highest`, a fifth grade of a pair that was not re-opened, or two different
+            decisions about a pair.
 
     >>> raw = read_raw(b"pair_id,worker,relevance\np1,ann,4\np1,bob,3\n", "raw.csv")
     >>> raw.pairs, raw.annotators, raw.pair.tolist(), raw.annotator.tolist(), raw.grade.tolist()
@@ -112,9 +112,9 @@ def read_raw(data: bytes, file: str, highest: int = PUBLISHED_HIGHEST) -> RawAnn
 
 
 def grades_of(table: CsvTable, file: str, highest: int) -> tuple[RawAnnotations, list[Problem]]:
-    """The grades of a file that was split into columns, and what is wrong with it.
+    """Return the grades of a file that was split into columns, and its problems.
 
-    With problems the grades are only good for looking for more of them: a grade that is none stands as -1.
+    If there are problems, use the grades only to look for further problems: an invalid grade is -1 there.
     """
     problems = list(table.problems)
     for name in ("pair_id", "worker"):
@@ -148,7 +148,7 @@ def grades_of(table: CsvTable, file: str, highest: int) -> tuple[RawAnnotations,
 def _decided(
     table: CsvTable, pairs: Sequence[str], pair: NDArray[np.int64], grade_of: dict[str, int], file: str
 ) -> tuple[NDArray[np.int64], list[Problem]]:
-    """What leads decided about each pair, -1 where nothing; and what cannot be."""
+    """Return the relevance that a lead decided on for each pair (-1 for none), and the problems of that column."""
     cells = table.columns.get(ADJUDICATED)
     decided = np.full(len(pairs), -1, dtype=np.int64)
     if cells is None:
@@ -169,7 +169,7 @@ def _decided(
 def summarise(
     raw: RawAnnotations, tolerance: int = PUBLISHED_TOLERANCE, rounding: Rounding = Rounding.HALF_UP
 ) -> GradeSummary:
-    r"""Verdicts, relevances, agreement and oddities of a raw annotation file; see the module for what counts.
+    r"""Return verdicts, relevances, agreement and irregularities of a raw annotation file, by the module's rules.
 
     >>> raw = read_raw(b"pair_id,worker,relevance\np1,ann,4\np1,bob,3\np2,ann,0\np2,bob,2\n", "raw.csv")
     >>> found = summarise(raw)
@@ -186,31 +186,31 @@ def summarise(
 def _re_opened(
     table: CsvTable, pairs: Sequence[str], pair: NDArray[np.int64], file: str
 ) -> tuple[NDArray[np.bool_], list[Problem]]:
-    """The pairs that leads asked two more people about, and what cannot be."""
+    """Return which pairs leads re-opened, and the problems of that column."""
     cells = table.columns.get(RE_OPENED)
     if cells is None:
         return np.zeros(len(pairs), dtype=bool), []
     said = np.array([text == "1" for text in cells], dtype=bool)
-    found = np.bincount(pair[said], minlength=len(pairs)) > 0
+    re_opened = np.bincount(pair[said], minlength=len(pairs)) > 0
     problems = [
         Problem(file, row, f"re_opened is {text!r}, not 1 or empty")
         if text not in ("", "1")
         else Problem(file, row, f"re_opened is empty here, but 1 in another row of pair {pairs[place]!r}")
         for place, text, row in zip(pair.tolist(), cells, table.rows, strict=True)
-        if text != "1" and (text or found[place])
+        if text != "1" and (text or re_opened[place])
     ]
-    return found, problems
+    return re_opened, problems
 
 
 def _encode(ids: Sequence[str]) -> tuple[tuple[str, ...], NDArray[np.int64]]:
-    """Distinct ids in order of first appearance, and the place of each row's id among them."""
+    """Return the distinct ids in order of first appearance, and each row's index into them."""
     # Not numpy strings: one very long id would widen all of them.
     place = {text: number for number, text in enumerate(dict.fromkeys(ids))}
     return tuple(place), np.fromiter(map(place.__getitem__, ids), dtype=np.int64, count=len(ids))
 
 
 def _first_beyond(codes: NDArray[np.int64], most: int) -> list[int]:
-    """Per code that occurs more than `most` times, the index at which it first does so."""
+    """Return, for each code that occurs more than `most` times, the index of its occurrence number `most` + 1."""
     order = np.argsort(codes, kind="stable")
     ranked = codes[order]
     # `searchsorted` gives where the run of equal codes starts, so the difference is the place within the run.
