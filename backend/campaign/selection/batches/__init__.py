@@ -1,1 +1,1 @@
-"""Whether the next batch of a query is worth opening: the rule, and what leads do with what it says."""
+"""Decide about the next batch of a query: the rule that recommends it, and the decisions of leads."""

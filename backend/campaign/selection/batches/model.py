@@ -15,7 +15,7 @@ from backend.core.messages import joined, said, said_n
 
 
 class RuleWord(StrEnum):
-    """What the rule says about the next batch of a query."""
+    """What the rule recommends about the next batch of a query."""
 
     OPEN = "open"
     LEAVE = "do not open"
@@ -28,7 +28,7 @@ WORDS = {
     RuleWord.LEAVE: said("do not open"),
     RuleWord.UNTOLD: said("cannot tell"),
 }
-"""What the rule says, as people read it."""
+"""The recommendations of the rule in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +40,9 @@ class BatchRule:
     """
 
     last: int
-    """How many of the lowest-ranked open candidates speak, 1 to 40."""
+    """How many of the lowest-ranked open candidates the rule looks at, 1 to 40."""
     mean: float | None
-    """Of relevances, to two decimals."""
+    """The least mean of their relevances, to two decimals."""
     finds: int | None
     grade: int
 
@@ -69,7 +69,7 @@ class BatchRule:
 
     @property
     def _finds(self) -> str:
-        """Its second condition; behind a first one, whose candidates are "them" then."""
+        """The second condition in words; after the first one, the candidates are called "them"."""
         finds = self.finds or 0
         if self.last == 1:
             return said("the last one is graded {grade} or more", grade=self.grade)
@@ -91,7 +91,7 @@ class BatchRule:
 
 @dataclass(frozen=True, slots=True)
 class BatchRuleVersion:
-    """The rule as it stood from `since` on (None: from the beginning) until the next version."""
+    """One version of the rule: in force from `since` (None: from the beginning) until the next version."""
 
     version: int
     since: float | None
@@ -103,7 +103,7 @@ class BatchRuleVersion:
 
 @dataclass(frozen=True, slots=True)
 class RuleReading:
-    """What the rule says about one query, with its numbers."""
+    """The recommendation of the rule for one query, with the numbers it rests on."""
 
     rule: BatchRule
     spoke: int
@@ -118,7 +118,7 @@ class RuleReading:
 
     @property
     def words(self) -> str:
-        """The numbers beside what the rule asks for, and what it says.
+        """The numbers beside those that the rule needs, then the recommendation.
 
         >>> RuleReading(BatchRule(5, 2.0, 3, 3), 5, 5, 12, 3, RuleWord.OPEN).words
         'mean 2.4 (needs 2.0), 3 of 5 graded 3 or more: open'
@@ -129,7 +129,7 @@ class RuleReading:
 
     @property
     def numbers(self) -> str:
-        """The numbers alone."""
+        """The same numbers without the recommendation."""
         parts = []
         if self.rule.mean is not None:
             wanted = _decimals(self.rule.mean)
@@ -158,7 +158,7 @@ class RuleReading:
 
 
 class NextState(StrEnum):
-    """How the next batch of a query stands."""
+    """The state of the next batch of a query."""
 
     READY = "ready"
     """It may be opened, and nobody has declined it."""
@@ -171,7 +171,7 @@ class NextState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DeclinedBatch:
-    """A lead's decision not to open a batch, which stands."""
+    """A lead's decision not to open a batch, which is still in force."""
 
     by: str | None
     """None for the command line."""
@@ -181,7 +181,7 @@ class DeclinedBatch:
 
 @dataclass(frozen=True, slots=True)
 class OpenedBatch:
-    """The newest batch of a query beside its first."""
+    """The newest batch of a query, if it is not the first one."""
 
     number: int
     by: str | None
@@ -193,14 +193,14 @@ class OpenedBatch:
 
 @dataclass(frozen=True, slots=True)
 class NextBatch:
-    """Everything about the next batch of one query."""
+    """The next batch of one query: its state, the rule's recommendation, and the decisions of leads."""
 
     query_id: QueryId
     number: int
     pairs: int
-    """How many it would hand out; 0 where the candidate list ends."""
+    """Number of pairs it would hand out; 0 where the candidate list ends."""
     unsettled: int
-    """Pairs of the open batches that are not settled, those with a clip that cannot be shown left out."""
+    """Number of pairs in open batches that are not settled, without those whose clip cannot be shown."""
     state: NextState
     reading: RuleReading
     declined: DeclinedBatch | None
@@ -209,7 +209,7 @@ class NextBatch:
 
 @dataclass(frozen=True, slots=True)
 class Suggested:
-    """What the rule says about a batch that may be opened and that nobody has declined."""
+    """The recommendation of the rule about one batch that may be opened and that nobody has declined."""
 
     query_id: QueryId
     query: str
@@ -221,27 +221,27 @@ class Suggested:
 
 @dataclass(frozen=True, slots=True)
 class Suggestions:
-    """What the rule says about every query with a decision to make, in judging order."""
+    """The recommendations of the rule for every query whose next batch is to be decided about, in judging order."""
 
     rule: BatchRuleVersion
     queries: tuple[Suggested, ...]
     declined: int
-    """Queries whose next batch was declined."""
+    """Number of queries whose next batch was declined."""
     unsettled: int
-    """Queries with further candidates whose open batches are not settled."""
+    """Number of queries with further candidates whose open batches are not settled."""
 
     def saying(self, word: RuleWord) -> tuple[Suggested, ...]:
-        """Those of which the rule says this."""
-        return tuple(one for one in self.queries if one.reading.word is word)
+        """Return the queries for which the rule gives this recommendation."""
+        return tuple(query for query in self.queries if query.reading.word is word)
 
     def pairs(self) -> int:
-        """How many pairs go to the annotators where every batch is opened that the rule says is worth it."""
-        return sum(one.pairs for one in self.saying(RuleWord.OPEN))
+        """Return how many pairs are handed out if every batch that the rule recommends is opened."""
+        return sum(query.pairs for query in self.saying(RuleWord.OPEN))
 
 
 @dataclass(frozen=True, slots=True)
 class AcceptedReport:
-    """What accepting the suggestions did; `overtaken` is how many others had decided meanwhile."""
+    """The result of accepting the suggestions; `overtaken` counts the queries that have changed meanwhile."""
 
     opened: int
     pairs: int
@@ -250,19 +250,19 @@ class AcceptedReport:
 
 
 def _decimals(value: float) -> str:
-    """One decimal, or two where they tell more."""
+    """Format a number with two decimals, without a last zero."""
     text = f"{value:.2f}"
     return text.removesuffix("0")
 
 
 BATCH_OPENED = Event("batch_opened", EventGroup.DECISIONS, said("opened batch {number}: {pairs} pairs"))
-"""number, pairs, rule: its version, says: what it said, reason if a lead gave one"""
+"""number, pairs, rule: its version, says: its recommendation in words, reason if a lead gave one"""
 BATCH_UNDONE = Event("batch_undone", EventGroup.DECISIONS, said("took back batch {number}: {pairs} pairs"))
-"""number, pairs, reason: as if it had never been opened"""
+"""number, pairs, reason"""
 BATCH_DECLINED = Event("batch_declined", EventGroup.DECISIONS, said("declined batch {number}"))
 """number, rule, says, reason"""
 BATCH_DECLINE_ENDED = Event("batch_decline_ended", EventGroup.DECISIONS, said("took back declining batch {number}"))
-"""number, reason: a declined batch is to be decided about again"""
+"""number, reason"""
 BATCH_RULE_CHANGED = Event(
     "batch_rule_changed",
     EventGroup.DECISIONS,
@@ -270,14 +270,14 @@ BATCH_RULE_CHANGED = Event(
 )
 """version, last, mean, finds, grade, reason"""
 LONGEST = 40
-"""A query has no more candidates than this."""
+"""The most candidates of a query that the rule can look at."""
 
 
 def default_rule(scale: Scale, batch_size: int) -> BatchRule:
-    """The rule of a campaign whose leads have set none.
+    """Return the rule of a campaign whose leads have set none.
 
-    A quarter of a batch speaks, at least one candidate: of 20 the last five. Their mean has to reach the middle of the
-    scale, or more than half of them one of its two best grades, which is never the lowest.
+    It looks at the last quarter of a batch, at least at one candidate: at the last five of 20. Their mean has to reach
+    the middle of the scale. Or more than half of them need one of the two best grades, never the lowest grade.
 
     Args:
         scale: the campaign's grades.
@@ -288,14 +288,14 @@ def default_rule(scale: Scale, batch_size: int) -> BatchRule:
 
 
 def rule_reading(rule: BatchRule, relevances: Sequence[int | None]) -> RuleReading:
-    """What the rule says.
+    """Apply the rule to the relevances of a query's open candidates.
 
-    A pair without a relevance is no pair of relevance 0: it enters no mean, and the mean counts only where at least
-    half of the last have one.
+    A pair without a relevance does not count as relevance 0: the mean leaves it out. The mean counts only if at least
+    half of the last candidates have a relevance.
 
     Args:
         rule: the rule.
-        relevances: of the open candidates in rank order, None where there is none.
+        relevances: relevance of each open candidate in rank order, None where there is none.
 
     >>> rule = BatchRule(5, 2.0, 3, 3)
     >>> rule_reading(rule, [4] * 15 + [3, 3, 0, 4, 2]).word, rule_reading(rule, [4] * 15 + [3, 3, 0, 0, 1]).word
@@ -303,22 +303,28 @@ def rule_reading(rule: BatchRule, relevances: Sequence[int | None]) -> RuleReadi
     >>> rule_reading(rule, [None, None, None, 4, 4]).word
     <RuleWord.UNTOLD: 'cannot tell'>
     """
-    spoke = relevances[-rule.last :]
-    known = [relevance for relevance in spoke if relevance is not None]
+    last = relevances[-rule.last :]
+    known = [relevance for relevance in last if relevance is not None]
     finds, total = sum(relevance >= rule.grade for relevance in known), sum(known)
-    # Hundredths are whole numbers: 12 of 5 are 2.4, which as floats they need not be.
+    # Compare whole numbers of hundredths: as floats, 12 / 5 and 2.4 may differ.
     high = rule.mean is not None and 100 * total >= round(100 * rule.mean) * len(known)
     if rule.finds is not None and finds >= rule.finds:
         word = RuleWord.OPEN
-    elif not known or 2 * len(known) < len(spoke):
+    elif not known or 2 * len(known) < len(last):
         word = RuleWord.UNTOLD
     else:
         word = RuleWord.OPEN if high else RuleWord.LEAVE
-    return RuleReading(rule, len(spoke), len(known), total, finds, word)
+    return RuleReading(rule, len(last), len(known), total, finds, word)
 
 
 def next_state(*, unsettled: int, pairs: int, declined: bool) -> NextState:
-    """How a next batch stands, from the pairs that are not settled, those it would hand out, and a lead's decision."""
+    """Return the state of a next batch.
+
+    Args:
+        unsettled: number of pairs in open batches that are not settled.
+        pairs: number of pairs that the next batch would hand out.
+        declined: whether a lead declined it.
+    """
     if not pairs:
         return NextState.ENDED
     if declined:
@@ -327,7 +333,7 @@ def next_state(*, unsettled: int, pairs: int, declined: bool) -> NextState:
 
 
 def rule_problems(rule: BatchRule, scale: Scale) -> Iterator[str]:
-    """Everything that is wrong with a rule, in words."""
+    """Yield everything that is wrong with a rule, in words."""
     if not 1 <= rule.last <= LONGEST:
         yield said(
             "the rule can look at the last 1 to {longest} candidates, not {last}", longest=LONGEST, last=rule.last

@@ -1,7 +1,7 @@
 """Open or decline the next batch of one query, and take either back.
 
-*Reads* everything that people did with a batch. *Writes* batch, pair, seat, agenda, declined_batch, events. Several
-queries at once are the business of `suggestions`, which uses the same functions.
+*Reads* all work that people did on a batch. *Writes* batch, pair, seat, agenda, declined_batch, events. `suggestions`
+does the same for many queries at once.
 """
 
 from backend.campaign.nouns import SEATS_RETURNED, Lead, Operator
@@ -38,7 +38,7 @@ LONGEST_REASON = 300
 
 @in_charge
 def next_batch(project: Project, by: Lead | Operator, query_id: QueryId) -> NextBatch:
-    """Return how the next batch of a query stands, and what the rule says about it.
+    """Return the state of a query's next batch, and the rule's recommendation.
 
     Raises:
         ProjectError: no such query.
@@ -55,7 +55,7 @@ def next_batch(project: Project, by: Lead | Operator, query_id: QueryId) -> Next
             query.state,
             model.rule_reading(batches_rows.versions(db)[-1].rule, query.relevances),
             batches_rows.declined(db, query_id),
-            OpenedBatch(query.batches, *newest[1:], _kept(db, query, query.batches)) if newest else None,
+            OpenedBatch(query.batches, *newest[1:], _why_fixed(db, query, query.batches)) if newest else None,
         )
 
 
@@ -63,14 +63,14 @@ def next_batch(project: Project, by: Lead | Operator, query_id: QueryId) -> Next
 def open_batch(
     project: Project, lead: Lead, query_id: QueryId, *, number: int = 2, reason: str = "", now: float
 ) -> int:
-    """Open a batch of a query, which the lead was shown as the next; return the number of new pairs.
+    """Open the next batch of a query; return the number of new pairs.
 
     Args:
         project: the project.
-        lead: who opens it.
-        query_id: of which query.
-        number: the batch, from 2 on.
-        reason: why, where somebody says so; what the rule said is noted in any case.
+        lead: the lead who opens it.
+        query_id: the query.
+        number: the number of the batch that the lead saw as the next, 2 or more.
+        reason: the lead's reason, optional; the rule's recommendation is recorded in any case.
         now: seconds since 1970.
 
     Raises:
@@ -94,20 +94,20 @@ def hand_out(
     reason: str,
     now: float,
 ) -> int:
-    """Open the next batch of a query that was looked at, inside the caller's transaction."""
+    """Open the next batch of `query` inside the caller's transaction; return the number of pairs."""
     number = query.batches + 1
     pairs = candidates_rows.open_batch(db, campaign, query.query_id, number, at=now, by=by.annotator_id)
-    told = _told(version, model.rule_reading(version.rule, query.relevances))
-    _record(db, BATCH_OPENED, by, query.query_id, reason, now=now, number=number, pairs=pairs, **told)
+    recommendation = _recommendation(version, model.rule_reading(version.rule, query.relevances))
+    _record(db, BATCH_OPENED, by, query.query_id, reason, now=now, number=number, pairs=pairs, **recommendation)
     return pairs
 
 
 @lead_only
 def undo_batch(project: Project, lead: Lead, query_id: QueryId, reason: str, *, number: int, now: float) -> int:
-    """Take the newest batch of a query back, as if it had never been opened; return how many pairs went.
+    """Take back the newest batch of a query, as if it had never been opened; return the number of its pairs.
 
-    Pairs that merely lie ahead on somebody's desk go back first. Those that the query's probe had handed out before
-    are the probe's again.
+    Pairs that somebody's desk has only loaded ahead are returned first. If the query has a probe, the pairs go back to
+    the probe.
 
     Raises:
         Overtaken: it is not open any more.
@@ -116,12 +116,12 @@ def undo_batch(project: Project, lead: Lead, query_id: QueryId, reason: str, *, 
     reason = tidied(reason, said("taking a batch back"))
     with writing(project.store) as db:
         query = _query(db, query_id)
-        found = batches_rows.opened(db, query_id, number)
-        if found is None:
+        batch = batches_rows.opened(db, query_id, number)
+        if batch is None:
             raise Overtaken(
                 said("batch {number} of this query is not open (any more): somebody else took it back", number=number)
             )
-        if why := _kept(db, query, number):
+        if why := _why_fixed(db, query, number):
             raise ProjectError(
                 said(
                     "batch {number} of query {query_id} cannot be taken back: {why}",
@@ -132,17 +132,17 @@ def undo_batch(project: Project, lead: Lead, query_id: QueryId, reason: str, *, 
             )
         probe = batches_rows.probe(db, query_id)
         if probe is None:
-            for person, pairs in batches_rows.held(db, found[0]).items():
+            for person, pairs in batches_rows.held(db, batch[0]).items():
                 payload = {"pairs": pairs, "why": "a batch was taken back"}
                 events.note(db, SEATS_RETURNED, lead, f"annotator:{person}", now=now, **payload)
-        removed = batches_rows.remove(db, found[0], probe)
+        removed = batches_rows.remove(db, batch[0], probe)
         _record(db, BATCH_UNDONE, lead, query_id, reason, now=now, number=number, pairs=removed)
     return removed
 
 
 @lead_only
 def decline_batch(project: Project, lead: Lead, query_id: QueryId, reason: str, *, number: int, now: float) -> None:
-    """Decide not to open the next batch of a query; this can be taken back at any time.
+    """Decline the next batch of a query; this can be taken back at any time.
 
     Raises:
         Overtaken: it is open already, or somebody declined it.
@@ -157,16 +157,16 @@ def decline_batch(project: Project, lead: Lead, query_id: QueryId, reason: str, 
 def note_declined(
     db: Database, by: Lead | Operator, query: OpenQuery, version: BatchRuleVersion, *, reason: str, now: float
 ) -> None:
-    """Decline the next batch of a query that was looked at, inside the caller's transaction."""
+    """Decline the next batch of `query` inside the caller's transaction."""
     number = query.batches + 1
     batches_rows.decline(db, query.query_id, number, by.annotator_id, reason, at=now)
-    told = _told(version, model.rule_reading(version.rule, query.relevances))
-    _record(db, BATCH_DECLINED, by, query.query_id, reason, now=now, number=number, **told)
+    recommendation = _recommendation(version, model.rule_reading(version.rule, query.relevances))
+    _record(db, BATCH_DECLINED, by, query.query_id, reason, now=now, number=number, **recommendation)
 
 
 @lead_only
 def take_back_decline(project: Project, lead: Lead, query_id: QueryId, reason: str, *, number: int, now: float) -> None:
-    """Let a declined batch be decided about again.
+    """Take back the decision to decline a batch.
 
     Raises:
         Overtaken: somebody else took it back.
@@ -191,17 +191,17 @@ def take_back_decline(project: Project, lead: Lead, query_id: QueryId, reason: s
 
 
 def who(name: str | None, me: Lead | Operator) -> str:
-    """Whoever did something, at the beginning of a sentence to somebody; a command has no name."""
+    """Return who did something, as the beginning of a sentence: 'You', a name, or 'A command' for None."""
     if name is None:
         return said("A command", _context="by")
     return said("You", _context="by") if isinstance(me, Lead) and me.name == name else name
 
 
 def tidied(reason: str, what: str) -> str:
-    """Return a reason as it is kept; `what` names the act that needs one, and is empty where it is optional.
+    """Return a reason as it is stored; `what` names the action that needs one, empty if a reason is optional.
 
     Raises:
-        ProjectError: there is none, or it is too long.
+        ProjectError: a needed reason is missing, or it is too long.
     """
     needed = said("{what} needs a reason: write one sentence about why", what=what) if what else ""
     return reason_of(reason, LONGEST_REASON, needed)
@@ -219,7 +219,7 @@ def _query(db: Database, query_id: QueryId) -> OpenQuery:
 def _decidable(
     db: Database, by: Lead | Operator, query_id: QueryId, number: int, what: str, *, now: float
 ) -> OpenQuery:
-    """The query whose next batch has this number and may be decided about; raises where it may not."""
+    """Return the query if its next batch has this number and may be opened or declined; else raise an error."""
     query = _query(db, query_id)
     if opened := batches_rows.opened(db, query_id, number):
         raise Overtaken(
@@ -241,14 +241,14 @@ def _decidable(
             )
         )
     match query.state:
-        case NextState.DECLINED if found := batches_rows.declined(db, query_id):
+        case NextState.DECLINED if decision := batches_rows.declined(db, query_id):
             raise Overtaken(
                 said(
                     "{who} declined batch {number} of this query {when} (“{reason}”): to open it, take that back first",
-                    who=who(found.by, by),
+                    who=who(decision.by, by),
                     number=number,
-                    when=ago(now - found.at),
-                    reason=found.reason,
+                    when=ago(now - decision.at),
+                    reason=decision.reason,
                 )
             )
         case NextState.UNSETTLED:
@@ -268,15 +268,15 @@ def _decidable(
     )
 
 
-def _kept(db: Database, query: OpenQuery, number: int) -> str:
-    """Why an open batch cannot be taken back, in words; empty if it can."""
+def _why_fixed(db: Database, query: OpenQuery, number: int) -> str:
+    """Return why an open batch cannot be taken back, in words; empty if it can."""
     if number == 1:
         return said("a first batch stays as long as its query")
-    found = batches_rows.opened(db, query.query_id, number)
-    if found is None or number < query.batches:
+    opened = batches_rows.opened(db, query.query_id, number)
+    if opened is None or number < query.batches:
         return said("batch {batches} has to be taken back first", batches=query.batches)
-    batch, _, at = found
-    # What was done in the probe before stays with the probe.
+    batch, _, at = opened
+    # Earlier work on pairs of the probe stays with the probe, so it does not count.
     probed = batches_rows.probe(db, query.query_id) is not None
     since = at if probed else float("-inf")
     if work := batches_rows.work(db, batch, since=since):
@@ -291,7 +291,7 @@ def _kept(db: Database, query: OpenQuery, number: int) -> str:
     return said("the activity log already mentions its pairs") if batches_rows.logged(db, batch, since=at) else ""
 
 
-def _told(version: BatchRuleVersion, read: RuleReading) -> dict[str, object]:
+def _recommendation(version: BatchRuleVersion, read: RuleReading) -> dict[str, object]:
     return {"rule": version.version, "says": read.words}
 
 

@@ -1,4 +1,4 @@
-"""Store the rule about next batches and what leads declined, and read how the batches of queries stand."""
+"""SQL for the rule about next batches, declined batches, and the state of queries' batches."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ from backend.store.engine import Database
 
 
 def versions(db: Database) -> list[BatchRuleVersion]:
-    """All versions of the rule, the first one first."""
+    """Return all versions of the rule, the first one first."""
     campaign = project_rows.campaign(db)
     first = BatchRuleVersion(1, None, None, "", model.default_rule(campaign.scale, campaign.batch_size))
     rows = db.conn.execute(
@@ -28,7 +28,7 @@ def versions(db: Database) -> list[BatchRuleVersion]:
 
 
 def add_version(db: Database, rule: BatchRule, reason: str, lead: AnnotatorId | None, *, at: float) -> int:
-    """Let another rule stand from now on; its number."""
+    """Store a rule that is in force from now on; return its version number."""
     number: int = db.conn.execute(
         "INSERT INTO batch_rule (version, since, lead_id, reason, last, mean, finds, grade) "
         "SELECT coalesce(max(version), 1) + 1, ?, ?, ?, ?, ?, ?, ? FROM batch_rule RETURNING version",
@@ -38,7 +38,7 @@ def add_version(db: Database, rule: BatchRule, reason: str, lead: AnnotatorId | 
 
 
 def decline(db: Database, query_id: QueryId, number: int, lead: AnnotatorId | None, reason: str, *, at: float) -> None:
-    """Note that a batch shall not be opened."""
+    """Store that a lead declined a batch."""
     db.conn.execute(
         "INSERT INTO declined_batch (query_id, number, declined_at, declined_by, reason) VALUES (?, ?, ?, ?, ?)",
         [query_id, number, at, lead, reason],
@@ -46,7 +46,7 @@ def decline(db: Database, query_id: QueryId, number: int, lead: AnnotatorId | No
 
 
 def end_decline(db: Database, query_id: QueryId, lead: AnnotatorId | None, *, at: float) -> None:
-    """The decision not to open a further batch stands no more."""
+    """End the decision not to open the next batch of a query."""
     db.conn.execute(
         "UPDATE declined_batch SET ended_at = ?, ended_by = ? WHERE query_id = ? AND ended_at IS NULL",
         [at, lead, query_id],
@@ -54,9 +54,9 @@ def end_decline(db: Database, query_id: QueryId, lead: AnnotatorId | None, *, at
 
 
 def declined(db: Database, query_id: QueryId) -> DeclinedBatch | None:
-    """The decision not to open a further batch, if one stands.
+    """Return the decision not to open the next batch of a query, if one is in force.
 
-    It stands whatever number that batch has by now: what a later pooling found is a batch, too.
+    It stays in force even if a later pooling added a batch, so that the next batch now has another number.
     """
     row = db.conn.execute(
         "SELECT a.name, d.declined_at, d.reason FROM declined_batch d "
@@ -68,7 +68,7 @@ def declined(db: Database, query_id: QueryId) -> DeclinedBatch | None:
 
 
 def taken_back(db: Database, query_id: QueryId, number: int) -> tuple[str | None, float] | None:
-    """Who last took the decision not to open a batch back (None: the command line), and when."""
+    """Return who last took back declining a batch (None: the command line), and when."""
     row = db.conn.execute(
         "SELECT a.name, d.ended_at FROM declined_batch d LEFT JOIN annotator a ON a.annotator_id = d.ended_by "
         "WHERE d.query_id = ? AND d.number = ? AND d.ended_at IS NOT NULL ORDER BY d.declined_id DESC LIMIT 1",
@@ -85,25 +85,28 @@ class OpenQuery:
     query: str
     split: Split
     batches: int
-    """How many are open, a probe left out."""
+    """Number of open batches, without a probe."""
     pairs: int
-    """How many the next batch would hand out; 0 where the candidate list ends."""
+    """Number of pairs that the next batch would hand out; 0 where the candidate list ends."""
     declined: bool
     """Whether a lead declined the next batch."""
     unsettled: int
-    """Pairs of the open batches that wait for grades; those with a clip that cannot be shown wait for none."""
+    """Number of pairs in open batches that wait for grades, without those whose clip cannot be shown."""
     relevances: tuple[int | None, ...]
-    """Of the open batches' pairs in rank order; those left out that a later pooling handed out, whose ranks tell
+    """Relevances of the open batches' pairs in rank order. Pairs of a later pooling are left out: their ranks say
     nothing about how deep a list is worth judging."""
 
     @property
     def state(self) -> NextState:
-        """State of its next batch."""
+        """State of the query's next batch."""
         return model.next_state(unsettled=self.unsettled, pairs=self.pairs, declined=self.declined)
 
 
 def open_queries(db: Database, query_id: QueryId | None = None) -> Iterator[OpenQuery]:
-    """Queries with an open batch and further candidates, in judging order; or the one asked for, also without any."""
+    """Yield queries with an open batch and further candidates, in judging order.
+
+    With `query_id`, yield that query alone, even without further candidates.
+    """
     if query_id is None:
         which, values = "WHERE o.still_listed > 0", {}
     else:
@@ -126,8 +129,8 @@ def open_queries(db: Database, query_id: QueryId | None = None) -> Iterator[Open
         """,
         values,
     )
-    for _, found in groupby(rows, key=lambda row: row[0]):
-        pairs = list(found)
+    for _, query_rows in groupby(rows, key=lambda row: row[0]):
+        pairs = list(query_rows)
         first = pairs[0]
         yield OpenQuery(
             QueryId(first[0]),
@@ -140,19 +143,19 @@ def open_queries(db: Database, query_id: QueryId | None = None) -> Iterator[Open
 
 
 def shares(db: Database) -> dict[str, dict[str, int]]:
-    """How many queries of each split have one batch, two batches and so on; splits and numbers that occur."""
-    found: dict[str, dict[str, int]] = {}
+    """Return how many queries of each split have one batch, two batches and so on; counts of 0 are left out."""
+    counts: dict[str, dict[str, int]] = {}
     for split, batches, queries in db.conn.execute(
         "SELECT q.split, o.batches, count(*) FROM (SELECT query_id, count(*) AS batches FROM batch "
         "WHERE number IS NOT NULL GROUP BY query_id) AS o JOIN query q USING (query_id) "
         "GROUP BY q.split, o.batches ORDER BY q.split DESC, o.batches"
     ):
-        found.setdefault(split, {})[str(batches)] = queries
-    return found
+        counts.setdefault(split, {})[str(batches)] = queries
+    return counts
 
 
 def opened(db: Database, query_id: QueryId, number: int) -> tuple[BatchId, str | None, float] | None:
-    """(batch, who opened it (None: the command line), when) of an open batch."""
+    """Return an open batch as (batch id, name of its opener or None for the command line, time); None if not open."""
     row = db.conn.execute(
         "SELECT b.batch_id, a.name, b.opened_at FROM batch b LEFT JOIN annotator a ON a.annotator_id = b.opened_by "
         "WHERE b.query_id = ? AND b.number = ?",
@@ -171,13 +174,13 @@ _WORK = {
     ),
     said("example of the guideline"): ("example", "chosen_at"),
 }
-"""Tables in which a row is somebody's work on a pair, with its time, by what people call one."""
+"""Tables whose rows are somebody's work on a pair, by the name of that work, each with its time column."""
 
 _PAIRS = "(SELECT pair_id FROM pair WHERE batch_id = :batch)"
 
 
 def work(db: Database, batch_id: BatchId, *, since: float) -> dict[str, int]:
-    """How much of each kind of work there is on a batch's pairs after an instant, where there is any."""
+    """Count each kind of work on a batch's pairs after an instant; counts of 0 are left out."""
     values = {"batch": batch_id, "since": since}
     counts = {
         what: db.conn.execute(
@@ -189,7 +192,7 @@ def work(db: Database, batch_id: BatchId, *, since: float) -> dict[str, int]:
 
 
 def logged(db: Database, batch_id: BatchId, *, since: float) -> bool:
-    """Whether the event log tells of one of a batch's pairs, such as a grade that was refused."""
+    """Return whether the event log mentions a pair of a batch since an instant, such as a refused grade."""
     row = db.conn.execute(
         "SELECT EXISTS (SELECT 1 FROM pair p JOIN event e ON e.subject = 'pair:' || p.pair_id "
         "WHERE p.batch_id = :batch AND e.at >= :since)",
@@ -199,13 +202,13 @@ def logged(db: Database, batch_id: BatchId, *, since: float) -> bool:
 
 
 def released(db: Database, *, since: float) -> bool:
-    """Whether a release was made since an instant: it lists every pair by its number."""
+    """Return whether a release was made since an instant; a release lists every pair by its number."""
     row = db.conn.execute('SELECT EXISTS (SELECT 1 FROM "release" WHERE created_at >= ?)', [since]).fetchone()
     return bool(row[0])
 
 
 def shown_to(db: Database, batch_id: BatchId, *, since: float) -> list[str]:
-    """Names of everybody who has, or had when their lease ran out, a pair of a batch on the screen."""
+    """Return the names of annotators with a pair of a batch on their screen, even if the lease ran out."""
     rows = db.conn.execute(
         "SELECT DISTINCT a.name FROM seat s JOIN annotator a USING (annotator_id) "
         f"WHERE s.pair_id IN {_PAIRS} AND s.lease_until IS NOT NULL AND s.shown_at > :since ORDER BY a.name",
@@ -215,25 +218,31 @@ def shown_to(db: Database, batch_id: BatchId, *, since: float) -> list[str]:
 
 
 def held(db: Database, batch_id: BatchId) -> dict[AnnotatorId, list[PairId]]:
-    """The pairs of a batch that lie ahead on somebody's desk, by person."""
-    found: dict[AnnotatorId, list[PairId]] = defaultdict(list)
+    """Return the claimed but ungraded pairs of a batch, by annotator."""
+    pairs: dict[AnnotatorId, list[PairId]] = defaultdict(list)
     for row in db.conn.execute(
         f"SELECT annotator_id, pair_id FROM seat WHERE pair_id IN {_PAIRS} AND lease_until IS NOT NULL "
         "ORDER BY annotator_id, claim_no",
         {"batch": batch_id},
     ):
-        found[AnnotatorId(row[0])].append(PairId(row[1]))
-    return found
+        pairs[AnnotatorId(row[0])].append(PairId(row[1]))
+    return pairs
 
 
 def probe(db: Database, query_id: QueryId) -> BatchId | None:
-    """The probe of a query, from which each of its further batches took its pairs over: they are of the top 60."""
+    """Return the probe of a query, if it has one.
+
+    Each further batch of the query takes its pairs over from the probe, because they are in the top 60.
+    """
     row = db.conn.execute("SELECT batch_id FROM batch WHERE query_id = ? AND number IS NULL", [query_id]).fetchone()
     return BatchId(row[0]) if row else None
 
 
 def remove(db: Database, batch_id: BatchId, probe_id: BatchId | None) -> int:
-    """Remove a batch with its pairs and seats, or give its pairs back to the query's probe; how many pairs it had."""
+    """Remove a batch, and return how many pairs it had.
+
+    Its pairs go back to the query's probe; without one, they are removed with their seats.
+    """
     db.conn.execute("DELETE FROM agenda WHERE batch_id = ?", [batch_id])
     if probe_id is None:
         db.conn.execute(f"DELETE FROM seat WHERE pair_id IN {_PAIRS}", {"batch": batch_id})

@@ -1,10 +1,10 @@
-"""Set the rule about next batches, suggest which are worth opening, and accept that for all queries at once.
+"""Set the rule about next batches, suggest which to open, and accept the suggestions for all queries at once.
 
 *Reads* relevances, batches, candidate lists. *Writes* batch_rule, events, what `next_batch` writes.
 
-Thousands of batches take seconds to write, and annotators must not wait for all of them: a few queries are written at
-a time, and others may write in between. If it is interrupted, each query is done or not; what is left is still
-suggested, and accepting again continues with it.
+Thousands of batches take seconds to write, and annotators must not wait so long. So a few queries are written at a
+time, and others may write in between. After an interruption each query is either done or still suggested, and accepting
+again continues with the rest.
 """
 
 import time
@@ -38,23 +38,25 @@ from backend.store.connection import Database, Store, reading, writing
 AT_ONCE = 10
 """Queries written in one transaction."""
 REST_S = 0.01
-"""Between two of them, for others who want to write: about as long as one takes."""
+"""Pause in seconds between two transactions, so that others can write: about as long as one transaction."""
 
 
 @in_charge
 def batch_suggestions(project: Project, by: Lead | Operator) -> Suggestions:
-    """Return what the rule says about every query whose next batch may be opened and was not declined."""
+    """Return the rule's recommendation for every query whose next batch may be opened and was not declined."""
     with reading(project.store) as db:
         version = batches_rows.versions(db)[-1]
-        found: list[Suggested] = []
+        suggested: list[Suggested] = []
         counts = {state: 0 for state in NextState}
         for query in batches_rows.open_queries(db):
             state = query.state
             counts[state] += 1
             if state is NextState.READY:
                 read = model.rule_reading(version.rule, query.relevances)
-                found.append(Suggested(query.query_id, query.query, query.split, query.batches + 1, query.pairs, read))
-    return Suggestions(version, tuple(found), counts[NextState.DECLINED], counts[NextState.UNSETTLED])
+                suggested.append(
+                    Suggested(query.query_id, query.query, query.split, query.batches + 1, query.pairs, read)
+                )
+    return Suggestions(version, tuple(suggested), counts[NextState.DECLINED], counts[NextState.UNSETTLED])
 
 
 @in_charge
@@ -74,57 +76,57 @@ def accept_suggestions(
     progress: Progress | None = None,
     rest: Callable[[float], None] = time.sleep,
 ) -> AcceptedReport:
-    """Do what the rule suggested when it was looked at: open batches and, if asked to, decline the others.
+    """Accept suggestions: open the recommended batches and, with `decline`, decline the others.
 
-    Queries that have changed since, and those the rule cannot tell about, are left as they are.
+    Queries that have changed since, and those where the rule cannot tell, are left as they are.
 
     Args:
         project: the project.
-        by: who accepts.
-        seen: the suggestions that were looked at.
-        decline: decline the batches of which the rule says that they are not worth it.
+        by: the person who accepts.
+        seen: the suggestions as that person saw them.
+        decline: whether to decline the batches that the rule does not recommend.
         now: seconds since 1970.
-        progress: told how many queries are done.
-        rest: waits for so many seconds.
+        progress: called with (name of the step, queries done, number of all).
+        rest: function that waits for a number of seconds.
 
     Raises:
-        Overtaken: another rule stands, or others decided about all of it.
+        Overtaken: another rule is in force now, or all of the suggestions were overtaken.
         ProjectError: there is nothing to do.
     """
-    wanted = [*seen.saying(RuleWord.OPEN), *(seen.saying(RuleWord.LEAVE) if decline else ())]
-    if not wanted:
+    accepted = [*seen.saying(RuleWord.OPEN), *(seen.saying(RuleWord.LEAVE) if decline else ())]
+    if not accepted:
         raise ProjectError(_nothing(seen, decline))
     steps = named(progress, said("queries"))
     opened = pairs = declined = overtaken = 0
-    for start in range(0, len(wanted), AT_ONCE):
+    for start in range(0, len(accepted), AT_ONCE):
         if start:
             rest(REST_S)
         with writing(project.store) as db:
             _require_rule(db, by, seen, opened + declined, now=now)
             campaign = project_rows.campaign(db)
-            for one in wanted[start : start + AT_ONCE]:
-                query = next(batches_rows.open_queries(db, one.query_id), None)
-                if query is None or not _as_seen(query, one):
+            for suggestion in accepted[start : start + AT_ONCE]:
+                query = next(batches_rows.open_queries(db, suggestion.query_id), None)
+                if query is None or not _as_seen(query, suggestion):
                     overtaken += 1
-                elif one.reading.word is RuleWord.OPEN:
+                elif suggestion.reading.word is RuleWord.OPEN:
                     pairs += next_batch.hand_out(db, by, query, campaign, seen.rule, reason="", now=now)
                     opened += 1
                 else:
-                    reason = f"The rule: {one.reading.words}"
+                    reason = f"The rule: {suggestion.reading.words}"
                     next_batch.note_declined(db, by, query, seen.rule, reason=reason, now=now)
                     declined += 1
         if steps:
-            steps(min(start + AT_ONCE, len(wanted)), len(wanted))
-    if overtaken == len(wanted):
-        raise Overtaken(_others(project.store, by, wanted[0], now=now))
+            steps(min(start + AT_ONCE, len(accepted)), len(accepted))
+    if overtaken == len(accepted):
+        raise Overtaken(_others(project.store, by, accepted[0], now=now))
     return AcceptedReport(opened, pairs, declined, overtaken)
 
 
-def _as_seen(query: batches_rows.OpenQuery, one: Suggested) -> bool:
-    """Whether a query stands as it did when it was looked at."""
+def _as_seen(query: batches_rows.OpenQuery, suggestion: Suggested) -> bool:
+    """Return whether the next batch of a query and its numbers are as they were suggested."""
     state = query.state
-    same = (query.batches + 1, state) == (one.number, NextState.READY)
-    return same and model.rule_reading(one.reading.rule, query.relevances) == one.reading
+    same = (query.batches + 1, state) == (suggestion.number, NextState.READY)
+    return same and model.rule_reading(suggestion.reading.rule, query.relevances) == suggestion.reading
 
 
 def _require_rule(db: Database, by: Lead | Operator, seen: Suggestions, done: int, *, now: float) -> None:
@@ -156,25 +158,25 @@ def _nothing(seen: Suggestions, decline: bool) -> str:
     return said("there is nothing to accept: no query needs a decision about its next batch{waiting}", waiting=waiting)
 
 
-def _others(store: Store, by: Lead | Operator, one: Suggested, *, now: float) -> str:
-    """Who decided meanwhile, where nothing was left to do."""
+def _others(store: Store, by: Lead | Operator, suggestion: Suggested, *, now: float) -> str:
+    """Return a message that says, for one query, who overtook the suggestion or that grades changed."""
     with reading(store) as db:
-        opened = batches_rows.opened(db, one.query_id, one.number)
-        declined = batches_rows.declined(db, one.query_id)
+        opened = batches_rows.opened(db, suggestion.query_id, suggestion.number)
+        declined = batches_rows.declined(db, suggestion.query_id)
     if opened:
         did = said(
             "{who} opened batch {number} of “{query}” {when}",
             who=next_batch.who(opened[1], by),
-            number=one.number,
-            query=one.query,
+            number=suggestion.number,
+            query=suggestion.query,
             when=ago(now - opened[2]),
         )
     elif declined:
         did = said(
             "{who} declined batch {number} of “{query}” {when}",
             who=next_batch.who(declined.by, by),
-            number=one.number,
-            query=one.query,
+            number=suggestion.number,
+            query=suggestion.query,
             when=ago(now - declined.at),
         )
     else:
@@ -193,14 +195,14 @@ def batch_rule_versions(project: Project, by: Lead | Operator) -> list[BatchRule
 def set_batch_rule(
     project: Project, by: Lead | Operator, rule: BatchRule, reason: str, *, based_on: int | None = None, now: float
 ) -> int:
-    """Change the rule that says which next batches are worth opening; return its version. Earlier decisions stay.
+    """Change the rule that recommends next batches; return its version. Earlier decisions stay.
 
     Args:
         project: the project.
-        by: who changes it.
-        rule: all of it.
-        reason: why, in a sentence.
-        based_on: the version that the lead looked at; None takes any.
+        by: the person who changes it.
+        rule: the whole new rule.
+        reason: the reason, in a sentence.
+        based_on: the version that the lead saw; None accepts any.
         now: seconds since 1970.
 
     Raises:

@@ -1,12 +1,12 @@
-"""Choose the candidates of each query, the most similar moments under a named encoder; and choose that encoder.
+"""Choose the candidates of each query (its most similar moments under a named encoder), and choose that encoder.
 
 *Reads* queries and captions. *Writes* candidate, batch, pair, seat, events. The first `MAX_CANDIDATES` of every
 validation and test query are stored with ranks, similarities and the encoder's identity; that list is the record
 and is never recomputed. The first batch of them is opened for judging at once.
 
 A probe tells how deep judging has to go: for some queries the top 60 moments and 60 of all the others are judged too.
-Those of the top that an open batch holds are judged there; a further batch takes its pairs over from the probe. No
-release holds what is a probe's alone.
+Top moments that an open batch already holds are judged there. A further batch takes its pairs over from the probe. A
+release never holds pairs that only the probe has.
 """
 
 from collections.abc import Iterator, Sequence
@@ -44,15 +44,16 @@ from backend.store import events
 from backend.store.connection import writing
 
 _PROBED_AT_ONCE = 8
-"""Queries whose whole ranking is held at once: a row for every moment of the corpus."""
+"""Number of queries whose whole ranking is in memory at a time: one row for every moment of the corpus."""
 
 
 @dataclass(frozen=True, slots=True)
 class CandidateReport:
-    """What was chosen.
+    """The result of choosing candidates.
 
-    `split_ties` queries had moments of identical text on both sides of the cut; the files of `without_file` videos
-    are not known yet, so their moments cannot be judged. `probed` queries have `probe_pairs` more, for their probes.
+    `split_ties` counts the queries that had moments of identical text on both sides of the cut. `without_file` counts
+    the videos whose file is not known yet, so that their moments cannot be judged. `probed` counts the queries with a
+    probe, `probe_pairs` the pairs that the probes add.
     """
 
     queries: int
@@ -64,14 +65,16 @@ class CandidateReport:
     probed: int
     probe_pairs: int
     unread: tuple[str, ...] = ()
-    """What the encoder does not read of captions and queries, a sentence each."""
+    """The parts of captions and queries that the encoder does not read, one sentence each."""
 
 
 @in_charge
 def choose_encoder(
     project: Project, by: Lead | Operator, name: str | None = None, kind: str | None = None, *, dtype: str | None = None
 ) -> Project:
-    """Write another encoder into the project's settings, after finding its files; what is None stays as it is.
+    """Write another encoder into the project's settings, once its files are found.
+
+    An argument that is None leaves its setting as it is.
 
     Raises:
         ProjectError: there are candidate lists already; their encoder stays.
@@ -109,14 +112,14 @@ def choose_candidates(
 
     Args:
         project: the project.
-        by: who chooses them; their name goes on record.
+        by: the person who chooses them; their name goes on record.
         encoder: the sentence encoder, whose identity is stored with every list; None for the project's.
-        batch_size: candidates a batch from now on, 1 to `MAX_CANDIDATES`; None leaves it as it is.
-        probe: for how many queries a probe is judged too.
-        seed: of the draw of these queries, and of the moments after the top.
+        batch_size: number of candidates in a batch from now on, 1 to `MAX_CANDIDATES`; None leaves it as it is.
+        probe: number of queries for which a probe is judged too.
+        seed: seeds the draw of these queries, and of the moments after the top.
         where: where sentences are encoded.
         now: seconds since 1970.
-        progress: called with (what is done, done, all).
+        progress: called with (name of the step, number done, number of all).
 
     Raises:
         ProjectError: no queries or no captions yet, candidate lists exist already, or no such batch size.
@@ -124,41 +127,52 @@ def choose_candidates(
     """
     store = project.store
     require_no_lists(project)
-    asked = to_search(project, batch_size)
-    if not 0 <= probe <= len(asked):
+    query_rows = to_search(project, batch_size)
+    if not 0 <= probe <= len(query_rows):
         raise ProjectError(
-            said("--probe is {probe}: write 0 to {n}, the number of queries to grade", probe=probe, n=len(asked))
+            said("--probe is {probe}: write 0 to {n}, the number of queries to grade", probe=probe, n=len(query_rows))
         )
     encoder = encoder or load_encoder(project, where)
     unread: list[str] = []
-    found, split_ties = search(project, encoder, asked, MAX_CANDIDATES, unread=unread, progress=progress)
-    probes = _probes(project, encoder, asked, probe, seed, progress=progress)
+    candidates, split_ties = search(project, encoder, query_rows, MAX_CANDIDATES, unread=unread, progress=progress)
+    probes = _probes(project, encoder, query_rows, probe, seed, progress=progress)
     with writing(store) as db:
         require_no_lists(project)  # here, because another process may have made some in the meantime
         if batch_size is not None:
             project_rows.set_batch_size(db, batch_size)
         campaign = project_rows.campaign(db)
-        candidates_rows.add_candidates(db, found, encoder.identity, at=now, by=by.annotator_id)
-        pairs = sum(candidates_rows.open_batch(db, campaign, query.query_id, 1, at=now, by=None) for query in asked)
+        candidates_rows.add_candidates(db, candidates, encoder.identity, at=now, by=by.annotator_id)
+        pairs = sum(
+            candidates_rows.open_batch(db, campaign, query.query_id, 1, at=now, by=None) for query in query_rows
+        )
         probe_pairs = sum(
             candidates_rows.open_probe(db, campaign, query_id, rows, at=now) for query_id, rows in probes.items()
         )
-        payload = {"encoder": encoder.identity, "queries": len(asked), "candidates": len(found)}
+        payload = {"encoder": encoder.identity, "queries": len(query_rows), "candidates": len(candidates)}
         if probe:
             payload |= {"probed": probe, "probe_pairs": probe_pairs, "seed": seed}
         events.note(db, CANDIDATES_CHOSEN, by, "candidates", now=now, **payload)
     without_file = len(corpus.videos_without_file(store.db))
     return CandidateReport(
-        *(len(asked), len(found), pairs, encoder.identity, split_ties, without_file, len(probes), probe_pairs),
+        *(
+            len(query_rows),
+            len(candidates),
+            pairs,
+            encoder.identity,
+            split_ties,
+            without_file,
+            len(probes),
+            probe_pairs,
+        ),
         unread=tuple(unread),
     )
 
 
 def to_judge(project: Project, batch_size: int | None) -> list[QueryRow]:
-    """The queries that candidates are chosen for, in judging order.
+    """Return the validation and test queries, for which candidates are chosen, in judging order.
 
     Raises:
-        ProjectError: there are none yet, or no batch has this size.
+        ProjectError: there are none yet, or a batch cannot have this size.
     """
     if batch_size is not None and not 1 <= batch_size <= MAX_CANDIDATES:
         raise ProjectError(
@@ -173,10 +187,10 @@ def to_judge(project: Project, batch_size: int | None) -> list[QueryRow]:
 
 
 def to_search(project: Project, batch_size: int | None) -> list[QueryRow]:
-    """The same, where candidates are found by captions alone.
+    """Return the queries of `to_judge`, and require captions, because they alone find the candidates here.
 
     Raises:
-        ProjectError: as before, or no moment has a caption.
+        ProjectError: there are no queries yet, a batch cannot have this size, or no moment has a caption.
     """
     asked = to_judge(project, batch_size)
     if not corpus.counts(project.store.db)[2]:
@@ -193,21 +207,21 @@ def to_search(project: Project, batch_size: int | None) -> list[QueryRow]:
 def _probes(
     project: Project, encoder: Encoder, asked: list[QueryRow], count: int, seed: int, *, progress: Progress | None
 ) -> dict[QueryId, list[CandidateRow]]:
-    """What the probe of each probed query wants judged; ranks are those among all moments."""
+    """Return the candidates in the probe of each probed query; their ranks are those among all moments."""
     _, moments, _ = corpus.counts(project.store.db)
     chosen = model.probed([query.text for query in asked], count, seed)
     queries_probed = [query for query in asked if query.text in chosen]
     report = named(progress, said("ranking for the probes"))
-    found: dict[QueryId, list[CandidateRow]] = {}
+    probes: dict[QueryId, list[CandidateRow]] = {}
     for start in range(0, count, _PROBED_AT_ONCE):
         some = queries_probed[start : start + _PROBED_AT_ONCE]
         ranked, _ = search(project, encoder, some, moments)
         for query in some:
             own = [row for row in ranked if row.query_id == query.query_id]
-            found[query.query_id] = model.probe(own, query.text, seed)
+            probes[query.query_id] = model.probe(own, query.text, seed)
         if report:
-            report(len(found), count)
-    return found
+            report(len(probes), count)
+    return probes
 
 
 def search(
@@ -219,17 +233,20 @@ def search(
     unread: list[str] | None = None,
     progress: Progress | None = None,
 ) -> tuple[list[CandidateRow], int]:
-    """The k most similar moments of each query, by the similarity of query and caption.
+    """Return the k most similar moments of each query, by the similarity of query and caption.
 
-    What the encoder does not read of them is added to `unread`.
+    A sentence is added to `unread` for each kind of text that the encoder does not read.
 
     Returns:
-        The candidates by query and rank, and in how many queries the cut went through moments of identical text.
+        The candidates by query and rank, and the number of queries where the cut went through moments of identical
+        text.
     """
     rows: list[CandidateRow] = []
     split_ties = 0
-    for block, found, caption_moments in search_by_block(project, encoder, asked, k, unread=unread, progress=progress):
-        for query, chosen in zip(block, found, strict=True):
+    for block, rankings, caption_moments in search_by_block(
+        project, encoder, asked, k, unread=unread, progress=progress
+    ):
+        for query, chosen in zip(block, rankings, strict=True):
             rows += [CandidateRow(query.query_id, c.rank, MomentId(c.moment_id), c.similarity) for c in chosen]
             split_ties += left_out(chosen, caption_moments) > 0
     return rows, split_ties
@@ -244,10 +261,10 @@ def search_by_block(
     unread: list[str] | None = None,
     progress: Progress | None = None,
 ) -> Iterator[tuple[Sequence[QueryRow], Ranking, list[list[int]]]]:
-    """The same a block of queries at a time, so that no more than that is held of what is found.
+    """Do the same as `search`, a block of queries at a time, so that only one block is in memory.
 
     Yields:
-        Some of the queries, in order; their candidates, in columns; for each caption that was searched its moments.
+        A block of queries, in order; their candidates, in columns; and for each searched caption its moments.
     """
     captions = captions_rows.searchable_captions(project.store.db)
     moments_of: dict[str, list[int]] = {}

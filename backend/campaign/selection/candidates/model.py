@@ -1,6 +1,6 @@
 """Candidate sources as values, merging of several sources (TREC pooling), and the draw of a probe. Pure.
 
-Spans come as whole multiples of one step, so that an overlap of exactly the threshold is never a matter of rounding.
+Spans are whole multiples of one step, so that rounding never matters for an overlap of exactly the threshold.
 """
 
 import random
@@ -29,11 +29,11 @@ class SourceKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CandidateSource:
-    """What candidates come from.
+    """A source of candidates.
 
-    `name` is an encoder's identity or what a run is called; `sha256` that of a run's file, None for encoders; `depth`
-    how many moments of each query were taken of it. `part` is 1 for the sources that made the lists, more for those of
-    later poolings.
+    `name` is an encoder's identity or the name of a run. `sha256` is the hash of a run's file, None for encoders.
+    `depth` is the number of moments taken from it for each query. `part` is 1 for the sources that made the lists,
+    higher for those of later poolings.
     """
 
     kind: SourceKind
@@ -44,16 +44,16 @@ class CandidateSource:
 
     @property
     def label(self) -> str:
-        """What people call it: a run's name, or the kind of similarity."""
+        """The source's name for people: a run's name, or the kind of similarity."""
         return self.name if self.kind is SourceKind.RUN else self.kind.value
 
 
 @dataclass(frozen=True, slots=True)
 class FoundSpan:
-    """A span that a source found for a query, and the candidate that it is.
+    """A span that a source found for a query, and the candidate (a moment) that it counts as.
 
-    `rank` and `score` are those of the source's own list, the score None where a release told of it. The span is the
-    source's; that of the moment is near it.
+    `rank` and `score` are those of the source's own list; the score is None where the source comes from a release.
+    The span is the source's, in seconds; that of the moment is near it.
     """
 
     query_id: QueryId
@@ -66,7 +66,7 @@ class FoundSpan:
 
 @dataclass(frozen=True, slots=True)
 class FoundBy:
-    """A source that found a candidate, and its rank and score there; of several near spans the best."""
+    """A source that found a candidate, with the candidate's rank and score there: of several near spans, the best."""
 
     source: CandidateSource
     rank: int
@@ -75,10 +75,10 @@ class FoundBy:
 
 @dataclass(frozen=True, slots=True)
 class PooledRun:
-    """What came of one run.
+    """The result of pooling one run.
 
-    Of its `spans` that were taken, `candidates` is how many candidates they are, `alone` how many of those nothing else
-    found, `new` how many were handed out to nobody before.
+    `spans` counts the spans taken from it, and `candidates` the candidates they were merged into. Of these, `alone`
+    counts those that no other source found, and `new` those that were never handed out before.
     """
 
     name: str
@@ -91,13 +91,13 @@ class PooledRun:
 
 @dataclass(frozen=True, slots=True)
 class PoolingReport:
-    """What came of pooling runs.
+    """The result of pooling runs.
 
-    `queries` have something that a run or a caption found, `without` other queries that are judged have nothing of it.
-    `candidates` are new on the lists, `moments` of them new in the project, `pairs` handed out at once. `encoder` is
-    that of the captions beside the runs, None without them; `split_ties` as `CandidateReport` has it; the files of
-    `without_file` videos are not known yet. `visual` is the identity of what looked at frames, None where nothing did;
-    `unseen` says of every video that it could not look at why.
+    `queries` counts the queries for which a source found something, `without` the other queries to be judged.
+    `candidates` counts those new on the lists, `moments` those of them new in the project, and `pairs` those handed
+    out at once. `encoder` is the one used for captions beside the runs, None without captions. `split_ties` is as in
+    `CandidateReport`. `without_file` counts the videos whose file is not known yet. `visual` is the identity of the
+    model that looked at frames, None without one. `unseen` gives the reason for each video that it could not look at.
     """
 
     part: int
@@ -113,17 +113,16 @@ class PoolingReport:
     visual: str | None = None
     unseen: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
-    """What the encoder does not read of captions and queries, a sentence each."""
+    """The parts of captions and queries that the encoder does not read, one sentence each."""
 
 
 def _pooled_runs(payload: Payload) -> str:
-    """The runs that were pooled, if any, in words."""
     names = [value_text(run.get("name")) for run in payload.get("pooled") or [] if isinstance(run, dict)]
     return said("pooling {runs}", runs=", ".join(names)) if names else ""
 
 
 def _choice_words(payload: Payload) -> str:
-    # The encoder with its hashes is in the candidates' record; its name says which it is.
+    # The name of the encoder is enough here: the record of the candidates has it with its hashes.
     encoder, runs = str(payload.get("encoder") or "").partition(" ")[0], _pooled_runs(payload)
     by = said("{encoder} and {runs}", encoder=encoder, runs=runs) if encoder and runs else encoder or runs or "–"
     return said(
@@ -147,11 +146,11 @@ CANDIDATES_CHOSEN = Event("candidates_chosen", EventGroup.MATERIAL, _choice_word
 """encoder (null without captions), queries, candidates; with probes also probed, probe_pairs, seed; with runs also
 pooled (name, sha256 and depth of each), iou, moments: how many are new"""
 CANDIDATES_ADDED = Event("candidates_added", EventGroup.MATERIAL, _addition_words)
-"""pooled, iou, moments, queries, candidates, pairs: what later runs found beside the lists"""
+"""pooled, iou, moments, queries, candidates, pairs: candidates that later runs added to the lists"""
 
 
 class SeenSpan(NamedTuple):
-    """A span of a video as a source found it: at which rank of its list, from 1; which source, by its number."""
+    """A span of a video as a source found it: `rank` is its place in the source's list, from 1; `source` a number."""
 
     rank: int
     video: str
@@ -172,7 +171,7 @@ class KnownSpan(NamedTuple):
 
 @dataclass(slots=True)
 class MergedSpan:
-    """A candidate with everything that is near it."""
+    """A candidate, with all found spans that were merged into it."""
 
     video: str
     start: int
@@ -191,22 +190,22 @@ def pool(
     iou: Fraction,
     numbers: Iterator[MomentId],
 ) -> list[MergedSpan]:
-    """The candidates that these spans are: those found at a better rank first.
+    """Merge the spans that sources found for a query into candidates, and return these by best rank.
 
-    Best rank first, each span is the candidate that it overlaps most, if by `iou` or more; else the project's moment
-    that it overlaps most, if by `iou` or more, which becomes a candidate; else it becomes one itself. So every span
-    overlaps its candidate by `iou`, and who grades the candidate has graded the span. Which order the sources come in
-    does not matter.
+    Spans are taken by rank, the best first. A span joins the candidate that it overlaps most, if by `iou` or more.
+    Otherwise it joins the project's moment that it overlaps most, if by `iou` or more, which becomes a candidate.
+    Otherwise the span itself becomes a candidate. So every span overlaps its candidate by `iou` or more, and a grade
+    of the candidate holds for the span. The order of the sources does not matter.
 
     Args:
-        seen: of one query.
-        listed: what is a candidate of the query already; what is near it is added to it.
+        seen: spans that sources found for one query.
+        listed: candidates that the query has already; spans near them are added to them.
         moments: all moments of the project by video.
         iou: overlap from which two spans are the same, above 0 and at most 1.
-        numbers: for moments that the project lacks.
+        numbers: yields numbers for moments that the project lacks.
 
     Returns:
-        Every candidate that something was seen as: by best rank, by how many sources found it, by place.
+        Every candidate with a span: by best rank, then by the number of sources that found it, then by place.
 
     >>> from itertools import count
     >>> near = [SeenSpan(1, "v", 0, 10, 0), SeenSpan(1, "w", 5, 9, 1), SeenSpan(2, "v", 1, 10, 1)]
@@ -214,8 +213,8 @@ def pool(
     [('v', 10, 2), ('w', 9, 1)]
     """
     chosen: defaultdict[str, list[MergedSpan]] = defaultdict(list)
-    for one in listed:
-        chosen[one.video].append(one)
+    for candidate in listed:
+        chosen[candidate.video].append(candidate)
     for span in sorted(seen):
         same = _nearest(span, chosen[span.video], iou)
         if same is None:
@@ -224,17 +223,17 @@ def pool(
             chosen[span.video].append(same)
         same.seen.append(span)
     return sorted(
-        (one for found in chosen.values() for one in found if one.seen),
-        key=lambda one: (
-            min(span.rank for span in one.seen),
-            -len({span.source for span in one.seen}),
-            *(one.video, one.start, one.end),
+        (candidate for found in chosen.values() for candidate in found if candidate.seen),
+        key=lambda candidate: (
+            min(span.rank for span in candidate.seen),
+            -len({span.source for span in candidate.seen}),
+            *(candidate.video, candidate.start, candidate.end),
         ),
     )
 
 
 def _nearest(span: SeenSpan, among: Iterable[_Near], iou: Fraction) -> _Near | None:
-    """What overlaps a span most, if by enough; of equals the earlier, then the shorter one."""
+    """Return what overlaps a span most, if by `iou` or more; of equals the earlier, then the shorter one."""
     found, best = None, (iou, 0, 0)
     for one in among:
         inter = min(span.end, one.end) - max(span.start, one.start)
@@ -250,11 +249,11 @@ def _nearest(span: SeenSpan, among: Iterable[_Near], iou: Fraction) -> _Near | N
 _Ranked = TypeVar("_Ranked")
 
 PROBE_TOP, PROBE_OTHERS = 60, 60
-"""Number of a query's most similar moments, and of other moments, that a probe has judged (TVR-Ranking)."""
+"""Number of a query's most similar moments, and of other moments, in a probe (TVR-Ranking)."""
 
 
 def probed(texts: Collection[str], count: int, seed: int) -> set[str]:
-    """The queries to probe, drawn by seed: the same in whatever order they come.
+    """Draw the queries to probe by seed; the order of the texts does not matter.
 
     >>> probed(["a", "b", "c"], 2, 7) == probed(["c", "b", "a"], 2, 7), len(probed(["a", "b"], 2, 7))
     (True, 2)
@@ -263,7 +262,7 @@ def probed(texts: Collection[str], count: int, seed: int) -> set[str]:
 
 
 def probe(ranked: Sequence[_Ranked], text: str, seed: int) -> list[_Ranked]:
-    """The top of all moments, which come best first, and a draw from those after it; in the order of rank.
+    """Return the top moments of a ranking, best first, then a draw from the moments after them, by rank.
 
     >>> found = probe(range(1, 1001), "A cat sits.", 7)
     >>> found[:60] == [*range(1, 61)], len(found), min(found[60:]) > 60, found == sorted(set(found))

@@ -1,4 +1,4 @@
-"""Read what a pooling rests on, merge what runs, captions and frames found, and store and report it.
+"""Steps of pooling: read its input, merge what runs, captions and frames found, store it, and report it.
 
 *Reads* run files, queries, videos, pairs. *Writes* moment, candidate, source, candidate_source, one event.
 """
@@ -33,12 +33,12 @@ from backend.store import events
 from backend.store.connection import Database, reading
 
 Given = Sequence[str | Path | RunFile]
-"""Runs, as texts `NAME=FILE` or `FILE`, as files, or with what is known of each."""
+"""Runs: texts `NAME=FILE` or `FILE`, paths, or `RunFile`s."""
 
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """What a pooling rests on, read at one instant; `state` tells whether it still is so."""
+    """The input of a pooling, read at one instant; comparing `state` tells whether it has changed since."""
 
     runs: list[Submitted]
     places: dict[MomentId, Place]
@@ -48,11 +48,11 @@ class Material:
 
 
 def read(project: Project, given: Given, options: CandidatePooling, *, without_runs: bool = False) -> Material:
-    """Read and check everything, the runs last; there may be none of them where it is said so.
+    """Read and check the input of a pooling, the runs last; `without_runs` allows a pooling without any.
 
     Raises:
         InputError: with everything that is wrong with the runs.
-        ProjectError: no run, or no such depth or overlap.
+        ProjectError: no run is named, or the depth or the overlap is out of range.
     """
     if not given and not without_runs:
         raise ProjectError(said("no run is named: give files of runs, such as --pool mine.json theirs.json"))
@@ -83,10 +83,12 @@ def read(project: Project, given: Given, options: CandidatePooling, *, without_r
 
 
 def require_unchanged(db: Database, material: Material) -> None:
-    """Refuse to go on, in the transaction that writes, where what was read is not so any more.
+    """Refuse to go on if the input of the pooling has changed since it was read.
+
+    Call it in the transaction that writes.
 
     Raises:
-        Overtaken: it is not.
+        Overtaken: it has changed.
     """
     if rows.pooling_state(db) != material.state:
         raise Overtaken(said("moments or candidates changed meanwhile, so nothing was pooled: run the command again"))
@@ -97,14 +99,14 @@ _ORIGIN = "pooled"
 
 
 def merging_of(material: Material, options: CandidatePooling) -> Merging:
-    """Return what merges the runs with the moments of the project."""
+    """Return a `Merging` of the runs with the moments of the project."""
     return Merging(material.runs, material.places, depth=options.depth, iou=decimal_fraction(options.iou))
 
 
 def merge_found(
     merging: Merging, asked: Sequence[QueryRow], listed: Mapping[QueryId, Sequence[Listed]], progress: Progress | None
 ) -> Found:
-    """Merge what was found: the candidates of every query that has any, in judging order."""
+    """Merge what sources found, and return the candidates of every query that has any, in judging order."""
     report = named(progress, said("merging what was found"))
     found: Found = {}
     for done, query in enumerate(asked, start=1):
@@ -118,7 +120,10 @@ def merge_found(
 def report_on(
     project: Project, material: Material, merging: Merging, found: Found, asked: Sequence[QueryRow]
 ) -> PoolingReport:
-    """Report what came of each run and of all; candidates and pairs are those of a first pooling."""
+    """Report the result of each run and of the whole pooling.
+
+    All candidates count as new on the lists, and `pairs` is 0: the caller fills in what its pooling hands out.
+    """
     runs = []
     for number, run in enumerate(material.runs):
         its = [
@@ -152,7 +157,7 @@ def report_on(
 
 
 def store_moments(db: Database, merging: Merging) -> dict[MomentId, MomentId]:
-    """Store the new moments; return their numbers by those they had so far."""
+    """Store the new moments; return a map from their temporary (negative) numbers to the stored ones."""
     stored = corpus.add_spans(db, merging.new, _ORIGIN)
     return {MomentId(-number): stored[place] for number, place in enumerate(merging.new, start=1)}
 
@@ -165,8 +170,8 @@ def append_to_list(
     similarity: Mapping[tuple[QueryId, MomentId], float],
     encoder: str | None,
 ) -> None:
-    """Put candidates at the end of a query's list, each with its similarity where captions found it."""
-    moments = [ids.get(one.moment_id, one.moment_id) for one in candidates]
+    """Append candidates to a query's list, each with its similarity if captions found it."""
+    moments = [ids.get(candidate.moment_id, candidate.moment_id) for candidate in candidates]
     alike = [similarity.get((query_id, moment_id)) for moment_id in moments]
     first = rows.last_rank(db, query_id) + 1
     rows.add_listed(
@@ -188,7 +193,7 @@ def add_runs(
     part: int,
     now: float,
 ) -> None:
-    """Store each run as a source, with what it found."""
+    """Store each run as a source, with the spans that it found."""
     for number, run in enumerate(material.runs):
         source = CandidateSource(SourceKind.RUN, run.name, run.sha256, options.depth, part)
         rows.add_source(db, source, spans.get(number, ()), at=now, by=by.annotator_id)

@@ -2,9 +2,9 @@
 
 *Reads* run files, queries, videos, moments, candidates, pairs. *Writes* vectors of frames, moment, candidate, source,
 candidate_source, batch, pair, seat, events. The union of the runs' best predictions is what is judged, as TREC does;
-predictions that nearly are the same moment are one candidate, which remembers all that found it. A first pooling makes
-the lists, and opens their first batches; a later one adds what nobody was asked about yet, and hands that out as a
-batch of its own.
+predictions at nearly the same times are one candidate, which remembers every source that found it. A first pooling
+makes the lists and opens their first batches. A later one adds candidates that were never handed out, and hands them
+out as a batch of their own.
 """
 
 from collections.abc import Sequence
@@ -75,23 +75,23 @@ def pool_candidates(
 
     Args:
         project: the project.
-        by: who pools; their name goes on record.
+        by: the person who pools; their name goes on record.
         runs: files of runs; none is needed where frames are looked at.
-        options: how deep, and which spans are one candidate.
+        options: the depth, and the overlap from which spans are one candidate.
         captions: whether candidates are also found by captions, under the project's encoder.
         visual: a CLIP model, or its folder, that looks at the frames of moments; None leaves frames out.
         again: add to the lists what further runs found, and hand that out as one batch a query. Captions and the size
             of a batch then stay as they are.
-        batch_size: candidates a batch from now on; None leaves it as it is.
-        dry_run: only report what would be, and write nothing.
+        batch_size: number of candidates in a batch from now on; None leaves it as it is.
+        dry_run: only report what would change, and write nothing.
         where: where sentences and frames are encoded.
         now: seconds since 1970.
-        progress: called with (what is done, done, all).
+        progress: called with (name of the step, number done, number of all).
 
     Raises:
         InputError: with everything that is wrong with the runs; nothing is written then.
-        ProjectError: no queries yet; candidate lists exist already, or with `again` do not; or no such batch size,
-            depth or overlap.
+        ProjectError: there are no queries yet; candidate lists exist already, or with `again` do not exist yet; or the
+            batch size, depth or overlap is out of range.
         EncoderUnavailable: the encoder or the CLIP model cannot be found or built.
     """
     options = options or CandidatePooling()
@@ -112,11 +112,11 @@ def pool_candidates(
         for row in rows:
             beside.setdefault(row.query_id, []).append((row.moment_id, row.rank, row.similarity, source))
     merging = merging_of(material, options)
-    found = merge_found(merging, asked, beside, progress)
+    merged = merge_found(merging, asked, beside, progress)
     size = batch_size or project.campaign.batch_size
     report = replace(
-        report_on(project, material, merging, found, asked),
-        pairs=sum(min(size, len(candidates)) for candidates in found.values()),
+        report_on(project, material, merging, merged, asked),
+        pairs=sum(min(size, len(candidates)) for candidates in merged.values()),
         encoder=encoder.identity if encoder else None,
         split_ties=split_ties,
         unread=tuple(unread),
@@ -133,10 +133,10 @@ def pool_candidates(
         campaign = project_rows.campaign(db)
         ids = store_moments(db, merging)
         similarity = {(row.query_id, row.moment_id): row.similarity for row in similar}
-        for query_id, candidates in found.items():
+        for query_id, candidates in merged.items():
             append_to_list(db, query_id, candidates, ids, similarity, report.encoder)
             candidates_rows.open_batch(db, campaign, query_id, 1, at=now, by=by.annotator_id)
-        spans = merging.found_spans(found, ids)
+        spans = merging.found_spans(merged, ids)
         if report.encoder:
             by_captions = CandidateSource(SourceKind.CAPTIONS, report.encoder, None, MAX_CANDIDATES)
             candidates_rows.add_source(db, by_captions, spans.get(CAPTIONS, ()), at=now, by=by.annotator_id)
@@ -161,7 +161,7 @@ def _pool_again(
     now: float,
     progress: Progress | None,
 ) -> PoolingReport:
-    """Add to the lists what later runs found, and hand out, as one batch a query, what of it is new."""
+    """Add the candidates of later runs to the lists, and hand out the new ones as one batch a query."""
     asked = choosing.to_judge(project, None)
     if not queries.any_batch(project.store.db):
         raise ProjectError(said("there are no candidate lists to add to yet: remove --again"))
@@ -171,19 +171,23 @@ def _pool_again(
         query_id: [(moment_id, None, 0.0, CAPTIONS) for moment_id in moments]
         for query_id, moments in material.listed.items()
     }
-    found = merge_found(merging, asked, beside, progress)
+    merged = merge_found(merging, asked, beside, progress)
     new = {
-        query_id: [one for one in candidates if one.moment_id not in material.listed.get(query_id, ())]
-        for query_id, candidates in found.items()
+        query_id: [
+            candidate for candidate in candidates if candidate.moment_id not in material.listed.get(query_id, ())
+        ]
+        for query_id, candidates in merged.items()
     }
-    ask = {
-        query_id: [one for one in candidates if one.moment_id not in material.handed_out.get(query_id, ())]
-        for query_id, candidates in found.items()
+    to_hand_out = {
+        query_id: [
+            candidate for candidate in candidates if candidate.moment_id not in material.handed_out.get(query_id, ())
+        ]
+        for query_id, candidates in merged.items()
     }
     report = replace(
-        report_on(project, material, merging, found, asked),
+        report_on(project, material, merging, merged, asked),
         candidates=sum(map(len, new.values())),
-        pairs=sum(map(len, ask.values())),
+        pairs=sum(map(len, to_hand_out.values())),
     )
     if dry_run:
         return report
@@ -193,32 +197,32 @@ def _pool_again(
         part = max(1, candidates_rows.last_part(db)) + 1
         campaign, numbers = project_rows.campaign(db), candidates_rows.open_batches(db)
         ids = store_moments(db, merging)
-        for query_id in found:
+        for query_id in merged:
             append_to_list(db, query_id, new[query_id], ids, {}, None)
-            if ask[query_id]:
+            if to_hand_out[query_id]:
                 candidates_rows.open_batch_of(
                     db,
                     campaign,
                     query_id,
                     numbers.get(query_id, 0) + 1,
-                    [ids.get(one.moment_id, one.moment_id) for one in ask[query_id]],
+                    [ids.get(candidate.moment_id, candidate.moment_id) for candidate in to_hand_out[query_id]],
                     part=part,
                     at=now,
                     by=by.annotator_id,
                 )
-        add_runs(db, by, material, options, merging.found_spans(found, ids), part=part, now=now)
+        add_runs(db, by, material, options, merging.found_spans(merged, ids), part=part, now=now)
         what = {"queries": report.queries, "candidates": report.candidates, "pairs": report.pairs}
         record_pooling(db, CANDIDATES_ADDED, by, report, options, what, now=now)
     return replace(report, part=part)
 
 
 FRAMES_PER_S = 2.0
-"""Frames of a video that are looked at; a moment of a second has two, a shorter one at least one."""
+"""Frames looked at in each second of a video; a moment shorter than a second has at least one."""
 
 
 @dataclass(frozen=True, slots=True)
 class SeenMoments:
-    """What CLIP found: `rows` by query and rank; `unseen` are videos that nobody could look at, with the reason."""
+    """Moments that CLIP found: `rows` by query and rank; `unseen` names videos that cannot be read, with the reason."""
 
     identity: str
     rows: list[CandidateRow]
@@ -230,14 +234,14 @@ def search_frames(
 ) -> SeenMoments:
     """Return the k moments of each query whose frames are most similar to it, under CLIP.
 
-    The score is the coarse part of EMScore, asked of a moment instead of a whole video: with unit vectors v_1 ... v_N
-    of its frames, and x that of the query's end token, `x . g / |g|` where g is the mean of the v_i. (Shi et al.,
-    EMScore, CVPR 2022; `backend.encoders.emscore` has the whole measure.) Moments of videos whose file is not
+    The score is the coarse part of EMScore, applied to a moment instead of a whole video. With unit vectors v_1 ... v_N
+    of its frames, and x that of the query's end token, it is `x . g / |g|`, where g is the mean of the v_i. (Shi et
+    al., EMScore, CVPR 2022; `backend.encoders.emscore` has the whole measure.) Moments of videos whose file is not
     known or cannot be shown are left out.
 
     Raises:
         EncoderUnavailable: the model cannot be built.
-        ProjectError: there is no moment, or none that can be looked at.
+        ProjectError: there is no moment, or no video of any moment can be read.
     """
     with reading(project.store) as db:
         places = queries.moment_places(db)
@@ -276,7 +280,7 @@ def search_frames(
     rows: list[CandidateRow] = []
     for start in range(0, len(asked), QUERIES_AT_ONCE):
         block = asked[start : start + QUERIES_AT_ONCE]
-        wanted = np.stack([sentences[query.text].vectors[-1] for query in block])
-        for query, found in zip(block, searched.top(wanted, k), strict=True):
-            rows += [CandidateRow(query.query_id, one.rank, MomentId(one.moment_id), one.similarity) for one in found]
+        query_vectors = np.stack([sentences[query.text].vectors[-1] for query in block])
+        for query, ranking in zip(block, searched.top(query_vectors, k), strict=True):
+            rows += [CandidateRow(query.query_id, one.rank, MomentId(one.moment_id), one.similarity) for one in ranking]
     return SeenMoments(f"{clip.identity} frames={FRAMES_PER_S:g}/s", rows, tuple(unseen))

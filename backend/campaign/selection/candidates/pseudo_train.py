@@ -1,8 +1,8 @@
 """Write pseudo training sets: for every training query its top N moments, with their similarity as weight.
 
 *Reads* queries of the split `train`, captions, cached embeddings. *Writes* the files, which are the record: a block of
-queries at a time, because a set of TVR-Ranking's size is 700 MB. The lists come from the same encoder as the candidate
-lists, or not at all; in a project that came from a release they are those of the release.
+queries at a time, because a set of TVR-Ranking's size is 700 MB. The encoder has to be that of the candidate lists. In
+a project that came from a release, the lists are those of the release.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -37,13 +37,13 @@ TOPS = (1, 20, 40)
 
 
 def needs_encoder(project: Project) -> bool:
-    """Tell whether lists have to be computed: there are training queries, and theirs did not come with a release."""
+    """Return whether training lists have to be computed: there are training queries, and no release brought lists."""
     db = project.store.db
     return queries.split_counts(db)[Split.TRAIN.value] > 0 and not candidates_rows.longest_training_list(db)
 
 
 def training_encoder(project: Project, where: Where = HERE) -> Encoder | None:
-    """Load the encoder of the pseudo training sets; None where they came with a release."""
+    """Load the encoder of the pseudo training sets; return None where no list has to be computed."""
     return load_encoder(project, where) if needs_encoder(project) else None
 
 
@@ -56,21 +56,21 @@ def write(
     with_published: bool = False,
     progress: Progress | None = None,
 ) -> int:
-    """Write a training set of each size into a folder, in query order; how many queries each has.
+    """Write a training set of each size in `tops` into a folder, in query order; return the number of queries.
 
-    Their moments are `moment_documents`. The encoder may be None where none is needed.
+    `moment_documents` gives the form of their moments. The encoder may be None if `needs_encoder` says False.
 
     Raises:
-        ProjectError: the encoder is not the one of the candidate lists, or the lists of a release are shorter.
+        ProjectError: the encoder is not that of the candidate lists, or the lists of a release are too short.
     """
     db = project.store.db
-    asked = queries.query_rows(db, (Split.TRAIN,))
+    training = queries.query_rows(db, (Split.TRAIN,))
     blocks: Iterable[tuple[Sequence[QueryRow], Sequence[Sequence[Candidate | CandidateRow]]]]
     if encoder is None or not needs_encoder(project):
-        blocks = _stored(project, asked, max(tops), progress)
+        blocks = _stored(project, training, max(tops), progress)
     else:
         require_same_encoder(project, encoder)
-        searched = search_by_block(project, encoder, asked, max(tops), progress=progress) if asked else ()
+        searched = search_by_block(project, encoder, training, max(tops), progress=progress) if training else ()
         blocks = ((block, list(found)) for block, found, _ in searched)
     moments = moment_documents(project, with_published=with_published)
     with ExitStack() as stack:
@@ -78,11 +78,11 @@ def write(
         for block, candidates in blocks:
             for top, add in files.items():
                 add(documents(block, candidates, moments, top))
-    return len(asked)
+    return len(training)
 
 
 def require_same_encoder(project: Project, encoder: Encoder) -> None:
-    """Refuse another encoder than that of the candidate lists.
+    """Refuse an encoder that did not make the candidate lists.
 
     Raises:
         ProjectError: it is another one.
@@ -102,7 +102,7 @@ def require_same_encoder(project: Project, encoder: Encoder) -> None:
 def _stored(
     project: Project, asked: Sequence[QueryRow], most: int, progress: Progress | None
 ) -> Iterator[tuple[Sequence[QueryRow], list[list[CandidateRow]]]]:
-    """The lists that came with a release, a block of queries at a time."""
+    """Yield the lists that came with a release, a block of queries at a time."""
     held = candidates_rows.longest_training_list(project.store.db)
     if asked and most > max(held, TOPS[-1]):
         raise ProjectError(
@@ -126,7 +126,7 @@ def documents(
     moments: Mapping[MomentId, dict[str, Any]],
     top: int,
 ) -> list[dict[str, Any]]:
-    """Queries of the training set of size `top` in the form of the release, cut from longer lists."""
+    """Return queries in the form of a training set, each with the first `top` moments of its list."""
     return [
         {
             "query_id": query.query_id,
@@ -140,11 +140,11 @@ def documents(
 
 
 def moment_documents(project: Project, *, with_published: bool = False) -> dict[MomentId, dict[str, Any]]:
-    """Every moment in the form of the release.
+    """Return every moment in the form of the release.
 
-    Its caption is an imprecise one, empty where there is none: published words may hold names. Where no caption of the
-    project was rewritten, it is the published one. `with_published` adds that in any case, in a field of its own. A
-    moment that nobody ever described has None in their place.
+    Its caption is an imprecise one, or empty where there is none, because published captions may hold names. If no
+    caption of the project was rewritten, it is the published one. `with_published` adds the published one in any case,
+    in a field of its own. Both are None for a moment without any caption.
     """
     db = project.store.db
     imprecise = rows.released_captions(db)
@@ -162,7 +162,7 @@ def moment_documents(project: Project, *, with_published: bool = False) -> dict[
 
 @contextmanager
 def _list_in(file: Path) -> Iterator[Callable[[list[dict[str, Any]]], None]]:
-    """A JSON list in a file, written part by part with what the yielded function is called with."""
+    """Write a JSON list into a file: each call of the yielded function adds some entries."""
     with file.open("wb") as stream:
         between = b"["
 

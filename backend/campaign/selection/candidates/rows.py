@@ -1,8 +1,8 @@
 """Store and read candidate lists with their sources, batches of pairs, and the agenda.
 
 The agenda tells which batches still have places, those nearest to completion first. It is derived from seats, as the
-consensus is from grades: one row a batch, so that finding the next batch takes a step or two however many pairs there
-are. `refresh_agenda` makes the row of one batch anew after every act that may change it.
+consensus is from grades. It has one row a batch, so that finding the next batch is fast however many pairs there are.
+Call `refresh_agenda` after every change that may affect the row of a batch.
 """
 
 import secrets
@@ -15,7 +15,7 @@ from backend.campaign.setup.project.model import Campaign
 from backend.core.ids import AnnotatorId, BatchId, MomentId, PairId, QueryId
 from backend.store.engine import Database, added
 
-# Lowest seat without a judgement of each pair that still wants one. Who holds it does not matter: a lease may end.
+# The lowest seat without a judgement, for each pair that has one. The holder does not matter: a lease may end.
 _WANTING = """
   SELECT p.batch_id, p.query_id, min(s.seat_no) AS seat_no
   FROM pair p JOIN seat s USING (pair_id)
@@ -29,21 +29,21 @@ AGENDA_ROWS = (
     f"SELECT w.batch_id, max(w.seat_no) AS nearest, max(q.position) AS position FROM ({_WANTING}) AS w "
     "JOIN query q USING (query_id) GROUP BY w.batch_id"
 )
-"""What the table should hold; `where` narrows it down."""
+"""SQL for the rows that the agenda should have; `where` restricts it to some pairs."""
 
 
 def refresh_agenda(db: Database, batch_id: BatchId) -> None:
-    """Bring the row of one batch up to date."""
+    """Bring the agenda's row of one batch up to date."""
     _refresh(db, "SELECT :number", batch_id)
 
 
 def refresh_agenda_of_pair(db: Database, pair_id: PairId) -> None:
-    """Bring the row of a pair's batch up to date; a pair known by its number alone has none."""
+    """Bring the agenda's row of a pair's batch up to date; does nothing for a pair without a batch."""
     _refresh(db, "SELECT batch_id FROM pair WHERE pair_id = :number", pair_id)
 
 
 def _refresh(db: Database, which: str, number: int) -> None:
-    """Write the row of a batch if it is not as it should be, which it mostly is."""
+    """Write the row of a batch only if it has changed; mostly it has not."""
     batch_id, nearest, position, there = db.conn.execute(
         f"SELECT b.batch_id, w.nearest, w.position, a.nearest FROM (SELECT ({which}) AS batch_id) AS b "
         f"LEFT JOIN ({AGENDA_ROWS.format(where=f'p.batch_id = ({which})')}) AS w ON w.batch_id = b.batch_id "
@@ -61,30 +61,32 @@ def _refresh(db: Database, which: str, number: int) -> None:
 
 
 def refresh_agenda_of_moment(db: Database, moment_id: MomentId) -> None:
-    """Bring the rows of all batches up to date that hand out this moment."""
+    """Bring the agenda's rows of all batches with this moment up to date."""
     for row in db.conn.execute("SELECT DISTINCT batch_id FROM pair WHERE moment_id = ?", [moment_id]).fetchall():
         refresh_agenda(db, BatchId(row[0]))
 
 
 def rebuild_agenda(db: Database) -> None:
-    """Make the whole table anew."""
+    """Rebuild the whole agenda."""
     db.conn.execute("DELETE FROM agenda")
     db.conn.execute(f"INSERT INTO agenda (batch_id, nearest, position) {AGENDA_ROWS.format(where='TRUE')}")
 
 
 PROBE_PAIRS = "(SELECT t.pair_id FROM batch AS o JOIN pair AS t USING (batch_id) WHERE o.number IS NULL)"
-"""The pairs that are judged for a probe alone, for use in a condition."""
+"""SQL for the pairs that are judged for a probe alone, for use in a condition."""
 
 STILL_LISTED = (
     "((SELECT count(*) FROM candidate k WHERE k.query_id = {query}) - (SELECT count(*) FROM batch n "
     "JOIN pair t USING (batch_id) WHERE n.query_id = {query} AND n.number IS NOT NULL))"
 )
-"""How many candidates of a query no batch has handed out. Pairs of an earlier campaign came from no list: below 0."""
+"""SQL for the number of a query's candidates that no batch has handed out.
+
+It is below 0 for pairs of an earlier campaign, which came from no list."""
 
 
 @dataclass(frozen=True, slots=True)
 class CandidateRow:
-    """One entry of a stored candidate list; the list is the record and is never recomputed silently."""
+    """One entry of a stored candidate list, which is never recomputed."""
 
     query_id: QueryId
     rank: int
@@ -99,20 +101,20 @@ _New = tuple[MomentId, int, float | None, str | None]
 def add_candidates(
     db: Database, rows: Iterable[CandidateRow], encoder: str, *, at: float, by: AnnotatorId | None = None
 ) -> None:
-    """Store candidate lists that captions alone gave, under the identity of the encoder that made them."""
+    """Store candidate lists found by captions alone, with the identity of the encoder."""
     add_listed(db, ((row.query_id, row.rank, row.moment_id, row.similarity, encoder) for row in rows))
     note_similar(db, encoder, at=at, by=by)
 
 
 def add_listed(db: Database, rows: Iterable[tuple[QueryId, int, MomentId, float | None, str | None]]) -> None:
-    """Store candidates: query, rank, moment, and similarity with its encoder where there is one."""
+    """Store candidates, each (query, rank, moment, similarity, encoder); the last two are None without a similarity."""
     db.conn.executemany(
         "INSERT INTO candidate (query_id, rank, moment_id, similarity, encoder) VALUES (?, ?, ?, ?, ?)", rows
     )
 
 
 def list_pairs(db: Database) -> None:
-    """Let the pairs of an earlier campaign, which come from no list, be the lists of their queries."""
+    """Make the pairs of an earlier campaign, which come from no list, the candidate lists of their queries."""
     db.conn.execute(
         "INSERT INTO candidate (query_id, rank, moment_id, similarity, encoder) "
         "SELECT p.query_id, row_number() OVER (PARTITION BY p.query_id ORDER BY p.rank, p.pair_id), p.moment_id, "
@@ -122,58 +124,58 @@ def list_pairs(db: Database) -> None:
 
 
 def listed(db: Database) -> dict[QueryId, list[MomentId]]:
-    """The moments of the stored lists of all queries to be judged, by rank."""
-    found: dict[QueryId, list[MomentId]] = defaultdict(list)
+    """Return the moments in the stored list of each query to be judged, by rank."""
+    moments: dict[QueryId, list[MomentId]] = defaultdict(list)
     for row in db.conn.execute(
         "SELECT k.query_id, k.moment_id FROM candidate k JOIN query q USING (query_id) WHERE q.split <> 'train' "
         "ORDER BY k.query_id, k.rank"
     ):
-        found[QueryId(row[0])].append(MomentId(row[1]))
-    return found
+        moments[QueryId(row[0])].append(MomentId(row[1]))
+    return moments
 
 
 def last_rank(db: Database, query_id: QueryId) -> int:
-    """The rank of the last candidate of a query's list; 0 without any."""
+    """Return the rank of the last candidate in a query's list; 0 without any."""
     row = db.conn.execute("SELECT coalesce(max(rank), 0) FROM candidate WHERE query_id = ?", [query_id]).fetchone()
     return int(row[0])
 
 
 def handed_out(db: Database) -> dict[QueryId, set[MomentId]]:
-    """The moments that the batches of each query hold, those of probes left out."""
-    found: dict[QueryId, set[MomentId]] = defaultdict(set)
+    """Return the moments in the batches of each query, without those of probes."""
+    moments: dict[QueryId, set[MomentId]] = defaultdict(set)
     for row in db.conn.execute(
         "SELECT p.query_id, p.moment_id FROM pair p JOIN batch b USING (batch_id) WHERE b.number IS NOT NULL"
     ):
-        found[QueryId(row[0])].add(MomentId(row[1]))
-    return found
+        moments[QueryId(row[0])].add(MomentId(row[1]))
+    return moments
 
 
 def open_batches(db: Database) -> dict[QueryId, int]:
-    """How many batches each query has, a probe left out."""
+    """Return the number of batches of each query, without its probe."""
     rows = db.conn.execute("SELECT query_id, count(*) FROM batch WHERE number IS NOT NULL GROUP BY query_id")
     return {QueryId(row[0]): row[1] for row in rows}
 
 
 def training_lists(db: Database, query_ids: Sequence[QueryId]) -> dict[QueryId, list[CandidateRow]]:
-    """The stored lists of training queries, which only a project has that came from a release; by rank."""
-    found: dict[QueryId, list[CandidateRow]] = {}
+    """Return the stored lists of training queries, by rank; only a project made from a release has them."""
+    lists: dict[QueryId, list[CandidateRow]] = {}
     for query_id in query_ids:
         rows = db.conn.execute(
             "SELECT rank, moment_id, similarity FROM candidate WHERE query_id = ? ORDER BY rank", [query_id]
         )
-        found[query_id] = [CandidateRow(query_id, *row) for row in rows]
-    return found
+        lists[query_id] = [CandidateRow(query_id, *row) for row in rows]
+    return lists
 
 
 def longest_training_list(db: Database) -> int:
-    """The most candidates of a stored list of a training query; 0 where these lists are computed when needed."""
+    """Return the length of the longest stored list of a training query; 0 where no such list is stored."""
     training = "SELECT query_id FROM query WHERE split = 'train'"
     row = db.conn.execute(f"SELECT coalesce(max(rank), 0) FROM candidate WHERE query_id IN ({training})").fetchone()
     return int(row[0])
 
 
 def encoder_of_candidates(db: Database) -> str | None:
-    """Identity of the encoder behind the similarities of the stored lists; None where there are none."""
+    """Return the identity of the encoder behind the stored similarities; None where there are none."""
     row = db.conn.execute("SELECT encoder FROM candidate WHERE encoder IS NOT NULL LIMIT 1").fetchone()
     return row[0] if row else None
 
@@ -181,10 +183,10 @@ def encoder_of_candidates(db: Database) -> str | None:
 def open_batch(
     db: Database, campaign: Campaign, query_id: QueryId, number: int, *, at: float, by: AnnotatorId | None
 ) -> int:
-    """Hand out the next candidates of a query by rank, as many as a batch has.
+    """Open a batch of a query's next candidates by rank, up to the batch size.
 
     Returns:
-        The number of pairs in the batch (0 if the candidate list ends before).
+        The number of pairs in the batch (0 if no candidate is left).
     """
     chosen = db.conn.execute(
         """
@@ -211,35 +213,35 @@ def open_batch_of(
     at: float,
     by: AnnotatorId | None,
 ) -> None:
-    """Hand out these candidates of a query, which no batch holds: their pairs, with the first free seats each.
+    """Open a batch of these candidates of a query, which are in no batch yet, with the first seats free.
 
-    Those that the query's probe handed out already come over from there, with their seats and grades.
+    Pairs that the query's probe handed out already move to the batch, with their seats and grades.
     """
     probe = db.conn.execute("SELECT batch_id FROM batch WHERE query_id = ? AND number IS NULL", [query_id]).fetchone()
-    there: set[int] = set()
+    probed: set[int] = set()
     if probe:
         rows = db.conn.execute("SELECT moment_id FROM pair WHERE batch_id = ?", [probe[0]])
-        there = {row[0] for row in rows}.intersection(moments)
-    wanted = set(moments) - there
+        probed = {row[0] for row in rows}.intersection(moments)
+    missing = set(moments) - probed
     new = [
         (MomentId(row[0]), row[1], row[2], row[3])
         for row in db.conn.execute(
             "SELECT moment_id, rank, similarity, encoder FROM candidate WHERE query_id = ? ORDER BY rank", [query_id]
         )
-        if row[0] in wanted
+        if row[0] in missing
     ]
     batch_id = _hand_out(db, campaign, query_id, number, new, part=part, at=at, by=by)
     if probe:
         db.conn.executemany(
             "UPDATE pair SET batch_id = ? WHERE query_id = ? AND moment_id = ?",
-            ((batch_id, query_id, moment_id) for moment_id in there),
+            ((batch_id, query_id, moment_id) for moment_id in probed),
         )
         refresh_agenda(db, BatchId(probe[0]))
     refresh_agenda(db, batch_id)
 
 
 def open_probe(db: Database, campaign: Campaign, query_id: QueryId, rows: Iterable[CandidateRow], *, at: float) -> int:
-    """Hand out the probe of a query: those of its pairs that no batch holds; how many that are."""
+    """Open the probe of a query with the pairs that no batch has; return the number of these pairs."""
     held = {row[0] for row in db.conn.execute("SELECT moment_id FROM pair WHERE query_id = ?", [query_id])}
     made_by = encoder_of_candidates(db)
     new: list[_New] = [(row.moment_id, row.rank, row.similarity, made_by) for row in rows if row.moment_id not in held]
@@ -258,9 +260,9 @@ def _hand_out(
     at: float,
     by: AnnotatorId | None,
 ) -> BatchId:
-    """A new batch with these pairs, the first seats at each of them free.
+    """Create a batch with these pairs, the first seats of each free.
 
-    The pairs get their numbers in random order, so that no number tells a rank.
+    The pairs get their numbers in random order, so that a number does not reveal the rank.
     """
     sql = "INSERT INTO batch (query_id, number, part, opened_at, opened_by) VALUES (?, ?, ?, ?, ?) RETURNING batch_id"
     batch_id = BatchId(added(db, sql, [query_id, number, part, at, by]))
@@ -268,7 +270,7 @@ def _hand_out(
         "INSERT INTO pair (pair_key, batch_id, query_id, moment_id, rank, similarity, encoder) "
         "VALUES (?, ?, ?, ?, ?, ?, ?)",
         (
-            # The key is opaque on purpose.
+            # The key is random, so that it reveals nothing about the pair.
             (secrets.token_urlsafe(12), batch_id, query_id, *row)
             for row in secrets.SystemRandom().sample(rows, len(rows))
         ),
@@ -281,14 +283,14 @@ def _hand_out(
 
 
 def batch_counts(db: Database) -> dict[str, int]:
-    """How many queries have a first, a second ... batch open; always names 1 and 2."""
+    """Return how many queries have a first, a second ... batch open; '1' and '2' are always there."""
     sql = "SELECT number, count(*) FROM batch WHERE number IS NOT NULL GROUP BY number"
     counts = dict(db.conn.execute(sql).fetchall())
     return {str(n): counts.get(n, 0) for n in range(1, max([2, *counts]) + 1)}
 
 
 def probe_counts(db: Database) -> dict[str, int]:
-    """How many queries are probed, and how many pairs are judged for that alone."""
+    """Return how many `queries` have a probe, and how many `pairs` are judged for a probe alone."""
     sql = f"SELECT (SELECT count(*) FROM batch WHERE number IS NULL), (SELECT count(*) FROM {PROBE_PAIRS})"
     return dict(zip(("queries", "pairs"), db.conn.execute(sql).fetchone(), strict=True))
 
@@ -296,17 +298,17 @@ def probe_counts(db: Database) -> dict[str, int]:
 def add_source(
     db: Database, source: CandidateSource, found: Iterable[FoundSpan], *, at: float, by: AnnotatorId | None
 ) -> None:
-    """Note a source, and the candidates that it found."""
+    """Store a source, and the candidates that it found."""
     source_id = _add(db, source, at=at, by=by)
     db.conn.executemany(
         "INSERT INTO candidate_source (query_id, moment_id, source_id, rank, score, start_s, end_s) "
         "VALUES (?, ?, ?, ?, ?, ?, ?)",
-        ((one.query_id, one.moment_id, source_id, one.rank, one.score, one.start_s, one.end_s) for one in found),
+        ((span.query_id, span.moment_id, source_id, span.rank, span.score, span.start_s, span.end_s) for span in found),
     )
 
 
 def note_similar(db: Database, encoder: str, *, at: float, by: AnnotatorId | None) -> None:
-    """Note captions as the source of the judged queries' candidates, of all that have a similarity, at their ranks."""
+    """Store captions as the source of all candidates that have a similarity, training queries left out."""
     judged = "WHERE q.split <> 'train' AND k.similarity IS NOT NULL"
     depth = db.conn.execute(f"SELECT max(k.rank) FROM candidate k JOIN query q USING (query_id) {judged}").fetchone()[0]
     if not depth:
@@ -321,13 +323,13 @@ def note_similar(db: Database, encoder: str, *, at: float, by: AnnotatorId | Non
 
 
 def all_sources(db: Database) -> list[CandidateSource]:
-    """Every source, those that made the lists first."""
+    """Return every source, those that made the lists first."""
     rows = db.conn.execute("SELECT kind, name, sha256, depth, part FROM source ORDER BY part, source_id")
     return [CandidateSource(SourceKind(row[0]), *row[1:]) for row in rows]
 
 
 def pooling_state(db: Database) -> tuple[int, ...]:
-    """What changes with everything that a pooling rests on."""
+    """Return counts that change whenever the input of a pooling changes."""
     row = db.conn.execute(
         "SELECT (SELECT count(*) FROM candidate), (SELECT count(*) FROM pair), (SELECT count(*) FROM moment), "
         "(SELECT coalesce(max(moment_id), 0) FROM moment), (SELECT count(*) FROM query), (SELECT count(*) FROM source)"
@@ -336,7 +338,7 @@ def pooling_state(db: Database) -> tuple[int, ...]:
 
 
 def last_part(db: Database) -> int:
-    """The part that sources were last added to; 0 before there are any."""
+    """Return the highest part of any source; 0 before there are sources."""
     return int(db.conn.execute("SELECT coalesce(max(part), 0) FROM source").fetchone()[0])
 
 

@@ -1,7 +1,7 @@
 """Read and check the runs that are submitted for pooling, and merge them with the moments of a project.
 
-*Reads* run files, queries, videos, what was pooled before. *Writes* nothing. What is new for one query is a
-moment of the project for those after it: what runs found at nearly the same times becomes one moment, and one clip.
+*Reads* run files, queries, videos, earlier sources. *Writes* nothing. A moment that is new for one query counts as a
+moment of the project for the next queries. So spans at nearly the same times become one moment, and one clip.
 """
 
 import hashlib
@@ -44,8 +44,8 @@ LONGEST_NAME = 100
 class CandidatePooling:
     """How runs are pooled into candidates.
 
-    `depth` predictions of each query are taken of each run; spans that overlap by `iou` or more are one candidate;
-    `videos` is a file that names the videos that runs give by index: `name -> [duration, index]`.
+    The first `depth` predictions of each query are taken from each run. Spans that overlap by `iou` or more are one
+    candidate. `videos` is a file with the names of videos that runs give by index: `name -> [duration, index]`.
     """
 
     depth: int = 20
@@ -55,7 +55,7 @@ class CandidatePooling:
 
 @dataclass(frozen=True, slots=True)
 class Submitted:
-    """A run that may be pooled. `query_ids` are those of its queries, in its order."""
+    """A checked run. `query_ids` are the numbers of its queries, in the order of the run."""
 
     name: str
     sha256: str
@@ -63,7 +63,7 @@ class Submitted:
     query_ids: tuple[QueryId, ...]
 
     def top(self, depth: int) -> Indices:
-        """Where its first predictions of each query stand, in its own order."""
+        """Return the positions of the first `depth` predictions of each query, in the order of the run."""
         size = np.diff(self.run.offsets)
         place = np.arange(len(self.run.video)) - np.repeat(self.run.offsets[:-1], size)
         return np.flatnonzero(place < depth)
@@ -77,32 +77,32 @@ def read(
     pooled: Sequence[CandidateSource],
     options: CandidatePooling,
 ) -> list[Submitted]:
-    """Read runs in any form that `evaluate` reads, in the order of their names.
+    """Read and check runs in any form that `evaluate` reads; return them by name.
 
     Args:
         given: files, as texts `NAME=FILE` or `FILE`.
         queries: all queries of the project.
-        durations: seconds that each video of the project lasts.
-        pooled: sources of before.
-        options: of the pooling.
+        durations: length of each video of the project, in seconds.
+        pooled: sources of earlier poolings.
+        options: the depth, and the file of video names.
 
     Raises:
-        InputError: with everything that is wrong with any of them.
+        InputError: with everything that is wrong with the runs.
     """
     files = named_files(given)
     names = None if options.videos is None else read_videos(options.videos)
     split_of = {str(query.query_id): query.split for query in queries}
     problems: list[Problem] = []
-    found: list[Submitted] = []
+    submitted: list[Submitted] = []
     named: dict[str, str] = {}
-    for one in files:
+    for file in files:
         try:
-            packed = bytes_of(one.path)
+            packed = bytes_of(file.path)
             sha256 = hashlib.sha256(packed).hexdigest()
-            if why := _not_again(one.name, sha256, named, pooled, options.depth):
-                problems.append(Problem(str(one.path), None, why))
-            named.setdefault(sha256, one.name)
-            run, refused = _run(packed, one.path, names)
+            if why := _not_again(file.name, sha256, named, pooled, options.depth):
+                problems.append(Problem(str(file.path), None, why))
+            named.setdefault(sha256, file.name)
+            run, refused = _run(packed, file.path, names)
         except InputError as error:
             problems += error.problems
             continue
@@ -110,14 +110,14 @@ def read(
         problems += sorted(wrong, key=lambda problem: problem.row or 0)
         if not wrong:
             ids = tuple(QueryId(int(str(query))) for query in run.queries)
-            found.append(Submitted(one.name, sha256, run, ids))
+            submitted.append(Submitted(file.name, sha256, run, ids))
     if problems:
         raise InputError(problems)
-    return sorted(found, key=lambda one: one.name)
+    return sorted(submitted, key=lambda file: file.name)
 
 
 def _run(packed: bytes, path: Path, videos: Mapping[int, str] | None) -> tuple[Run, Sequence[Problem]]:
-    """A run, or what of it has the right shape, with what is wrong with the rest."""
+    """Return a run with its problems; predictions in a wrong form are left out of the run."""
     try:
         return run_file(unpack(packed, path.name), str(path), videos), ()
     except PartlyRead as refused:
@@ -129,7 +129,7 @@ def _run(packed: bytes, path: Path, videos: Mapping[int, str] | None) -> tuple[R
 def _not_again(
     name: str, sha256: str, named: Mapping[str, str], pooled: Sequence[CandidateSource], depth: int
 ) -> str | None:
-    """Why a run cannot be pooled beside the others, or again."""
+    """Return why a run cannot be pooled beside the others or again; None if it can."""
     if sha256 in named:
         return said("is the same file as {named}: give each run once", named=named[sha256])
     if not is_readable(name) or len(name) > LONGEST_NAME or ";" in name:
@@ -162,7 +162,7 @@ def _query_problems(run: Run, split_of: Mapping[str, Split]) -> Iterable[Problem
 
 
 def _prediction_problems(run: Run, durations: Mapping[str, float]) -> Iterable[Problem]:
-    """What is wrong with predictions; a video that the project lacks is named once."""
+    """Yield the problems of predictions; a video that the project lacks is reported once."""
     wrong = run.span_problems()
     lasts = np.array([durations.get(video, np.nan) for video in run.videos])
     with np.errstate(invalid="ignore"):
@@ -176,11 +176,11 @@ def _prediction_problems(run: Run, durations: Mapping[str, float]) -> Iterable[P
     yield from (run.problem(position, message) for position, message in wrong.items())
     unknown = np.flatnonzero(np.isnan(lasts[run.video]))
     times = Counter(run.video[unknown].tolist())
-    told: set[int] = set()
+    reported: set[int] = set()
     for position in unknown:
         video = int(run.video[position])
-        if video not in told:
-            told.add(video)
+        if video not in reported:
+            reported.add(video)
             message = said("video {video!r} is not in this project", video=run.videos[video])
             if more := times[video] - 1:
                 message = said_n(
@@ -193,28 +193,28 @@ def _prediction_problems(run: Run, durations: Mapping[str, float]) -> Iterable[P
 
 
 CAPTIONS, VISUAL = -1, -2
-"""Numbers of captions and frames among the sources; runs are counted from 0."""
+"""Source numbers of captions and of frames; runs are numbered from 0."""
 Listed = tuple[MomentId, int | None, float, int]
-"""A moment that is a candidate already: its rank and score, and the number of the source that has them, if one has."""
+"""A moment that is a candidate already: (moment, rank or None, score, source number)."""
 Place = tuple[str, float, float]
-"""A video, and where in it: start and end in seconds."""
+"""A span of a video: (video, start, end), in seconds."""
 
 
 class Merging:
-    """Makes the candidates of one query after the other; `new` are moments that the project lacks so far.
+    """Merges spans into candidates, one query after the other; `new` are moments that the project lacks so far.
 
-    Those are numbered -1, -2, ... until they are stored.
+    These are numbered -1, -2, ... until they are stored.
     """
 
     def __init__(
         self, runs: Sequence[Submitted], places: Mapping[MomentId, Place], *, depth: int, iou: Fraction
     ) -> None:
-        """Put all times on one lattice.
+        """Prepare the merging: turn all times into whole multiples of one step.
 
         Args:
-            runs: checked ones.
+            runs: checked runs.
             places: all moments of the project.
-            depth: predictions of each query that are taken of each run.
+            depth: number of predictions taken from each run for each query.
             iou: overlap from which two spans are one candidate.
         """
         self.new: list[Place] = []
@@ -237,42 +237,46 @@ class Merging:
         for number, (moment_id, place) in enumerate(places.items()):
             self._add(KnownSpan(place[0], steps[2 * number], steps[2 * number + 1], moment_id))
         self._columns: list[tuple[list[int], list[int]]] = []
-        at = 2 * len(places)
+        position = 2 * len(places)
         for top in self._tops:
-            self._columns.append((steps[at : at + len(top)], steps[at + len(top) : at + 2 * len(top)]))
-            at += 2 * len(top)
+            self._columns.append(
+                (steps[position : position + len(top)], steps[position + len(top) : position + 2 * len(top)])
+            )
+            position += 2 * len(top)
         self._rows = [_rows(run, top) for run, top in zip(runs, self._tops, strict=True)]
 
     def candidates(self, query_id: QueryId, listed: Iterable[Listed] = ()) -> list[MergedSpan]:
-        """The candidates of a query that something found, best rank first; each has its moment, perhaps a new one.
+        """Merge what sources found for a query; return its candidates by best rank.
+
+        A candidate may be a new moment, which is added to `new`.
 
         Args:
             query_id: the query.
-            listed: its candidates so far, with rank and similarity where captions or frames find them now.
+            listed: its candidates so far, with rank and similarity if captions or frames find them now.
         """
-        there: dict[MomentId, MergedSpan] = {}
+        by_moment: dict[MomentId, MergedSpan] = {}
         for moment_id, rank, score, source in listed:
             known = self._known[moment_id]
-            one = there.setdefault(moment_id, MergedSpan(*known))
+            candidate = by_moment.setdefault(moment_id, MergedSpan(*known))
             if rank is not None:
-                one.seen.append(SeenSpan(rank, *known[:3], source, score))
+                candidate.seen.append(SeenSpan(rank, *known[:3], source, score))
         numbers = (MomentId(-number) for number in count(len(self.new) + 1))
-        found = pool(self._seen(query_id), there.values(), self._moments, self._iou, numbers)
-        for one in sorted(found, key=lambda one: -one.moment_id):
-            if one.moment_id not in self._known:
-                self.new.append((one.video, self._seconds[one.start], self._seconds[one.end]))
-                self._add(KnownSpan(one.video, one.start, one.end, one.moment_id))
+        found = pool(self._seen(query_id), by_moment.values(), self._moments, self._iou, numbers)
+        for candidate in sorted(found, key=lambda candidate: -candidate.moment_id):
+            if candidate.moment_id not in self._known:
+                self.new.append((candidate.video, self._seconds[candidate.start], self._seconds[candidate.end]))
+                self._add(KnownSpan(candidate.video, candidate.start, candidate.end, candidate.moment_id))
         return found
 
     def found_spans(
         self, found: Mapping[QueryId, Sequence[MergedSpan]], ids: Mapping[MomentId, MomentId]
     ) -> dict[int, list[FoundSpan]]:
-        """What each source found, by its number; `ids` has the stored number of every new moment."""
+        """Return the spans of each source, by its number; `ids` maps new moments to their stored numbers."""
         spans: dict[int, list[FoundSpan]] = {}
         for query_id, candidates in found.items():
-            for one in candidates:
-                moment_id = ids.get(one.moment_id, one.moment_id)
-                for seen in one.seen:
+            for candidate in candidates:
+                moment_id = ids.get(candidate.moment_id, candidate.moment_id)
+                for seen in candidate.seen:
                     place = (self._seconds[seen.start], self._seconds[seen.end])
                     spans.setdefault(seen.source, []).append(
                         FoundSpan(query_id, moment_id, seen.rank, seen.score, *place)
@@ -284,11 +288,11 @@ class Merging:
         self._moments.setdefault(moment.video, []).append(moment)
 
     def _seen(self, query_id: QueryId) -> Iterator[SeenSpan]:
-        for source, (one, top, (starts, ends), rows) in enumerate(
+        for source, (submitted, top, (starts, ends), rows) in enumerate(
             zip(self._runs, self._tops, self._columns, self._rows, strict=True)
         ):
             first, last = rows.get(query_id, (0, 0))
-            run = one.run
+            run = submitted.run
             for rank, place in enumerate(range(first, last), start=1):
                 position = top[place]
                 video = run.videos[run.video[position]]
@@ -296,7 +300,7 @@ class Merging:
 
 
 def _rows(run: Submitted, top: "np.ndarray[tuple[int], np.dtype[np.int64]]") -> dict[QueryId, tuple[int, int]]:
-    """Where the top predictions of each query begin and end among those of all queries."""
+    """Return the first and the last position (exclusive) of each query's predictions in `top`."""
     sizes = np.bincount(run.run.query[top], minlength=len(run.query_ids))
     ends = np.cumsum(sizes)
     return {

@@ -1,8 +1,8 @@
 """Draw queries from imprecise captions, add own queries, and edit them until candidates are chosen.
 
 *Reads* captions, and a person's own queries. *Writes* query and events. A draw is a seeded random sample for validation
-and test; the rest trains. A training query never has the text of a validation or test query, each of which has a text
-of its own.
+and test; the other captions become training queries. A training query never has the text of a validation or test
+query, and each of these has a text of its own.
 """
 
 from collections import Counter
@@ -46,12 +46,12 @@ from backend.store.connection import Database, reading, writing
 
 @dataclass(frozen=True, slots=True)
 class QueryReport:
-    """How many queries each split got, own ones included, and whether the drawn ones come from rewritten captions.
+    """The result of a draw: the number of queries in each split, own ones included, and more counts.
 
-    `removed` captions may not train, because a validation or test query has their text; `repeats` are training
-    queries with the text of an earlier one, `merged` captions that were put together with one instead. `first` are
-    the first ones that will be judged, `long` the lengths of those that are longer than `LONG_QUERY`. `dry_run`: all
-    of it would be so, and nothing was written.
+    `rewritten` says whether the drawn ones come from rewritten captions. `removed` counts captions that may not train,
+    because a validation or test query has their text. `repeats` counts training queries with the text of an earlier
+    one, `merged` captions that were merged into a training query. `first` has the first queries to be judged, `long`
+    the lengths of those longer than `LONG_QUERY`. With `dry_run` nothing was written.
     """
 
     val: int
@@ -69,7 +69,7 @@ class QueryReport:
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """What would be written, and the report of it."""
+    """The queries to write, and the report on them."""
 
     mine: list[OwnQuery]
     drawn: Draw | None
@@ -77,7 +77,7 @@ class _Plan:
 
 
 SHOWN = 10
-"""Queries to be judged that a report names."""
+"""The most queries to be judged that a report names."""
 
 
 @in_charge
@@ -96,22 +96,22 @@ def draw_queries(
     dry_run: bool = False,
     now: float,
 ) -> QueryReport:
-    """Draw validation and test queries from captions, add own ones from a file, or both; all other captions train.
+    """Draw validation and test queries from captions, add own ones from a file, or both.
 
-    Own queries may also be added later, as long as there are no candidate lists; then nothing is drawn. Without
-    captions there are own ones alone.
+    All other captions become training queries. Own queries may also be added later, as long as there are no candidate
+    lists; then nothing is drawn. Without captions, only own queries are possible.
 
     Args:
         project: the project.
-        by: who draws them; their name goes on record.
+        by: the person who draws them; their name goes on record.
         val: how many validation queries to draw.
         test: how many test queries to draw.
-        seed: of the draw.
-        own: own queries, beside the drawn ones or in their place.
-        own_split: of the lines of a text file; a table says it itself.
-        stratum: what the draw is spread over, in proportion; evenly over all texts if None.
-        show_of: how the show is told from a video's name; see `rules.named_shows`.
-        repeats: what becomes of training captions with one text.
+        seed: seeds the draw.
+        own: own queries, beside the drawn ones or instead of them.
+        own_split: split of the lines of a text file; a table has a column for it.
+        stratum: groups that the draw is spread over, in proportion; None draws evenly from all texts.
+        show_of: pattern that finds the show in a video's name; see `rules.named_shows`.
+        repeats: how training captions with the same text are handled.
         dry_run: check everything and write nothing.
         now: seconds since 1970.
 
@@ -119,14 +119,14 @@ def draw_queries(
         ProjectError: queries were drawn already, or there are no captions, or fewer distinct texts than asked for.
         InputError: everything that is wrong with the file of own queries; nothing was stored then.
     """
-    asked = DrawOptions(val, test, seed, stratum, show_of, repeats)
+    options = DrawOptions(val, test, seed, stratum, show_of, repeats)
     file = OwnFile(bytes_of(own), own.name, own_split) if isinstance(own, Path) else own
-    named = _named_shows(project, asked)  # outside the transaction: somebody's pattern may take a second
+    named = _named_shows(project, options)  # outside the transaction: somebody's pattern may take a second
     with reading(project.store) if dry_run else writing(project.store) as db:
-        if file and not asked.draws:
+        if file and not options.draws:
             require_no_lists(project)
         if any(queries.split_counts(db).values()):
-            if file is None or asked.draws:
+            if file is None or options.draws:
                 raise ProjectError(
                     said(
                         "this project already has queries, whose splits are fixed. Before the first grade, you "
@@ -136,7 +136,7 @@ def draw_queries(
                 )
             plan = _only(_own(db, file), dry_run)
         else:
-            plan = _plan(project, db, asked, file, named, dry_run)
+            plan = _plan(project, db, options, file, named, dry_run)
         if dry_run:
             return plan.report
         if file is not None:
@@ -148,9 +148,9 @@ def draw_queries(
             queries.add_drawn(db, plan.drawn.queries)
             trained = sum(query.split is Split.TRAIN for query in plan.drawn.queries)
             payload = {
-                **{"seed": asked.seed, "val": asked.val, "test": asked.test, "train": trained},
-                **{"removed": plan.drawn.removed, "merged": plan.drawn.merged, "repeats": asked.repeats.value},
-                **({"spread_over": asked.stratum.value, "show_of": asked.show_of} if asked.stratum else {}),
+                **{"seed": options.seed, "val": options.val, "test": options.test, "train": trained},
+                **{"removed": plan.drawn.removed, "merged": plan.drawn.merged, "repeats": options.repeats.value},
+                **({"spread_over": options.stratum.value, "show_of": options.show_of} if options.stratum else {}),
             }
             events.note(db, QUERIES_DRAWN, by, "queries", now=now, **payload)
     return plan.report
@@ -159,13 +159,13 @@ def draw_queries(
 def _plan(
     project: Project,
     db: Database,
-    asked: DrawOptions,
+    options: DrawOptions,
     own: OwnFile | None,
     named: Mapping[str, str | None],
     dry_run: bool,
 ) -> _Plan:
-    """The queries of a project that has none."""
-    if own is None and (asked.val < 0 or asked.test < 0 or asked.val + asked.test == 0):
+    """Plan the queries of a project that has none yet."""
+    if own is None and (options.val < 0 or options.test < 0 or options.val + options.test == 0):
         raise ProjectError(said("ask for at least one query: --val N --test N"))
     rewritten = captions_rows.rewritten_captions(db)
     places = queries.moment_places(db)
@@ -175,7 +175,7 @@ def _plan(
     ]
     mine = _own(db, own) if own else []
     if not captions:
-        if asked.draws or own is None:
+        if options.draws or own is None:
             raise ProjectError(
                 said(
                     "there are no captions to draw from: add them on the page Set up or run `{command}`, let "
@@ -186,12 +186,12 @@ def _plan(
         return _only(mine, dry_run)
     drawn = rules.draw(
         captions,
-        val=asked.val,
-        test=asked.test,
-        seed=asked.seed,
+        val=options.val,
+        test=options.test,
+        seed=options.seed,
         own={query.text: query.split for query in mine},
-        stratum=_stratum(captions, asked.stratum, named),
-        repeats=asked.repeats,
+        stratum=_stratum(captions, options.stratum, named),
+        repeats=options.repeats,
     )
     fixed = [(query.text, query.split) for query in mine] + [(query.text, query.split) for query in drawn.queries]
     counts = Counter(split for _, split in fixed)
@@ -213,7 +213,7 @@ def _plan(
 
 
 def _only(mine: list[OwnQuery], dry_run: bool) -> _Plan:
-    """Own queries, and nothing beside them."""
+    """Plan own queries alone."""
     fixed = [(query.text, query.split) for query in mine]
     counts = Counter(split for _, split in fixed)
     of_each = (counts[Split.VAL], counts[Split.TEST], counts[Split.TRAIN])
@@ -229,19 +229,19 @@ def _long(fixed: Iterable[tuple[str, Split]]) -> tuple[int, ...]:
 
 
 def _own(db: Database, own: OwnFile) -> list[OwnQuery]:
-    there = {query.text: query.split for query in queries.query_rows(db)}
-    return rules.parse_own(own.data, own.name, own.split, there)
+    split_of = {query.text: query.split for query in queries.query_rows(db)}
+    return rules.parse_own(own.data, own.name, own.split, split_of)
 
 
-def _named_shows(project: Project, asked: DrawOptions) -> dict[str, str | None]:
-    """The show of every video by its name; nothing where the draw is not spread over shows."""
-    if asked.stratum is not Stratum.SHOW:
-        if asked.show_of is not None:
+def _named_shows(project: Project, options: DrawOptions) -> dict[str, str | None]:
+    """Return the show in the name of every video; empty if the draw is not spread over shows."""
+    if options.stratum is not Stratum.SHOW:
+        if options.show_of is not None:
             raise ProjectError(said("--show-of works only with --stratify show"))
         return {}
     with reading(project.store) as db:
         names = sorted({video for video, _, _ in queries.moment_places(db).values()})
-    return rules.named_shows(names, asked.show_of)
+    return rules.named_shows(names, options.show_of)
 
 
 def _stratum(
@@ -256,10 +256,10 @@ def _stratum(
 
 
 def require_no_lists(project: Project) -> None:
-    """Refuse to go on once candidate lists are stored, or pairs of an earlier campaign stand in their place.
+    """Refuse to go on once candidate lists, or pairs of an earlier campaign, are stored.
 
     Raises:
-        ProjectError: there are some; it names what they come from.
+        ProjectError: there are some; the message names the sources of the lists.
     """
     db = project.store.db
     if queries.any_list(db):
@@ -275,16 +275,21 @@ def require_no_lists(project: Project) -> None:
 
 @in_charge
 def queries_csv(project: Project, by: Lead | Operator) -> str:
-    """Return the queries that are judged as CSV, for systems that answer them: number, split, text."""
-    found = queries.query_rows(project.store.db, (Split.VAL, Split.TEST))
-    return csv_text(("query_id", "split", "query"), ((one.query_id, one.split.value, one.text) for one in found))
+    """Return the queries to be judged as CSV (number, split, text), for systems that search for them."""
+    judged = queries.query_rows(project.store.db, (Split.VAL, Split.TEST))
+    return csv_text(
+        ("query_id", "split", "query"), ((query.query_id, query.split.value, query.text) for query in judged)
+    )
 
 
 @in_charge
 def drawn_queries(
     project: Project, by: Lead | Operator, search: str = "", *, first: int = 0, most: int
 ) -> list[ListedQuery]:
-    """Return at most `most` validation and test queries that hold all words of `search`, from number `first` on."""
+    """Return the validation and test queries that contain all words of `search`.
+
+    The first `first` of them are skipped, and at most `most` are returned.
+    """
     return queries.listed(project.store.db, search, first=first, most=most)
 
 
@@ -298,55 +303,57 @@ def count_drawn_queries(project: Project, by: Lead | Operator, search: str = "")
 def change_query(
     project: Project, by: Lead | Operator, query_id: QueryId, text: str, split: Split, *, seen: str, now: float
 ) -> bool:
-    """Give a query another text or split, as long as there are no candidate lists; whether anything is new.
+    """Change the text or split of a query while there are no candidate lists; return whether anything changed.
 
     Args:
         project: the project.
-        by: who changes it; their name goes on record.
+        by: the person who changes it; their name goes on record.
         query_id: the query.
         text: its text from now on.
         split: its split from now on.
-        seen: the text that they had before them.
+        seen: the text of the query as that person saw it.
         now: seconds since 1970.
 
     Raises:
-        Overtaken: it has another text by now, or is gone.
-        ProjectError: there are candidate lists, no text, or that of another query.
+        Overtaken: somebody else changed its text or removed it.
+        ProjectError: there are candidate lists, the text is empty, or another query has it.
     """
-    wanted = nfc(text.strip())
-    if fault := control_fault(wanted):
+    new_text = nfc(text.strip())
+    if fault := control_fault(new_text):
         raise ProjectError(fault)
-    if not is_visible(wanted):
+    if not is_visible(new_text):
         raise ProjectError(said("the text is empty: write a query, or remove this one"))
     with writing(project.store) as db:
         require_no_lists(project)
-        there = next(iter(queries.find(db, [query_id])), None)
-        if there is None:
+        present = next(iter(queries.find(db, [query_id])), None)
+        if present is None:
             raise Overtaken(said("this query is gone: somebody removed it, or took the queries back"))
-        if there.text != seen:
+        if present.text != seen:
             raise Overtaken(
-                said("somebody else changed this query to “{given}”: check it, then change it again", given=there.text)
+                said(
+                    "somebody else changed this query to “{given}”: check it, then change it again", given=present.text
+                )
             )
-        if other := next((one for one in queries.of_text(db, wanted) if one.query_id != query_id), None):
+        if other := next((query for query in queries.of_text(db, new_text) if query.query_id != query_id), None):
             raise ProjectError(
                 said(
                     "the project already has a {split} query with this text: write another text",
                     split=other.split.value,
                 )
             )
-        if (there.text, there.split) == (wanted, split):
+        if (present.text, present.split) == (new_text, split):
             return False
-        queries.change(db, query_id, wanted, split)
-        payload = {"before": there.text, "text": wanted, "split": split.value}
+        queries.change(db, query_id, new_text, split)
+        payload = {"before": present.text, "text": new_text, "split": split.value}
         events.note(db, QUERY_CHANGED, by, "queries", now=now, **payload)
     return True
 
 
 @in_charge
 def remove_queries(project: Project, by: Lead | Operator, query_ids: Sequence[QueryId], *, now: float) -> int:
-    """Remove queries, as long as there are no candidate lists; how many were there.
+    """Remove queries while there are no candidate lists; return how many were removed.
 
-    The captions of drawn ones do not train, as if they had not been there.
+    The captions of removed queries do not become training queries.
 
     Raises:
         ProjectError: there are candidate lists.
@@ -354,8 +361,8 @@ def remove_queries(project: Project, by: Lead | Operator, query_ids: Sequence[Qu
     with writing(project.store) as db:
         require_no_lists(project)
         gone = queries.find(db, query_ids)
-        queries.remove(db, [one.query_id for one in gone])
+        queries.remove(db, [query.query_id for query in gone])
         if gone:
-            payload = {"queries": len(gone), "texts": [one.text for one in gone]}
+            payload = {"queries": len(gone), "texts": [query.text for query in gone]}
             events.note(db, QUERIES_REMOVED, by, "queries", now=now, **payload)
     return len(gone)

@@ -9,18 +9,18 @@ from backend.core.ids import QueryId
 from backend.core.messages import said
 
 LONG_QUERY = 300
-"""Characters from which on a lead is warned: annotators read the whole query beside every clip."""
+"""A lead is warned of queries with more characters than this: annotators read the query beside every clip."""
 
 
 class Stratum(StrEnum):
-    """What a draw may be spread over evenly."""
+    """Groups of captions over which a draw may be spread in proportion."""
 
     VIDEO = "video"
     SHOW = "show"
 
 
 class Repeats(StrEnum):
-    """What becomes of training captions with one text."""
+    """How training captions with the same text are handled."""
 
     KEEP = "keep"
     """Each is a query, as in TVR-Ranking."""
@@ -30,11 +30,11 @@ class Repeats(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DrawOptions:
-    """What to draw from the captions.
+    """Options of a draw: the numbers of validation and test queries, the seed, and how to draw.
 
-    `stratum` is what the draw is spread over, in proportion (None: evenly over all texts); `show_of` how the show is
-    told from a video's name, see `rules.named_shows`; `repeats` what becomes of training captions with one
-    text.
+    `stratum` names the groups that the draw is spread over, in proportion (None: evenly over all texts). `show_of` is
+    the pattern that finds the show in a video's name, see `rules.named_shows`. `repeats` says how training captions
+    with the same text are handled.
     """
 
     val: int = 0
@@ -46,7 +46,7 @@ class DrawOptions:
 
     @property
     def draws(self) -> bool:
-        """Whether any query to be judged is asked for."""
+        """Whether any validation or test query is to be drawn."""
         return bool(self.val or self.test)
 
 
@@ -71,7 +71,7 @@ class ListedQuery:
 
 @dataclass(frozen=True, slots=True)
 class OwnFile:
-    """A person's own queries as they came; `split` is that of lines that do not say it."""
+    """An uploaded file of own queries; `split` applies to lines without a split of their own."""
 
     data: bytes
     name: str
@@ -80,7 +80,7 @@ class OwnFile:
 
 @dataclass(frozen=True, slots=True)
 class OwnQuery:
-    """A query that a person brings. `source` says where it comes from, `row` where it stands in the file."""
+    """A query that a person brings. `source` says where it comes from, `row` is its row in the file."""
 
     text: str
     split: Split
@@ -90,7 +90,7 @@ class OwnQuery:
 
 @dataclass(frozen=True, slots=True)
 class Drawable:
-    """A caption that may become a query, with the moment it describes; ids are no order."""
+    """A caption that may become a query, with the moment it describes; the order of ids has no meaning."""
 
     caption_id: int
     text: str
@@ -110,10 +110,10 @@ class DrawnQuery:
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """Queries in judging order, and what became of the captions that are none.
+    """The result of a draw: queries in judging order, and counts of the captions left out.
 
-    `removed` captions have the text of a validation or test query, so they may not train; `merged` ones have that of
-    a training query, and were not kept beside it.
+    `removed` counts captions with the text of a validation or test query, which may not train. `merged` counts those
+    with the text of a training query, which were merged into it.
     """
 
     queries: list[DrawnQuery]
@@ -128,7 +128,7 @@ QUERIES_DRAWN = Event(
 QUERIES_ADDED = Event(
     "queries_added", EventGroup.MATERIAL, said("added queries from {file}: {val} val, {test} test, {train} train")
 )
-"""file, val, test, train: a person's own"""
+"""file, val, test, train: numbers of own queries added"""
 QUERY_CHANGED = Event("query_changed", EventGroup.MATERIAL, said("changed the query “{before}” to “{text}” ({split})"))
 """before, text, split: of a query without candidates"""
 QUERIES_REMOVED = Event("queries_removed", EventGroup.MATERIAL, said("removed {queries} queries: {texts}"))

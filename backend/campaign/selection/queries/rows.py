@@ -1,4 +1,4 @@
-"""Queries, and what fixes them: reads and writes."""
+"""SQL for queries, and for the candidates and batches that fix them."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -10,7 +10,7 @@ from backend.store.engine import Database, containing
 
 
 def add_drawn(db: Database, drawn: Iterable[DrawnQuery]) -> None:
-    """Insert drawn queries behind those that are there, in the order in which they will be judged."""
+    """Insert drawn queries after the existing ones, in judging order."""
     last = _last_position(db)
     db.conn.executemany(
         "INSERT INTO query (text, caption_id, split, position) VALUES (?, ?, ?, ?)",
@@ -19,7 +19,7 @@ def add_drawn(db: Database, drawn: Iterable[DrawnQuery]) -> None:
 
 
 def add_own(db: Database, mine: Iterable[OwnQuery]) -> None:
-    """Insert a person's own queries behind those that are there."""
+    """Insert a person's own queries after the existing ones."""
     last = _last_position(db)
     db.conn.executemany(
         "INSERT INTO query (text, source, split, position) VALUES (?, ?, ?, ?)",
@@ -27,23 +27,26 @@ def add_own(db: Database, mine: Iterable[OwnQuery]) -> None:
     )
 
 
-def add_released(db: Database, given: Iterable[QueryRow], source: str) -> None:
-    """Insert the queries of a release under their numbers; nothing says which captions they were drawn from."""
+def add_released(db: Database, released: Iterable[QueryRow], source: str) -> None:
+    """Insert the queries of a release under their numbers; a release does not name their captions."""
     last = _last_position(db)
     db.conn.executemany(
         "INSERT INTO query (query_id, text, source, split, position) VALUES (?, ?, ?, ?, ?)",
-        ((query.query_id, query.text, source, query.split.value, last + n) for n, query in enumerate(given, start=1)),
+        (
+            (query.query_id, query.text, source, query.split.value, last + n)
+            for n, query in enumerate(released, start=1)
+        ),
     )
 
 
 def moment_places(db: Database) -> dict[MomentId, tuple[str, float, float]]:
-    """(video, start, end) of every moment."""
+    """Return (video, start, end) of every moment, in seconds."""
     rows = db.conn.execute("SELECT moment_id, name, start_s, end_s FROM moment JOIN video USING (video_id)")
     return {MomentId(row[0]): (row[1], row[2], row[3]) for row in rows}
 
 
 def query_rows(db: Database, splits: Sequence[Split] = tuple(Split)) -> list[QueryRow]:
-    """Queries of the named splits, in judging order."""
+    """Return the queries of the named splits, in judging order."""
     marks = ", ".join("?" * len(splits))
     return _where(db, f"split IN ({marks}) ORDER BY position, query_id", [split.value for split in splits])
 
@@ -54,7 +57,10 @@ def _where(db: Database, condition: str, values: Sequence[object]) -> list[Query
 
 
 def listed(db: Database, search: str, *, first: int, most: int) -> list[ListedQuery]:
-    """At most so many of the queries to be judged that have all these words, from the given one on, in their order."""
+    """Return the queries to be judged that contain all words of `search`, in judging order.
+
+    The first `first` of them are skipped, and at most `most` are returned.
+    """
     where, words = _with_words(search)
     rows = db.conn.execute(
         f"SELECT query_id, text, split, source FROM query WHERE {where} ORDER BY position, query_id LIMIT ? OFFSET ?",
@@ -64,10 +70,10 @@ def listed(db: Database, search: str, *, first: int, most: int) -> list[ListedQu
 
 
 def count_listed(db: Database, search: str) -> int:
-    """How many those are."""
+    """Return how many queries to be judged contain all words of `search`."""
     where, words = _with_words(search)
-    found: int = db.conn.execute(f"SELECT count(*) FROM query WHERE {where}", words).fetchone()[0]
-    return found
+    count: int = db.conn.execute(f"SELECT count(*) FROM query WHERE {where}", words).fetchone()[0]
+    return count
 
 
 def _with_words(search: str) -> tuple[str, list[str]]:
@@ -76,12 +82,12 @@ def _with_words(search: str) -> tuple[str, list[str]]:
 
 
 def find(db: Database, query_ids: Sequence[QueryId]) -> list[QueryRow]:
-    """Those of these queries that are there."""
+    """Return those of the queries with these ids that exist."""
     return _where(db, "query_id IN (SELECT value FROM json_each(?)) ORDER BY position", [json.dumps(query_ids)])
 
 
 def of_text(db: Database, text: str) -> list[QueryRow]:
-    """The queries with this text; of training queries there may be several."""
+    """Return the queries with this text; several training queries may have the same text."""
     return _where(db, "text = ?", [text])
 
 
@@ -91,28 +97,28 @@ def change(db: Database, query_id: QueryId, text: str, split: Split) -> None:
 
 
 def remove(db: Database, query_ids: Sequence[QueryId]) -> None:
-    """Remove queries on which nothing hangs."""
+    """Remove queries that no other row refers to."""
     db.conn.executemany("DELETE FROM query WHERE query_id = ?", ([query_id] for query_id in query_ids))
 
 
 def split_counts(db: Database) -> dict[str, int]:
-    """How many queries each split has."""
-    found = dict(db.conn.execute("SELECT split, count(*) FROM query GROUP BY split").fetchall())
-    return {split.value: found.get(split.value, 0) for split in Split}
+    """Return how many queries each split has."""
+    counts = dict(db.conn.execute("SELECT split, count(*) FROM query GROUP BY split").fetchall())
+    return {split.value: counts.get(split.value, 0) for split in Split}
 
 
 def any_list(db: Database) -> bool:
-    """Whether candidates were chosen, from whatever source."""
+    """Return whether any candidate is stored, from any source."""
     return db.conn.execute("SELECT 1 FROM candidate LIMIT 1").fetchone() is not None
 
 
 def any_batch(db: Database) -> bool:
-    """Whether anything has been handed out at all."""
+    """Return whether any batch exists."""
     return db.conn.execute("SELECT 1 FROM batch LIMIT 1").fetchone() is not None
 
 
 def source_names(db: Database) -> list[str]:
-    """What the candidate lists come from: encoders by their identity, runs by their names."""
+    """Return the names of the candidate sources: the identity of an encoder, or the name of a run."""
     return [row[0] for row in db.conn.execute("SELECT name FROM source ORDER BY part, source_id")]
 
 

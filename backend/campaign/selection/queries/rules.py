@@ -18,8 +18,8 @@ from backend.core.typed_text import is_visible, nfc
 from backend.core.user_patterns import first_groups
 
 _EPISODE = re.compile(r"^(?:(\w+?)_)?s\d+e\d+")
-"""TVR's names: what stands before season and episode is the show (`castle_s01e02_seg00_clip_00`), and names that begin
-with the season are of one show (The Big Bang Theory)."""
+"""TVR's names have the show before season and episode (`castle_s01e02_seg00_clip_00`). Names that begin with the season
+belong to one show (The Big Bang Theory)."""
 
 
 def draw(
@@ -32,17 +32,17 @@ def draw(
     stratum: Callable[[Drawable], str] | None = None,
     repeats: Repeats = Repeats.KEEP,
 ) -> Draw:
-    """Draw validation and test queries from distinct texts; every caption of another text trains.
+    """Draw validation and test queries from distinct texts; captions of all other texts become training queries.
 
     Args:
-        captions: all that may become queries.
-        val: how many validation queries.
-        test: how many test queries.
-        seed: of the draw.
+        captions: all captions that may become queries.
+        val: number of validation queries.
+        test: number of test queries.
+        seed: seeds the draw.
         own: the split of texts that are queries already; none of them is drawn.
-        stratum: what the drawn texts are spread over, in proportion to how many texts it has. A text belongs where
-            the first of its captions does (by video and time). None draws evenly from all.
-        repeats: what becomes of training captions with one text.
+        stratum: returns the group of a caption; the draw is spread over groups in proportion to their texts. A text
+            belongs to the group of its first caption (by video and time). None draws evenly from all.
+        repeats: how training captions with the same text are handled.
 
     Raises:
         ProjectError: fewer distinct texts than asked for.
@@ -81,9 +81,9 @@ def draw(
     training, merged = [], 0
     for text in rest:
         same = by_text[text]
-        kept = same if repeats is Repeats.KEEP else same[:0] if text in own else same[:1]
-        training += [DrawnQuery(text, caption.caption_id, Split.TRAIN) for caption in kept]
-        merged += len(same) - len(kept)
+        included = same if repeats is Repeats.KEEP else same[:0] if text in own else same[:1]
+        training += [DrawnQuery(text, caption.caption_id, Split.TRAIN) for caption in included]
+        merged += len(same) - len(included)
     removed = sum(len(by_text[text]) for text in barred if text in by_text) - len(judged)
     return Draw([*judged, *training], removed, merged)
 
@@ -107,38 +107,38 @@ def apportion(total: int, sizes: Mapping[str, int], rng: random.Random) -> dict[
 
 
 def shows(videos: Iterable[str], named: Mapping[str, str | None]) -> dict[str, str]:
-    """The show of every video.
+    """Return the show of every video.
 
     Args:
-        videos: names.
-        named: the show of each, see `named_shows`; None where its name tells none.
+        videos: names of videos.
+        named: maps each name to its show, or to None where the name has none; see `named_shows`.
 
     Raises:
-        ProjectError: names that tell no show.
+        ProjectError: some names have no show.
     """
-    found = {video: named.get(video) for video in videos}
-    if strange := sorted(video for video, show in found.items() if show is None):
-        shown = ", ".join(strange[:3]) + (" ..." if len(strange) > 3 else "")
+    show_of = {video: named.get(video) for video in videos}
+    if strange := sorted(video for video, show in show_of.items() if show is None):
+        examples = ", ".join(strange[:3]) + (" ..." if len(strange) > 3 else "")
         raise ProjectError(
             said(
                 "the names of {n} of {videos} videos do not tell their show ({named}): use --show-of "
                 "REGEX, whose first group is the show",
                 n=len(strange),
-                videos=len(found),
-                named=shown,
+                videos=len(show_of),
+                named=examples,
             )
         )
-    return {video: show for video, show in found.items() if show is not None}
+    return {video: show for video, show in show_of.items() if show is not None}
 
 
 def named_shows(videos: Iterable[str], pattern: str | None = None) -> dict[str, str | None]:
-    """What the pattern's first group finds in the name of each video, or all it finds if it has no group.
+    """Return the show in the name of each video: the match of the pattern's first group, or its whole match.
 
-    None stands for a video in whose name it finds nothing. Call it outside a transaction: a pattern may take a second.
+    The show is None where the pattern does not match. Call it outside a transaction: a pattern may take a second.
 
     Args:
-        videos: names.
-        pattern: a regular expression; TVR's names where none is given.
+        videos: names of videos.
+        pattern: a regular expression; None for the pattern of TVR's names.
 
     Raises:
         ProjectError: not a regular expression, or one that takes too long.
@@ -153,7 +153,7 @@ def named_shows(videos: Iterable[str], pattern: str | None = None) -> dict[str, 
 
 
 def _spread(texts: Sequence[str], strata: Sequence[str], val: int, test: int, rng: random.Random) -> dict[str, Split]:
-    """Which texts are drawn, and for which split; within a stratum in the order given."""
+    """Return the split of each drawn text; within a stratum, texts are taken in the given order."""
     members: dict[str, list[str]] = defaultdict(list)
     for text, name in zip(texts, strata, strict=True):
         members[name].append(text)
@@ -172,18 +172,18 @@ _COLUMNS = ("text", "split")
 _SPLITS = ", ".join(split.value for split in Split)
 
 
-def parse_own(data: bytes, file: str, split: Split, there: Mapping[str, Split]) -> list[OwnQuery]:
-    r"""The queries of a file, in its order.
+def parse_own(data: bytes, file: str, split: Split, split_of: Mapping[str, Split]) -> list[OwnQuery]:
+    r"""Parse a file of own queries, and return them in its order.
 
     A name that ends in `.csv` or `.tsv` is a table with the columns `text`, `split` and perhaps `source`. Any other
     file is such a table if its header names these columns. If not, it has one query a line, all of one split. Where
     no source is named, the file is the source. Blank lines of a text are left out.
 
     Args:
-        data: the file.
+        data: the content of the file.
         file: its name.
-        split: of the queries of a text file.
-        there: the split of every text that is a query already.
+        split: split of the queries in a text file.
+        split_of: maps the text of each existing query to its split.
 
     Raises:
         InputError: everything that is wrong with the file.
@@ -198,11 +198,11 @@ def parse_own(data: bytes, file: str, split: Split, there: Mapping[str, Split]) 
     text = decode_text(data, file)
     head = table_head(text, _COLUMNS)
     is_table = file.lower().endswith((".csv", ".tsv")) or all(name in head for name in _COLUMNS)
-    found, problems = _csv(data, file) if is_table else (_lines(text, file, split), [])
-    problems += _against(found, file, there)
+    parsed, problems = _csv(data, file) if is_table else (_lines(text, file, split), [])
+    problems += _against(parsed, file, split_of)
     if problems:
         raise InputError(sorted(problems, key=lambda problem: problem.row or 0))
-    return found
+    return parsed
 
 
 def _lines(text: str, file: str, split: Split) -> list[OwnQuery]:
@@ -212,26 +212,26 @@ def _lines(text: str, file: str, split: Split) -> list[OwnQuery]:
 
 def _csv(data: bytes, file: str) -> tuple[list[OwnQuery], list[Problem]]:
     table = read_csv(data, file, _COLUMNS, ("source",))
-    problems, found = list(table.problems), []
+    problems, parsed = list(table.problems), []
     sources = table.columns.get("source", ("",) * len(table.rows))
     for row, text, name, source in zip(table.rows, table.columns["text"], table.columns["split"], sources, strict=True):
         try:
-            found.append(OwnQuery(nfc(text.strip()), Split(name.strip()), source.strip() or file, row))
+            parsed.append(OwnQuery(nfc(text.strip()), Split(name.strip()), source.strip() or file, row))
         except ValueError:
             problems.append(
                 Problem(
                     file, row, said("the split is {name!r}: write one of {splits}", name=name.strip(), splits=_SPLITS)
                 )
             )
-    return found, problems
+    return parsed, problems
 
 
-def _against(found: Sequence[OwnQuery], file: str, there: Mapping[str, Split]) -> list[Problem]:
-    """What is wrong with queries beside each other, and beside those that are there."""
+def _against(parsed: Sequence[OwnQuery], file: str, split_of: Mapping[str, Split]) -> list[Problem]:
+    """Return the problems of new queries: empty texts, and texts that repeat each other or an existing query."""
     problems = []
     first: dict[str, OwnQuery] = {}
-    there = {nfc(text): split for text, split in there.items()}
-    for query in found:
+    split_of = {nfc(text): split for text, split in split_of.items()}
+    for query in parsed:
         if not is_visible(query.text):
             problems.append(Problem(file, query.row, said("the text is empty: write a query, or remove the line")))
             continue
@@ -239,9 +239,9 @@ def _against(found: Sequence[OwnQuery], file: str, there: Mapping[str, Split]) -
         if earlier is not query:
             where = said("is also in row {row}", row=earlier.row)
             problems.append(Problem(file, query.row, _twice(where, query.split, earlier.split)))
-        elif query.text in there:
-            where = said("is already a {split} query of the project", split=there[query.text].value)
-            problems.append(Problem(file, query.row, _twice(where, query.split, there[query.text])))
+        elif query.text in split_of:
+            where = said("is already a {split} query of the project", split=split_of[query.text].value)
+            problems.append(Problem(file, query.row, _twice(where, query.split, split_of[query.text])))
     return problems
 
 
