@@ -1,1 +1,1 @@
-"""What both products stand on: refusals, ids, spans of time, text files, worker processes."""
+"""Provide what all packages share: errors, messages, ids, spans of time, files, worker processes."""

@@ -1,7 +1,7 @@
 """Write output files and folders atomically, and refuse bad targets up front.
 
-What is being made lies in a folder beside its place. Nobody else's folder has such a name, so only that one is ever
-cleared away.
+Output is made in a temporary folder beside its target, and moved into place when it is complete. The name of the
+temporary folder begins with `OURS`, so that leftovers can be recognised and removed safely.
 """
 
 import tempfile
@@ -12,14 +12,14 @@ from pathlib import Path
 from backend.core.errors import ProjectError, ReelRankError
 
 OURS = ".reelrank-"
-"""How the names of such folders begin; one that is found was left by a process that was killed."""
+"""The beginning of the names of temporary folders; a leftover one comes from a process that was killed."""
 
 
 def require_new_folder(out: Path) -> None:
-    """Refuse what cannot become a new folder. Nothing is made yet; an empty folder is as good as none.
+    """Check that a path can become a new folder, without making it; an existing empty folder is fine.
 
     Raises:
-        ProjectError: something is there, or cannot be made there.
+        ProjectError: something else exists there, or nothing can be made there.
     """
     with _told(out):
         place = out.resolve()
@@ -40,10 +40,10 @@ def require_new_folder(out: Path) -> None:
 
 
 def require_new_file(out: Path) -> None:
-    """Refuse what cannot become a new file. Nothing is made yet.
+    """Check that a path can become a new file, without making it.
 
     Raises:
-        ProjectError: something is there, or cannot be made there.
+        ProjectError: something exists there, or nothing can be made there.
     """
     with _told(out):
         if out.exists():
@@ -52,9 +52,9 @@ def require_new_file(out: Path) -> None:
 
 
 def require_room(out: Path) -> None:
-    """Refuse a place in which nothing can be made: by trying, because rights do not tell of a read-only disk.
+    """Check that a file or folder can be made at a path, by making a temporary folder in its nearest existing parent.
 
-    Folders that are missing on the way are no hindrance, and are not made.
+    Permissions alone would not show that a disk is read-only. Missing parent folders are fine, and are not made.
 
     Raises:
         ProjectError: no file and no folder can be made there.
@@ -68,24 +68,24 @@ def require_room(out: Path) -> None:
 
 @contextmanager
 def own_folder(place: Path) -> Iterator[Path]:
-    """A folder of ours beside `place`, on the same disk, gone afterwards with all that is in it."""
+    """Provide a temporary folder beside `place`, on the same disk, and remove it with its content afterwards."""
     with tempfile.TemporaryDirectory(prefix=OURS, dir=place.parent) as own:
         yield Path(own)
 
 
 @contextmanager
 def new_folder(out: Path) -> Iterator[Path]:
-    """A folder to fill that becomes `out` once it is whole; nothing is left of a failure.
+    """Provide a folder to fill, which becomes `out` at the end; after an error nothing is left of it.
 
     Raises:
-        ProjectError: see `require_new_folder`; or the disk does not do what it is told.
+        ProjectError: see `require_new_folder`; or writing failed.
     """
     require_new_folder(out)
     with _told(out):
         place = out.resolve()
         place.parent.mkdir(parents=True, exist_ok=True)
         with own_folder(place) as own:
-            part = own / "part"  # in it and not itself: what arrives has the rights that folders have here
+            part = own / "part"  # unlike the temporary folder it gets the permissions that folders have here
             part.mkdir()
             yield part
             if place.exists():
@@ -95,12 +95,12 @@ def new_folder(out: Path) -> Iterator[Path]:
 
 @contextmanager
 def new_files(folder: Path) -> Iterator[Path]:
-    """A folder to fill with files that go into `folder` once all are whole; a file of the same name is replaced.
+    """Provide a folder to fill with files, which move into `folder` at the end and replace files of the same names.
 
-    `folder` is made where it is missing.
+    `folder` is made if it is missing.
 
     Raises:
-        ProjectError: the disk does not do what it is told; then none has gone there, or only some.
+        ProjectError: writing failed; then none of the files are in `folder`, or only some.
     """
     with _told(folder):
         folder.mkdir(parents=True, exist_ok=True)
@@ -111,7 +111,7 @@ def new_files(folder: Path) -> Iterator[Path]:
 
 
 def last_written(own: Path) -> float:
-    """When somebody last wrote into a folder of ours, in seconds since 1970; what goes meanwhile counts no more."""
+    """Return when a temporary folder was last written to, in seconds since 1970, ignoring files that just vanish."""
     newest = 0.0
     for path in (own, *own.rglob("*")):
         with suppress(FileNotFoundError):
@@ -121,7 +121,7 @@ def last_written(own: Path) -> float:
 
 @contextmanager
 def _told(out: Path) -> Iterator[None]:
-    """Say what could not be written, and why, in words for a person."""
+    """Turn an `OSError` into a `ProjectError` that says what could not be written, and why."""
     try:
         yield
     except ReelRankError:

@@ -1,4 +1,4 @@
-"""Units of work on a cluster: the workers of a Dask scheduler, who see the files of this machine at the same paths."""
+"""Run units of work on a Dask cluster, whose workers see the files of this machine at the same paths."""
 
 import logging
 import os
@@ -21,29 +21,29 @@ from backend.core.where import WorkerDied
 Unit = TypeVar("Unit")
 Result = TypeVar("Result")
 Look = tuple[str, int | None]
-"""A path that has to be there, and how many bytes it has, where that does not change."""
+"""A path that a worker has to see, and its size in bytes; None if the size may differ (folders)."""
 
 CONNECT_S = 10.0
 WITHOUT_WORKER_S = 60.0
-"""A worker that died is back sooner, where anything brings it back."""
+"""Seconds to wait without any worker. If something restarts a dead worker, it does so sooner."""
 FETCH_S = 60.0
-"""A result of some megabytes is here sooner."""
+"""Seconds to wait for a result. Some megabytes arrive sooner."""
 _LOOK_S = 1.0
 _MARK = ".reelrank-"
 
 _seen: set[str] = set()
-"""For which work this process, a worker, has been found to have what it needs."""
+"""Keys of the work that this process, a worker, has been checked for."""
 
 
 class ClusterCrew(Generic[Unit, Result]):
-    """The workers of a cluster. Dask tries a unit again whose worker dies, on others, before it is told here.
+    """The workers of a cluster. If a worker dies, Dask tries its unit on others before it reports a failure.
 
     Args:
-        address: of the scheduler.
-        work: called with `shared` and a unit; `shared` goes to each worker once.
-        shared: what all units read.
+        address: the address of the scheduler.
+        work: called with `shared` and a unit.
+        shared: data for all units, sent to each worker once.
         sees: files and folders that all workers have to see.
-        fills: folders that they write into.
+        fills: folders that all workers have to write into.
 
     Raises:
         ClusterUnavailable: no scheduler or worker answers, or a worker lacks ReelRank of this version or a path.
@@ -62,7 +62,7 @@ class ClusterCrew(Generic[Unit, Result]):
         self._last_worker_s = self._looked_s = time.monotonic()
         try:
             self._client = _client(address)
-        except (OSError, ValueError, TypeError) as error:  # the last, where TLS has not been set up
+        except (OSError, ValueError, TypeError) as error:  # TypeError if TLS is not set up
             raise ClusterUnavailable(
                 f"no scheduler answers at {address} ({error}): start one with `dask scheduler` and give the address it "
                 "prints, or leave out --cluster"
@@ -83,21 +83,21 @@ class ClusterCrew(Generic[Unit, Result]):
             ) from error
         for worker, why in self._client.run(_why_not, __version__, looks, on_error="return").items():
             if isinstance(why, OSError):
-                continue  # it has gone meanwhile; whoever takes its place looks before its first unit
+                continue  # it has left meanwhile; its replacement is checked before its first unit
             if isinstance(why, Exception):
                 why = f"cannot run ReelRank {__version__} ({type(why).__name__}: {why}): install it there"
             if why:
                 raise ClusterUnavailable(f"worker {worker} {why}")
         self._look_for_workers()
-        # The scheduler reckons by this name how long a unit takes: not by what other commands did.
+        # The scheduler estimates by this name how long a unit takes; a new name keeps other commands out of the estimate.
         self._name = f"{getattr(work, '__name__', 'unit')}_{uuid4().hex}"
-        # A task, not data that is sent to a worker: where workers die the scheduler can hand it out again.
+        # A task, not scattered data: if workers die, the scheduler can compute it again.
         self._shared = self._task(_same, uuid4().hex, looks, work, shared)
-        with self._asking(), suppress(KeyError):  # a worker that goes meanwhile gets none
-            self._client.replicate([self._shared])  # or all units would go to the one that has it
+        with self._asking(), suppress(KeyError):  # a worker may leave meanwhile
+            self._client.replicate([self._shared])  # otherwise all units would go to the one worker that has it
 
     def submit(self, unit: Unit) -> Any:
-        """As that of other processes; see `parallel`."""
+        """Submit a unit and return the future of its result."""
         return self._task(_one, self._shared, unit)
 
     def _task(self, function: Callable[..., Any], *arguments: object) -> Any:
@@ -107,7 +107,7 @@ class ClusterCrew(Generic[Unit, Result]):
             return self._client.submit(function, *arguments, key=key, pure=False)
 
     def finished(self, futures: Collection[Any]) -> Collection[Any]:
-        """As that of other processes; see `parallel`."""
+        """Wait until a future has ended or a second has passed; return those that have ended."""
         from distributed import wait
 
         with self._asking():
@@ -120,7 +120,12 @@ class ClusterCrew(Generic[Unit, Result]):
             return ended
 
     def result(self, future: Any) -> Any:
-        """As that of other processes; see `parallel`."""
+        """Return the result of a future that has ended, or raise the unit's error.
+
+        Raises:
+            WorkerDied: the unit's workers died.
+            ClusterUnavailable: the scheduler no longer answers, or has no worker.
+        """
         from distributed import KilledWorker
 
         while True:
@@ -133,11 +138,11 @@ class ClusterCrew(Generic[Unit, Result]):
             except TimeoutError:
                 if future.status == "error":
                     raise
-                with self._asking():  # what the worker had found may have gone with it, and is waited for anew
+                with self._asking():  # the result may be lost with its worker, and has to be computed again
                     self._look_for_workers()
 
     def close(self) -> None:
-        """Begin nothing more; what the workers have begun they finish, and nobody waits for it."""
+        """Start no more units. Workers finish the running ones, but nobody waits for them."""
         self._marks.close()
         self._client.loop.asyncio_loop.set_exception_handler(_what_matters)
         self._client.close()
@@ -155,7 +160,7 @@ class ClusterCrew(Generic[Unit, Result]):
 
     @contextmanager
     def _asking(self) -> Iterator[None]:
-        """Something that the scheduler answers, not a unit."""
+        """Turn errors of a request to the scheduler into `ClusterUnavailable`."""
         try:
             with self._client.as_current():
                 yield
@@ -177,14 +182,14 @@ def _client(address: str) -> Any:
         raise ClusterUnavailable('a cluster needs Dask: pip install "reelrank[dask]", on its workers too') from error
     for name in list(logging.root.manager.loggerDict):
         if name.partition(".")[0] == "distributed":
-            logging.getLogger(name).setLevel(logging.CRITICAL)  # what a person can act on is said here
+            logging.getLogger(name).setLevel(logging.CRITICAL)  # errors that a person can act on are raised here
 
     class WholeOrClosed(Client):
         def start(self, **how: Any) -> None:
             try:
                 super().start(**how)  # type: ignore[no-untyped-call]
             except BaseException:
-                # Or the garbage collector would: it may run while Dask holds the lock that closing waits for.
+                # Otherwise the garbage collector would close it, perhaps while Dask holds the lock that closing waits for.
                 self.close()  # type: ignore[no-untyped-call]
                 raise
 
@@ -192,7 +197,7 @@ def _client(address: str) -> Any:
 
 
 def _looks(marks: ExitStack, sees: Collection[Path], fills: Collection[Path]) -> Iterator[Look]:
-    """What a worker has to find: files of the same size, folders, and in those that it writes into a mark made now."""
+    """Yield what a worker has to see: files of the same size, folders, and a new mark in each folder it writes into."""
     for path in (*sees, *fills):
         if not path.is_absolute():
             raise ClusterUnavailable(
@@ -201,12 +206,12 @@ def _looks(marks: ExitStack, sees: Collection[Path], fills: Collection[Path]) ->
     for path in dict.fromkeys(fills):
         yield marks.enter_context(NamedTemporaryFile(dir=path, prefix=_MARK)).name, 0  # noqa: SIM115
     for path in dict.fromkeys(sees):
-        if path.exists():  # what is missing here is told by the unit that needs it
+        if path.exists():  # a missing file is reported by the unit that needs it
             yield str(path), None if path.is_dir() else path.stat().st_size
 
 
 def _why_not(version: str, looks: Collection[Look]) -> str:
-    """Runs in a worker: what it lacks; empty where it can do the work."""
+    """Return, in a worker, what it lacks for the work; "" if nothing."""
     if version != __version__:
         return f"has ReelRank {__version__}, but this machine has {version}: install the same version on all machines"
     for path, size in looks:
@@ -224,10 +229,9 @@ def _why_not(version: str, looks: Collection[Look]) -> str:
 
 
 def _what_matters(loop: AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Tells what goes wrong in Dask's loop, but for how it ends its own waits.
+    """Report errors of Dask's event loop, except those by which it ends its own waits.
 
-    A pause after a message, or a wait for several units, may be over just as the loop ends: nobody takes note, nor has
-    to.
+    A pause after a message, or a wait for several units, may time out just as the loop ends. That does no harm.
     """
     from distributed.client import AllExit
 
@@ -240,7 +244,7 @@ def _same(*carried: object) -> tuple[object, ...]:
 
 
 def _one(carried: tuple[str, Collection[Look], Callable[[Any, Any], Any], Any], unit: object) -> Any:
-    """Runs in a worker, which may have come after the others were asked."""
+    """Run a unit in a worker, which is checked first because it may have joined late."""
     key, looks, work, shared = carried
     if key not in _seen:
         if why := _why_not(__version__, looks):

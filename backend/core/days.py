@@ -1,4 +1,4 @@
-"""Days as people at one server live them: they begin at its midnight, and some have 23 or 25 hours."""
+"""Convert between instants and calendar days in the server's time zone, where some days have 23 or 25 hours."""
 
 from datetime import UTC, date, datetime, time, timedelta
 
@@ -8,11 +8,14 @@ DAY_MS = 24 * 3_600_000
 
 
 def within_a_day(*parts_ms: int) -> tuple[int, ...]:
-    """Cut one person's working times of one day, in proportion, to 24 h together.
+    """Reduce one person's working times of one day in proportion, so that they add up to at most 24 h.
 
-    Every report goes by this, because times may be stored that nobody can have worked: what is credited is bounded
+    Every report uses this, because stored times may be longer than a day. Credited time is bounded
     (`backend.campaign.setup.people.crediting`), but work of one day may arrive on the next, and older rows hold
     whatever a browser claimed.
+
+    Args:
+        parts_ms: the working times in milliseconds.
 
     >>> within_a_day(7_200_000, 3_600_000), within_a_day(596 * 3_600_000, 149 * 3_600_000)
     ((7200000, 3600000), (69120000, 17280000))
@@ -22,17 +25,22 @@ def within_a_day(*parts_ms: int) -> tuple[int, ...]:
 
 
 def midnight(now: float, days_ago: int = 0) -> float:
-    """When the day of an instant began, or a day before it; both in seconds since 1970."""
+    """Return when the day of an instant began, or an earlier day, in seconds since 1970.
+
+    Args:
+        now: the instant, in seconds since 1970.
+        days_ago: how many days earlier.
+    """
     return datetime.combine(_date(now) - timedelta(days=days_ago), time()).timestamp()
 
 
 def day_of(at: float) -> str:
-    """The day of an instant (seconds since 1970), as `2026-03-14`."""
+    """Return the day of an instant (seconds since 1970), as `2026-03-14`."""
     return _date(at).isoformat()
 
 
 def monday_of(day: str) -> str:
-    """The Monday that the week of a day begins with.
+    """Return the Monday with which the week of a day begins.
 
     >>> monday_of("2026-03-14")
     '2026-03-09'
@@ -42,23 +50,23 @@ def monday_of(day: str) -> str:
 
 
 def began(day: str) -> float:
-    """When a day such as `2026-03-14` began, in seconds since 1970."""
+    """Return when a day such as `2026-03-14` began, in seconds since 1970."""
     return datetime.combine(date.fromisoformat(day), time()).timestamp()
 
 
 def ended(day: str) -> float:
-    """When a day such as `2026-03-14` was over, in seconds since 1970; the next one begins then."""
+    """Return when a day such as `2026-03-14` ended and the next began, in seconds since 1970."""
     return datetime.combine(date.fromisoformat(day) + timedelta(days=1), time()).timestamp()
 
 
 def last_days(now: float, count: int) -> list[str]:
-    """The day of an instant and those before it, `count` in all, the oldest first."""
+    """Return the day of an instant (seconds since 1970) and the days before it, `count` in all, oldest first."""
     today = _date(now)
     return [(today - timedelta(days=n)).isoformat() for n in reversed(range(count))]
 
 
 def instant(at: float) -> str:
-    """An instant in UTC, to the second.
+    """Return an instant (seconds since 1970) as UTC text, to the second.
 
     >>> instant(0.9)
     '1970-01-01T00:00:00+00:00'
@@ -71,7 +79,7 @@ def _date(at: float) -> date:
 
 
 def ago(seconds: float) -> str:
-    """How long ago something was, roughly.
+    """Return in words roughly how long ago something was.
 
     >>> [ago(20), ago(250), ago(7200), ago(3 * 86_400)]
     ['just now', '4 minutes ago', '2 hours ago', '3 days ago']

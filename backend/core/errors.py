@@ -1,7 +1,7 @@
-"""The refusals that people read: each says what is wrong, where, and what to do next.
+"""Define the errors that people read: each says what is wrong, where, and what to do next.
 
-Anything that is not a `ReelRankError` is a bug and should look like one: the command line and the app catch
-this family only. Each member also inherits the builtin it refines, where one exists.
+Any exception that is not a `ReelRankError` is a bug and should look like one: the command line and the app catch only
+this family. Each class also inherits from the built-in exception that it refines, if there is one.
 """
 
 from collections.abc import Sequence
@@ -12,31 +12,31 @@ from backend.core.messages import Said, joined, said, said_n
 
 
 class ReelRankError(Exception):
-    """Base of all refusals; its text is written for the person who caused it, with `backend.core.messages`."""
+    """Base of all errors that people read; `backend.core.messages` makes the text, for the person who caused it."""
 
     @classmethod
     def said(cls, text: str, /, **values: object) -> Self:
-        """Return a refusal from a template and its values; see `messages.said`."""
+        """Return an error with a translatable text; see `messages.said`."""
         return cls(Said(text, values))
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing wrong with an input file: `row` counts from 1 (None = the file as a whole)."""
+    """One problem of an input file; `row` counts from 1 (None = the file as a whole)."""
 
     file: str
     row: int | None
     message: str
 
     def __str__(self) -> str:
-        """`moments.csv, row 7: end 3.0 is not after start 4.0`."""
+        """Return a line such as `moments.csv, row 7: end 3.0 is not after start 4.0`."""
         if self.row is None:
             return said("{file}: {message}", file=self.file, message=self.message)
         return said("{file}, row {row}: {message}", file=self.file, row=self.row, message=self.message)
 
 
 class InputError(ReelRankError, ValueError):
-    """A file was refused as a whole; nothing of it was taken. `problems` holds every finding."""
+    """An input file was rejected as a whole, and nothing of it was stored; `problems` holds every problem found."""
 
     SHOWN = 10
 
@@ -49,12 +49,12 @@ class InputError(ReelRankError, ValueError):
         super().__init__(joined("\n", lines))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """As it travels from one process to another."""
+        """Return how pickle rebuilds the error in another process."""
         return type(self), (self.problems,)
 
     @classmethod
     def single(cls, file: object, message: str, row: int | None = None) -> "InputError":
-        """An `InputError` with one problem."""
+        """Return an `InputError` with one problem."""
         return cls([Problem(str(file), row, message)])
 
 
@@ -67,11 +67,11 @@ class SchemaOutOfDate(ProjectError):
 
 
 class StoreUnavailable(ProjectError, OSError):
-    """The database cannot be written (or read) just now. What was to be saved was not; what was saved before is."""
+    """The database cannot be written (or read) now. The data of this attempt are not saved; earlier data are."""
 
 
 class TextRefused(ReelRankError, ValueError):
-    """A text has a character that not every database keeps: NUL, or half of a surrogate pair."""
+    """A text has a character that some databases cannot store: NUL, or half of a surrogate pair."""
 
 
 class VideoUnreadable(ReelRankError, OSError):
@@ -79,25 +79,25 @@ class VideoUnreadable(ReelRankError, OSError):
 
     @classmethod
     def named(cls, name: str, why: str) -> "VideoUnreadable":
-        """`a.mp4 is not a video file`."""
+        """Return an error such as `a.mp4 is not a video file`."""
         return cls(said("{name} {why}", name=name, why=why))
 
     @classmethod
     def about(cls, name: str, why: str) -> "VideoUnreadable":
-        """`a.mp4: no video file in /srv/videos`."""
+        """Return an error such as `a.mp4: no video file in /srv/videos`."""
         return cls(said("{name}: {why}", name=name, why=why))
 
 
 class NoRoom(ReelRankError, OSError):
-    """The disk is full. What was to be made is not there, and nothing is wrong with what it is made of."""
+    """The disk is full. The output was not made, and nothing is wrong with its input."""
 
 
 class StorageUnavailable(ReelRankError, OSError):
-    """What lies at an address cannot be read just now, or not with these keys. Nothing is known to be wrong with it."""
+    """Data at an address cannot be read now, or not with these keys; the data themselves may be fine."""
 
 
 class WorkerLost(ReelRankError):
-    """A piece of work ends every process that takes it up."""
+    """A unit of work ended every process that ran it."""
 
 
 class ClusterUnavailable(ReelRankError, OSError):
@@ -109,11 +109,11 @@ class EncoderUnavailable(ReelRankError, OSError):
 
 
 class EndpointUnavailable(ReelRankError, OSError):
-    """A language model could not be asked, or its endpoint failed for good; what it answered before is kept."""
+    """A language model could not be reached, or its endpoint failed for good; its earlier answers are kept."""
 
 
 class TaggerUnavailable(ReelRankError, OSError):
-    """Names cannot be looked for by a model: it, its package or its Python is not there."""
+    """The model that finds names cannot run: the model, its package or its Python is missing."""
 
 
 class SignInRefused(ReelRankError, PermissionError):
@@ -121,16 +121,16 @@ class SignInRefused(ReelRankError, PermissionError):
 
 
 class NotAllowed(ReelRankError, PermissionError):
-    """The person's role does not include this."""
+    """The person may not do this."""
 
 
 class Overtaken(ReelRankError):
-    """Somebody else acted first; the text says who, what and when. Look at it, and act again if it is still wanted."""
+    """Somebody else acted first; the text says who, what and when, so that the person can check and act again."""
 
 
 class SeatUnavailable(ReelRankError):
-    """The seat at this pair is no longer the person's, so the grade cannot count."""
+    """The person has no seat at this pair (any more), so the grade cannot count."""
 
 
 class PairLocked(ReelRankError):
-    """The pair is settled; its grades cannot change any more."""
+    """The pair is settled, or its grade can no longer be changed."""

@@ -1,7 +1,7 @@
 """Detect links and network file systems, and keep project files private to the user who runs ReelRank.
 
-Behind a path may be a link that leads out of a folder, or a network file system. What a project holds has the
-permissions 0600 (files) and 0700 (folders), whatever that user's umask is.
+A path may be a link that leads out of its folder, or lie on a network file system. Projects hold files with
+permissions 0600 and folders with 0700, whatever that user's umask is, unless `REELRANK_UMASK` says otherwise.
 """
 
 import os
@@ -15,9 +15,10 @@ from backend.core.messages import said
 
 
 def leads_out(path: Path, folder: Path) -> bool:
-    """Whether a path inside a folder ends up outside of it because the path, or a part of it, is a symbolic link.
+    """Return whether a path inside a folder leads out of it through a symbolic link.
 
-    The folder itself may be a link. Hard links and mounted folders are not links in this sense.
+    The link may be any part of the path below the folder; the folder itself may be a link. Hard links and mounted
+    folders do not count.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -26,12 +27,14 @@ def leads_out(path: Path, folder: Path) -> bool:
     ...     [leads_out(Path(folder) / name, Path(folder)) for name in ("a.txt", "b.txt", "c.txt")]
     [True, False, False]
     """
-    # os.path.realpath, because Path.resolve raises where links run in a circle.
+    # os.path.realpath, because Path.resolve raises an error for links in a circle.
     return not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
 
 
 def require_own(path: Path, folder: Path) -> Path:
-    """Return a file of a folder that somebody handed on, which could otherwise bring in a private file of the reader.
+    """Return a path of a file in a folder unless it is a link that leads out of the folder.
+
+    Otherwise a folder from somebody else could bring in a private file of the person who reads it.
 
     Raises:
         InputError: it is a link out of the folder.
@@ -63,7 +66,13 @@ def network_file_system(path: Path) -> str:
 
 
 def kind_of(path: Path, listed: str) -> str:
-    r"""Return the type of the innermost mount above an absolute path; of two at one place the later one is on top.
+    r"""Return the type of the file system that holds an absolute path, by the innermost mount; "" if none fits.
+
+    Of two mounts at one place the later one counts.
+
+    Args:
+        path: the absolute path.
+        listed: the text of `/proc/self/mounts`.
 
     >>> kind_of(Path("/srv/my lab/p"), "/dev/sda1 / ext4 rw 0 0\nnas:/lab /srv/my\\040lab nfs4 rw 0 0\n")
     'nfs4'
@@ -80,11 +89,11 @@ def kind_of(path: Path, listed: str) -> str:
 
 
 UMASK_VARIABLE = "REELRANK_UMASK"
-"""Environment variable that shares projects: "007" with the group of their folder, "077" (as if unset) with nobody."""
+"""Environment variable for sharing projects: "007" with the group of their folder, "077" (the default) with nobody."""
 
 
 def private_umask() -> int:
-    """Return the permission bits that files and folders of a project lack.
+    """Return the permission bits that files and folders of a project must not have.
 
     Raises:
         ProjectError: `REELRANK_UMASK` is not three octal digits of which the first is 0.
@@ -100,41 +109,41 @@ def private_umask() -> int:
 
 
 def make_private_folder(folder: Path) -> None:
-    """Make a folder of a project, and those above it that are missing; one that is there stays as it is.
+    """Make a private folder and its missing parents; existing folders stay as they are.
 
     Raises:
-        OSError: it cannot be made.
+        OSError: the folder cannot be made.
     """
     if not folder.is_dir():
         make_private_folder(folder.parent)
         folder.mkdir(mode=0o700, exist_ok=True)
-        # Bits of the parent that new folders inherit, such as setgid, stay.
+        # Keep bits that new folders inherit from the parent, such as setgid.
         with suppress(PermissionError):
             folder.chmod((folder.stat().st_mode & 0o7000) | (0o777 & ~private_umask()))
 
 
 def make_private(file: Path) -> None:
-    """Give a new file of a project its permissions.
+    """Give a new file of a project its private permissions.
 
     Raises:
-        FileNotFoundError: it is not there.
+        FileNotFoundError: the file does not exist.
     """
-    with suppress(PermissionError):  # of a disk that knows no permissions; the doctor tells
+    with suppress(PermissionError):  # the disk may not support permissions, which `reelrank doctor` reports
         file.chmod(0o666 & ~private_umask())
 
 
 def make_private_file(file: Path) -> None:
-    """Make an empty file of a project, so that whatever opens and fills it keeps its permissions.
+    """Make an empty private file, so that programs that fill it later keep its permissions.
 
     Raises:
-        OSError: it is there already, or cannot be made.
+        OSError: the file exists already, or cannot be made.
     """
     os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     make_private(file)
 
 
 def open_to_others(path: Path) -> bool:
-    """Whether others than `REELRANK_UMASK` says may use a file or folder; never for a link, or where nothing is."""
+    """Return whether a path has permissions that `REELRANK_UMASK` forbids; False for links and missing paths."""
     try:
         mode = path.lstat().st_mode
     except OSError:
@@ -143,6 +152,6 @@ def open_to_others(path: Path) -> bool:
 
 
 def close_to_others(path: Path) -> None:
-    """Take from others what `open_to_others` finds, where this user may."""
+    """Remove the permissions that `open_to_others` reports, if this user may."""
     with suppress(PermissionError):
         path.chmod(path.stat().st_mode & 0o7777 & ~private_umask())

@@ -9,15 +9,15 @@ BatchId = NewType("BatchId", int)
 PairId = NewType("PairId", int)
 AnnotatorId = NewType("AnnotatorId", int)
 PairKey = NewType("PairKey", str)
-"""The opaque name of a pair in a browser: random, so it tells nothing about query, moment, rank or order."""
+"""The opaque name of a pair in a browser. It is random, so it reveals nothing about query, moment, rank or order."""
 
 
 def keyed_digest(secret: bytes, *of: object) -> str:
-    """Return HMAC-SHA256 of these values in hex; begin them with a word for the use, so that two uses never meet.
+    """Return the HMAC-SHA256 of some values in hex; the first value names the use, so that two uses never collide.
 
     >>> keyed_digest(b"s", "clip", 1) == keyed_digest(b"s", "clip", 1) != keyed_digest(b"t", "clip", 1)
     True
     """
-    import hmac  # OpenSSL, which whoever names things does without
+    import hmac  # loads OpenSSL, which users of the ids alone do not need
 
     return hmac.digest(secret, "\n".join(map(str, of)).encode(), "sha256").hex()

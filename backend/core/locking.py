@@ -1,4 +1,4 @@
-"""Lock files, among all processes and threads, on one machine or a shared disk."""
+"""Lock files against all processes and threads, on one machine or a shared disk."""
 
 import fcntl
 import os
@@ -9,24 +9,24 @@ from pathlib import Path
 
 @contextmanager
 def locked(path: Path, *, wait: bool = True) -> Iterator[None]:
-    """Hold the lock file `path`; it is removed with the lock.
+    """Hold a lock file, which is removed when the lock is released.
 
-    A file that was left by a killed process is nobody's lock.
+    A file that a killed process left behind is not locked.
 
     Args:
-        path: the file, in a folder that is there.
-        wait: until others are done; else refuse.
+        path: the lock file; its folder has to exist.
+        wait: whether to wait until others release the lock.
 
     Raises:
-        BlockingIOError: somebody holds it, and nobody waits.
+        BlockingIOError: somebody else holds the lock, and `wait` is False.
     """
     while True:
-        if path.is_symlink():  # no lock of ours: opening it would make its target
+        if path.is_symlink():  # not made here: opening it would create its target
             path.unlink(missing_ok=True)
         handle = os.open(path, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW, 0o600)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
-            # The holder before us removed the file it had locked: a later comer may be locking a new one.
+            # The previous holder removed the file that it had locked, so another process may be locking a new one.
             try:
                 current = os.stat(path).st_ino == os.fstat(handle).st_ino
             except FileNotFoundError:
@@ -43,12 +43,12 @@ def locked(path: Path, *, wait: bool = True) -> Iterator[None]:
 
 
 def share(path: Path) -> int:
-    """Hold a file that is there together with others, until the returned file descriptor is closed.
+    """Take a shared lock on an existing file, which lasts until the returned file descriptor is closed.
 
-    A program that takes the place of this process by `exec` goes on holding it.
+    A program that replaces this process by `exec` keeps the lock.
 
     Raises:
-        OSError: there is no such file, or it is a link.
+        OSError: the file does not exist, or it is a link.
     """
     handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
     fcntl.flock(handle, fcntl.LOCK_SH)
@@ -57,7 +57,7 @@ def share(path: Path) -> int:
 
 
 def is_held(handle: int) -> bool:
-    """Whether somebody else holds an open file, by `share` or `locked`."""
+    """Return whether somebody else has locked an open file, with `share` or `locked`."""
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -67,7 +67,7 @@ def is_held(handle: int) -> bool:
 
 
 def is_free(path: Path) -> bool | None:
-    """Whether nobody holds a lock file that was left behind; None if there is none."""
+    """Return whether nobody holds an existing lock file; None if there is no file."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
     except OSError:

@@ -1,10 +1,10 @@
 """Translatable messages: a template plus its values.
 
-The back end speaks English. A `Said` is that English text, so everything that takes a text takes it. It also carries
-the template it was made from and the values in it. The front end looks the template up in its catalogue and puts the
-values, which may be messages themselves, where that language wants them.
+The back end writes English. A `Said` is an English text that also carries its template and its values, so it can be
+used wherever a text can. The front end looks up the template in its catalogue and puts in the values, which may be
+messages themselves.
 
-Joining or cutting a `Said` (`+`, an f-string with more in it, `.join`) leaves a plain text, which stays English.
+Joining or cutting a `Said` (`+`, an f-string with more in it, `.join`) gives a plain text, which cannot be translated.
 """
 
 import json
@@ -18,9 +18,10 @@ Value = str | int | float | None
 
 
 class Said(str):
-    """An English sentence with the `text` and the `values` that it was made from; see `said`.
+    """An English sentence with the template `text` and the `values` that it was made from; see `said`.
 
-    `several` and `count` are there where the text depends on a number: `text` is for one.
+    If the text depends on a number, `text` is the template for one, `several` for any other `number`. `context`
+    tells apart equal templates with different translations.
     """
 
     __slots__ = ("context", "number", "several", "text", "values")
@@ -34,7 +35,7 @@ class Said(str):
     def __new__(
         cls, text: str, values: Mapping[str, object], several: str | None = None, number: int = 1, context: str = ""
     ) -> Self:
-        """`text` is for a number of one, and `several`, where given, for any other."""
+        """Fill the template that fits `number`: `text` for one, `several` (if given) for any other."""
         known = {name: _value(value) for name, value in values.items()}
         chosen = text if several is None or number == 1 else several
         self = super().__new__(cls, chosen.format(**known) if known else chosen)
@@ -42,18 +43,19 @@ class Said(str):
         return self
 
     def __str__(self) -> str:
-        """Itself: a `str(error)` says how its sentence was made, too."""
+        """Return the message itself, so that `str(error)` keeps the template and the values."""
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """As it travels from one process to another."""
+        """Return how pickle rebuilds the message in another process."""
         return type(self), (self.text, self.values, self.several, self.number, self.context)
 
 
 def said(text: str, /, *, _context: str = "", **values: object) -> str:
-    """A sentence with values in the place of their names. The text stands there as it is: `tools/texts.py` reads it.
+    """Return a translatable message: the text with values in the place of their names in braces.
 
-    `_context` tells apart what only English says in one way, `said("You", _context="by")`.
+    Write the text as a literal, because `tools/texts.py` collects it from the source. `_context` tells apart equal
+    English texts with different translations, as in `said("You", _context="by")`.
 
     >>> sentence = said("Nobody is called {name}.", name="Ana")
     >>> sentence
@@ -65,7 +67,7 @@ def said(text: str, /, *, _context: str = "", **values: object) -> str:
 
 
 def said_n(one: str, several: str, count: int, /, **values: object) -> str:
-    """A sentence that depends on a number, which it may name as `{n}`.
+    """Return a translatable message that depends on a number, which the text may contain as `{n}`.
 
     >>> said_n("{n} pair", "{n:,} pairs", 1), said_n("{n} pair", "{n:,} pairs", 1204)
     ('1 pair', '1,204 pairs')
@@ -74,7 +76,7 @@ def said_n(one: str, several: str, count: int, /, **values: object) -> str:
 
 
 def joined(by: str, parts: Iterable[str]) -> str:
-    """The parts one after the other, as `by.join` has them; each still knows how it was made.
+    """Return the parts joined by a separator; each part stays translatable.
 
     >>> joined("; ", ["a.csv", said("{n} is no row", n=7)])
     'a.csv; 7 is no row'
@@ -85,30 +87,34 @@ def joined(by: str, parts: Iterable[str]) -> str:
 
 
 def as_text(sentence: object) -> str:
-    """A sentence as a plain text, for what knows texts alone, such as msgspec (its `enc_hook`)."""
+    """Return a message as a plain `str`, for libraries that accept no subclass, such as msgspec (its `enc_hook`).
+
+    Raises:
+        NotImplementedError: the value is no text.
+    """
     if isinstance(sentence, str):
         return str.__str__(sentence)
     raise NotImplementedError
 
 
 _MARK = '{"said": '
-"""How a kept sentence begins."""
+"""The beginning of a message that `kept` has serialised."""
 _NAME, _FORMAT = re.compile(r"[a-z_]\w*"), re.compile(r"[,.\d]{0,4}[a-z%]?")
-"""What a text of ours has in braces. A kept one may be anybody's, who would ask for what lies behind a value, or for a
-line as long as the memory."""
+"""The names and formats that templates of this project use in braces. A stored text may come from anybody, and could
+otherwise read attributes of a value, or ask for a line that fills the memory."""
 
 
 def kept(sentence: str) -> str:
-    """A sentence as a text that `recalled` makes it of again. A plain text is kept as it is."""
+    """Return a message as a text to store, from which `recalled` restores it; a plain text stays as it is."""
     if not isinstance(sentence, Said):
         if not sentence.startswith(_MARK):
             return sentence
-        sentence = Said("{text}", {"text": sentence})  # somebody wrote what looks like one
+        sentence = Said("{text}", {"text": sentence})  # a plain text that looks like a stored message
     return json.dumps(_parts(sentence), ensure_ascii=False)
 
 
 def recalled(text: str) -> str:
-    """The sentence that was kept; a text that holds none, such as an old one, is one itself.
+    """Return the message that `kept` stored; any other text is returned as it is.
 
     >>> recalled(kept(said("Nobody is called {name}.", name="Ana"))), recalled("Nobody is called Ana.")
     ('Nobody is called Ana.', 'Nobody is called Ana.')
@@ -145,7 +151,7 @@ def _is_ours(text: str) -> bool:
 
 
 def _value(value: object) -> Value:
-    """What is a number stays one, for its format; anything else is what it reads as."""
+    """Return a value for a template: numbers stay numbers, for their format; other values become texts."""
     if value is None or isinstance(value, Said) or type(value) in (str, bool, int, float):
         return value  # type: ignore[return-value]
     if isinstance(value, Integral):

@@ -1,4 +1,4 @@
-"""Many units of work at once: in this process, in several of this machine, or on a cluster."""
+"""Run many units of work in this process, in several processes of this machine, or on a cluster."""
 
 import atexit
 import gc
@@ -25,12 +25,12 @@ Unit = TypeVar("Unit")
 Result = TypeVar("Result")
 
 TRIES = 3
-"""How often a unit is begun whose process dies, the later times with nothing beside it."""
+"""How often a unit is tried if its process dies; from the second time on it runs alone."""
 _KEPT_S = 60
-"""So long a process is kept for the next unit that is done apart."""
+"""Seconds for which an idle process is kept for the next units that run apart."""
 
 _work: Callable[[Any], Any]
-"""What the units of this process are given to."""
+"""The function that this process, a worker, calls with each unit."""
 
 
 def run_units(
@@ -47,22 +47,22 @@ def run_units(
     lost: Callable[[Unit, str], Result] | None = None,
     progress: Steps | None = None,
 ) -> list[Result]:
-    """`[work(shared, unit) for unit in units]`, wherever that is done; see `each_unit`.
+    """Return `[work(shared, unit) for unit in units]`, computed where `where` says; see `each_unit`.
 
-    The results come in the order of the units; of several failures the first one that happens is raised.
+    Results are in the order of the units. If several units fail, the error that happens first is raised.
 
     Args:
         work: a function of a module, so that other processes can import it.
-        shared: what all units read; it is sent to each process once.
+        shared: data for all units, sent to each process once.
         units: small descriptions of the work.
         where: in this process, in several, or on a cluster.
-        called: what a unit is called where its process died.
+        called: returns the name of a unit for the message that its process died.
         sees: files and folders that units read, which the machines of a cluster have to share.
-        fills: folders that units write into, the same.
+        fills: folders that units write into, which they have to share too.
         apart: see `each_unit`.
-        kept: the same.
-        lost: the same.
-        progress: called with (units done, all).
+        kept: see `each_unit`.
+        lost: see `each_unit`.
+        progress: called with (units done, units in all).
     """
     report = progress or (lambda done, total: None)
     if where.cluster is None:
@@ -91,25 +91,26 @@ def each_unit(
     kept: bool = True,
     lost: Callable[[Unit, str], Result] | None = None,
 ) -> Generator[tuple[int, Result], None, None]:
-    """The number of a unit and its result, as they are done; later units are asked for as earlier ones are done.
+    """Yield (number of a unit, its result) as units finish; later units are taken from `units` as earlier ones finish.
 
-    After a failure or Ctrl-C nothing more is begun; units under way on this machine are waited for.
+    After an error or Ctrl-C no more units are started; those running on this machine are waited for.
 
     Args:
         work: see `run_units`.
-        shared: the same.
-        units: the same.
-        where: the same.
-        called: the same.
-        sees: the same.
-        fills: the same.
-        apart: in a process of its own where one does all the work, too: a unit may be made to end it.
-        kept: whether that may be a process that did such work before, with the environment and the stores of then.
-        lost: what a unit results in whose process died each time, and how it died; without it that is an error.
+        shared: see `run_units`.
+        units: see `run_units`; an endless iterable works too.
+        where: see `run_units`.
+        called: see `run_units`.
+        sees: see `run_units`.
+        fills: see `run_units`.
+        apart: whether to use another process even for one job, because a unit may crash its process.
+        kept: whether that may be a process that did such work before; it has the environment and stores of that time.
+        lost: gets a unit whose process died every time, and how it died; returns the unit's result. Without it,
+            `WorkerLost` is raised.
 
     Raises:
         WorkerLost: a unit's process died each of `TRIES` times.
-        ClusterUnavailable: the cluster, or a file on it, is not there.
+        ClusterUnavailable: the cluster cannot be reached, or lacks a file.
     """
     if where.cluster is None and where.jobs == 1 and not apart:
         for number, unit in enumerate(units):
@@ -142,7 +143,7 @@ def _dealt(
         if not running and not suspects:
             return
         if not running:
-            # Any of those beside it may have taken the memory, or the process: now it is seen which does.
+            # Any unit that ran at the same time may have killed the process: running each alone shows which one does.
             yield from ((number, _again(crew, unit, called, lost)) for number, unit in suspects)
             suspects = []
             continue
@@ -189,7 +190,7 @@ class _Processes(Generic[Unit, Result]):
     """Worker processes of this machine. If one dies, loky replaces all of them.
 
     Attributes:
-        at_once: how many units may be given in at a time: no process waits, and few are begun in vain.
+        at_once: the most units to submit at a time, so that no process idles and few units are started in vain.
     """
 
     def __init__(self, processes: int, work: Callable[[Any, Unit], Result], shared: object) -> None:
@@ -198,7 +199,7 @@ class _Processes(Generic[Unit, Result]):
         self.at_once = processes + 1
 
     def submit(self, unit: Unit) -> Future[Result]:
-        """Give a unit in; a future stands for what comes of it."""
+        """Submit a unit and return the future of its result."""
         try:
             return self._pool.submit(_one, unit)
         except BrokenExecutor:
@@ -207,11 +208,15 @@ class _Processes(Generic[Unit, Result]):
             return self._pool.submit(_one, unit)
 
     def finished(self, futures: Collection[Future[Result]]) -> set[Future[Result]]:
-        """Wait for one of these to end, well or not, or for a while; those that have ended."""
+        """Wait until at least one future has ended, with or without an error; return those that have ended."""
         return wait(futures, return_when=FIRST_COMPLETED).done
 
     def result(self, future: Future[Result]) -> Result:
-        """What came of a unit that has ended; raises what the unit raised, or `WorkerDied`."""
+        """Return the result of a future that has ended, or raise the unit's error.
+
+        Raises:
+            WorkerDied: the unit's process died.
+        """
         try:
             return future.result()
         except BrokenExecutor as error:
@@ -219,12 +224,12 @@ class _Processes(Generic[Unit, Result]):
             raise WorkerDied(codes[1] if codes else str(error)) from error
 
     def close(self) -> None:
-        """Begin nothing more; what is under way here is waited for."""
+        """Start no more units, and wait for the running ones."""
         self._pool.shutdown()
 
 
 class _OneKept(_Processes[Unit, Result]):
-    """One process of this machine that stays for whoever has units next; beginning one takes longer than most units."""
+    """One worker process that is kept for later calls, because starting one takes longer than most units."""
 
     def __init__(self, work: Callable[[Any, Unit], Result], shared: object) -> None:
         self._do = partial(_in_folder, os.getcwd(), work, shared)
@@ -246,26 +251,26 @@ class _OneKept(_Processes[Unit, Result]):
 
 
 def _in_folder(folder: str, work: Callable[[Any, Any], Any], shared: object, unit: object) -> Any:
-    """One unit, whose paths may be relative."""
+    """Run a unit in a folder, because its paths may be relative."""
     os.chdir(folder)
     return work(shared, unit)
 
 
 def end_kept() -> None:
-    """Let the process go that is kept, and its semaphores: for a program that another one is to take the place of."""
+    """End the kept process and free its semaphores, before `exec` replaces this program by another."""
     if _kept_pool.cache_info().currsize:
         end = _kept_pool().shutdown
         end()
         atexit.unregister(end)
         _kept_pool.cache_clear()
         del end
-        gc.collect()  # loky unlinks semaphores when nothing has them any more
+        gc.collect()  # loky unlinks its semaphores when nothing refers to them any more
 
 
 @cache
 def _kept_pool() -> Executor:
     kept = pool(1, kept_s=_KEPT_S)
-    atexit.register(kept.shutdown)  # before the modules go that it needs for that
+    atexit.register(kept.shutdown)  # before Python unloads the modules that this needs
     return kept
 
 

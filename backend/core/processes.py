@@ -1,11 +1,10 @@
-"""Processes of this machine beside this one, and bounds on what one piece of work may take.
+"""Start worker processes on this machine, and limit the time and memory of a piece of work.
 
-They are loky's. They start clean, whatever the main module is, and end with whoever started them. A spawned process of
-Python's own runs its parent's main module again: the whole command line, or, where Streamlit has installed the app's
-script as the main module of the server, the page that somebody looks at. And a worker whose parent is killed waits for
-work for ever, because it holds the other end of its own queue.
+Worker processes come from loky. They start without the main module and end with their parent. Python's own spawned
+processes run the main module of the parent again: the whole command line or, in a Streamlit server, the page that is
+open. Besides, such a worker waits for work forever if its parent is killed, because it holds the other end of its queue.
 
-Bounds are on the processor's time, so that a busy machine refuses nothing that an idle one takes, and on memory.
+Limits are on processor time, so that a busy machine rejects nothing that an idle one accepts, and on memory.
 """
 
 import os
@@ -30,9 +29,9 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 END_SIGNALS = (signal.SIGTERM, signal.SIGINT)
-"""What asks a server to end."""
+"""The signals that ask a server to end."""
 UNWIND_S = 1.0
-"""For so long a worker may clear away what it was making, when it has to end."""
+"""Seconds that a worker has for cleaning up when it has to end."""
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
@@ -43,13 +42,19 @@ def pool(
     *,
     kept_s: int | None = None,
 ) -> Executor:
-    """A pool of new processes; a fork would copy locks (of threads, bars, BLAS) in whatever state they are.
+    """Return a pool of new worker processes.
 
-    Ctrl-C, which reaches all processes of a terminal, is left to the one that made the pool. Several processes share
-    the cores: each computes with its part of them, unless the environment says how many threads there are. A
-    process with nothing to do for `kept_s` seconds leaves; another takes its place when there is something.
+    They are not forked: a fork would copy locks (of threads, progress bars, BLAS) in whatever state they are. Workers
+    ignore Ctrl-C, which reaches all processes of a terminal; the process that made the pool handles it. Several workers
+    share the cores: each uses its part of them, unless the environment sets the number of threads.
+
+    Args:
+        processes: the number of workers.
+        initializer: called in each worker when it starts.
+        initargs: the arguments of `initializer`.
+        kept_s: seconds after which an idle worker ends; a new one starts when there is work. None keeps workers.
     """
-    from loky import ProcessPoolExecutor  # who works in one process does without
+    from loky import ProcessPoolExecutor  # not needed by work in one process
 
     threads = str(max(1, (os.cpu_count() or 1) // processes))
     env = {name: threads for name in _THREADS if processes > 1 and name not in os.environ}
@@ -59,12 +64,12 @@ def pool(
 
 
 def alone(work: Callable[..., Result], *arguments: object, niceness: int = 0) -> Future[Result]:
-    """Begin one long act in a process of its own, which ends with it, and return at once.
+    """Start one long piece of work in its own process, which ends with the work; return its future at once.
 
     Args:
         work: a function of a module.
-        arguments: of it; they are sent to the other process.
-        niceness: how much that process lets others go first, from 0 to 19.
+        arguments: the arguments of `work`, which are sent to the process.
+        niceness: the niceness of the process, from 0 to 19; at a higher one it gives way to others.
     """
     workers = pool(1, os.nice, (niceness,))
     future = workers.submit(work, *arguments)
@@ -73,13 +78,13 @@ def alone(work: Callable[..., Result], *arguments: object, niceness: int = 0) ->
 
 
 def end_all(patience_s: float = 2 * UNWIND_S) -> None:
-    """End all workers of this process, of whichever pool, and come back when they have ended.
+    """End all workers of this process, in every pool, and wait until they have ended.
 
-    What they are at is broken off as by Ctrl-C: files that were arriving are cleared away, transactions undone. The
-    futures of it fail. Nothing may be begun afterwards.
+    Their work is interrupted as by Ctrl-C: unfinished files are removed, transactions are undone, futures fail. No new
+    work may be started afterwards.
 
     Args:
-        patience_s: seconds after which they are no longer waited for; they end by themselves all the same.
+        patience_s: the most seconds to wait; workers end even if nobody waits for them.
     """
     from multiprocessing import active_children
 
@@ -90,24 +95,24 @@ def end_all(patience_s: float = 2 * UNWIND_S) -> None:
 
 
 def is_ending() -> bool:
-    """Whether `end_all` was called: work that fails now was broken off."""
+    """Return whether `end_all` was called, so that work that fails now was interrupted."""
     return _life_line()[1].closed
 
 
 @cache
 def _life_line() -> "tuple[Connection, Connection]":
-    """A pipe into which nobody writes: this end of it closes when this process ends, however it ends."""
+    """Return a pipe that nobody writes to; its sending end closes when this process ends, however it ends."""
     from multiprocessing import Pipe
 
     return Pipe(duplex=False)
 
 
 def _begin(line: "Connection", initializer: Callable[..., object] | None, initargs: tuple[Any, ...]) -> None:
-    """Runs in a worker when it starts."""
+    """Prepare a new worker process: let it end with its parent, and set its signals."""
 
     def leave_with_it() -> None:
         line.poll(None)
-        if sys.platform != "win32":  # which has no way to interrupt one thread
+        if sys.platform != "win32":  # Windows cannot interrupt one thread
             signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
             time.sleep(UNWIND_S)
         os._exit(1)
@@ -127,45 +132,46 @@ def _break_off(_number: int, _frame: object) -> None:
 
 
 MEMORY_BYTES = 4 << 30
-"""Beyond what the process has when a piece of work begins."""
+"""Limit of additional memory, above what the process has when a piece of work begins."""
 
 GRACE_S = 10.0
-"""So much later a worker is ended that does not come back from a library to be told."""
+"""Seconds after the limit until a worker is killed that is stuck in a library and cannot raise an error."""
 
 ENDED_BY = "SIGPROF"
-"""How that is named where the death of a process is told: no other try would end otherwise."""
+"""The signal that such a worker dies of, as loky reports it; trying the same work again would end the same way."""
 
 _worker = False
 
 
 class OutOfBounds(Exception):
-    """A piece of work took more than it may; the text is how much: `more than 120 s of processor time`."""
+    """A piece of work went over its limit; the text names the limit, as `more than 120 s of processor time`."""
 
 
 def worker_begins() -> None:
-    """This process works for another one, which notices when it is gone: it may be ended where nothing else helps."""
+    """Mark this process as a worker of another one, which notices its end; `bounded` may then kill it."""
     global _worker
     _worker = True
 
 
 @contextmanager
 def bounded(cpu_s: float, memory_bytes: int = MEMORY_BYTES) -> Iterator[None]:
-    """Let what follows take so much processor time and additional memory, and no more.
+    """Limit the processor time and the additional memory of the block of code inside.
 
-    In a thread beside the main one nothing is bounded: timers come to the main one. A process that works for another
-    is ended `GRACE_S` after it was to stop, whatever library holds it; any other is left to whoever waits for it.
+    In other threads than the main one nothing is limited, because timers interrupt the main thread only. A worker
+    process that does not stop is killed `GRACE_S` seconds after its limit, even inside a library. Any other process
+    is left to whoever waits for it.
 
     Args:
         cpu_s: seconds of processor time of this process.
-        memory_bytes: above what it has now.
+        memory_bytes: limit above what the process has now.
 
     Raises:
-        OutOfBounds: it took more. A library may find an error of its own where memory is refused to it.
+        OutOfBounds: the block took more. A library that gets no memory may raise an error of its own instead.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    import resource  # Windows has none, and scores runs
+    import resource  # missing on Windows, where runs can still be scored
 
     before = resource.getrlimit(resource.RLIMIT_AS)
     told = signal.signal(signal.SIGVTALRM, _tell)
@@ -190,7 +196,7 @@ def bounded(cpu_s: float, memory_bytes: int = MEMORY_BYTES) -> Iterator[None]:
 
 
 class _TimeUp(Exception):
-    """The timer of this process has run out."""
+    """The time limit of `bounded` is over."""
 
 
 def _tell(_number: int, _frame: FrameType | None) -> None:
@@ -198,7 +204,7 @@ def _tell(_number: int, _frame: FrameType | None) -> None:
 
 
 def _limit_memory(more_bytes: int, before: tuple[int, int]) -> None:
-    """By address space, a limit that all of Linux keeps; where the kernel does not tell how much there is, none."""
+    """Limit the address space, which works on every Linux; no limit if the kernel does not say how much is in use."""
     import resource
 
     try:

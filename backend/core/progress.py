@@ -1,14 +1,14 @@
-"""Report how far long work has come."""
+"""Report the progress of long work."""
 
 from collections.abc import Callable
 
 Progress = Callable[[str, int, int], None]
-"""Called with (what is being done, done so far, all of it)."""
+"""A function that is called with (name of the work, steps done, steps in all)."""
 
 Steps = Callable[[int, int], None]
-"""The same about one thing, which whoever asked for it names: called with (done so far, all of it)."""
+"""A function for one piece of work, which its caller names: called with (steps done, steps in all)."""
 
 
 def named(progress: Progress | None, what: str) -> Steps | None:
-    """Tell the steps of one thing under its name; None where nobody listens."""
+    """Return a `Steps` function that reports one piece of work under a name; None if `progress` is None."""
     return (lambda done, total: progress(what, done, total)) if progress else None

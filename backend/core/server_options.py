@@ -1,37 +1,38 @@
-"""What the command line tells a server through its environment: base path, log and metrics address."""
+"""Options that the command line passes to a server through environment variables, such as base path and log form."""
 
 import re
 from enum import StrEnum
 
 LOG_VARIABLE = "REELRANK_LOG"
-"""The environment variable that tells a server its `LogForm`."""
+"""The environment variable with the server's `LogForm`."""
 
 READY_VARIABLE = "REELRANK_READY"
-"""The environment variable that tells a server what to print for a person once it answers; unset, it prints nothing."""
+"""The environment variable with the text that a server prints once it answers; if unset, it prints nothing."""
 
 FIRST_LINK_VARIABLE = "REELRANK_FIRST_LINK"
-"""The environment variable that tells a server over an empty folder how its project is made: the address at which the
-server listens, and in a second line the one-time link."""
+"""The environment variable that a server without a project needs to make one.
+
+The first line is the address at which the server listens, the second line the one-time link."""
 
 
 class LogForm(StrEnum):
-    """The forms of a log."""
+    """The format of a log."""
 
     TEXT = "text"
-    """A line for a person."""
+    """Lines for people."""
     JSON = "json"
-    """An object a line, for programs."""
+    """One JSON object a line, for programs."""
 
 
 METRICS_VARIABLE = "REELRANK_METRICS"
-"""The environment variable that tells a server the address; an empty one turns counting off."""
+"""The environment variable with the address for metrics; if it is empty, the server counts nothing."""
 
 
 def place_of(address: str) -> tuple[str, int]:
-    """Host and port of an address without a scheme.
+    """Return the host and the port of an address without a scheme.
 
     Raises:
-        ValueError: it is none.
+        ValueError: the text is no such address.
 
     >>> place_of("127.0.0.1:9108"), place_of("[::1]:9108")
     (('127.0.0.1', 9108), ('::1', 9108))
@@ -43,15 +44,15 @@ def place_of(address: str) -> tuple[str, int]:
 
 
 BASE_PATH_VARIABLE = "REELRANK_BASE_PATH"
-"""The environment variable that tells a server its base path."""
+"""The environment variable with the server's base path."""
 _SEGMENTS = re.compile(r"(?:/(?!\.{1,2}(?:/|$))[A-Za-z0-9._~-]+)*/?")
 
 
 def checked_base_path(text: str) -> str:
-    """Return a base path without the slash at its end; an empty text for the whole host.
+    """Return a base path without the slash at its end; "" for the root of the host.
 
     Raises:
-        ValueError: it is no path, or has characters that need another form in an address.
+        ValueError: the text is no path, or has characters that have to be escaped in an address.
 
     >>> checked_base_path("/annotate/"), checked_base_path("/lab/annotate"), checked_base_path("/")
     ('/annotate', '/lab/annotate', '')

@@ -1,7 +1,7 @@
 r"""Run a regular expression that a person typed, in a process that can be stopped.
 
-Python's `re` holds the interpreter lock while it matches, and a pattern such as `(\w+)+!` takes exponential time: run
-here, it would freeze the whole server. A process of its own keeps the exact meaning of `re` and has limits.
+Python's `re` holds the interpreter lock while it matches, and a pattern such as `(\w+)+!` takes exponential time. In
+the server's process it would freeze the server. A separate process keeps the exact meaning of `re` and has limits.
 """
 
 import json
@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from backend.core.errors import ProjectError
 
 LONGEST = 500
-"""Characters of a pattern."""
+"""The most characters of a pattern."""
 CPU_S = 1
 """Seconds of processor time for all texts together: 10,000 names of videos take 0.01 s."""
 WALL_S = 10.0
-"""Seconds that may pass on a busy machine, or where processor time has no limit (Windows)."""
+"""Limit in seconds on a busy machine, or where processor time cannot be limited (Windows)."""
 MEMORY_BYTES = 1 << 29
 
 _CHILD = f"""
@@ -41,10 +41,10 @@ json.dump(answer, sys.stdout)
 
 
 def first_groups(pattern: str, texts: Sequence[str]) -> list[str | None]:
-    r"""What the pattern's first group finds in each text: all it finds if it has no group, None where it finds nothing.
+    r"""Return the match of the pattern's first group in each text: None without a match, all of it without a group.
 
     Raises:
-        ProjectError: it is no regular expression, longer than `LONGEST`, or takes too much time or memory.
+        ProjectError: the pattern is no regular expression, longer than `LONGEST`, or takes too much time or memory.
 
     >>> first_groups(r"(\w+)_s\d", ["castle_s01", "x"])
     ['castle', None]

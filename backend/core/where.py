@@ -1,4 +1,4 @@
-"""Where independent units of work run: in this process, in several, or on a cluster."""
+"""Say where independent units of work run: in this process, in several, or on a cluster."""
 
 from dataclasses import dataclass
 from typing import Protocol, TypeVar, runtime_checkable
@@ -8,10 +8,10 @@ Thing = TypeVar("Thing")
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """In so many processes of this machine, or by the workers of a cluster; with one job, in this process.
+    """A place where units of work run: processes of this machine, or the workers of a cluster.
 
     Attributes:
-        jobs: processes, from 1. A cluster has its own.
+        jobs: number of processes, from 1; with 1, units run in this process. A cluster has its own workers.
         cluster: the address of a Dask scheduler, such as `tcp://scheduler:8786`.
     """
 
@@ -24,20 +24,20 @@ HERE = Where()
 
 @runtime_checkable
 class WorksSomewhere(Protocol):
-    """What says itself where its work is done: a model that several processes load."""
+    """An object with an attribute for where its work runs, such as a model that several processes load."""
 
     where: Where
 
 
 def placed(thing: Thing, where: Where) -> Thing:
-    """The same thing, whose work is done there from now on, if it can say so."""
+    """Set where an object's work runs, if the object has such an attribute, and return the object."""
     if isinstance(thing, WorksSomewhere):
         thing.where = where
     return thing
 
 
 def where_of(thing: object) -> Where:
-    """Where something's work is done; in this process, if it does not say.
+    """Return where an object's work runs; in this process if it does not say.
 
     >>> where_of("a word")
     Where(jobs=1, cluster=None)
@@ -46,4 +46,4 @@ def where_of(thing: object) -> Where:
 
 
 class WorkerDied(Exception):
-    """The process that had a unit is gone. Whether the unit is to blame is not known."""
+    """The process that ran a unit of work has died; the unit may or may not be the cause."""

@@ -1,1 +1,1 @@
-"""The annotator's desk: what comes before work, the queue of pairs, the grades that come back, the clips."""
+"""Serve the annotator's desk: take grades and skips from a browser, return the next pairs, and find their clips."""

@@ -2,8 +2,8 @@
 
 *Reads* accounts, seats, exams, skips, videos. *Writes* skips, clip faults, seats, events.
 
-An annotator sees the clips of pairs they hold, of the pairs they graded last, and of their exam; nothing while they are
-paused. Leads see every clip.
+An annotator may see the clips of the pairs that they hold or graded last, and of their exam, but none while they are
+paused. Leads may see every clip.
 """
 
 import secrets
@@ -35,16 +35,16 @@ _NOT_SHOWN = said("This clip cannot be shown just now. A lead can see why on the
 def clip_for(project: Project, person: Lead | Annotator, pair: PairKey, *, context: bool = False) -> ClipJob:
     """Return the clip of a pair, for a person who may see it.
 
-    Items of an exam have names of their own, which are given to the person who takes it alone.
+    Items of an exam have keys of their own, which work only for the person who takes the exam.
 
     Args:
         project: the project.
-        person: who asks.
+        person: the annotator or lead who asks.
         pair: the pair, or the item of an exam.
-        context: return another clip: the moment and the seconds around it. The job tells how many on either side.
+        context: return a longer clip, with some seconds before and after the moment. The job says how many.
 
     Raises:
-        NotAllowed: not this person's pair.
+        NotAllowed: the pair is not on this person's desk.
         VideoUnreadable: the project does not know the video's file.
     """
     job, duration_s = _job(project, _visible(project, person, pair))
@@ -53,10 +53,10 @@ def clip_for(project: Project, person: Lead | Annotator, pair: PairKey, *, conte
 
 @signed_in
 def clip_elsewhere(project: Project, person: Lead | Annotator, pair: PairKey, *, now: float) -> str | None:
-    """Return a link to the clip in the clip bucket that is valid for about a minute; None if this server sends it.
+    """Return a link to a clip in the clip bucket, valid for about a minute; None if this server sends the clip itself.
 
-    While gold questions are on, this server sends all clips: a bucket tells when it was given a clip, and one that it
-    has had for long shows a pair that others have graded. Asks the bucket.
+    The function asks the bucket whether it has the clip. For leads, and while gold questions are on, this server sends
+    all clips. A bucket shows when a clip was uploaded, and an old clip would reveal a pair that others have graded.
 
     Raises:
         NotAllowed, VideoUnreadable: see `clip_for`.
@@ -74,7 +74,7 @@ def storyboard_for(project: Project, person: Lead | Annotator, pair: PairKey) ->
     """Return the storyboard of a pair's clip, for a person who may see the clip.
 
     Raises:
-        NotAllowed: not this person's pair.
+        NotAllowed: the pair is not on this person's desk.
         VideoUnreadable: the project does not know the video's file.
     """
     return jobs.storyboard(_job(project, _visible(project, person, pair))[0])
@@ -82,10 +82,10 @@ def storyboard_for(project: Project, person: Lead | Annotator, pair: PairKey) ->
 
 @lead_only
 def gif_for(project: Project, lead: Lead, pair: PairKey) -> ClipJob:
-    """Return the moment of a pair as a GIF that leads show to others.
+    """Return the moment of a pair as a GIF that leads can show to others.
 
     Raises:
-        NotAllowed: not a lead, or no such pair.
+        NotAllowed: the caller is no lead, or there is no such pair.
         VideoUnreadable: the project does not know the video's file.
     """
     return jobs.gif(_job(project, _visible(project, lead, pair))[0])
@@ -93,19 +93,19 @@ def gif_for(project: Project, lead: Lead, pair: PairKey) -> ClipJob:
 
 @signed_in
 def why_not_shown(project: Project, person: Lead | Annotator, error: VideoUnreadable) -> str:
-    """Return what to tell a person about a clip that cannot be shown: leads the reason, annotators only the fact.
+    """Return the message about a clip that cannot be shown: leads get the reason, annotators only the fact.
 
-    A file's name often tells what is in the video, or which clips are of the same one.
+    The reason names the file, which often reveals what is in the video, or which clips come from the same one.
     """
     return str(error) if isinstance(person, Lead) else _NOT_SHOWN
 
 
 @signed_in
 def report_clip(project: Project, person: Lead | Annotator, pair: PairKey, reason: str, *, now: float) -> None:
-    """Block a clip that the server cannot make: nobody gets it, and leads read why.
+    """Block a clip that the server cannot make: nobody gets it, and leads can read the reason.
 
     Raises:
-        NotAllowed: not on the desk of the person whose page asked for the clip, nor reported by them.
+        NotAllowed: the pair is neither on the person's desk nor reported by them.
     """
     try:
         row = _visible(project, person, pair)
@@ -117,13 +117,13 @@ def report_clip(project: Project, person: Lead | Annotator, pair: PairKey, reaso
 
 @signed_in
 def report_broken(project: Project, person: Lead | Annotator, pair: PairKey, reason: str, *, now: float) -> bool:
-    """Record that a browser could not show a clip of its desk: a skip of that clip as broken.
+    """Record that a browser could not show a clip of its desk, as a skip of the pair with a broken clip.
 
-    An item of an exam has no seat and cannot be skipped, but its clip is reported alike.
+    Items of an exam cannot be skipped, but their clips can be reported too. A lead's report blocks the clip at once.
 
     Returns:
-        Whether the report was taken. It is not if the clip is not on this person's desk, they are paused, or they
-        report too much.
+        Whether the report was accepted. It is refused if the clip is not on this person's desk, they are paused, or
+        they report too much.
     """
     require_desk(project, person)
     event = SkipEvent(pair, SkipKind.BROKEN_CLIP, reason, secrets.token_hex(16))
@@ -143,7 +143,7 @@ def report_broken(project: Project, person: Lead | Annotator, pair: PairKey, rea
 
 @signed_in
 def reported_clip(project: Project, person: Lead | Annotator, pair: PairKey) -> ClipJob:
-    """Return the clip that this person reported as broken, so that the server tries to make it.
+    """Return the clip that this person reported as broken, so that the server can try to make it.
 
     Raises:
         NotAllowed: they did not report it.
@@ -153,7 +153,7 @@ def reported_clip(project: Project, person: Lead | Annotator, pair: PairKey) -> 
 
 
 def _job(project: Project, row: PairRow) -> tuple[ClipJob, float]:
-    """Return the clip of a pair, and how long its video is in seconds."""
+    """Return the clip of a pair, and the duration of its video in seconds."""
     facts = corpus_rows.video_facts(project.store.db, row.video)
     if facts is None:
         raise VideoUnreadable(
@@ -178,7 +178,7 @@ def _visible(project: Project, person: Lead | Annotator, key: PairKey) -> PairRo
 
 
 def _on_desk(db: Database, person: Annotator, pair: PairRow, *, item: bool) -> bool:
-    """Whether a pair is on an annotator's desk: an item of their exam, a seat they hold, or a recent grade."""
+    """Return whether a pair is on an annotator's desk: an exam item, a pair they hold, or a recent grade."""
     me = person.annotator_id
     if assignments.is_paused(db, me):
         return False

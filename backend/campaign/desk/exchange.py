@@ -1,17 +1,17 @@
-"""Exchange grades and skips with an annotator's browser for receipts and a fresh desk.
+"""Take grades and skips from an annotator's browser, and return receipts and a fresh desk.
 
-*Reads* accounts, pauses, the guideline, exams, gold, seats. *Writes* what the parts write: judgements by
-`judging.grades`, skips and seats by `judging.queue`, answers by `qualification.exam.taking` and `qualification.gold`;
-and desk_window.
+*Reads* accounts, pauses, the guideline, exams, gold, seats. *Writes* through other modules: judgements by
+`judging.grades`, skips and seats by `judging.queue`, answers by `qualification.exam.taking` and `qualification.gold`.
+Writes desk_window itself.
 
-A lead has a desk for one thing: to give the key of an exam whose key comes from a lead.
+Leads have a desk only to give the answer key of an exam whose key comes from a lead.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
 
 from backend.campaign.judging import queue
-from backend.campaign.judging.grades import previous, recent, record_grade
+from backend.campaign.judging.grades import previous_item, recent_items, record_grade
 from backend.campaign.judging.model import (
     CORRECTION_S,
     Desk,
@@ -52,39 +52,41 @@ def exchange(
     window: str = "",
     takes: bool = False,
 ) -> tuple[list[Receipt], Desk[ExamDesk]]:
-    """Take what a browser hands in at a key press; return receipts and the fresh desk.
+    """Record the grades and skips that a browser sends at a key press; return their receipts and the fresh desk.
 
-    Every event is committed by itself before the desk is filled, so that trouble with one never undoes another. What a
-    window hands in counts, whichever window has the desk (see `Desk.elsewhere`).
+    Every event is committed by itself before the desk is filled, so an error in one never undoes another. Events count
+    whichever window they come from, even if another window has the desk (see `Desk.elsewhere`).
 
     Args:
         project: the project.
-        person: whose desk it is.
-        grades: taken first.
-        skipped: taken after them.
+        person: the owner of the desk.
+        grades: recorded first.
+        skipped: recorded after the grades.
         now: seconds since 1970.
         shown: the pair whose clip is on screen.
-        window: the name that the page gave itself.
-        takes: from now on this window has the desk, and no other of this person's.
+        window: the random name that the page gave itself.
+        takes: whether this window takes the desk from the person's other windows.
 
     Raises:
-        NotAllowed: a lead, while no exam waits for a lead's key.
-        StoreUnavailable: the database cannot be written; what has no receipt may be sent again.
+        NotAllowed: the person is a lead, and no exam needs a key from a lead.
+        StoreUnavailable: the database cannot be written; send events without a receipt again.
     """
     require_desk(project, person)
     receipts = _take_grades(project, person, grades, now=now) + _take_skips(project, person, skipped, now=now)
-    found = _desk(project, person, now=now, shown=shown)
+    fresh_desk = _desk(project, person, now=now, shown=shown)
     if _is_elsewhere(project, person, window, takes=takes, now=now):
-        found = replace(found, elsewhere=True)
-    return receipts, found
+        fresh_desk = replace(fresh_desk, elsewhere=True)
+    return receipts, fresh_desk
 
 
 @signed_in
 def desk(project: Project, person: Lead | Annotator, *, now: float) -> Desk[ExamDesk]:
-    """Return what this person grades next: renew and claim seats, or the exam if it comes first, or nothing if paused.
+    """Return this person's desk: the pairs to grade next, the exam if it comes first, or nothing while they are paused.
+
+    This renews the person's seats and claims more.
 
     Raises:
-        NotAllowed: a lead, while no exam waits for a lead's key.
+        NotAllowed: the person is a lead, and no exam needs a key from a lead.
     """
     require_desk(project, person)
     return _desk(project, person, now=now)
@@ -94,7 +96,7 @@ def desk(project: Project, person: Lead | Annotator, *, now: float) -> Desk[Exam
 def record_grades(
     project: Project, person: Lead | Annotator, events: Sequence[GradeEvent], *, now: float
 ) -> list[Receipt]:
-    """Record grades in the order of giving; return a receipt for each. Sending an event again changes nothing."""
+    """Record grades in their order and return a receipt for each; sending an event again changes nothing."""
     require_desk(project, person)
     return _take_grades(project, person, events, now=now)
 
@@ -103,16 +105,17 @@ def record_grades(
 def record_skips(
     project: Project, person: Lead | Annotator, events: Sequence[SkipEvent], *, now: float
 ) -> list[Receipt]:
-    """Record skips with their reasons; return a receipt for each. Sending an event again changes nothing."""
+    """Record skips with their reasons and return a receipt for each; sending an event again changes nothing."""
     require_desk(project, person)
     return _take_skips(project, person, events, now=now)
 
 
 @signed_in
 def shown(project: Project, person: Lead | Annotator, pair: PairKey, *, now: float) -> None:
-    """Note that the clip of a pair came on this person's screen: a grade that led to it can no longer be taken back.
+    """Record that the clip of a pair is on this person's screen.
 
-    It changes nothing if they do not hold the pair (any more).
+    From then on, the grades that led to the pair's escalation can no longer be changed. Nothing happens if the person
+    does not hold the pair (any more).
     """
     require_desk(project, person)
     if isinstance(person, Annotator):
@@ -122,9 +125,9 @@ def shown(project: Project, person: Lead | Annotator, pair: PairKey, *, now: flo
 
 @signed_in
 def exam_act(project: Project, person: Lead | Annotator, act: ExamAct, *, now: float) -> Desk[ExamDesk]:
-    """Begin the exam, hand it in, or go on from its result; return the fresh desk.
+    """Begin the exam, hand it in, or continue after its result; return the fresh desk.
 
-    It changes nothing while they are paused, or at a wrong time.
+    Nothing changes while the person is paused, or if the step is not possible now.
     """
     require_desk(project, person)
     store = project.store
@@ -133,15 +136,15 @@ def exam_act(project: Project, person: Lead | Annotator, act: ExamAct, *, now: f
         return _desk(project, person, now=now)
     with writing(store) as db:
         if not assignments.is_paused(db, person.annotator_id):
-            found = exam.desk(store, person, now=now)
-            purpose = found.exam.purpose if found and found.exam else ExamPurpose.EXAM
+            exam_desk = exam.desk(store, person, now=now)
+            purpose = exam_desk.exam.purpose if exam_desk and exam_desk.exam else ExamPurpose.EXAM
             exam.act(store, person, act, now=now, purpose=purpose)
     return _desk(project, person, now=now)
 
 
 @annotator_only
 def read_guideline(project: Project, annotator: Annotator, version: int, *, now: float) -> Desk[ExamDesk]:
-    """Note that this annotator was shown a version of the guideline to its end; return the fresh desk.
+    """Record that this annotator has read a version of the guideline to its end; return the fresh desk.
 
     Raises:
         ProjectError: there is no such version.
@@ -152,26 +155,26 @@ def read_guideline(project: Project, annotator: Annotator, version: int, *, now:
 
 @annotator_only
 def recent_grades(project: Project, annotator: Annotator, *, now: float) -> list[DeskItem]:
-    """Return this annotator's last grades that they may still change, the newest first; none before their work."""
+    """Return this annotator's recent grades for correction, newest first; none while they may not judge."""
     with reading(project.store) as db:
         if _before_work(project, db, annotator, now=now) is not None:
             return []
-        return recent(project.store, annotator, now=now)
+        return recent_items(project.store, annotator, now=now)
 
 
 @annotator_only
 def assigned_pairs(project: Project, annotator: Annotator) -> int | None:
-    """Return how many pairs are assigned to this annotator, graded or not; None where no queries are."""
+    """Return how many pairs are assigned to this annotator, graded or not; None if they may grade any query."""
     with reading(project.store) as db:
-        mine = assignments.standing(db, annotator.annotator_id)
-        return assignments.pairs_of(db, mine) if mine is not None and mine.narrows else None
+        assignment = assignments.standing(db, annotator.annotator_id)
+        return assignments.pairs_of(db, assignment) if assignment is not None and assignment.narrows else None
 
 
 def require_desk(project: Project, person: Lead | Annotator) -> None:
-    """Let annotators pass, and leads while the key of the exam is a lead's to give.
+    """Allow annotators, and allow leads while an exam needs a key from a lead.
 
     Raises:
-        NotAllowed: another lead.
+        NotAllowed: the person is a lead, and no exam needs a key from a lead.
     """
     if isinstance(person, Lead) and not exam.key_is_leads(project.store):
         permissions.require_annotator(project.store, person)
@@ -206,19 +209,21 @@ def _desk(project: Project, person: Lead | Annotator, *, now: float, shown: Pair
     store = project.store
     if isinstance(person, Lead):
         return exam.key_desk(store, person)
-    with writing(store) as db:  # one transaction: a person who is paused at this moment claims no pair after it
+    with writing(
+        store
+    ) as db:  # one transaction, so that a person who is paused at this moment claims no pair afterwards
         before_work = _before_work(project, db, person, now=now)
-        found = before_work or _work(project, db, person, now=now, shown=shown)
-    with reading(store) as db:  # others may write again
-        if before_work is None and found.state is not DeskState.PAUSED:
-            found = replace(found, previous=previous(store, person, now=now))
+        filled = before_work or _work(project, db, person, now=now, shown=shown)
+    with reading(store) as db:  # lets others write again
+        if before_work is None and filled.state is not DeskState.PAUSED:
+            filled = replace(filled, previous=previous_item(store, person, now=now))
         return replace(
-            found, replies=judgements.unread_replies(db, person.annotator_id, final_before=now - CORRECTION_S)
+            filled, replies=judgements.unread_replies(db, person.annotator_id, final_before=now - CORRECTION_S)
         )
 
 
 def _before_work(project: Project, db: Database, annotator: Annotator, *, now: float) -> Desk[ExamDesk] | None:
-    """Return the desk of somebody who may judge no pair now: paused, the guideline to read, an exam; else None."""
+    """Return the desk of a person who may not judge now (pause, guideline to read, exam); None if they may."""
     me = annotator.annotator_id
     gate = assignments.gate(db, me)
     if gate.paused or to_read(gate.seen, gate.version, tutorial=gate.tutorial) is not None:
@@ -228,19 +233,19 @@ def _before_work(project: Project, db: Database, annotator: Annotator, *, now: f
 
 
 def _work(project: Project, db: Database, annotator: Annotator, *, now: float, shown: PairKey | None) -> Desk[ExamDesk]:
-    """Return the desk of somebody who may judge pairs, with gold questions mixed in if the campaign has any."""
+    """Return the desk of a person who may judge pairs, with gold questions mixed in if the campaign has any."""
     settings, lease_s = project_rows.gold(db), project.lease_s
     if settings.on:
         gold.offer(project.store, annotator, settings)
-    found = queue.desk(db, annotator, project.secret, now=now, lease_s=lease_s, shown=shown)
-    return gold.follow(project.store, annotator, found, settings, now=now) if settings.on else found
+    filled = queue.desk(db, annotator, project.secret, now=now, lease_s=lease_s, shown=shown)
+    return gold.follow(project.store, annotator, filled, settings, now=now) if settings.on else filled
 
 
 def _is_elsewhere(project: Project, person: Lead | Annotator, window: str, *, takes: bool, now: float) -> bool:
-    """Whether another window of this person has the desk; the one that took it last has it.
+    """Return whether another window of this person has the desk, which belongs to the one that took it last.
 
-    Windows may be of different browsers, on different computers, and talk to different front ends. A window without a
-    name is never elsewhere.
+    The windows may belong to different browsers and computers, and talk to different front ends. For a window without
+    a name the answer is False.
     """
     if not window:
         return False

@@ -1,1 +1,1 @@
-"""Seats, judgements, skips, and the rule that settles a pair."""
+"""Hand out pairs, take grades and skips, and settle pairs by the consensus rule."""

@@ -1,10 +1,10 @@
 """Record a grade, or a correction of one, from the person who holds a seat at the pair, and settle the pair.
 
-A key of a pair gives nobody a right: a grade counts only at a seat that its giver holds, within their quota and
-assignment, while they are not paused. A seat whose lease ran out stays its holder's until somebody else takes it, so a
-grade that was given offline still counts then.
+Knowing the key of a pair gives nobody a right to grade it. A grade counts only at a seat that the person holds, within
+their quota and assignment, while they are not paused. A seat whose lease has run out still belongs to its holder until
+somebody else takes it, so a grade that was given offline can still count.
 
-*Reads* seats, pauses, assignments, what leads did. *Writes* judgements, notes, seats, consensus, events. The rule
+*Reads* seats, pauses, assignments, decisions of leads. *Writes* judgements, notes, seats, consensus, events. The rule
 that settles a pair is one pure function, `backend.campaign.judging.rules.decide`.
 """
 
@@ -22,7 +22,7 @@ from backend.campaign.judging.model import (
     ReceiptStatus,
 )
 from backend.campaign.judging.rows import assignments, judgements, pair_status, seats
-from backend.campaign.judging.rows.judgements import PairRow, Standing
+from backend.campaign.judging.rows.judgements import CurrentGrade, PairRow
 from backend.campaign.judging.rows.pair_status import GoneOn
 from backend.campaign.judging.rows.seats import Seat
 from backend.campaign.judging.rules import RULE_VERSION, Decision, decide, version
@@ -39,7 +39,7 @@ from backend.store.connection import Database, Store, reading, writing
 
 LONGEST_NOTE = 300
 RECENT = 20
-"""So many of the last grades are listed for correction."""
+"""The most grades that are listed for correction."""
 GONE = said("this pair is not on your desk any more; your grade is kept in the log but does not count")
 PAUSED = said("your work is paused; your grade is kept in the log but does not count")
 QUOTA = said(
@@ -55,7 +55,7 @@ EARLIER_CAMPAIGN = said("it was graded in an earlier campaign, which is closed")
 DECIDED = said("a lead has decided this pair, so your earlier grade stays")
 LOOKED_AT = said(
     "the work on this pair has gone on, so your grade stays"
-)  # not how: nobody learns that a pair was re-opened
+)  # without the reason, so that nobody learns that a pair was re-opened
 TOO_LATE = said(
     "a grade can be changed for {minutes:.0f} minutes; yours is older, so it stays",
     minutes=CORRECTION_S / 60,
@@ -67,9 +67,9 @@ GONE_ON = {
 
 
 def record_grade(store: Store, person: Annotator, event: GradeEvent, *, now: float, simulated: bool = False) -> Receipt:
-    """Take a grade and settle its pair, as one transaction: `saved` means committed, with all that follows.
+    """Record a grade and settle its pair in one transaction; a receipt with `saved` means that all is committed.
 
-    A grade that cannot count is refused in words and kept in the event log.
+    A grade that cannot count is refused, with a message for the person, and kept in the event log.
     """
     with writing(store) as db:
         pair = judgements.pair_by_key(db, event.pair)
@@ -91,21 +91,21 @@ def accept(
 
     Args:
         store: the project's store.
-        person: who graded.
-        pair: what was graded.
+        person: the annotator who graded.
+        pair: the pair.
         event: the grade, with the key of its key press.
-        now: when it arrived.
-        simulated: made by the demo, not by a person.
+        now: when it arrived, in seconds since 1970.
+        simulated: whether the demo made the grade, not a person.
 
     Returns:
-        Whether anything was written (False for a repeated event). The same grade once more is a revision too: were
-        its key forgotten, a late repetition of it would overrule a grade given after it.
+        Whether anything was written (False for a repeated event). A new key press with the same grade is a revision
+        too. If its key were not stored, sending it again late would overrule a grade given in between.
 
     Raises:
         SeatUnavailable: the person holds no seat at the pair, is paused, or the grade is beyond their quota or outside
             their assignment.
-        PairLocked: the pair is settled.
-        ReelRankError: not a grade, or the key of another key press.
+        PairLocked: the person may no longer change their grade.
+        ReelRankError: the grade is not on the scale, or the key belongs to another key press.
     """
     me = person.annotator_id
     with writing(store) as db:
@@ -131,18 +131,18 @@ def accept(
         seat = seats.seat_of(db, pair.pair_id, me)
         if seat is None:
             raise SeatUnavailable(_why_no_seat(db, me, pair))
-        earlier = judgements.own(db, pair.pair_id, me) if seat.judged else None
+        earlier = judgements.own_grade(db, pair.pair_id, me) if seat.judged else None
         if earlier is not None and (why := locked(store, person, pair, earlier, now=now)):
             raise PairLocked(why)
-        if has_assignment and not seat.judged and (why := _beyond(db, me, seat, pair, now=now)):
+        if has_assignment and not seat.judged and (why := _limit_refusal(db, me, seat, pair, now=now)):
             raise SeatUnavailable(why)
-        work = WorkTime(counted(event.active_ms), event.elapsed_ms)  # as the demo made it up
+        work = WorkTime(counted(event.active_ms), event.elapsed_ms)  # the demo invents its times
         if not simulated:
             work = work_time(db, me, event.active_ms, event.elapsed_ms, since=seat.claimed_at, now=now)
         note = None if event.note is None else tidy(event.note)
         if note is not None and note == judgements.note_on(db, pair.pair_id, me):
             note = None
-        given = judgements.add(
+        judgement_id = judgements.add(
             db,
             seat,
             me,
@@ -158,35 +158,34 @@ def accept(
         )
         seats.mark_judged(db, seat, me)
         if note is not None and not seat.gold:
-            judgements.add_note(db, given, note)
+            judgements.add_note(db, judgement_id, note)
     return True
 
 
 def _why_no_seat(db: Database, me: AnnotatorId, pair: PairRow) -> str:
-    """Why somebody has no seat at a pair, in words for them."""
     if not pair_status.verdict(db, pair.pair_id).is_settled:
         if seats.is_set_aside(db, pair.pair_id):
             return SET_ASIDE
-        if seats.knows(db, me, pair.pair_id):
+        if seats.answered_in_exam(db, me, pair.pair_id):
             return KNOWN
     return GONE
 
 
-def _beyond(db: Database, me: AnnotatorId, seat: Seat, pair: PairRow, *, now: float) -> str | None:
-    """Return why this seat's first grade exceeds its holder's quota or assignment; None if it does not.
+def _limit_refusal(db: Database, me: AnnotatorId, seat: Seat, pair: PairRow, *, now: float) -> str | None:
+    """Return why a first grade at this seat exceeds the person's quota or assignment; None if it does not.
 
-    Gold is handed out whatever the assignment, and counts in the quota.
+    Gold questions ignore the assignment, but count in the quota.
     """
-    mine = assignments.standing(db, me)
-    if mine is None:
+    assignment = assignments.standing(db, me)
+    if assignment is None:
         return None
-    if mine.room(*judgements.counts(db, me, days.midnight(now))) == 0:
+    if assignment.room(*judgements.counts(db, me, days.midnight(now))) == 0:
         return QUOTA
-    return None if seat.gold or assignments.holds(db, mine, pair.batch_id) else NOT_ASSIGNED
+    return None if seat.gold or assignments.includes_batch(db, assignment, pair.batch_id) else NOT_ASSIGNED
 
 
 def tidy(note: str) -> str:
-    r"""A note as it is kept: tidy, and no longer than may be.
+    r"""Return a note as it is stored: tidied, and cut to `LONGEST_NOTE` characters.
 
     >>> tidy("  Is\tthis  a cup?\x07 "), len(tidy("far " * 100)) <= LONGEST_NOTE
     ('Is this a cup?', True)
@@ -194,17 +193,18 @@ def tidy(note: str) -> str:
     return typed_text.tidy(note)[:LONGEST_NOTE].strip()
 
 
-def locked(store: Store, person: Annotator, pair: PairRow, earlier: Standing, *, now: float) -> str | None:
-    """Why a person may not change the grade they gave, in words for them; None if they may.
+def locked(store: Store, person: Annotator, pair: PairRow, earlier: CurrentGrade, *, now: float) -> str | None:
+    """Return why a person may not change their grade, in words for them; None if they may.
 
-    Never one of an earlier campaign or of an exam: their records are closed. Else always while the pair is open;
-    afterwards only for `CORRECTION_S`, and only while nobody has gone on from it: no later grade, no lead's decision,
-    nor any other act of theirs, and nobody at a seat of a later round who has the clip on screen.
+    Grades of an earlier campaign or an exam can never be changed. Other grades can be changed while the pair is open.
+    After that they can be changed for `CORRECTION_S` seconds, unless somebody has acted on the grade: an annotator
+    graded the pair later, an annotator at a seat of a later round has the clip on screen, or a lead decided about the
+    pair.
     """
     if earlier.imported:
         return EARLIER_CAMPAIGN
     with reading(store) as db:
-        if seats.knows(db, person.annotator_id, pair.pair_id):
+        if seats.answered_in_exam(db, person.annotator_id, pair.pair_id):
             return IN_EXAM
         verdict = pair_status.verdict(db, pair.pair_id)
         if verdict is Verdict.OPEN:
@@ -220,7 +220,7 @@ def locked(store: Store, person: Annotator, pair: PairRow, earlier: Standing, *,
 
 
 def refuse(store: Store, person: Annotator, pair: PairRow, event: GradeEvent, why: str, *, now: float) -> None:
-    """Keep a grade that cannot count in the event log, so that nothing anybody typed is lost."""
+    """Record in the event log a grade that cannot count, so that nothing a person typed is lost."""
     with writing(store) as db:
         if judgements.key_press(db, pair.pair_id, event.key)[1] is None:
             events.record(
@@ -234,27 +234,27 @@ def refuse(store: Store, person: Annotator, pair: PairRow, event: GradeEvent, wh
             )
 
 
-def previous(store: Store, person: Annotator, *, now: float) -> DeskItem | None:
-    """The pair this person graded last, if they may still correct it."""
+def previous_item(store: Store, person: Annotator, *, now: float) -> DeskItem | None:
+    """Return the pair that this person graded last, if they may still correct it."""
     with reading(store) as db:
         last = judgements.last_graded(db, person.annotator_id)
         if last is None:
             return None
         pair, grade = last
-        earlier = judgements.own(db, pair.pair_id, person.annotator_id)
+        earlier = judgements.own_grade(db, pair.pair_id, person.annotator_id)
         if earlier is None or locked(store, person, pair, earlier, now=now):
             return None
         return _to_correct(db, person, pair, grade, now=now)
 
 
-def recent(store: Store, person: Annotator, *, now: float) -> list[DeskItem]:
-    """The pairs this person graded last, within `CORRECTION_S`, the newest first: at most `RECENT`.
+def recent_items(store: Store, person: Annotator, *, now: float) -> list[DeskItem]:
+    """Return the pairs that this person graded in the last `CORRECTION_S` seconds, newest first, at most `RECENT`.
 
-    Whether others have gone on from a grade is told when it is changed, never by a pair that leaves this list.
+    A pair stays listed even if somebody has acted on its grade. The person learns of that only when they change it.
     """
     with reading(store) as db:
-        there = judgements.recently_graded(db, person.annotator_id, RECENT)
-        return [_to_correct(db, person, pair, grade, now=now) for pair, grade, at in there if now - at <= CORRECTION_S]
+        graded = judgements.recently_graded(db, person.annotator_id, RECENT)
+        return [_to_correct(db, person, pair, grade, now=now) for pair, grade, at in graded if now - at <= CORRECTION_S]
 
 
 def _to_correct(db: Database, person: Annotator, pair: PairRow, grade: int, *, now: float) -> DeskItem:
@@ -264,15 +264,15 @@ def _to_correct(db: Database, person: Annotator, pair: PairRow, grade: int, *, n
 
 
 def settle(db: Database, pair_id: PairId, person: Person | Operator, *, now: float) -> None:
-    """Bring the verdict of one pair, and its number of seats, in line with its grades.
+    """Update the verdict of one pair, and its number of seats, from its grades and the decisions of leads.
 
     Args:
-        db: the project's database, in the transaction of the act that is the occasion.
+        db: the project's database, in the transaction of the change that makes this necessary.
         pair_id: the pair.
-        person: whose act it is (named in the event log).
-        now: when.
+        person: who made that change (named in the event log).
+        now: seconds since 1970.
     """
-    grades = [standing.grade for standing in judgements.standing(db, pair_id)]
+    grades = [standing.grade for standing in judgements.current_grades(db, pair_id)]
     ruled, re_opened = pair_status.decision_of_lead(db, pair_id)
     decision = consensus_rule(db)(grades, re_opened)
     verdict = decision.verdict
@@ -282,7 +282,7 @@ def settle(db: Database, pair_id: PairId, person: Person | Operator, *, now: flo
     if verdict is Verdict.ESCALATED and seats.open_second_round(db, pair_id):
         events.record(db, ESCALATED, at=now, actor=actor, subject=subject, payload={"grades": grades})
     elif verdict in (Verdict.OPEN, Verdict.CONSENSUS) and seats.close_second_round(db, pair_id):
-        # A correction within the first two: nobody had sat down at the further seats yet.
+        # One of the first two people corrected their grade before anybody graded a further seat.
         events.record(db, DE_ESCALATED, at=now, actor=actor, subject=subject, payload={"grades": grades})
     if ruled is not None:
         seats.close(db, pair_id)
@@ -290,7 +290,7 @@ def settle(db: Database, pair_id: PairId, person: Person | Operator, *, now: flo
 
 
 def rebuild_verdicts(store: Store) -> int:
-    """Make every verdict anew from grades and what leads did, to the same rows as before; how many there are."""
+    """Derive all verdicts again from grades and decisions, to the same rows as before; return their number."""
     with writing(store) as db:
         derived = expected_verdicts(db)
         pair_status.replace_verdicts(db, ((pair, *row) for pair, row in derived.items()))
@@ -298,24 +298,29 @@ def rebuild_verdicts(store: Store) -> int:
 
 
 def expected_verdicts(db: Database) -> dict[PairId, tuple[Verdict, int | None, float | None, str]]:
-    """What the derived table should hold, by pair: verdict, relevance, mean, version of the rule.
+    """Return the rows that the derived table should hold, by pair: verdict, relevance, mean, version of the rule.
 
-    The rule does not depend on the order of grades, so it is asked once for each distinct set of them.
+    The rule does not depend on the order of grades, so it runs once for each distinct combination of them.
     """
-    given, ruled = pair_status.grades_by_pair(db), pair_status.all_adjudicated(db)
-    more, of_set = pair_status.all_re_opened(db), cache(consensus_rule(db))
+    grades, ruled = pair_status.grades_by_pair(db), pair_status.all_adjudicated(db)
+    re_opened, rule = pair_status.all_re_opened(db), cache(consensus_rule(db))
     rows = {
-        pair: (*_verdict(of_set(tuple(given.get(pair, ())), pair in more), ruled.get(pair)), version(pair in more))
-        for pair in sorted({*given, *ruled})
+        pair: (
+            *_verdict(rule(tuple(grades.get(pair, ())), pair in re_opened), ruled.get(pair)),
+            version(pair in re_opened),
+        )
+        for pair in sorted({*grades, *ruled})
     }
     return {pair: row for pair, row in rows.items() if row[0] is not Verdict.OPEN}
 
 
 def consensus_rule(db: Database) -> Callable[[Sequence[int], bool], Decision]:
-    """The consensus rule with this campaign's tolerance and rounding: of grades, and whether the pair was re-opened.
+    """Return the consensus rule with this campaign's tolerance and rounding.
+
+    It is a function of the grades of a pair, and of whether the pair was re-opened.
 
     Raises:
-        ProjectError: the campaign is decided by a rule that this code does not have.
+        ProjectError: the campaign uses a rule that this code does not have.
     """
     rule_version, tolerance, rounding = project_rows.rule(db)
     if rule_version != RULE_VERSION:
@@ -332,7 +337,7 @@ def consensus_rule(db: Database) -> Callable[[Sequence[int], bool], Decision]:
 
 
 def _verdict(decision: Decision, ruled: int | None) -> tuple[Verdict, int | None, float | None]:
-    """What is stored of a pair: what the rule says, or the relevance that a lead decided on."""
+    """Return (verdict, relevance, mean) to store for a pair; the relevance that a lead set overrides the rule."""
     if ruled is None:
         return decision.verdict, decision.relevance, decision.mean
     return Verdict.ADJUDICATED, ruled, decision.mean

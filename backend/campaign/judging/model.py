@@ -1,6 +1,6 @@
-"""The annotator's desk as values: what is on it, what comes back from it.
+"""Values of judging: the annotator's desk, grades, skips, receipts, assignments, and the events in the log.
 
-Units stand in the names. Instants are seconds since 1970-01-01 UTC.
+Names of fields end with their units. Instants are seconds since 1970-01-01 UTC.
 """
 
 from dataclasses import dataclass
@@ -15,15 +15,15 @@ from backend.core.messages import joined, said, said_n
 First = TypeVar("First")
 
 CORRECTION_S = 15 * 60.0
-"""For how long the person whose grade decided a pair may still take it back (nobody having gone on from it)."""
+"""Seconds for which a person may still change a grade that settled a pair, unless somebody has acted on the grade."""
 
 
 @dataclass(frozen=True, slots=True)
 class DeskItem:
-    """One pair in an annotator's hands, with nothing in it that could bias the grade.
+    """One pair on an annotator's desk, without anything that could bias the grade.
 
-    `position` of `total` counts this person's pairs of the query; `grade` is the person's own earlier grade
-    when the pair is offered again for correction. The clip is the `whole` video where the moment is.
+    `position` and `total` count this person's pairs of the batch, as in "7 of 20". `grade` is the person's own earlier
+    grade when the pair comes back for correction. `whole` says that the moment is the whole video.
     """
 
     pair: PairKey
@@ -31,46 +31,47 @@ class DeskItem:
     position: int
     total: int
     duration_s: float
-    """Whole tenths: more digits would tell which moment it is."""
+    """Rounded to tenths: more digits would identify the moment."""
     grade: int | None = None
     whole: bool = False
     note: str = ""
-    """What this person wrote with that grade."""
+    """The note that this person wrote with that grade."""
 
     def __post_init__(self) -> None:
-        """Round what is measured, whoever makes the item."""
+        """Round the duration, so that every item has it rounded."""
         object.__setattr__(self, "duration_s", round(self.duration_s, 1))
 
 
 class DeskState(StrEnum):
-    """Why an annotator's queue is as it is; the screen says it in words."""
+    """The state of an annotator's queue, which the screen puts into words."""
 
     READY = "ready"
     FINISHED = "finished"
     """This person has graded everything they may grade."""
     WAITING = "waiting"
-    """All that is left is held by other people just now."""
+    """Other people hold every pair that this person could still grade."""
     NOTHING = "nothing"
     """No batch is open yet."""
     PAUSED = "paused"
-    """This person takes no pairs until a lead lets them go on."""
+    """This person gets no pairs until a lead ends their pause."""
     GUIDELINE = "guideline"
-    """The guideline comes first: this person was not shown the version that stands."""
+    """This person first has to read the guideline: they have not seen the version in force."""
     QUOTA_TODAY = "quota_today"
-    """This person has given as many grades today as a lead wants of them."""
+    """This person has reached the quota of grades that a lead set for a day."""
     QUOTA = "quota"
-    """The same in all."""
+    """This person has reached the quota of grades that a lead set in all."""
     ASSIGNED = "assigned"
-    """Nothing is left of what a lead assigned to this person; there is other work."""
+    """This person has finished their assignment; there is work outside it."""
     EXAM = "exam"
-    """The exam comes first, and just now it has no clip to show; `Desk.exam` tells why."""
+    """This person first has to take the exam, which has no clip to show now; `Desk.exam` says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Desk(Generic[First]):
-    """An annotator's desk: what to grade next, and how far they are.
+    """An annotator's desk: the pairs to grade next, and the person's progress.
 
-    `previous` is the last pair this person graded, if they may still correct it (undo after a reload).
+    `previous` is the last pair that this person graded, if they may still correct it (undo after a reload). `today` and
+    `in_all` count the pairs that they have graded.
     """
 
     state: DeskState
@@ -79,27 +80,29 @@ class Desk(Generic[First]):
     today: int
     in_all: int
     waiting: int = 0
-    """How many pairs this person could still grade but others hold just now."""
+    """Number of pairs that this person could still grade but that others hold now."""
     skipped: int = 0
-    """With nothing to grade: how many open pairs this person skipped, which are left to others."""
+    """If the desk is empty: number of open pairs that this person skipped and others will grade."""
     replies: int = 0
-    """Replies to this person's notes that they have not read; only of pairs that are settled for good."""
+    """Number of unread replies to this person's notes, about pairs that are settled for good."""
     warned: bool = False
-    """Whether the person is to be told that their grades were often far from what is right; not of which pairs."""
+    """Whether to warn the person that their grades were often far from the right ones, without naming pairs."""
     elsewhere: bool = False
-    """Whether another window of this person has taken the desk since the one that asks did."""
+    """Whether another window of this person took the desk after the asking window did."""
     quota_today: int | None = None
-    """How many grades a lead asks of this person in a day; None for any number."""
+    """The most grades that a lead wants from this person in a day; None for any number."""
     quota_in_all: int | None = None
     exam: First | None = None
-    """While something else comes before any pair (the exam), what it has to say; the items may be its own."""
+    """The state of the exam while it comes before any pair; `items` may then be items of the exam."""
 
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """What a lead gave an annotator: the queries for which all holds that is said, and at most so many grades.
+    """Work that a lead gave an annotator: a selection of queries, and quotas of grades.
 
-    Queries are dealt into `parts` in judging order, one to each in turn; later ones as well.
+    A query belongs to it if it meets every condition that is set (`split`, `part`, `queries`). `parts` divides the
+    queries by dealing them out in judging order, one to each part in turn; queries that are added later are dealt too.
+    `a_day` and `in_all` are the most grades wanted in a day and in all.
     """
 
     split: Split | None = None
@@ -107,7 +110,7 @@ class Assignment:
     """From 1 to `parts`."""
     parts: int | None = None
     queries: tuple[QueryId, ...] | None = None
-    """Those chosen by name."""
+    """The queries that the lead chose one by one."""
     a_day: int | None = None
     in_all: int | None = None
     at: float = 0.0
@@ -117,50 +120,54 @@ class Assignment:
 
     @property
     def narrows(self) -> bool:
-        """Whether it leaves out queries; one of quotas alone does not."""
+        """Whether the assignment leaves out queries; one with only quotas does not."""
         return self.split is not None or self.parts is not None or self.queries is not None
 
     def room(self, today: int, in_all: int) -> int | None:
-        """How many more grades are wanted now from somebody who has given so many; None for any number.
+        """Return how many more grades the quotas allow now; None for any number.
+
+        Args:
+            today: the grades that the person gave today.
+            in_all: the grades that they gave in all.
 
         >>> Assignment(a_day=50, in_all=60).room(20, 55), Assignment(a_day=50).room(70, 70), Assignment().room(1, 1)
         (5, 0, None)
         """
-        left = [most - given for most, given in ((self.a_day, today), (self.in_all, in_all)) if most is not None]
+        left = [most - count for most, count in ((self.a_day, today), (self.in_all, in_all)) if most is not None]
         return max(min(left), 0) if left else None
 
 
 @dataclass(frozen=True, slots=True)
 class GradeEvent:
-    """A grade as a browser sends it; `key` is made once per key press, so that sending twice changes nothing."""
+    """A grade as a browser sends it. Each key press has its own `key`, so sending it twice changes nothing."""
 
     pair: PairKey
     grade: int
     key: str
     active_ms: int = 0
-    """Time of work on the pair: a hidden tab, and more than 30 s without any input, left out."""
+    """Milliseconds of work on the pair, without times when the tab was hidden or had no input for over 30 s."""
     elapsed_ms: int | None = None
-    """All time from the first painted frame to the key press; None where nobody measured it."""
+    """Milliseconds from the first painted frame to the key press; None if not measured."""
     contexts: int = 0
-    """How often the seconds around the moment were looked at before the key press."""
+    """How often the person looked at the seconds around the moment before the key press."""
     note: str | None = None
-    """What the person wrote for the lead; None leaves what they wrote before, an empty text takes it back."""
+    """The note for the lead. None keeps the earlier note; an empty text removes it."""
 
 
 class SkipKind(StrEnum):
-    """Why somebody does not judge a pair. None of them is a grade."""
+    """Why a person does not judge a pair. A skip is never a grade."""
 
     SKIP = "skip"
-    """This person rather not; others may."""
+    """This person prefers not to judge the pair; others may."""
     CANNOT_JUDGE = "cannot_judge"
-    """Query or clip give no ground for a grade."""
+    """The query or the clip gives no basis for a grade."""
     BROKEN_CLIP = "broken_clip"
-    """The clip cannot be shown. Once two people say so of a moment, nobody gets it until a lead hands it out again."""
+    """The clip cannot be shown. After two people reported a moment, nobody gets it until a lead restores it."""
 
 
 @dataclass(frozen=True, slots=True)
 class SkipEvent:
-    """A skip as a browser sends it, with a key like a grade's."""
+    """A skip as a browser sends it; `key` works as in `GradeEvent`."""
 
     pair: PairKey
     kind: SkipKind
@@ -170,7 +177,7 @@ class SkipEvent:
 
 @dataclass(frozen=True, slots=True)
 class ReportedClip:
-    """A clip that one person reported as broken and that is still shown to others: the server can play its file."""
+    """A clip that somebody reported as broken and that others still get: its moment is not blocked."""
 
     pair: PairKey
     video: str
@@ -184,27 +191,27 @@ class ReportedClip:
 
 @dataclass(frozen=True, slots=True)
 class LiftedSkips:
-    """How many skips of a person a lead lifted, and how many blocked clips are shown again because of it."""
+    """Number of skips of a person that a lead undid, and of blocked clips that are handed out again as a result."""
 
     skips: int
     clips: int
 
 
 class ActKind(StrEnum):
-    """What a lead may do about a pair."""
+    """The decisions that a lead can make about a pair."""
 
     DECIDED = "decided"
-    """The relevance is this one, whatever the rule says."""
+    """The lead set the relevance, which overrides the rule."""
     DISCARD_CONFIRMED = "discard_confirmed"
-    """Its discard is right, and nothing is left to decide."""
+    """The lead confirmed that discarding the pair is right."""
     RE_OPENED = "re_opened"
-    """Two more people shall grade it."""
+    """The lead asked for grades from two more people."""
     TAKEN_BACK = "taken_back"
-    """An earlier act counts no more."""
+    """The lead took back an earlier decision, which no longer counts."""
 
 
 class ReceiptStatus(StrEnum):
-    """What became of a grade event."""
+    """Whether a grade or a skip was stored."""
 
     SAVED = "saved"
     REFUSED = "refused"
@@ -212,7 +219,10 @@ class ReceiptStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """The answer to one `GradeEvent`: saved means committed, refused says why in words for the annotator."""
+    """The answer to one `GradeEvent` or `SkipEvent`.
+
+    SAVED means committed. REFUSED comes with a `message` that tells the annotator why.
+    """
 
     key: str
     status: ReceiptStatus
@@ -221,7 +231,7 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True)
 class MyReply:
-    """A lead's reply to a note of the person: nothing in it but their own grade and note, and the lead's words."""
+    """A lead's reply to a person's note, with that person's own grade and note, and nothing about other people."""
 
     reply_id: int
     query: str
@@ -255,17 +265,17 @@ def _assignment_words(payload: Payload) -> str:
 
 
 SEATS_CLAIMED = Event("seats_claimed", EventGroup.DESK, _claimed_words)
-"""pairs, in the order in which they are shown"""
+"""pairs: in the order in which the desk shows them"""
 ESCALATED = Event("escalated", EventGroup.DESK, said("escalated the pair: the grades {grades} do not agree"))
-"""grades that do not agree"""
+"""grades: those that do not agree"""
 DE_ESCALATED = Event(
     "de_escalated", EventGroup.DESK, said("ended the escalation of the pair: the grades {grades} agree")
 )
-"""grades after a correction, before anybody else had sat down"""
+"""grades: those after a correction, before anybody had graded a further seat"""
 GRADE_REFUSED = Event(
     "grade_refused", EventGroup.DESK, said("gave {grade}, which does not count: {why}"), tells_reason=True
 )
-"""grade, event_key, why, note if there is one: kept here so that nothing a person typed is lost"""
+"""grade, event_key, why, and note if there is one, so that nothing a person typed is lost"""
 SKIPPED = Event("skipped", EventGroup.DESK, said("skipped ({kind})"))
 """kind, reason"""
 OFFERED_AGAIN = Event(
@@ -275,30 +285,30 @@ OFFERED_AGAIN = Event(
 SKIPS_LIFTED = Event(
     "skips_lifted", EventGroup.DECISIONS, said("undid {skips} skips and reports, and showed {clips} clips again")
 )
-"""skips: how many of this person's, reports_only: of broken clips alone, clips: how many are handed out again"""
+"""skips: how many were undone, reports_only: only reports of broken clips, clips: how many are handed out again"""
 CLIP_REPORTED = Event("clip_reported", EventGroup.DESK, said("reported a clip that cannot be shown"))
 """reason"""
 CLIP_RESTORED = Event("clip_restored", EventGroup.DECISIONS, said("unblocked the clip"))
-"""(empty): a lead hands the moment out again"""
+"""(empty): a lead unblocked the moment"""
 JUDGEMENTS_IMPORTED = Event(
     "judgements_imported", EventGroup.MATERIAL, said("imported {rows} judgements of {pairs} pairs from {file}")
 )
-"""file, sha256, pairs_file, rows, pairs, people, sent_on: pairs that were given two further seats"""
+"""file, sha256, pairs_file, rows, pairs, people, sent_on: number of pairs that got two further seats"""
 PERSON_SUSPENDED = Event("person_suspended", EventGroup.PEOPLE, _suspension_words)
 """suspended"""
 PERSON_ARCHIVED = Event("person_archived", EventGroup.PEOPLE, said("archived {name}"))
-"""name: somebody with work on record was taken off the lists of people"""
+"""name: of a person with work on record, who no longer appears in lists of people"""
 PERSON_REMOVED = Event("person_removed", EventGroup.PEOPLE, said("removed {name}, who had done nothing yet"))
 """name, role"""
 PERSON_PAUSED = Event("person_paused", EventGroup.PEOPLE, said("paused"))
-"""reason; no actor where the program paused somebody by a rule"""
+"""reason; there is no actor if a rule paused the person"""
 PERSON_UNPAUSED = Event("person_unpaused", EventGroup.PEOPLE, said("ended the pause"))
-"""(empty): a lead lets somebody go on"""
+"""(empty): a lead ended the pause"""
 ASSIGNED = Event("assigned", EventGroup.PEOPLE, _assignment_words)
-"""split, part, parts, queries: how many chosen by name, a_day, in_all; what is null is not said"""
+"""split, part, parts, queries (how many the lead chose one by one), a_day, in_all; null for what is not set"""
 UNASSIGNED = Event("unassigned", EventGroup.PEOPLE, said("removed the assignment"))
-"""(empty): somebody grades whatever there is again"""
+"""(empty): the person may grade any pair again"""
 SIGNED_OUT_EVERYWHERE = Event(
     "signed_out_everywhere", EventGroup.PEOPLE, said("signed out everywhere: {sessions} sessions")
 )
-"""sessions: how many ended"""
+"""sessions: number of sessions that ended"""

@@ -2,14 +2,14 @@
 
 *Reads* batches, pairs, seats, pauses. *Writes* seats, skips, clip faults, events.
 
-The rules of filling: the candidates of a query stay together; inside a batch every annotator has an order of their own
-(seeded, never similarity order); a new batch is begun only when the current one has nothing left for this
-person; batches nearest to completion come first, those at which two others sit last; nobody meets a pair twice.
-Whom a lead gave an assignment gets pairs of its queries only, and no more than its quotas; gold comes as to everybody.
+A queue is filled by these rules. The candidates of a query stay together. Inside a batch every annotator has their own
+order (seeded, never by similarity). A person begins a new batch only when the current one has nothing left for them.
+Batches nearest to completion come first; batches at which two other people sit come last. Nobody gets a pair twice.
+People with an assignment get only pairs of its queries, up to its quotas, and gold questions like everybody else.
 
-Of a skipped pair the seat goes back, nothing counts as a grade, and leads read the reason. A row of `skip` is also the
-record of a report that a clip is broken. A moment is blocked by its file, by a lead, or by the reports of two people;
-never by one annotator. Its pairs are not handed out until a lead restores it.
+Skipping a pair gives its seat back. A skip is never a grade; leads read its reason. The table `skip` also holds the
+reports of broken clips. A moment is blocked by a fault of its file, by a lead, or by the reports of two people, never
+by one annotator. Its pairs are not handed out until a lead restores it.
 """
 
 from collections.abc import Sequence
@@ -51,14 +51,18 @@ from backend.store import events
 from backend.store.connection import Database, Store, reading, writing
 
 QUEUE_LENGTH = 7
-"""The pair on show and the next six, whose clips the browser loads ahead."""
+"""Pairs on a desk: the one on screen and the next six, whose clips the browser loads ahead."""
 
 
 def order(pairs: Sequence[tuple[PairId, int]], me: AnnotatorId, secret: bytes) -> list[PairId]:
-    """The order in which one person meets the pairs of a batch: fixed, personal, and blind to similarity.
+    """Return the pairs of a batch in one person's order: fixed, personal, and independent of similarity.
 
-    Nobody can compute it without the campaign's secret. Only disagreements that wait to be settled (lowest free seat 3
-    or 4) come before the others.
+    Nobody can compute the order without the campaign's secret. Disputed pairs (lowest free seat 3 or 4) come first.
+
+    Args:
+        pairs: each pair with its lowest free seat.
+        me: the person.
+        secret: the campaign's secret.
 
     >>> there = [(PairId(1), 1), (PairId(2), 3), (PairId(3), 2), (PairId(4), 1)]
     >>> mine = order(there, AnnotatorId(1), b"secret")
@@ -75,97 +79,105 @@ def order(pairs: Sequence[tuple[PairId, int]], me: AnnotatorId, secret: bytes) -
 def desk(
     db: Database, person: Annotator, secret: bytes, *, now: float, lease_s: float, shown: PairKey | None = None
 ) -> Desk[Any]:
-    """Fill this person's desk: renew what they hold, claim more up to `QUEUE_LENGTH`, and say how far they are.
+    """Return this person's desk: renew the seats they hold, claim more up to `QUEUE_LENGTH`, and count their progress.
 
     Args:
-        db: the project's database, in the transaction that has found this person free to work.
-        person: whose desk.
-        secret: the campaign's, which orders the pairs.
+        db: the project's database, in the transaction that checked that this person may work.
+        person: the annotator.
+        secret: the campaign's secret, which orders the pairs.
         now: seconds since 1970.
-        lease_s: how long a seat is kept without a sign of life.
+        lease_s: seconds after which an unused seat may go to somebody else.
         shown: the pair whose clip is on this person's screen.
     """
     me = person.annotator_id
     seats.renew(db, me, now=now, until=now + lease_s, slack_s=renewal_slack_s(lease_s))
-    held = seats.held(db, me)
+    held_pairs = seats.held_pairs(db, me)
     today, in_all = judgements.counts(db, me, days.midnight(now))
-    mine = assignments.standing(db, me)
-    room = None if mine is None else mine.room(today, in_all)
-    most = QUEUE_LENGTH if room is None else min(QUEUE_LENGTH, room)
-    if room is not None and held[most:]:  # a lead has just given a smaller quota
-        _give_back(db, me, [item.pair_id for item in held[most:]], me, "over the quota", now=now)
-        held = held[:most]
+    assignment = assignments.standing(db, me)
+    room = None if assignment is None else assignment.room(today, in_all)
+    limit = QUEUE_LENGTH if room is None else min(QUEUE_LENGTH, room)
+    if room is not None and held_pairs[limit:]:  # a lead has just given a smaller quota
+        _give_back(db, me, [item.pair_id for item in held_pairs[limit:]], me, "over the quota", now=now)
+        held_pairs = held_pairs[:limit]
     claimed: list[PairId] = []
-    in_hand = assignments.last_batch(db, me)
-    while len(held) + len(claimed) < most:
-        more = []
-        if in_hand is not None:
-            more = assignments.claimable(db, me, in_hand, mine, now=now)
-            in_hand = None  # only when it has nothing left, the next one
-        if not more:
-            following = assignments.next_batch(db, me, mine, now=now)
-            if following is None:
+    current_batch = assignments.last_batch(db, me)
+    while len(held_pairs) + len(claimed) < limit:
+        claimable = []
+        if current_batch is not None:
+            claimable = assignments.claimable(db, me, current_batch, assignment, now=now)
+            current_batch = None  # the next batch only when this one has nothing left
+        if not claimable:
+            upcoming = assignments.next_batch(db, me, assignment, now=now)
+            if upcoming is None:
                 break
-            more = assignments.claimable(db, me, following[0], mine, now=now, politely=following[1])
-        wanted = order(more, me, secret)[: most - len(held) - len(claimed)]
-        got = [pair for pair in wanted if seats.claim(db, me, pair, now=now, until=now + lease_s)]
-        if not got:
+            claimable = assignments.claimable(db, me, upcoming[0], assignment, now=now, politely=upcoming[1])
+        next_pairs = order(claimable, me, secret)[: limit - len(held_pairs) - len(claimed)]
+        newly_claimed = [pair for pair in next_pairs if seats.claim(db, me, pair, now=now, until=now + lease_s)]
+        if not newly_claimed:
             break
-        claimed += got
+        claimed += newly_claimed
     if claimed:
         events.record(db, SEATS_CLAIMED, at=now, actor=me, subject=f"annotator:{me}", payload={"pairs": claimed})
     if shown is not None:
         seats.mark_shown(db, me, shown, now=now)
     if claimed:
-        held = seats.held(db, me)
-    waiting = 0 if held else assignments.waiting_for(db, me, mine, now=now)
-    skipped = 0 if held else pair_status.skips_left_to_others(db, me)
-    batches = {item.batch_id for item in held}
-    progress = {batch_id: assignments.batch_progress(db, me, batch_id, mine, now=now) for batch_id in batches}
-    state = DeskState.READY if held else _why_empty(db, me, mine, today, in_all, waiting, now=now)
+        held_pairs = seats.held_pairs(db, me)
+    waiting = 0 if held_pairs else assignments.waiting_for(db, me, assignment, now=now)
+    skipped = 0 if held_pairs else pair_status.skips_left_to_others(db, me)
+    batches = {item.batch_id for item in held_pairs}
+    progress = {batch_id: assignments.batch_progress(db, me, batch_id, assignment, now=now) for batch_id in batches}
+    state = DeskState.READY if held_pairs else _why_empty(db, me, assignment, today, in_all, waiting, now=now)
 
     items: list[DeskItem] = []
-    for item in held:
+    for item in held_pairs:
         graded, total = progress[item.batch_id]
-        nth = sum(other.batch_id == item.batch_id for other in held[: len(items) + 1])
+        nth = sum(other.batch_id == item.batch_id for other in held_pairs[: len(items) + 1])
         items.append(DeskItem(item.pair_key, item.query, graded + nth, total, item.duration_s, whole=item.whole))
-    found: Desk[Any] = Desk(state, tuple(items), None, today, in_all, waiting, skipped)
-    return replace(found, quota_today=mine.a_day, quota_in_all=mine.in_all) if mine else found
+    filled: Desk[Any] = Desk(state, tuple(items), None, today, in_all, waiting, skipped)
+    return replace(filled, quota_today=assignment.a_day, quota_in_all=assignment.in_all) if assignment else filled
 
 
 def _why_empty(
-    db: Database, me: AnnotatorId, mine: Assignment | None, today: int, in_all: int, waiting: int, *, now: float
+    db: Database, me: AnnotatorId, assignment: Assignment | None, today: int, in_all: int, waiting: int, *, now: float
 ) -> DeskState:
-    """Why somebody is handed nothing. A quota or an assignment is a reason only while there is work beyond it."""
+    """Return why the desk is empty. A quota or an assignment is the reason only if there is work beyond it."""
     if (
-        mine is not None
-        and mine.room(today, in_all) == 0
-        and (waiting or assignments.next_batch(db, me, mine, now=now))
+        assignment is not None
+        and assignment.room(today, in_all) == 0
+        and (waiting or assignments.next_batch(db, me, assignment, now=now))
     ):
-        return DeskState.QUOTA if mine.in_all is not None and in_all >= mine.in_all else DeskState.QUOTA_TODAY
+        return (
+            DeskState.QUOTA if assignment.in_all is not None and in_all >= assignment.in_all else DeskState.QUOTA_TODAY
+        )
     if waiting:
         return DeskState.WAITING
-    if mine is not None and (assignments.waiting_for(db, me, now=now) or assignments.next_batch(db, me, now=now)):
+    if assignment is not None and (assignments.waiting_for(db, me, now=now) or assignments.next_batch(db, me, now=now)):
         return DeskState.ASSIGNED
     return DeskState.FINISHED if query_rows.any_batch(db) else DeskState.NOTHING
 
 
 def sign_off(store: Store, person: Person, *, now: float) -> int:
-    """Give back what this person holds and has not graded; how many seats that were."""
+    """Give back the seats that this person holds and has not graded; return their number."""
     with writing(store) as db:
         return _give_back(db, person.annotator_id, [None], person.annotator_id, "signed out", now=now)
 
 
-def give_back_others(db: Database, me: AnnotatorId, mine: Assignment | None, actor: AnnotatorId, *, now: float) -> int:
-    """Give back what somebody holds of queries that they are not assigned to (any more), gold excepted; how much."""
-    other = [item.pair_id for item in seats.held(db, me) if not assignments.holds(db, mine, item.batch_id)]
-    return _give_back(db, me, [pair for pair in other if seats.is_held(db, me, pair)], actor, "assigned", now=now)
+def give_back_unassigned(
+    db: Database, me: AnnotatorId, assignment: Assignment | None, actor: AnnotatorId, *, now: float
+) -> int:
+    """Give back the pairs that a person holds outside their assignment, except gold questions; return their number."""
+    outside = [
+        item.pair_id
+        for item in seats.held_pairs(db, me)
+        if not assignments.includes_batch(db, assignment, item.batch_id)
+    ]
+    return _give_back(db, me, [pair for pair in outside if seats.is_held(db, me, pair)], actor, "assigned", now=now)
 
 
 def _give_back(
     db: Database, me: AnnotatorId, pairs: Sequence[PairId | None], actor: AnnotatorId, why: str, *, now: float
 ) -> int:
-    """Free this person's places at these pairs (None: at all), with the event that tells of it; how many."""
+    """Free this person's seats at these pairs (None: at all pairs), and record an event; return their number."""
     freed = [freed for pair in pairs for freed in seats.release(db, me, pair)]
     if freed:
         payload = {"pairs": freed, "why": why}
@@ -175,10 +187,10 @@ def _give_back(
 
 
 MOST_A_MINUTE = 30
-"""Skips and reports of one person. Offline, a browser holds seven pairs, so an honest page sends seven at once."""
+"""The most skips and reports of one person in a minute. A page that was offline may send seven at once."""
 MINUTE_S = 60.0
 REPORTS_TO_BLOCK = 2
-"""So many people have to report a moment before nobody gets it."""
+"""Number of people whose reports block a moment."""
 LONGEST_REASON = 200
 
 GRADED = said("you have graded this pair already; press another grade to correct it")
@@ -189,9 +201,9 @@ TOO_MANY = said("you have skipped {most} pairs within a minute: wait a minute, t
 
 
 def record_skip(store: Store, person: Annotator, event: SkipEvent, *, now: float) -> Receipt:
-    """Take a skip of a pair at which this person holds a seat; sending the same one again changes nothing.
+    """Record a skip of a pair at which this person holds a seat; sending the same skip again changes nothing.
 
-    The pair is not offered to this person again, and takes no grade of theirs, unless a lead offers it again.
+    The person does not get the pair again and cannot grade it, unless a lead offers it again.
     """
     me = person.annotator_id
     with writing(store) as db:
@@ -200,25 +212,25 @@ def record_skip(store: Store, person: Annotator, event: SkipEvent, *, now: float
             return Receipt(event.key, ReceiptStatus.REFUSED, said("this pair is not in the project (any more)"))
         owner = pair_status.skip_owner(db, event.key)
         if owner is not None:
-            mine = owner == (pair.pair_id, me)
-            return Receipt(event.key, *((ReceiptStatus.SAVED,) if mine else (ReceiptStatus.REFUSED, USED)))
+            is_own = owner == (pair.pair_id, me)
+            return Receipt(event.key, *((ReceiptStatus.SAVED,) if is_own else (ReceiptStatus.REFUSED, USED)))
         seat = seats.seat_of(db, pair.pair_id, me)
-        why = GRADED if seat is not None and seat.judged else GONE if seat is None else None
-        if why := skip_refusal(db, me, now=now) or why:
-            return Receipt(event.key, ReceiptStatus.REFUSED, why)
+        refusal = GRADED if seat is not None and seat.judged else GONE if seat is None else None
+        if refusal := skip_refusal(db, me, now=now) or refusal:
+            return Receipt(event.key, ReceiptStatus.REFUSED, refusal)
         take_skip(db, person, pair, event, now=now)
     return Receipt(event.key, ReceiptStatus.SAVED)
 
 
 def skip_refusal(db: Database, me: AnnotatorId, *, now: float) -> str | None:
-    """Why this person may skip nothing and report nothing just now, in words for them; None if they may."""
+    """Return why this person may not skip or report anything now, in words for them; None if they may."""
     if assignments.is_paused(db, me):
         return PAUSED
     return TOO_MANY if pair_status.recent_skips(db, me, since=now - MINUTE_S, now=now) >= MOST_A_MINUTE else None
 
 
 def take_skip(db: Database, person: Annotator, pair: PairRow, event: SkipEvent, *, now: float) -> None:
-    """Store a skip and free the seat. `REPORTS_TO_BLOCK` people who report a moment's clip block the moment."""
+    """Store a skip and free the seat; block the moment once `REPORTS_TO_BLOCK` people have reported its clip."""
     me = person.annotator_id
     reason = event.reason.strip()[:LONGEST_REASON] or "no reason given"
     pair_status.add_skip(db, pair.pair_id, me, event.kind, reason, event.key, at=now)
@@ -241,17 +253,17 @@ def lift_skips(
 ) -> LiftedSkips:
     """Undo all skips of a person, or only their reports of broken clips.
 
-    They may be offered the pairs again, and clips that were blocked by people's reports, of whom too few are left, are
-    handed out again. What a lead or a file said about a clip stays.
+    The person may get the pairs again. A clip that only reports had blocked is handed out again if too few reports
+    remain. A clip that a lead blocked, or whose file is faulty, stays blocked.
 
     Raises:
-        Overtaken: no skip of this person stands (any more).
+        Overtaken: this person has no skip to undo (any more).
     """
     with writing(project.store) as db:
         count, moments = pair_status.lift_all_skips(db, annotator_id, reports_only=reports_only, at=now)
         if not count:
             raise Overtaken(said("nothing is left to undo: somebody else undid it already"))
-        clips = free_reported(db, moments, fewest=REPORTS_TO_BLOCK)
+        clips = unblock_reported(db, moments, fewest=REPORTS_TO_BLOCK)
         events.record(
             db,
             SKIPS_LIFTED,
@@ -265,10 +277,10 @@ def lift_skips(
 
 @lead_only
 def offer_again(project: Project, lead: Lead, key: PairKey, *, now: float) -> int:
-    """Offer a pair again to everybody who skipped it; return how many people those are.
+    """Offer a pair again to everybody who skipped it; return the number of these people.
 
     Raises:
-        Overtaken: somebody offered it again already.
+        Overtaken: somebody has already offered it again.
         PairLocked: the pair is settled, so nobody could get it.
     """
     with writing(project.store) as db:
@@ -299,14 +311,14 @@ def offer_again(project: Project, lead: Lead, key: PairKey, *, now: float) -> in
 
 @lead_only
 def reported_clips(project: Project, lead: Lead) -> list[ReportedClip]:
-    """Return the clips that one person reported as broken and that are still shown to others."""
+    """Return the clips that somebody reported as broken and that others still get."""
     with reading(project.store) as db:
         return pair_status.reported_clips(db)
 
 
 @lead_only
 def block_clip(project: Project, lead: Lead, key: PairKey, reason: str, *, now: float) -> None:
-    """Block a clip that a lead has looked at: nobody gets it until a lead restores it."""
+    """Block the clip of a pair by a lead's decision: nobody gets it until a lead restores it."""
     with writing(project.store) as db:
         if pair := judgements.pair_by_key(db, key):
             block_moment(db, lead, pair.moment_id, reason, now=now)
@@ -321,9 +333,10 @@ def block_moment(
     found_by: str = pair_status.BY_PERSON,
     now: float,
 ) -> None:
-    """Hand a moment out no more: the seats at its pairs go back, and leads read why.
+    """Stop handing out a moment: free the seats at its pairs, and tell leads the reason.
 
-    What its file showed (`found_by`) goes once the file is well; what a person said stays until a lead lifts it.
+    A fault that was found in the file (`found_by`) ends once the file is good. A fault that a person reported stays
+    until a lead restores the clip.
     """
     pair_status.add_fault(db, moment_id, reason, at=now, found_by=found_by)
     seats.release_broken(db, moment_id)
@@ -338,8 +351,8 @@ def block_moment(
     )
 
 
-def free_reported(db: Database, moments: Sequence[MomentId], *, fewest: int) -> int:
-    """Hand out again those of some moments that only annotators' reports blocked, and fewer than `fewest` still do."""
+def unblock_reported(db: Database, moments: Sequence[MomentId], *, fewest: int) -> int:
+    """Unblock moments that only reports blocked and fewer than `fewest` people still report; return their number."""
     freed = 0
     for moment_id in moments:
         if pair_status.reporters(db, moment_id) < fewest and pair_status.is_blocked_by_reports(db, moment_id):
@@ -351,7 +364,7 @@ def free_reported(db: Database, moments: Sequence[MomentId], *, fewest: int) -> 
 
 @lead_only
 def restore_clip(project: Project, lead: Lead, key: PairKey, *, now: float) -> None:
-    """Show a blocked clip again (the video was repaired, or the report was a mistake)."""
+    """Hand out a blocked clip again (the video was repaired, or the report was a mistake)."""
     with writing(project.store) as db:
         pair = judgements.pair_by_key(db, key)
         if pair is None:

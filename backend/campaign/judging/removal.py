@@ -1,7 +1,7 @@
-"""Remove people: an account that nothing tells of is deleted, anybody else is archived.
+"""Remove people: delete an account that no record refers to, and archive every other one.
 
-Somebody who is archived cannot sign in and is in no list of people. Every judgement, description and event of theirs
-stays, under their number. `staffing.suspend` with `suspended=False` brings them back.
+Archived people cannot sign in and appear in no list of people. Their judgements, descriptions and events stay, under
+their number. `staffing.suspend` with `suspended=False` brings them back.
 
 *Reads* every table that names people. *Writes* annotator, invitation, session, assignment, seats, events.
 """
@@ -22,13 +22,13 @@ from backend.store.connection import writing
 
 @in_charge
 def remove_person(project: Project, by: Lead | Operator, annotator_id: AnnotatorId, *, now: float) -> bool:
-    """Remove somebody from the lists of people, and end their sessions and links.
+    """Remove a person from the lists of people, and end their sessions and invitation links.
 
     Returns:
-        Whether they are archived, because something of theirs is on record; otherwise the account is gone.
+        True if they were archived because other records refer to them, False if the account was deleted.
 
     Raises:
-        ProjectError: there is no such person, or it is oneself.
+        ProjectError: there is no such person, or the caller named themselves.
     """
     with writing(project.store) as db:
         person = people.by_id(db, annotator_id)

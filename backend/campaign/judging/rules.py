@@ -1,7 +1,7 @@
-"""The consensus rule: from the grades of one pair to its relevance, in one pure function.
+"""Apply the consensus rule to the grades of a pair, and judge whether a grade came too fast.
 
-Everything that settles a pair (the store's derived table, the lead's pages, `reelrank consensus`) calls
-`decide`; nothing else rounds or trims grades.
+The rule is one pure function, `decide`. Everything that settles a pair calls it (the derived table in the store, the
+pages for leads, `reelrank consensus`). Nothing else rounds or trims grades.
 
 Source: the annotation protocol of TVR-Ranking, section 3.
 """
@@ -21,24 +21,24 @@ from backend.campaign.nouns import (
 from backend.core.ids import PairKey
 
 RULE_VERSION = "tvr-ranking-1"
-"""Written beside every derived relevance; a change of `decide` needs a new name."""
+"""Name of the rule, stored with every relevance; if `decide` changes, this needs a new name."""
 
 RE_OPENED_RULE = "tvr-ranking-1+re-opened"
-"""Stands in its place beside pairs that a lead re-opened for two more people, which the paper does not know."""
+"""Name of the rule for pairs that a lead re-opened for two more people, an extension of the paper's protocol."""
 
 MOST_GRADES = max(SECOND_ROUND_SEATS)
-"""A pair never has more seats than this, unless a lead re-opened it."""
+"""The most seats of a pair that no lead has re-opened."""
 
 MOST_RE_OPENED = max(RE_OPENED_SEATS)
-"""The seats of a pair that was re-opened."""
+"""The most seats of a re-opened pair."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What the rule says about one pair.
+    """The result of the consensus rule for one pair.
 
-    `relevance` and the unrounded `mean` it comes from are given with `Verdict.CONSENSUS` only: the mean
-    of grades that do not agree would look like a result.
+    Only `Verdict.CONSENSUS` comes with a `relevance` and the unrounded `mean` behind it. The mean of grades that do not
+    agree would look like a result.
     """
 
     verdict: Verdict
@@ -47,12 +47,12 @@ class Decision:
 
 
 def version(re_opened: bool) -> str:
-    """The name of the rule that settles a pair."""
+    """Return the name of the rule that settles a pair."""
     return RE_OPENED_RULE if re_opened else RULE_VERSION
 
 
 def middle(grades: Sequence[int]) -> tuple[int, int]:
-    """Return the two grades that decide, of an even number: the highest and the lowest of the others are dropped.
+    """Return the middle two of an even number of grades.
 
     >>> middle([2, 3]), middle([4, 0, 1, 2]), middle([0, 4, 1, 3, 3, 4])
     ((2, 3), (1, 2), (3, 3))
@@ -64,26 +64,26 @@ def middle(grades: Sequence[int]) -> tuple[int, int]:
 def decide(
     grades: Sequence[int], tolerance: int, rounding: Rounding = Rounding.HALF_UP, *, re_opened: bool = False
 ) -> Decision:
-    """Apply the consensus rule to the standing grades of one pair.
+    """Apply the consensus rule to the current grades of one pair.
 
     Two grades a, b with |a - b| <= tolerance are a consensus on their mean. Otherwise two further annotators grade
-    the pair; of the four grades one highest and one lowest are dropped, and the middle two, if they differ by at
-    most the tolerance, are a consensus on their mean. A mean of x.5 becomes x + 1 in TVR-Ranking (half up; Python's
+    the pair. Of the four grades one highest and one lowest are dropped. If the middle two differ by at most the
+    tolerance, they are a consensus on their mean. A mean of x.5 becomes x + 1 in TVR-Ranking (half up; Python's
     `round` would go to the even neighbour), and x where a campaign rounds half down.
 
-    The order of the grades does not matter, except that by convention the first-round two come first. Four
-    grades are always trimmed, also when the first two agree: seats 3 and 4 exist only after a disagreement, and
-    files of published campaigns do not say which of their four grades came first.
+    The order of the grades does not matter. By convention the first-round two come first. Four grades are always
+    trimmed, even if the first two agree: seats 3 and 4 exist only after a disagreement, and files of published
+    campaigns do not say which of their four grades came first.
 
-    Four grades whose middle two do not agree discard a pair. A lead may re-open it then: it waits for two more
-    people, and of the six grades the middle two decide as before (two highest and two lowest are dropped). This goes on
-    where the protocol ends; docs/decisions/063 says why so.
+    If the middle two of four grades do not agree, the pair is discarded. A lead may then re-open it for two more
+    people. Of the six grades the two highest and the two lowest are dropped, and the middle two decide as before. This
+    extends the protocol; docs/decisions/063 gives the reasons.
 
     Args:
-        grades: At most four grades from 0 on, one per seat, or six. Whether they are of the campaign's scale is looked
-            at where they come in.
+        grades: At most four grades, or six of a re-opened pair, one per seat, each 0 or higher. The caller checks that
+            they belong to the campaign's scale.
         tolerance: How far two grades may differ and still agree; 1 in TVR-Ranking.
-        rounding: What becomes of a mean of x.5.
+        rounding: How to round a mean of x.5.
         re_opened: Whether a lead re-opened the pair for two more people.
 
     Raises:
@@ -124,26 +124,26 @@ def decide(
 
 
 SHORTEST_MS = 1500
-"""Nobody reads a query and watches a clip in less."""
+"""The shortest active time, in milliseconds, in which somebody can read a query and watch a clip."""
 
 
 SHARE_OF_CLIP = 0.5
-"""Of a clip shorter than `SHORTEST_MS / SHARE_OF_CLIP`, this much must at least have been seen."""
+"""The least share that must have been watched of a clip shorter than `SHORTEST_MS / SHARE_OF_CLIP`."""
 
 
 SEEN_SHARE = 0.25
-"""At the player's double speed half of a clip passes in this share of its length."""
+"""The share of a clip's length in which half of the clip plays at the player's double speed."""
 
 
 def too_fast(active_ms: int, duration_s: float) -> bool:
-    """Whether a grade came after less active time than its clip can be judged in.
+    """Return whether a grade took less active time than it takes to judge the clip.
 
-    The limit is 1.5 s, or half of the clip if that is less. Assumption of this project (no paper gives a figure);
-    see docs/decisions.
+    The limit is 1.5 s, or half of the clip if that is less. This is an assumption of this project (no paper gives a
+    figure); see docs/decisions. Do not call it for grades without measured times (imports, simulations).
 
     Args:
         active_ms: measured active time, or the time since the first frame if that is less (active time includes
-            waiting for a clip); what nobody measured (imports, simulations) is not to be asked.
+            waiting for a clip).
         duration_s: length of the clip, in seconds.
 
     >>> too_fast(1200, 8.0), too_fast(1600, 8.0), too_fast(1200, 2.0)
@@ -153,14 +153,14 @@ def too_fast(active_ms: int, duration_s: float) -> bool:
 
 
 def unseen(elapsed_ms: int, duration_s: float) -> bool:
-    """Whether a grade came before half of its clip can have been on screen.
+    """Return whether a grade came before half of its clip can have played.
 
-    The limit is a quarter of the clip's length from its first painted frame on: the fastest speed of the player is 2.
-    Assumption of this project; see docs/decisions. Not to be asked of a clip that is a whole video, where people go
-    by its storyboard, nor where nobody measured.
+    The limit is a quarter of the clip's length after the first painted frame, because the player's fastest speed is 2.
+    This is an assumption of this project; see docs/decisions. Do not call it for clips that are whole videos, which
+    people judge by the storyboard, nor for grades without a measured time.
 
     Args:
-        elapsed_ms: all time from the first painted frame to the key press.
+        elapsed_ms: time from the first painted frame to the key press.
         duration_s: length of the clip, in seconds.
 
     >>> unseen(1900, 8.0), unseen(2100, 8.0)
@@ -172,8 +172,8 @@ def unseen(elapsed_ms: int, duration_s: float) -> bool:
 def renewal_interval_s(lease_s: float) -> float:
     """Return how many seconds a desk waits before it asks the server to renew its leases.
 
-    A third of the lease, and four minutes at most. The browser looks at its clock every quarter of this, and the
-    server does not renew a lease again within `renewal_slack_s`: two thirds of a lease is the longest wait.
+    This is a third of the lease, and at most four minutes. The browser checks its clock every quarter of it, and the
+    server does not renew a lease again within `renewal_slack_s`. The longest wait is therefore two thirds of a lease.
 
     >>> renewal_interval_s(900.0), renewal_interval_s(180.0)
     (240.0, 60.0)
@@ -182,7 +182,9 @@ def renewal_interval_s(lease_s: float) -> float:
 
 
 def renewal_slack_s(lease_s: float) -> float:
-    """Return for how many seconds after a renewal a lease is not renewed again, so that most requests write less.
+    """Return for how many seconds after a renewal the server does not renew a lease again.
+
+    Most requests then write less.
 
     >>> renewal_slack_s(900.0), renewal_slack_s(180.0)
     (60.0, 45.0)
@@ -191,11 +193,11 @@ def renewal_slack_s(lease_s: float) -> float:
 
 
 ITEM_NAME = re.compile(r"([0-9a-f]{16})-(\d{1,6})(r?)")
-"""Name of an exam item in a browser: the attempt's random key, the item's position, and `r` for a second look."""
+"""The name of an exam item in a browser: the attempt's random key, the item's position, and `r` for a second look."""
 
 
 def names_item(key: PairKey) -> bool:
-    """Return whether a key has the form of an exam item. Keys of pairs have another form.
+    """Return whether a key has the form of an exam item's name. Keys of pairs have another form.
 
     >>> names_item(PairKey("0123456789abcdef-7r")), names_item(PairKey("0123456789abcdef"))
     (True, False)

@@ -1,8 +1,8 @@
-"""Staff the work: give annotators assignments and quotas, pause or suspend people, and sign them out.
+"""Give annotators assignments and quotas, pause or suspend people, and sign them out.
 
-Nothing that anybody graded is touched: what people hold and have not graded goes back at once. A grade that was given
-before its page heard of a pause or an assignment counts like one whose lease ran out: wherever nobody has taken the
-place. Somebody who is paused keeps their sign-in, their work and the guideline. The desk obeys in `judging.queue`.
+Grades are never touched. Pairs that people hold and have not graded go back to the queue at once; a grade that arrives
+for such a pair later is refused and kept in the event log. Paused people can still sign in, and read the guideline and
+their own work. `judging.queue` applies pauses and assignments to the desk.
 
 *Reads* annotator, query, session, pause. *Writes* annotator, session, pause, assignment, assigned_query, seats, events.
 """
@@ -37,17 +37,17 @@ LONGEST_REASON = 400
 
 @lead_only
 def pause_person(project: Project, lead: Lead, annotator_id: AnnotatorId, reason: str, *, now: float) -> None:
-    """Hand an annotator no pairs from now on; they may still sign in and look at their work.
+    """Stop handing pairs to an annotator; they may still sign in and look at their work.
 
     Args:
         project: the project.
-        lead: who says so.
-        annotator_id: whom.
-        reason: why; leads read it, the person does not.
+        lead: the lead who pauses them.
+        annotator_id: the annotator.
+        reason: shown to leads, not to the annotator.
         now: seconds since 1970.
 
     Raises:
-        Overtaken: they are paused already.
+        Overtaken: they are already paused.
         ProjectError: there is no such person, they are a lead, or the reason is empty or too long.
     """
     with writing(project.store) as db:
@@ -55,7 +55,7 @@ def pause_person(project: Project, lead: Lead, annotator_id: AnnotatorId, reason
 
 
 def begin_pause(db: Database, by: Lead | None, annotator_id: AnnotatorId, reason: str, *, now: float) -> None:
-    """Pause somebody inside a transaction, as `pause_person` does; `by` is None where the program does, by a rule."""
+    """Pause an annotator inside a transaction, like `pause_person`; `by` is None if a rule pauses them."""
     reason = reason_of(reason, LONGEST_REASON, said("a pause needs a reason: write one sentence about why"))
     person = people.by_id(db, annotator_id)
     if person is None:
@@ -63,11 +63,11 @@ def begin_pause(db: Database, by: Lead | None, annotator_id: AnnotatorId, reason
     if person.role is Role.LEAD:
         raise ProjectError(said("{name} is a lead and does not grade: there is nothing to pause", name=person.name))
     if standing := people.standing_pause(db, annotator_id):
-        who = standing.by or said("A rule", _context="by")
+        paused_by = standing.by or said("A rule", _context="by")
         raise Overtaken(
             said(
                 "{who} paused {name} {when}: {reason}",
-                who=who,
+                who=paused_by,
                 name=person.name,
                 when=ago(now - standing.at),
                 reason=standing.reason,
@@ -81,10 +81,10 @@ def begin_pause(db: Database, by: Lead | None, annotator_id: AnnotatorId, reason
 
 @lead_only
 def unpause_person(project: Project, lead: Lead, annotator_id: AnnotatorId, *, now: float) -> None:
-    """Let a paused annotator go on.
+    """End the pause of an annotator.
 
     Raises:
-        Overtaken: nobody has paused them, or somebody let them go on already.
+        Overtaken: they are not paused (any more).
         ProjectError: there is no such person.
     """
     with writing(project.store) as db:
@@ -100,10 +100,10 @@ def unpause_person(project: Project, lead: Lead, annotator_id: AnnotatorId, *, n
 
 @lead_only
 def suspend(project: Project, lead: Lead, annotator_id: AnnotatorId, suspended: bool, *, now: float) -> None:
-    """Suspend somebody, which ends their sessions, or let them in again.
+    """Suspend a person, which ends their sessions, or reinstate them.
 
     Raises:
-        ProjectError: there is no such person, or it is oneself.
+        ProjectError: there is no such person, or the lead named themselves.
     """
     with writing(project.store) as db:
         if people.by_id(db, annotator_id) is None:
@@ -135,7 +135,7 @@ def sign_out(project: Project, token: str, *, now: float) -> None:
 
 @public
 def sign_out_everywhere(project: Project, token: str, *, now: float) -> None:
-    """End all sessions of the person behind a session, in every browser, and give back the seats that they hold."""
+    """End all sessions of the person who owns a session, in every browser, and give back their seats."""
     person = person_for(project, token, now=now)
     if person is None:
         return
@@ -152,7 +152,7 @@ def sign_out_everywhere(project: Project, token: str, *, now: float) -> None:
 
 
 def return_seats(db: Database, annotator_id: AnnotatorId, actor: AnnotatorId | None, why: str, *, now: float) -> None:
-    """Free what somebody holds, with the event that tells of it."""
+    """Give back the seats that a person holds and has not graded, and record that in the event log with `why`."""
     if pairs := seats.release(db, annotator_id):
         payload = {"pairs": pairs, "why": why}
         subject = f"annotator:{annotator_id}"
@@ -164,35 +164,39 @@ def assign(
     project: Project,
     lead: Lead,
     annotators: Sequence[AnnotatorId],
-    given: Assignment,
+    assignment: Assignment,
     *,
     seen: Mapping[AnnotatorId, int] | None = None,
     now: float,
 ) -> int:
-    """Give annotators a split, a part or chosen queries to grade, or quotas: all of them, or nobody.
+    """Give annotators an assignment: a split, a part or chosen queries to grade, or quotas.
 
-    It takes the place of the assignment they have. What they hold of other queries goes back at once, but for gold.
+    It replaces the assignment that they have. Pairs of other queries that they hold go back at once, except gold
+    questions. After an error nobody's assignment has changed.
 
     Args:
         project: the project.
-        lead: who says so.
-        annotators: whom.
-        given: what; its number, time and giver do not matter.
-        seen: the assignments that the lead had seen, by their numbers; who is not in it had none. None takes any.
+        lead: the lead who assigns.
+        annotators: the people who get the assignment.
+        assignment: its number, time and giver are ignored.
+        seen: maps annotators to the number of the assignment that the lead saw; whoever is missing had none. None
+            skips this check.
         now: seconds since 1970.
 
     Returns:
-        How many queries it comes to, of those that have a batch.
+        The number of queries in the assignment, counting those that have a batch.
 
     Raises:
-        Overtaken: somebody's assignment is another one than the lead had seen.
-        ProjectError: nobody, no such person, a lead; or an assignment that says nothing or cannot be.
+        Overtaken: the assignment of one of the people is not the one that the lead saw.
+        ProjectError: no people, an unknown person, or a lead; or the assignment is empty or impossible.
     """
-    _require_sound(given)
+    _require_sound(assignment)
     if not annotators:
         raise ProjectError(said("an assignment needs people: choose at least one person"))
     with writing(project.store) as db:
-        if given.queries and (unknown := set(given.queries) - assignments.known(db, given.queries)):
+        if assignment.queries and (
+            unknown := set(assignment.queries) - assignments.existing_queries(db, assignment.queries)
+        ):
             raise ProjectError(
                 said("{n} of these queries cannot be graded (any more): reload the page", n=len(unknown))
             )
@@ -201,9 +205,9 @@ def assign(
             if seen is not None:
                 _require_seen(db, lead, annotator_id, name, seen.get(annotator_id, 0), now)
             assignments.end(db, annotator_id, by=lead.annotator_id, at=now)
-            assignments.add(db, annotator_id, _at(given, now), by=lead.annotator_id)
-            mine = assignments.standing(db, annotator_id)
-            queue.give_back_others(db, annotator_id, mine, lead.annotator_id, now=now)
+            assignments.add(db, annotator_id, _dated(assignment, now), by=lead.annotator_id)
+            current = assignments.standing(db, annotator_id)
+            queue.give_back_unassigned(db, annotator_id, current, lead.annotator_id, now=now)
             events.record(
                 db,
                 ASSIGNED,
@@ -211,21 +215,23 @@ def assign(
                 actor=lead.annotator_id,
                 subject=f"annotator:{annotator_id}",
                 payload={
-                    **{"split": given.split, "part": given.part, "parts": given.parts},
-                    "queries": None if given.queries is None else len(given.queries),
-                    **{"a_day": given.a_day, "in_all": given.in_all},
+                    **{"split": assignment.split, "part": assignment.part, "parts": assignment.parts},
+                    "queries": None if assignment.queries is None else len(assignment.queries),
+                    **{"a_day": assignment.a_day, "in_all": assignment.in_all},
                 },
             )
-        return len(assignments.queries_of(db, mine)) if mine else 0
+        return len(assignments.queries_of(db, current)) if current else 0
 
 
 @lead_only
 def unassign(project: Project, lead: Lead, annotator_id: AnnotatorId, *, seen: int | None = None, now: float) -> None:
-    """Let an annotator grade whatever there is again; `seen` is the assignment that the lead saw, None any.
+    """Remove the assignment of an annotator, who may then grade any pair.
+
+    `seen` is the number of the assignment that the lead saw; None skips this check.
 
     Raises:
-        Overtaken: they have no assignment (any more), or another one than the lead had seen.
-        ProjectError: no such person, or a lead.
+        Overtaken: they have no assignment (any more), or not the one that the lead saw.
+        ProjectError: there is no such person, or they are a lead.
     """
     with writing(project.store) as db:
         name = _require_annotator(db, annotator_id)
@@ -244,9 +250,9 @@ def assignments_standing(project: Project, by: Lead | Operator) -> dict[Annotato
 
 
 def _require_seen(db: Database, by: Lead, annotator_id: AnnotatorId, name: str, seen: int, now: float) -> None:
-    """Refuse an act about another assignment than the lead had seen; 0 for none."""
-    mine = assignments.standing(db, annotator_id)
-    if (mine.assignment_id if mine else 0) == seen:
+    """Refuse a change if the assignment is not the one that the lead saw; `seen` is its number, 0 for none."""
+    current = assignments.standing(db, annotator_id)
+    if (current.assignment_id if current else 0) == seen:
         return
     lead, at, gave = assignments.last_act(db, annotator_id)
     who = said("You", _context="by") if lead == by.name else lead
@@ -274,24 +280,32 @@ def _require_annotator(db: Database, annotator_id: AnnotatorId) -> str:
     return person.name
 
 
-def _require_sound(given: Assignment) -> None:
-    if given.split is Split.TRAIN:
+def _require_sound(assignment: Assignment) -> None:
+    if assignment.split is Split.TRAIN:
         raise ProjectError(said("training queries are not graded: choose the validation or the test queries"))
-    if (given.part is None) != (given.parts is None) or (
-        given.part is not None and given.parts is not None and not 1 <= given.part <= given.parts
+    if (assignment.part is None) != (assignment.parts is None) or (
+        assignment.part is not None and assignment.parts is not None and not 1 <= assignment.part <= assignment.parts
     ):
         raise ProjectError(
-            said("there is no part {part} of {parts}: parts count from 1", part=given.part, parts=given.parts)
+            said("there is no part {part} of {parts}: parts count from 1", part=assignment.part, parts=assignment.parts)
         )
-    if given.parts is not None and given.parts < 2:
+    if assignment.parts is not None and assignment.parts < 2:
         raise ProjectError(said("divide the queries into at least two parts"))
-    if given.queries is not None and not given.queries:
+    if assignment.queries is not None and not assignment.queries:
         raise ProjectError(said("choose at least one query to assign"))
-    if any(quota is not None and quota < 1 for quota in (given.a_day, given.in_all)):
+    if any(quota is not None and quota < 1 for quota in (assignment.a_day, assignment.in_all)):
         raise ProjectError(said("a quota needs at least one grade: to give somebody no work, pause them"))
-    if not given.narrows and given.a_day is None and given.in_all is None:
+    if not assignment.narrows and assignment.a_day is None and assignment.in_all is None:
         raise ProjectError(said("this assignment is empty: choose a split, a part, queries or a quota"))
 
 
-def _at(given: Assignment, now: float) -> Assignment:
-    return Assignment(given.split, given.part, given.parts, given.queries, given.a_day, given.in_all, at=now)
+def _dated(assignment: Assignment, now: float) -> Assignment:
+    return Assignment(
+        assignment.split,
+        assignment.part,
+        assignment.parts,
+        assignment.queries,
+        assignment.a_day,
+        assignment.in_all,
+        at=now,
+    )

@@ -260,7 +260,7 @@ def test_a_gold_place_goes_before_a_free_seat_of_the_same_pair_and_is_handled_li
         assert seats.claim(db, me, pair, now=now, until=until)
         assert seats.seat_of(db, pair, me) == seats.Seat(pair, 4, judged=False, gold=True, claimed_at=now)
         assert not seats.is_held(db, me, pair)
-        assert [one.pair_key for one in seats.held(db, me)] == [*held, key], "the last claim"
+        assert [one.pair_key for one in seats.held_pairs(db, me)] == [*held, key], "the last claim"
         seats.mark_shown(db, me, key, now=now)
         shown = db.conn.execute("SELECT shown_at FROM gold_seat WHERE pair_id = ?", [pair]).fetchone()[0]
         assert shown == now

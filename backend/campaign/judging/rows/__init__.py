@@ -1,1 +1,1 @@
-"""The SQL of seats, judgements and skips."""
+"""SQL for assignments, seats, judgements, skips and verdicts."""

@@ -1,6 +1,6 @@
-"""Read assignments, what keeps annotators from working, and the batch and pairs they may take.
+"""SQL for assignments, for what keeps annotators from working, and for the batch and the pairs they may take next.
 
-Somebody without an assignment costs the desk one look at an index and no condition at all.
+For people without an assignment the desk costs one look-up in an index and no further condition.
 """
 
 from collections.abc import Iterable, Sequence
@@ -20,13 +20,13 @@ _STANDING = (
 
 
 def standing(db: Database, me: AnnotatorId) -> Assignment | None:
-    """What this person is assigned to; None where they grade whatever there is."""
+    """Return the current assignment of this person; None if they may grade any pair."""
     row = db.conn.execute(f"{_STANDING} AND x.annotator_id = ?", [me]).fetchone()
     return _assignment(db, row) if row else None
 
 
 def limits(db: Database, me: AnnotatorId) -> tuple[bool, bool]:
-    """Whether a pause of this person stands, and whether an assignment does: one question, asked at every grade."""
+    """Return whether this person is paused, and whether they have an assignment: one statement for every grade."""
     row = db.conn.execute(
         "SELECT EXISTS (SELECT 1 FROM pause WHERE annotator_id = :me AND ended_at IS NULL), "
         "EXISTS (SELECT 1 FROM assignment WHERE annotator_id = :me AND ended_at IS NULL)",
@@ -36,110 +36,119 @@ def limits(db: Database, me: AnnotatorId) -> tuple[bool, bool]:
 
 
 def is_paused(db: Database, me: AnnotatorId) -> bool:
-    """Whether a pause of this person stands."""
+    """Return whether this person is paused."""
     return limits(db, me)[0]
 
 
 def all_standing(db: Database) -> dict[AnnotatorId, Assignment]:
-    """What everybody is assigned to who is to anything."""
+    """Return the current assignment of every person who has one."""
     return {AnnotatorId(row[1]): _assignment(db, row) for row in db.conn.execute(_STANDING).fetchall()}
 
 
-def condition(mine: Assignment | None, query: str) -> str:
-    """What a row of `query` (an alias) fulfils that this person is assigned to, as ` AND ...`; nothing for everything.
+def query_condition(assignment: Assignment | None, query: str) -> str:
+    """Return the SQL condition ` AND ...` that a query belongs to an assignment; empty if all queries do.
 
-    Its values are those of `values`.
+    `query` is the alias of the table of queries. `condition_values` returns the parameters of the condition.
     """
-    if mine is None:
+    if assignment is None:
         return ""
-    told = []
-    if mine.split is not None:
-        told.append(f"{query}.split = :split")
-    if mine.parts is not None:
-        told.append(f"{query}.position % :parts = :part % :parts")
-    if mine.queries is not None:
-        told.append(f"{query}.query_id IN (SELECT query_id FROM assigned_query WHERE assignment_id = :assignment)")
-    return "".join(f" AND {one}" for one in told)
+    conditions = []
+    if assignment.split is not None:
+        conditions.append(f"{query}.split = :split")
+    if assignment.parts is not None:
+        conditions.append(f"{query}.position % :parts = :part % :parts")
+    if assignment.queries is not None:
+        conditions.append(
+            f"{query}.query_id IN (SELECT query_id FROM assigned_query WHERE assignment_id = :assignment)"
+        )
+    return "".join(f" AND {condition}" for condition in conditions)
 
 
-def values(mine: Assignment | None) -> dict[str, object]:
-    """The values of `condition`."""
-    if mine is None:
+def condition_values(assignment: Assignment | None) -> dict[str, object]:
+    """Return the parameters of the SQL that `query_condition` returns."""
+    if assignment is None:
         return {}
-    return {"split": mine.split, "part": mine.part, "parts": mine.parts, "assignment": mine.assignment_id}
+    return {
+        "split": assignment.split,
+        "part": assignment.part,
+        "parts": assignment.parts,
+        "assignment": assignment.assignment_id,
+    }
 
 
-def holds(db: Database, mine: Assignment | None, batch_id: BatchId) -> bool:
-    """Whether a batch is of a query that this person is assigned to."""
-    if mine is None or not mine.narrows:
+def includes_batch(db: Database, assignment: Assignment | None, batch_id: BatchId) -> bool:
+    """Return whether the query of a batch belongs to an assignment."""
+    if assignment is None or not assignment.narrows:
         return True
     row = db.conn.execute(
-        "SELECT 1 FROM batch b JOIN query q USING (query_id) WHERE b.batch_id = :batch" + condition(mine, "q"),
-        {"batch": batch_id, **values(mine)},
+        "SELECT 1 FROM batch b JOIN query q USING (query_id) WHERE b.batch_id = :batch"
+        + query_condition(assignment, "q"),
+        {"batch": batch_id, **condition_values(assignment)},
     ).fetchone()
     return row is not None
 
 
-def inside(db: Database, mine: Assignment | None, pairs: Sequence[PairId]) -> set[PairId]:
-    """Those of some pairs whose query this person is assigned to."""
-    if mine is None or not mine.narrows:
+def inside(db: Database, assignment: Assignment | None, pairs: Sequence[PairId]) -> set[PairId]:
+    """Return those of the pairs whose queries belong to an assignment."""
+    if assignment is None or not assignment.narrows:
         return set(pairs)
     rows = db.conn.execute(
         "SELECT p.pair_id FROM pair p JOIN query q USING (query_id) "
-        f"WHERE p.pair_id IN (SELECT value FROM json_each(:pairs)){condition(mine, 'q')}",
-        {"pairs": str(list(pairs)), **values(mine)},
+        f"WHERE p.pair_id IN (SELECT value FROM json_each(:pairs)){query_condition(assignment, 'q')}",
+        {"pairs": str(list(pairs)), **condition_values(assignment)},
     )
     return {PairId(row[0]) for row in rows}
 
 
-def queries_of(db: Database, mine: Assignment) -> list[QueryId]:
-    """The queries that an assignment comes to, of those that have a batch; in judging order."""
+def queries_of(db: Database, assignment: Assignment) -> list[QueryId]:
+    """Return the queries of an assignment that have a batch, in judging order."""
     rows = db.conn.execute(
         "SELECT q.query_id FROM query q WHERE EXISTS (SELECT 1 FROM batch b WHERE b.query_id = q.query_id)"
-        + condition(mine, "q")
+        + query_condition(assignment, "q")
         + " ORDER BY q.position",
-        values(mine),
+        condition_values(assignment),
     )
     return [QueryId(row[0]) for row in rows]
 
 
-def pairs_of(db: Database, mine: Assignment) -> int:
-    """How many pairs the open batches of an assignment's queries have, whoever grades them."""
+def pairs_of(db: Database, assignment: Assignment) -> int:
+    """Count the pairs in the open batches of an assignment's queries, whoever grades them."""
     row = db.conn.execute(
-        "SELECT count(*) FROM pair p JOIN query q USING (query_id) WHERE p.batch_id IS NOT NULL" + condition(mine, "q"),
-        values(mine),
+        "SELECT count(*) FROM pair p JOIN query q USING (query_id) WHERE p.batch_id IS NOT NULL"
+        + query_condition(assignment, "q"),
+        condition_values(assignment),
     ).fetchone()
     return int(row[0])
 
 
-def known(db: Database, queries: Iterable[QueryId]) -> set[QueryId]:
-    """Those of these queries that the project has, for judging."""
-    asked = list(queries)
-    places = ", ".join("?" * len(asked))
-    rows = db.conn.execute(f"SELECT query_id FROM query WHERE split <> 'train' AND query_id IN ({places})", asked)
+def existing_queries(db: Database, queries: Iterable[QueryId]) -> set[QueryId]:
+    """Return those of the queries that exist in the project and are judged."""
+    query_ids = list(queries)
+    places = ", ".join("?" * len(query_ids))
+    rows = db.conn.execute(f"SELECT query_id FROM query WHERE split <> 'train' AND query_id IN ({places})", query_ids)
     return {QueryId(row[0]) for row in rows}
 
 
-def add(db: Database, me: AnnotatorId, given: Assignment, *, by: AnnotatorId) -> int:
-    """A new assignment, of what `given` says but its number and who gave it; its number."""
+def add(db: Database, me: AnnotatorId, assignment: Assignment, *, by: AnnotatorId) -> int:
+    """Store a new assignment, ignoring the number and the giver it names; return the number that it gets."""
     number = added(
         db,
         "INSERT INTO assignment (annotator_id, split, part, parts, chosen, a_day, in_all, given_at, given_by) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING assignment_id",
         [
-            *(me, given.split, given.part, given.parts, given.queries is not None),
-            *(given.a_day, given.in_all, given.at, by),
+            *(me, assignment.split, assignment.part, assignment.parts, assignment.queries is not None),
+            *(assignment.a_day, assignment.in_all, assignment.at, by),
         ],
     )
     db.conn.executemany(
         "INSERT INTO assigned_query (assignment_id, query_id) VALUES (?, ?)",
-        ((number, query_id) for query_id in given.queries or ()),
+        ((number, query_id) for query_id in assignment.queries or ()),
     )
     return number
 
 
 def end(db: Database, me: AnnotatorId, *, by: AnnotatorId, at: float) -> bool:
-    """End the assignment of this person that stands; whether one did."""
+    """End the current assignment of this person; return whether there was one."""
     cursor = db.conn.execute(
         "UPDATE assignment SET ended_at = ?, ended_by = ? WHERE annotator_id = ? AND ended_at IS NULL", [at, by, me]
     )
@@ -147,7 +156,7 @@ def end(db: Database, me: AnnotatorId, *, by: AnnotatorId, at: float) -> bool:
 
 
 def last_act(db: Database, me: AnnotatorId) -> tuple[str, float, bool]:
-    """(who, when, whether it gave one) of what was done last about the assignment of somebody who had one."""
+    """Return who last changed this person's assignment, when, and whether they gave one; the person has had one."""
     row = db.conn.execute(
         "SELECT coalesce(e.name, g.name), coalesce(x.ended_at, x.given_at), x.ended_at IS NULL FROM assignment x "
         "JOIN annotator g ON g.annotator_id = x.given_by LEFT JOIN annotator e ON e.annotator_id = x.ended_by "
@@ -160,10 +169,10 @@ def last_act(db: Database, me: AnnotatorId) -> tuple[str, float, bool]:
 def _assignment(db: Database, row: Row) -> Assignment:
     queries = None
     if row["chosen"]:
-        found = db.conn.execute(
+        chosen = db.conn.execute(
             "SELECT query_id FROM assigned_query WHERE assignment_id = ? ORDER BY query_id", [row["assignment_id"]]
         )
-        queries = tuple(QueryId(one[0]) for one in found)
+        queries = tuple(QueryId(query[0]) for query in chosen)
     return Assignment(
         split=Split(row["split"]) if row["split"] else None,
         part=row["part"],
@@ -177,8 +186,8 @@ def _assignment(db: Database, row: Row) -> Assignment:
     )
 
 
-# Pairs this person may sit down at: never twice at the same pair, none they skipped, no broken clip, none that an exam
-# asks just now or that they answered in one.
+# Pairs that this person may take: no pair twice, none that they skipped, no broken clip, none that an exam reserves now
+# or that they answered in one.
 _MINE_TO_TAKE = """
   NOT EXISTS (SELECT 1 FROM seat AS m WHERE m.pair_id = p.pair_id AND m.annotator_id = :me AND m.repeat = 0)
   AND NOT EXISTS (SELECT 1 FROM skip AS k WHERE k.pair_id = p.pair_id AND k.annotator_id = :me AND k.lifted_at IS NULL)
@@ -188,7 +197,7 @@ _MINE_TO_TAKE = """
 """
 
 
-# Batches with two others at first-round seats; few people sit anywhere, so this is small.
+# Batches in which two others hold first-round seats. Few seats are held at any time, so this is small.
 _CROWDED = f"""
   SELECT h.batch_id FROM seat AS l JOIN pair AS h USING (pair_id)
   WHERE l.lease_until >= :now AND l.seat_no <= {max(FIRST_ROUND_SEATS)} AND l.annotator_id <> :me
@@ -196,7 +205,7 @@ _CROWDED = f"""
 """
 
 
-# From each of the few pairs to its seats: PostgreSQL would rather look at all free seats there are.
+# From each of the few pairs to its seats: PostgreSQL would otherwise read all free seats of the project.
 _SEATS_TO_TAKE = f"""
   SELECT there.pair_id, there.seat_no FROM (
     SELECT p.pair_id, (SELECT min(s.seat_no) FROM seat s WHERE s.pair_id = p.pair_id AND {FREE}
@@ -210,46 +219,46 @@ def claimable(
     db: Database,
     me: AnnotatorId,
     batch_id: BatchId,
-    mine: Assignment | None = None,
+    assignment: Assignment | None = None,
     *,
     now: float,
     politely: bool = True,
 ) -> list[tuple[PairId, int]]:
-    """Pairs of a batch at which this person may sit down now, each with its lowest free seat.
+    """Return the pairs of a batch that this person may take now, each with its lowest free seat.
 
     Args:
         db: the database.
         me: the person.
         batch_id: the batch.
-        mine: what this person is assigned to; of another batch they get gold alone.
+        assignment: the person's assignment; of a batch outside it they get only gold questions.
         now: seconds since 1970.
-        politely: only second-round seats while two others sit at first-round ones of the batch: two people finish a
-            query together; a third would take pairs out of the middle of their work.
+        politely: return only second-round seats while two others hold first-round seats of the batch. Two people
+            finish a query together; a third would take pairs out of the middle of their work.
     """
     rows = db.conn.execute(
-        _claimable(db, mine, batch_id),
+        _claimable(db, assignment, batch_id),
         {"batch": batch_id, "me": me, "now": now, "politely": politely, "second": min(SECOND_ROUND_SEATS)},
     )
     return [(PairId(row[0]), row[1]) for row in rows]
 
 
-def _claimable(db: Database, mine: Assignment | None, batch_id: BatchId) -> str:
-    """What asks for (pair, lowest free seat) of `:batch`: gold, and the seats of a batch that this person may have."""
-    return GOLD_CLAIMABLE + (f" UNION ALL {_SEATS_TO_TAKE}" if holds(db, mine, batch_id) else "")
+def _claimable(db: Database, assignment: Assignment | None, batch_id: BatchId) -> str:
+    """Return the SQL for (pair, lowest free seat) of `:batch`: gold questions, and all others if it is assigned."""
+    return GOLD_CLAIMABLE + (f" UNION ALL {_SEATS_TO_TAKE}" if includes_batch(db, assignment, batch_id) else "")
 
 
 def next_batch(
-    db: Database, me: AnnotatorId, mine: Assignment | None = None, *, now: float
+    db: Database, me: AnnotatorId, assignment: Assignment | None = None, *, now: float
 ) -> tuple[BatchId, bool] | None:
-    """The batch to work on next, of what this person is assigned to, and whether they take of it `politely`.
+    """Return the batch to work on next, within an assignment, and whether to take pairs of it `politely`.
 
-    That is the batch with a pair nearest to completion, then judging order. The agenda is walked in this order, and
-    the walk ends at the first batch that has something for this person. Crowded batches have only second-round
-    seats, unless nothing else is left.
+    Batches come by their pair nearest to completion, then in judging order. The statement walks the agenda in this
+    order and ends at the first batch that has a pair for this person. Batches in which two others work offer only
+    second-round seats, unless nothing else is left.
     """
     anybody = db.conn.execute(f"SELECT EXISTS ({_CROWDED})", {"me": me, "now": now}).fetchone()[0]
-    # Asked of the batch, before its pairs: an assignment makes the walk shorter, never longer.
-    only = condition(mine, "q")
+    # Tests the batch before its pairs: an assignment makes the walk shorter, never longer.
+    only = query_condition(assignment, "q")
     inside = f"EXISTS (SELECT 1 FROM batch b JOIN query q USING (query_id) WHERE b.batch_id = a.batch_id{only})"
     gold = db.conn.execute(GOLD_NEXT_BATCH, {"me": me}).fetchone()
     for politely in (True, False) if anybody else (False,):
@@ -260,7 +269,13 @@ def next_batch(
             f"  AND (s.seat_no >= :second OR NOT (:politely AND a.batch_id IN ({_CROWDED}))) "
             f"  AND {FREE} AND {_MINE_TO_TAKE}) "
             "ORDER BY a.nearest DESC, a.position, a.batch_id LIMIT 1",
-            {"me": me, "now": now, "politely": politely, "second": min(SECOND_ROUND_SEATS), **values(mine)},
+            {
+                "me": me,
+                "now": now,
+                "politely": politely,
+                "second": min(SECOND_ROUND_SEATS),
+                **condition_values(assignment),
+            },
         ).fetchone()
         if gold and (row is None or (-GOLD_SEAT_NO, gold[1], gold[0]) < (row[1], row[2], row[0])):
             return BatchId(gold[0]), politely
@@ -270,7 +285,7 @@ def next_batch(
 
 
 def last_batch(db: Database, me: AnnotatorId) -> BatchId | None:
-    """The batch in which this person took a seat last."""
+    """Return the batch in which this person last took a seat; None if they never did."""
     row = db.conn.execute(
         "SELECT p.batch_id FROM (SELECT pair_id, claim_no FROM seat WHERE annotator_id = :me "
         "UNION ALL SELECT pair_id, claim_no FROM gold_seat WHERE annotator_id = :me AND claim_no IS NOT NULL "
@@ -281,9 +296,9 @@ def last_batch(db: Database, me: AnnotatorId) -> BatchId | None:
 
 
 def batch_progress(
-    db: Database, me: AnnotatorId, batch_id: BatchId, mine: Assignment | None = None, *, now: float
+    db: Database, me: AnnotatorId, batch_id: BatchId, assignment: Assignment | None = None, *, now: float
 ) -> tuple[int, int]:
-    """(graded by this person, all that this person grades) in one batch: the "7 of 20" of the screen."""
+    """Return how many pairs of a batch this person has graded, and how many they will grade in all: "7 of 20"."""
     # CROSS JOIN: from the few pairs of the batch to their seats, not from all seats this person ever had.
     graded, total = db.conn.execute(
         "SELECT coalesce(sum(one.graded), 0), count(*) FROM ("
@@ -291,28 +306,33 @@ def batch_progress(
         "WHERE p.batch_id = :batch AND s.annotator_id = :me AND s.repeat = 0 "
         "UNION ALL SELECT g.lease_until IS NULL FROM pair p CROSS JOIN gold_seat g USING (pair_id) "
         "WHERE p.batch_id = :batch AND g.annotator_id = :me AND g.claim_no IS NOT NULL "
-        f"UNION ALL SELECT 0 FROM ({_claimable(db, mine, batch_id)})) AS one",
+        f"UNION ALL SELECT 0 FROM ({_claimable(db, assignment, batch_id)})) AS one",
         {"batch": batch_id, "me": me, "now": now, "politely": True, "second": min(SECOND_ROUND_SEATS)},
     ).fetchone()
     return graded, total
 
 
-def waiting_for(db: Database, me: AnnotatorId, mine: Assignment | None = None, *, now: float) -> int:
-    """Pairs this person could still grade, were their seats not held by other people just now."""
-    only = condition(mine, "q")
+def waiting_for(db: Database, me: AnnotatorId, assignment: Assignment | None = None, *, now: float) -> int:
+    """Count the pairs that this person could still grade if other people did not hold the seats now."""
+    only = query_condition(assignment, "q")
     with_query = "JOIN query q USING (query_id) " if only else ""
     row = db.conn.execute(
         f"SELECT count(DISTINCT p.pair_id) FROM seat s JOIN pair p USING (pair_id) {with_query}"
         f"WHERE s.lease_until >= :now AND s.annotator_id <> :me AND s.closed = 0 AND {_MINE_TO_TAKE}{only}",
-        {"me": me, "now": now, **values(mine)},
+        {"me": me, "now": now, **condition_values(assignment)},
     ).fetchone()
     return int(row[0])
 
 
 class DeskGate(NamedTuple):
-    """What may keep an annotator from work: a pause, a version of the guideline, an exam or a calibration round.
+    """What may keep an annotator from work: a pause, an unread guideline, an exam or a calibration round.
 
-    `seen` is the newest version of the guideline that they were shown, None if they are new; `version` is in force.
+    Attributes:
+        paused: whether a pause is in force.
+        seen: the newest version of the guideline that they were shown; None if they are new.
+        version: the version of the guideline in force.
+        tutorial: whether newcomers have to go through the guideline as a tutorial.
+        exam: whether an exam or a calibration round is held.
     """
 
     paused: bool
@@ -323,7 +343,7 @@ class DeskGate(NamedTuple):
 
 
 def gate(db: Database, me: AnnotatorId) -> DeskGate:
-    """Return what may keep an annotator from work: one question, asked at every key press."""
+    """Return what may keep an annotator from work: one statement for every key press."""
     row = db.conn.execute(
         "SELECT EXISTS (SELECT 1 FROM pause WHERE annotator_id = :me AND ended_at IS NULL), "
         "(SELECT max(version) FROM guideline_seen WHERE annotator_id = :me), "
@@ -340,13 +360,13 @@ def is_exam_held(db: Database) -> bool:
 
 
 def window_at_desk(db: Database, person: AnnotatorId) -> str | None:
-    """Return the window that took a person's desk last."""
+    """Return the window that last took a person's desk; None if none did."""
     row = db.conn.execute("SELECT window_key FROM desk_window WHERE annotator_id = ?", [person]).fetchone()
     return str(row["window_key"]) if row else None
 
 
 def take_desk(db: Database, person: AnnotatorId, window: str, *, at: float) -> None:
-    """Let a window have a person's desk from now on."""
+    """Give a person's desk to a window."""
     db.conn.execute(
         "INSERT INTO desk_window (annotator_id, window_key, taken_at) VALUES (?, ?, ?) ON CONFLICT (annotator_id) "
         "DO UPDATE SET window_key = excluded.window_key, taken_at = excluded.taken_at",

@@ -1,4 +1,4 @@
-"""Judgements: grades with their notes, and the replies of leads to these."""
+"""SQL for judgements (grades with their notes) and for the replies of leads to notes."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,8 +15,8 @@ _PAIR = f"p.pair_id, p.pair_key, p.batch_id, q.text, p.moment_id, v.name, m.star
 _OF_PAIR = "JOIN query q USING (query_id) JOIN moment m USING (moment_id) JOIN video v USING (video_id)"
 
 
-# The reply that counts to each note of the person, where nobody can grade the pair or take a grade back any more.
-# CROSS JOIN: from the few replies there are, not from all judgements of the person, at every exchange.
+# The newest reply to each note of the person, for pairs that nobody can grade or correct any more.
+# CROSS JOIN starts at the few replies, not at all judgements of the person: this runs at every exchange.
 _REPLIES = """
   FROM note_reply AS r CROSS JOIN note AS n USING (judgement_id) CROSS JOIN judgement AS j USING (judgement_id)
   CROSS JOIN consensus AS c USING (pair_id)
@@ -29,7 +29,7 @@ _UNREAD = "NOT EXISTS (SELECT 1 FROM reply_read AS d WHERE d.reply_id = r.reply_
 
 @dataclass(frozen=True, slots=True)
 class PairRow:
-    """What a pair is made of."""
+    """A pair with its query, and its moment in the video; `whole` says that the moment is the whole video."""
 
     pair_id: PairId
     pair_key: PairKey
@@ -43,8 +43,8 @@ class PairRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """The grade that counts for one seat: its newest revision."""
+class CurrentGrade:
+    """The current grade at one seat: its newest revision."""
 
     seat_no: int
     annotator_id: AnnotatorId
@@ -53,11 +53,11 @@ class Standing:
     graded_at: float
     imported: bool
     gold: bool = False
-    """No judgement, and of a gold pair."""
+    """Whether this is an answer to a gold question, not a judgement."""
 
 
 def pair_by_key(db: Database, key: PairKey) -> PairRow | None:
-    """The pair behind an opaque name."""
+    """Return the pair with this opaque key; None if there is none."""
     row = db.conn.execute(f"SELECT {_PAIR} FROM pair p {_OF_PAIR} WHERE p.pair_key = ?", [key]).fetchone()
     return _pair(row) if row else None
 
@@ -69,7 +69,7 @@ def _pair(row: Row) -> PairRow:
 
 
 def key_press(db: Database, pair_id: PairId, key: str) -> tuple[tuple[PairId, AnnotatorId] | None, str | None]:
-    """(pair and person that a key press was stored for before, why it was refused at this pair), each if it was."""
+    """Return the pair and person for which a key press is stored, and why this pair refused it; each None if not."""
     owner, why = None, None
     for row in db.conn.execute(
         "SELECT pair_id, annotator_id, NULL FROM judgement WHERE event_key = :key "
@@ -100,9 +100,9 @@ def add(
     simulated: bool = False,
     note: str | None = None,
 ) -> int:
-    """Append a judgement, and tell its id; the composite foreign key refuses one without its seat.
+    """Append a judgement and return its id; the composite foreign key refuses one without its seat.
 
-    At a gold seat it is an answer, which keeps its `note` itself.
+    At a gold seat the grade is stored as an answer, together with its `note`.
     """
     if seat.gold:
         return added(
@@ -120,39 +120,39 @@ def add(
     )
 
 
-def standing(db: Database, pair_id: PairId) -> list[Standing]:
-    """The grades of a pair that count, in seat order."""
+def current_grades(db: Database, pair_id: PairId) -> list[CurrentGrade]:
+    """Return the current grades of a pair, in the order of seats."""
     rows = db.conn.execute(
         "SELECT seat_no, annotator_id, grade, revision, graded_at, imported FROM standing WHERE pair_id = ? "
         "ORDER BY seat_no",
         [pair_id],
     )
-    return [Standing(r[0], AnnotatorId(r[1]), r[2], r[3], r[4], bool(r[5])) for r in rows]
+    return [CurrentGrade(r[0], AnnotatorId(r[1]), r[2], r[3], r[4], bool(r[5])) for r in rows]
 
 
-def own(db: Database, pair_id: PairId, me: AnnotatorId) -> Standing | None:
-    """The grade of a pair that counts for this person, gold or not; None if they have not graded it."""
-    if found := next((grade for grade in standing(db, pair_id) if grade.annotator_id == me), None):
-        return found
+def own_grade(db: Database, pair_id: PairId, me: AnnotatorId) -> CurrentGrade | None:
+    """Return this person's current grade of a pair, gold or not; None if they have not graded it."""
+    if current := next((grade for grade in current_grades(db, pair_id) if grade.annotator_id == me), None):
+        return current
     row = db.conn.execute(
         "SELECT grade, revision, graded_at FROM gold_answer WHERE annotator_id = ? AND pair_id = ? "
         "ORDER BY revision DESC LIMIT 1",
         [me, pair_id],
     ).fetchone()
-    return Standing(GOLD_SEAT_NO, me, row[0], row[1], row[2], imported=False, gold=True) if row else None
+    return CurrentGrade(GOLD_SEAT_NO, me, row[0], row[1], row[2], imported=False, gold=True) if row else None
 
 
 def last_graded(db: Database, me: AnnotatorId) -> tuple[PairRow, int] | None:
-    """The pair this person graded last and the grade they gave. Never one that they answered in an exam."""
-    found = recently_graded(db, me, most=1)
-    return found[0][:2] if found else None
+    """Return the pair that this person graded last and their grade; never a pair that they answered in an exam."""
+    newest = recently_graded(db, me, most=1)
+    return newest[0][:2] if newest else None
 
 
 def recently_graded(db: Database, me: AnnotatorId, most: int) -> list[tuple[PairRow, int, float]]:
-    """(pair, grade, when) of what this person graded last, the newest first; at most so many pairs.
+    """Return the pairs that this person graded last, with grade and time, newest first; at most `most`.
 
-    The order of saving counts, clocks go astray. Never a pair that they answered in an exam. Corrections take places
-    of their own, so there may be fewer than `most`.
+    Pairs come in the order of saving, because clocks may be wrong. Pairs that the person answered in an exam are left
+    out. Corrections use up rows that the statement reads, so there may be fewer than `most` pairs.
     """
     rows = db.conn.execute(
         f"SELECT {_PAIR}, g.grade, g.graded_at FROM ("
@@ -172,7 +172,7 @@ def recently_graded(db: Database, me: AnnotatorId, most: int) -> list[tuple[Pair
 
 
 def counts(db: Database, me: AnnotatorId, since: float) -> tuple[int, int]:
-    """How many pairs this person graded for the first time at or after an instant, and how many in all."""
+    """Count the pairs that this person first graded at or after `since`, and those that they graded in all."""
     later, in_all = db.conn.execute(
         "SELECT (SELECT count(*) FROM judgement WHERE annotator_id = :me AND revision = 1 AND graded_at >= :since) "
         "+ (SELECT count(*) FROM gold_answer WHERE annotator_id = :me AND revision = 1 AND graded_at >= :since), "
@@ -185,9 +185,9 @@ def counts(db: Database, me: AnnotatorId, since: float) -> tuple[int, int]:
 def released_standing(
     db: Database,
 ) -> Iterator[tuple[PairId, AnnotatorId, int, int, str, int, int | None, int, int]]:
-    """(pair, annotator, grade, round, when in UTC, active_ms, elapsed_ms, contexts, simulated) of all that count.
+    """Yield (pair, annotator, grade, round, time in UTC, active_ms, elapsed_ms, contexts, simulated) of current grades.
 
-    Not of pairs that are a probe's alone.
+    Pairs that belong only to a probe are left out.
     """
     rows = db.conn.execute(
         "SELECT pair_id, annotator_id, grade, (seat_no + 1) / 2, "
@@ -200,7 +200,7 @@ def released_standing(
 
 
 def note_on(db: Database, pair_id: PairId, me: AnnotatorId) -> str:
-    """This person's note on a pair, as it stands; empty where there is none."""
+    """Return this person's current note on a pair; empty if there is none."""
     row = db.conn.execute(
         "SELECT text FROM standing_note WHERE pair_id = :pair AND annotator_id = :me UNION ALL SELECT * FROM ("
         "SELECT note FROM gold_answer WHERE pair_id = :pair AND annotator_id = :me AND note IS NOT NULL "
@@ -211,12 +211,12 @@ def note_on(db: Database, pair_id: PairId, me: AnnotatorId) -> str:
 
 
 def add_note(db: Database, judgement_id: int, text: str) -> None:
-    """Append the note of a judgement; an empty one takes back what its person wrote before."""
+    """Append the note of a judgement; an empty text removes the person's earlier note."""
     db.conn.execute("INSERT INTO note (judgement_id, text) VALUES (?, ?)", [judgement_id, text])
 
 
 def note_by_id(db: Database, judgement_id: int) -> tuple[PairId, str] | None:
-    """(pair, text) of a note, standing or not."""
+    """Return (pair, text) of a note, current or not; None if there is none."""
     row = db.conn.execute(
         "SELECT j.pair_id, n.text FROM note n JOIN judgement j USING (judgement_id) WHERE n.judgement_id = ?",
         [judgement_id],
@@ -225,7 +225,7 @@ def note_by_id(db: Database, judgement_id: int) -> tuple[PairId, str] | None:
 
 
 def newest_reply(db: Database, judgement_id: int) -> tuple[int, str, str, float] | None:
-    """(id, lead, text, when) of the reply that counts to a note."""
+    """Return (id, lead, text, time) of the newest reply to a note; None if there is none."""
     row = db.conn.execute(
         "SELECT r.reply_id, a.name, r.text, r.replied_at FROM note_reply r "
         "JOIN annotator a ON a.annotator_id = r.lead_id WHERE r.judgement_id = ? ORDER BY r.reply_id DESC LIMIT 1",
@@ -243,13 +243,13 @@ def add_reply(db: Database, judgement_id: int, lead: AnnotatorId, text: str, *, 
 
 
 def replies_to(db: Database, me: AnnotatorId, *, final_before: float) -> list[MyReply]:
-    """The replies that have reached this person, those they have not read first, then the newest.
+    """Return the replies that this person may read: first the unread ones, each part newest first.
 
     Args:
         db: the database.
-        me: whose notes.
-        final_before: a reply reaches them only if its pair is settled and all its grades are older than this,
-            as for everything that a person is told of their pairs.
+        me: the person who wrote the notes.
+        final_before: a person may read a reply only if its pair is settled and all its grades are older than this, in
+            seconds since 1970. The same holds for everything that people learn about their pairs.
     """
     query = "SELECT q.text FROM pair AS p JOIN query AS q USING (query_id) WHERE p.pair_id = j.pair_id"
     grade = "SELECT s.grade FROM standing AS s WHERE s.pair_id = j.pair_id AND s.seat_no = j.seat_no"
@@ -262,7 +262,7 @@ def replies_to(db: Database, me: AnnotatorId, *, final_before: float) -> list[My
 
 
 def unread_replies(db: Database, me: AnnotatorId, *, final_before: float) -> int:
-    """How many of them the person has not read."""
+    """Count the replies that this person may read and has not read; see `replies_to`."""
     count: int = db.conn.execute(
         f"SELECT count(*) {_REPLIES} AND {_UNREAD}", {"me": me, "final": final_before}
     ).fetchone()[0]
@@ -270,7 +270,7 @@ def unread_replies(db: Database, me: AnnotatorId, *, final_before: float) -> int
 
 
 def mark_replies_read(db: Database, me: AnnotatorId, *, final_before: float, at: float) -> None:
-    """The person has seen every reply that has reached them."""
+    """Mark every reply that this person may read as read; see `replies_to`."""
     db.conn.execute(
         f"INSERT INTO reply_read (reply_id, read_at) SELECT r.reply_id, :at {_REPLIES} AND {_UNREAD}",
         {"me": me, "final": final_before, "at": at},

@@ -1,9 +1,10 @@
-"""Store and read the status of pairs: verdicts, leads' acts, skips, and blocked clips.
+"""Store and read the status of pairs: verdicts, decisions of leads, skips, and blocked clips.
 
-The acts of leads are append-only: decisions, confirmed discards, re-openings, and what of it they took back. The acts
-of one pair are counted together, from 1. One stands until it is taken back, and only the newest that stands can be.
+An act of a lead is a decision, a confirmed discard, a re-opening, or taking back one of these. Acts are append-only,
+and those of one pair are numbered together, from 1. An act stands until a lead takes it back. Only the newest standing
+act can be taken back.
 
-A skip is never a grade. Of a clip that cannot be shown it is kept why, and who found out.
+A skip is never a grade. A blocked clip is stored with the reason and with who found the fault.
 """
 
 from collections import defaultdict
@@ -20,11 +21,11 @@ from backend.store.engine import Database
 
 
 class LeadAct(NamedTuple):
-    """Something that a lead did about a pair."""
+    """An act of a lead about a pair; `revision` is its number among the pair's acts, from 1."""
 
     revision: int
     lead_id: AnnotatorId | None
-    """Nobody here where it came with an earlier campaign."""
+    """None if the act was imported with an earlier campaign."""
     lead: str
     kind: ActKind
     relevance: int | None
@@ -44,13 +45,13 @@ NEXT_REVISION = (
 
 
 def acts(db: Database, pair_id: PairId) -> list[LeadAct]:
-    """All acts of leads about a pair, the oldest first."""
+    """Return all acts of leads about a pair, the oldest first."""
     rows = db.conn.execute(f"{_ACTS} WHERE a.pair_id = ? ORDER BY a.revision", [pair_id])
     return [_act(row) for row in rows]
 
 
 def add_decision(db: Database, pair_id: PairId, lead: AnnotatorId, relevance: int, reason: str, *, at: float) -> None:
-    """Append a decision; the newest one that stands counts."""
+    """Append a lead's relevance for a pair; the newest standing one counts."""
     db.conn.execute(
         "INSERT INTO adjudication (pair_id, revision, lead_id, relevance, reason, decided_at) "
         f"VALUES (:pair, {NEXT_REVISION}, :lead, :relevance, :reason, :at)",
@@ -68,7 +69,7 @@ def add_act(
     at: float,
     takes_back: int | None = None,
 ) -> None:
-    """Append what is no decision; `takes_back` is the revision of the act that counts no more."""
+    """Append any other act of a lead; `takes_back` is the revision of the act that it takes back."""
     db.conn.execute(
         "INSERT INTO ruling (pair_id, revision, lead_id, kind, takes_back, reason, ruled_at) "
         f"VALUES (:pair, {NEXT_REVISION}, :lead, :kind, :takes_back, :reason, :at)",
@@ -77,7 +78,7 @@ def add_act(
 
 
 def decision_of_lead(db: Database, pair_id: PairId) -> tuple[int | None, bool]:
-    """(relevance that a lead decided on, if a decision stands; whether two more people are asked, or were)."""
+    """Return the relevance that a lead set (None without a standing decision), and whether the pair is re-opened."""
     decided, re_opened = db.conn.execute(
         "SELECT (SELECT relevance FROM lead_act WHERE pair_id = :pair AND kind = 'decided' AND stands "
         "ORDER BY revision DESC LIMIT 1), EXISTS (SELECT 1 FROM re_opened WHERE pair_id = :pair)",
@@ -87,7 +88,7 @@ def decision_of_lead(db: Database, pair_id: PairId) -> tuple[int | None, bool]:
 
 
 def all_adjudicated(db: Database) -> dict[PairId, int]:
-    """The relevance that a lead decided on, of every pair where a decision stands."""
+    """Return the relevance that a lead set, for every pair with a standing decision."""
     # The newest one comes last and stays in the dictionary.
     rows = db.conn.execute(
         "SELECT pair_id, relevance FROM lead_act WHERE kind = 'decided' AND stands ORDER BY pair_id, revision"
@@ -96,19 +97,19 @@ def all_adjudicated(db: Database) -> dict[PairId, int]:
 
 
 def is_re_opened(db: Database, pair_id: PairId) -> bool:
-    """Whether two more people are asked about a pair, or were."""
+    """Return whether a lead has re-opened a pair for two more people."""
     return bool(db.conn.execute("SELECT EXISTS (SELECT 1 FROM re_opened WHERE pair_id = ?)", [pair_id]).fetchone()[0])
 
 
 def all_re_opened(db: Database) -> set[PairId]:
-    """Every such pair."""
+    """Return the re-opened pairs."""
     return {PairId(row[0]) for row in db.conn.execute("SELECT pair_id FROM re_opened")}
 
 
 def lead_has_gone_on(db: Database, pair_id: PairId, seat_no: int) -> bool:
-    """Whether a lead has gone on from the grade of a seat, by an act that stands.
+    """Return whether a standing act of a lead came after the grade of a seat.
 
-    Grades of seats that came with a re-opening were given after it.
+    A re-opening does not count for the seats that it added: their grades were given after it.
     """
     row = db.conn.execute(
         "SELECT kind FROM lead_act WHERE pair_id = ? AND stands ORDER BY revision DESC LIMIT 1", [pair_id]
@@ -122,7 +123,7 @@ def _act(row: tuple[int, int | None, str, str, int | None, str, float, int]) -> 
 
 
 def verdict(db: Database, pair_id: PairId) -> Verdict:
-    """The stored verdict of a pair."""
+    """Return the stored verdict of a pair."""
     row = db.conn.execute("SELECT verdict FROM consensus WHERE pair_id = ?", [pair_id]).fetchone()
     return Verdict(row[0]) if row else Verdict.OPEN
 
@@ -135,7 +136,7 @@ def set_verdict(
     mean: float | None,
     rule_version: str,
 ) -> None:
-    """Store what the rule, or a lead, says now; an open pair has no row."""
+    """Store the verdict of the rule or of a lead; an open pair has no row."""
     if verdict is Verdict.OPEN:
         db.conn.execute("DELETE FROM consensus WHERE pair_id = ?", [pair_id])
         return
@@ -148,15 +149,15 @@ def set_verdict(
 
 
 def grades_by_pair(db: Database) -> dict[PairId, list[int]]:
-    """The grades that count of every pair that has any, sorted."""
-    found: defaultdict[PairId, list[int]] = defaultdict(list)
+    """Return the current grades of every pair that has any, sorted."""
+    grades: defaultdict[PairId, list[int]] = defaultdict(list)
     for pair_id, grade in db.conn.execute("SELECT pair_id, grade FROM standing ORDER BY pair_id, grade"):
-        found[pair_id].append(grade)
-    return found
+        grades[pair_id].append(grade)
+    return grades
 
 
 def replace_verdicts(db: Database, verdicts: Iterable[tuple[PairId, Verdict, int | None, float | None, str]]) -> None:
-    """Put these (pair, verdict, relevance, mean, version of the rule) in the place of all stored; none is open."""
+    """Replace all stored verdicts by these (pair, verdict, relevance, mean, version of the rule); none is open."""
     db.conn.execute("DELETE FROM consensus")
     db.conn.executemany(
         "INSERT INTO consensus (pair_id, verdict, relevance, mean, rule_version) VALUES (?, ?, ?, ?, ?)",
@@ -165,17 +166,17 @@ def replace_verdicts(db: Database, verdicts: Iterable[tuple[PairId, Verdict, int
 
 
 class GoneOn(StrEnum):
-    """How somebody has gone on from another person's grade."""
+    """How another annotator has acted on a person's grade."""
 
     GRADED = "graded"
     ON_SCREEN = "on screen"
 
 
 def annotator_has_gone_on(db: Database, pair_id: PairId, me: AnnotatorId, *, now: float) -> GoneOn | None:
-    """Whether, and how, anybody has gone on from this person's grade of a pair.
+    """Return how another annotator has acted on this person's grade of a pair; None if nobody has.
 
-    That is: somebody graded it later, or somebody at a later round (two seats are one) has the clip on screen. A clip
-    that only lies ahead on somebody's desk, or whose lease has run out, nobody has gone on to.
+    Either somebody graded the pair later, or somebody at a seat of a later round has the clip on screen (a round has
+    two seats). A clip that is only loaded ahead, or whose lease has run out, does not count.
     """
     graded, shown = db.conn.execute(
         "SELECT EXISTS (SELECT 1 FROM judgement WHERE pair_id = :pair AND annotator_id <> :me AND judgement_id > "
@@ -189,7 +190,7 @@ def annotator_has_gone_on(db: Database, pair_id: PairId, me: AnnotatorId, *, now
 
 
 def skip_owner(db: Database, key: str) -> tuple[PairId, AnnotatorId] | None:
-    """The pair and the person of a skip that was stored before."""
+    """Return the pair and the person of the skip that is stored under a key; None if there is none."""
     row = db.conn.execute("SELECT pair_id, annotator_id FROM skip WHERE event_key = ?", [key]).fetchone()
     return (PairId(row[0]), AnnotatorId(row[1])) if row else None
 
@@ -197,7 +198,7 @@ def skip_owner(db: Database, key: str) -> tuple[PairId, AnnotatorId] | None:
 def add_skip(
     db: Database, pair_id: PairId, me: AnnotatorId, kind: SkipKind, reason: str, key: str, *, at: float
 ) -> None:
-    """Note a skip; it takes the place of one that this person made of the pair before."""
+    """Store a skip, which replaces an earlier one of this person at the pair."""
     lift_skips(db, pair_id, me, at=at)
     db.conn.execute(
         "INSERT INTO skip (pair_id, annotator_id, kind, reason, skipped_at, event_key) VALUES (?, ?, ?, ?, ?, ?)",
@@ -206,7 +207,7 @@ def add_skip(
 
 
 def recent_skips(db: Database, me: AnnotatorId, *, since: float, now: float) -> int:
-    """How many skips and reports this person made after `since`, lifted ones too."""
+    """Count the skips and reports that this person made after `since`, including undone ones."""
     row = db.conn.execute(
         "SELECT count(*) FROM skip WHERE annotator_id = ? AND skipped_at > ? AND skipped_at <= ?", [me, since, now]
     ).fetchone()
@@ -214,7 +215,7 @@ def recent_skips(db: Database, me: AnnotatorId, *, since: float, now: float) -> 
 
 
 def reporters(db: Database, moment_id: MomentId) -> int:
-    """Count the people who reported a moment's clip as broken, at any of its pairs."""
+    """Count the people who report a moment's clip as broken, at any of its pairs."""
     row = db.conn.execute(
         "SELECT count(DISTINCT k.annotator_id) FROM skip k JOIN pair p USING (pair_id) "
         "WHERE p.moment_id = ? AND k.kind = 'broken_clip' AND k.lifted_at IS NULL",
@@ -224,7 +225,7 @@ def reporters(db: Database, moment_id: MomentId) -> int:
 
 
 def has_reported(db: Database, pair_id: PairId, me: AnnotatorId) -> bool:
-    """Whether this person says of a pair that its clip is broken."""
+    """Return whether this person reports the clip of a pair as broken."""
     row = db.conn.execute(
         "SELECT 1 FROM skip WHERE pair_id = ? AND annotator_id = ? AND kind = 'broken_clip' AND lifted_at IS NULL",
         [pair_id, me],
@@ -233,7 +234,7 @@ def has_reported(db: Database, pair_id: PairId, me: AnnotatorId) -> bool:
 
 
 def reported_clips(db: Database) -> list[ReportedClip]:
-    """The clips that somebody says are broken and that are shown to others, by video and time."""
+    """Return the clips that somebody reports as broken and that others still get, by video and time."""
     rows = db.conn.execute(
         "SELECT min(p.pair_key), v.name, m.start_s, m.end_s, group_concat(DISTINCT a.name), min(k.reason), "
         "max(k.skipped_at) FROM skip k JOIN pair p USING (pair_id) JOIN moment m USING (moment_id) "
@@ -246,7 +247,7 @@ def reported_clips(db: Database) -> list[ReportedClip]:
 
 
 def lift_all_skips(db: Database, me: AnnotatorId, *, reports_only: bool, at: float) -> tuple[int, list[MomentId]]:
-    """Lift a person's skips, or only their reports of broken clips: how many, and the moments they had reported."""
+    """Undo a person's skips, or only their reports of broken clips; return the number and the reported moments."""
     rows = db.conn.execute(
         "SELECT k.kind, p.moment_id FROM skip k JOIN pair p USING (pair_id) "
         "WHERE k.annotator_id = ? AND k.lifted_at IS NULL",
@@ -262,7 +263,7 @@ def lift_all_skips(db: Database, me: AnnotatorId, *, reports_only: bool, at: flo
 
 
 def lift_skips(db: Database, pair_id: PairId, me: AnnotatorId | None, *, at: float) -> int:
-    """The pair may be offered again to this person, or (None) to everybody who skipped it; how many skips that were."""
+    """Undo the skip of a pair by a person, or by everybody (None); return the number of skips."""
     cursor = db.conn.execute(
         "UPDATE skip SET lifted_at = :at WHERE pair_id = :pair AND lifted_at IS NULL "
         "AND annotator_id = coalesce(:me, annotator_id)",
@@ -272,7 +273,7 @@ def lift_skips(db: Database, pair_id: PairId, me: AnnotatorId | None, *, at: flo
 
 
 def last_offer(db: Database, pair_id: PairId) -> tuple[str, float] | None:
-    """Who last offered a pair again to people who had skipped it, and when."""
+    """Return who last offered a pair again to those who had skipped it, and when; None if nobody did."""
     row = db.conn.execute(
         "SELECT a.name, e.at FROM event e JOIN annotator a ON a.annotator_id = e.actor "
         "WHERE e.subject = ? AND e.kind = ? ORDER BY e.event_id DESC LIMIT 1",
@@ -282,7 +283,7 @@ def last_offer(db: Database, pair_id: PairId) -> tuple[str, float] | None:
 
 
 def skips_left_to_others(db: Database, me: AnnotatorId) -> int:
-    """How many pairs that are not settled, or look so to them, this person skipped."""
+    """Count the skipped pairs of this person that are unsettled, or that look so to them (gold questions)."""
     count: int = db.conn.execute(
         "SELECT count(*) FROM skip k LEFT JOIN consensus c USING (pair_id) WHERE k.annotator_id = :me "
         "AND k.lifted_at IS NULL AND (coalesce(c.verdict, 'escalated') = 'escalated' OR EXISTS (SELECT 1 "
@@ -293,17 +294,17 @@ def skips_left_to_others(db: Database, me: AnnotatorId) -> int:
 
 
 def skipped_pair_count(db: Database) -> int:
-    """How many pairs a skip stands at."""
+    """Count the pairs that somebody has skipped, without undone skips."""
     count: int = db.conn.execute("SELECT count(DISTINCT pair_id) FROM skip WHERE lifted_at IS NULL").fetchone()[0]
     return count
 
 
 BY_PERSON, BY_FILE = "person", "file"
-"""Who found that a clip cannot be shown: somebody who looked at it, or whoever read the file."""
+"""How a fault of a clip was found: by a person who looked at it, or by reading the file."""
 
 
 def add_fault(db: Database, moment_id: MomentId, reason: str, *, at: float, found_by: str = BY_PERSON) -> None:
-    """This moment's clip cannot be shown; the first reason stays."""
+    """Store that a moment's clip cannot be shown; the first reason stays."""
     db.conn.execute(
         "INSERT OR IGNORE INTO clip_fault (moment_id, reason, reported_at, found_by) VALUES (?, ?, ?, ?)",
         [moment_id, kept(reason), at, found_by],
@@ -311,13 +312,13 @@ def add_fault(db: Database, moment_id: MomentId, reason: str, *, at: float, foun
 
 
 def is_faulty(db: Database, moment_id: MomentId) -> bool:
-    """Whether this moment's clip cannot be shown."""
+    """Return whether a moment's clip cannot be shown."""
     row = db.conn.execute("SELECT EXISTS (SELECT 1 FROM clip_fault WHERE moment_id = ?)", [moment_id]).fetchone()
     return bool(row[0])
 
 
 def is_blocked_by_reports(db: Database, moment_id: MomentId) -> bool:
-    """Whether a moment is blocked because annotators reported it: no file, and no lead after them, said so."""
+    """Return whether reports of annotators blocked a moment, not its file nor a later report of a lead."""
     row = db.conn.execute(
         "SELECT EXISTS (SELECT 1 FROM clip_fault WHERE moment_id = :moment AND found_by = 'person') AND 'annotator' = "
         "(SELECT a.role FROM event e JOIN annotator a ON a.annotator_id = e.actor "
@@ -328,5 +329,5 @@ def is_blocked_by_reports(db: Database, moment_id: MomentId) -> bool:
 
 
 def remove_fault(db: Database, moment_id: MomentId) -> None:
-    """This moment's clip may be shown again."""
+    """Let a moment's clip be shown again."""
     db.conn.execute("DELETE FROM clip_fault WHERE moment_id = ?", [moment_id])
