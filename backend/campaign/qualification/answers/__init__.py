@@ -1,1 +1,1 @@
-"""Answers that are not judgements: what exam, calibration round, gold questions and practice share."""
+"""Pairs with a known grade and answers to them, as exam, calibration round, gold questions and practice use them."""

@@ -1,4 +1,4 @@
-"""Read right grades from CSV files of leads: the answer keys of exam and gold, and practice pairs.
+"""Read answer keys from CSV files that leads bring, for the exam, gold questions and practice pairs.
 
 *Reads* pairs, scale. *Writes* nothing.
 """
@@ -18,30 +18,30 @@ from backend.core.text_files import CsvTable, read_csv, whole
 from backend.store.connection import Database
 
 LONGEST_TEXT = 400
-"""So many characters an explanation may have."""
+"""The most characters that an explanation may have."""
 KeyItem = tuple[PairId, int, str]
 """(pair, right grade, explanation)"""
 
 
 @dataclass(frozen=True, slots=True)
 class KeyFile:
-    """A CSV file with an answer key: `pair_id,grade` and perhaps `query_id,explanation`."""
+    """A CSV file with an answer key: columns `pair_id,grade`, optionally also `query_id,explanation`."""
 
     data: bytes
     name: str
 
     @classmethod
     def at(cls, path: Path) -> Self:
-        """Return the file at a path.
+        """Return the file at a path, read into memory.
 
         Raises:
-            InputError: it cannot be read.
+            InputError: the file cannot be read.
         """
         return cls(bytes_of(path), path.name)
 
 
 def read_key(db: Database, given: KeyFile, *, now: float) -> list[KeyItem]:
-    """Return the settled pairs of a file with an answer key, each with its right grade.
+    """Return the settled pairs of an answer key file, each with its right grade and explanation.
 
     Raises:
         InputError: with every problem of the file.
@@ -86,7 +86,7 @@ def read_key(db: Database, given: KeyFile, *, now: float) -> list[KeyItem]:
 
 
 def grade_column(db: Database, table: CsvTable, file: str) -> tuple[list[int | None], list[Problem]]:
-    """The column `grade`, None where it is no grade of the scale, and what is wrong with it."""
+    """Return the column `grade` (None where it is no grade of the scale), and the problems in it."""
     grade_of = {str(grade): grade for grade in project_rows.scale(db).grades}
     grades, bad = table.values("grade", grade_of.get, needed=True)
     return grades, [
@@ -96,10 +96,10 @@ def grade_column(db: Database, table: CsvTable, file: str) -> tuple[list[int | N
 
 
 def require_none(problems: Sequence[Problem]) -> None:
-    """Refuse a file with problems, in the order of its rows.
+    """Refuse a file that has problems; the error lists them in the order of the rows.
 
     Raises:
-        InputError: there is one or more.
+        InputError: there is at least one problem.
     """
     if problems:
         raise InputError(sorted(problems, key=lambda problem: problem.row or 0))

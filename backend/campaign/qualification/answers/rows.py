@@ -1,6 +1,6 @@
-"""Find pairs whose right grade is known, and say whether one can be asked and who can be asked.
+"""SQL for pairs whose right grade is known: which of them can be asked, and which annotators can be asked.
 
-A pair whose grade people are told, or are measured by, must be settled for good and on nobody's desk.
+People are told the grade of such a pair, or are measured by it. So it must be settled for good and on nobody's desk.
 """
 
 import json
@@ -15,7 +15,7 @@ from backend.core.messages import recalled, said
 from backend.store.engine import Database
 
 CLIP = "JOIN moment m USING (moment_id) JOIN video v USING (video_id) LEFT JOIN clip_fault f USING (moment_id)"
-"""From pairs to what shows them: a moment `m`, its video `v`, and the fault `f` of its clip, if it has one."""
+"""Joins a pair `p` to its moment `m`, its video `v`, and the fault `f` of its clip, if the clip has one."""
 HAS_CLIP = "f.moment_id IS NULL AND v.path IS NOT NULL"
 ON_A_DESK = "EXISTS (SELECT 1 FROM seat s WHERE s.pair_id = p.pair_id AND s.lease_until >= :now)"
 _IS_EXAMPLE = "EXISTS (SELECT 1 FROM example x WHERE x.pair_id = p.pair_id AND x.withdrawn_at IS NULL)"
@@ -36,10 +36,10 @@ Those that were graded after `:final` are left out, unless a lead decided them.
 
 @dataclass(frozen=True, slots=True)
 class Fitness:
-    """What decides whether people may be told the grade of a pair.
+    """The facts that decide whether people may be told the grade of a pair.
 
-    `newest` is when its newest grade was given by a person here (None without any), `held_until` when the last lease
-    at it ends, `ruled` whether a lead decided its relevance.
+    `newest` is the time of its newest grade given here by a person (None without any). `held_until` is when the last
+    lease at the pair ends. `ruled` says whether a lead decided its relevance.
     """
 
     relevance: int | None
@@ -49,25 +49,25 @@ class Fitness:
     held_until: float | None
 
     def correctable_s(self, now: float) -> float:
-        """For how many seconds whoever graded it last may still correct it; 0 or less if nobody may.
+        """Return for how many more seconds the last grader may correct the grade; 0 or less if nobody may.
 
-        Only a relevance that follows from grades can change by a correction; a lead's decision locks them.
+        A correction can change only a relevance that follows from grades. A lead's decision locks the grades.
         """
         return 0.0 if self.ruled or self.newest is None else self.newest + CORRECTION_S - now
 
     def is_held(self, now: float) -> bool:
-        """Whether somebody has it on their desk."""
+        """Return whether somebody has the pair on their desk."""
         return self.held_until is not None and self.held_until >= now
 
 
 def settled(db: Database, *, now: float) -> list[KnownPair]:
-    """Settled pairs that nobody can correct, or has on their desk."""
+    """Return the settled pairs that nobody can correct any more and that are on nobody's desk."""
     rows = db.conn.execute(f"{_SETTLED} AND NOT {ON_A_DESK}", {"now": now, "final": now - CORRECTION_S})
     return [KnownPair(PairId(row[0]), row[1], QueryId(row[2])) for row in rows]
 
 
 def well_known(db: Database, *, now: float) -> list[KnownPair]:
-    """Settled pairs whose relevance is known well: a lead decided it, or it is the mean without rounding."""
+    """Return the settled pairs whose relevance a lead decided, or is a mean that needed no rounding."""
     rows = db.conn.execute(
         f"{_SETTLED} AND p.batch_id IS NOT NULL AND (c.verdict = 'adjudicated' OR c.mean = c.relevance)",
         {"final": now - CORRECTION_S},
@@ -76,7 +76,7 @@ def well_known(db: Database, *, now: float) -> list[KnownPair]:
 
 
 def left_out(db: Database, *, now: float) -> dict[GoldExclusion, int]:
-    """Count the settled pairs whose grade is not known well, by the first reason that holds."""
+    """Count the settled pairs that gold questions leave out, each under the first reason that applies."""
     rows = db.conn.execute(
         "SELECT why, count(*) FROM (SELECT CASE WHEN c.relevance IS NULL THEN 'discarded' "
         f"WHEN NOT ({HAS_CLIP}) THEN 'no clip' WHEN {_IS_EXAMPLE} THEN 'example' "
@@ -91,7 +91,7 @@ def left_out(db: Database, *, now: float) -> dict[GoldExclusion, int]:
 
 
 def why_unfit(db: Database, pair_id: PairId, *, now: float) -> str:
-    """Why a pair of a lead's file cannot be asked about; an empty text if it can."""
+    """Return why a pair of a lead's file cannot be asked; an empty text if it can."""
     row = db.conn.execute(
         f"SELECT c.verdict, v.path IS NULL, f.reason, {ON_A_DESK}, {_IS_EXAMPLE} "
         f"FROM pair p {CLIP} LEFT JOIN consensus c USING (pair_id) WHERE p.pair_id = :pair",
@@ -124,23 +124,23 @@ def fitness(db: Database, pair_id: PairId) -> Fitness:
 
 
 def clip_fault(fault: str | None, no_video: bool) -> str:
-    """Say why a clip cannot be shown; an empty text if it can.
+    """Return why a clip cannot be shown; an empty text if it can.
 
     Args:
-        fault: what is on record about it.
-        no_video: whether its video's file is not known.
+        fault: the recorded fault of the clip, if any.
+        no_video: whether the file of its video is unknown.
     """
     return recalled(fault) if fault else said("the place of its video file is not known") if no_video else ""
 
 
 def query_of(db: Database, pair_id: PairId) -> QueryId | None:
-    """The query of a pair."""
+    """Return the query of a pair; None if there is no such pair."""
     row = db.conn.execute("SELECT query_id FROM pair WHERE pair_id = ?", [pair_id]).fetchone()
     return None if row is None or row[0] is None else QueryId(row[0])
 
 
 def names_of(db: Database, pair_ids: Iterable[PairId]) -> dict[PairId, tuple[PairKey, QueryId, str]]:
-    """(name, query, its text) of some pairs."""
+    """Return the (key, query, text of the query) of each of some pairs."""
     wanted = json.dumps(list(pair_ids))
     rows = db.conn.execute(
         "SELECT p.pair_id, p.pair_key, p.query_id, q.text FROM pair p JOIN query q USING (query_id) "
@@ -151,7 +151,10 @@ def names_of(db: Database, pair_ids: Iterable[PairId]) -> dict[PairId, tuple[Pai
 
 
 def takers(db: Database) -> list[Person]:
-    """Annotators by name who could take an exam: a program, or a worker of an earlier campaign, cannot sign in."""
+    """Return the annotators who could take an exam, by name.
+
+    Programs and workers of earlier campaigns are left out: they cannot sign in.
+    """
     rows = db.conn.execute(
         "SELECT a.annotator_id, a.name, a.suspended FROM annotator a WHERE a.role = 'annotator' AND NOT a.simulated "
         "AND (a.password_hash IS NOT NULL OR EXISTS (SELECT 1 FROM invitation i WHERE i.annotator_id = a.annotator_id) "

@@ -1,4 +1,4 @@
-"""Compare answers with the answer key: what exam, gold questions and practice share."""
+"""Compare answers with the answer key, for exam, gold questions and practice."""
 
 from collections.abc import Iterable
 from enum import StrEnum
@@ -8,7 +8,7 @@ from backend.core.ids import PairId, QueryId
 
 
 class KnownPair(NamedTuple):
-    """A pair and the grade that is right."""
+    """A pair and its right grade."""
 
     pair_id: PairId
     right: int
@@ -16,22 +16,22 @@ class KnownPair(NamedTuple):
 
 
 class GoldExclusion(StrEnum):
-    """Why the grade of a settled pair is not known well enough to measure people by it."""
+    """Why a settled pair is no gold question: its grade is not known well enough to measure people by it."""
 
     DISCARDED = "discarded"
-    """It has no relevance."""
+    """The pair has no relevance."""
     NO_CLIP = "no clip"
     """Its clip cannot be shown."""
     EXAMPLE = "example"
     """The guideline shows its grade."""
     CORRECTABLE = "correctable"
-    """Whoever graded it last may still correct the grade."""
+    """The person who graded the pair last may still correct the grade."""
     ROUNDED = "rounded"
     """Its relevance is a rounded mean."""
 
 
 def misses(answer: int, right: int, tolerance: int) -> bool:
-    """Whether an answer misses the key: they agree within the same tolerance as two grades of a pair.
+    """Return whether an answer differs from the right grade by more than the tolerance.
 
     >>> misses(3, 4, 1), misses(2, 4, 1)
     (False, True)
@@ -40,7 +40,7 @@ def misses(answer: int, right: int, tolerance: int) -> bool:
 
 
 def missed(answers: Iterable[tuple[int, int]], tolerance: int) -> int:
-    """How many of some (answer, right grade) miss.
+    """Return how many of some (answer, right grade) are misses.
 
     >>> missed([(3, 4), (2, 4), (0, 4)], 1)
     2

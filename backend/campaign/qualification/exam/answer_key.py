@@ -1,13 +1,15 @@
 """Read, explain and fix the answer key of an exam; turn answers about open pairs into judgements.
 
-*Reads* attempts, answers, seats. *Writes* exam, judgements, seats, consensus, agenda, events. The key of open
-pairs is fixed once, from what people answered blind. From then on everybody who handed in is told their result, and
-whoever comes later, or had not handed in, takes the exam as any other.
+*Reads* attempts, answers, seats. *Writes* exam, judgements, seats, consensus, agenda, events.
 
-Of everybody the first attempt counts, if it is handed in by then: what they graded blind. Never what they graded again,
-never a lead's key. Each pair takes as many of them as it has free seats of the first round, so two at most;
-`rules.marking.spread` says whose, and looks at no grade. Then the consensus rule settles the pair as ever. Such a
-judgement keeps the time of its answer; its event key begins with `FROM_EXAM`.
+The key of open pairs is fixed once, from blind answers. From then on everybody who has handed in sees their result.
+Anybody who comes later, or had not handed in, takes the exam like any other exam.
+
+Only first attempts that are handed in can become judgements, and only their blind answers. Grades given after an
+explanation never count, and neither does a lead's key. Each pair takes as many answers as it has free seats of the
+first round, so at most two. `rules.marking.spread` chooses whose answers, without looking at any grade. Then the
+consensus rule settles the pair as usual. Such a judgement keeps the time of its answer; its event key begins with
+`FROM_EXAM`.
 """
 
 from collections import Counter, defaultdict
@@ -32,12 +34,16 @@ from backend.store import events
 from backend.store.connection import Database, reading, writing
 
 FEWEST = 2
-"""So many people have to have finished: the median of one is what this person says."""
+"""How many people must have finished before the round can be closed: a median of one is one person's opinion."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeyReport:
-    """A key that was fixed: by how many people, for how many items; how many have each right grade of the scale."""
+    """An answer key that was fixed.
+
+    `finished` people gave it, for `items` items. `grades` has, for each grade of the scale, how many items it is the
+    right grade of.
+    """
 
     finished: int
     items: int
@@ -46,7 +52,7 @@ class KeyReport:
 
 @dataclass(frozen=True, slots=True)
 class KeyPreview:
-    """The key that closing the round would fix now, and what the exam comes to with it for who does not look."""
+    """The answer key that closing the round would fix now, and what guessing would score with it."""
 
     grades: tuple[int, ...]
     guesses: Guesses
@@ -54,7 +60,7 @@ class KeyPreview:
 
 @permissions.in_charge
 def exam_items(project: Project, by: Lead | Operator) -> list[ExamItem]:
-    """Return the items of the exam that is held, with their key and explanations."""
+    """Return the items of the current exam, with their right grades and explanations."""
     with reading(project.store) as db:
         held = exams.held(db)
         return exams.items(db, held.exam_id) if held else []
@@ -62,9 +68,9 @@ def exam_items(project: Project, by: Lead | Operator) -> list[ExamItem]:
 
 @permissions.lead_only
 def explain_exam_item(project: Project, lead: Lead, item_id: int, explanation: str, *, now: float) -> None:
-    """Write, for who missed an item, why its grade is right; an empty text takes the explanation back.
+    """Set the explanation of an item: why its right grade is right. An empty text removes it.
 
-    They are told after they handed in.
+    Annotators who missed the item read the explanation after they have handed in.
 
     Raises:
         ProjectError: no such item.
@@ -80,9 +86,9 @@ def explain_exam_item(project: Project, lead: Lead, item_id: int, explanation: s
 
 @permissions.in_charge
 def preview_exam_key(project: Project, by: Lead | Operator) -> KeyPreview | None:
-    """Return the key that closing the round would fix now, and what guessing scores with it.
+    """Return the answer key that closing the round would fix now, and what guessing scores with it.
 
-    None while the round cannot be closed.
+    Returns None while the round cannot be closed.
     """
     with reading(project.store) as db:
         try:
@@ -95,21 +101,21 @@ def preview_exam_key(project: Project, by: Lead | Operator) -> KeyPreview | None
 
 @permissions.in_charge
 def close_exam_round(project: Project, by: Lead | Operator, *, although: str = "", now: float) -> KeyReport:
-    """Fix the key of the exam that is held: of each item the median of everybody who finished.
+    """Fix the answer key of the current exam: for each item, the median of the grades of everybody who finished.
 
-    The first attempts that are handed in count. An item that none of them could grade, because its clip could not be
-    shown, leaves the exam. A key of a lead's own grades is fixed when they hand it in, and here only if guessing
-    passes it, for a reason.
+    Only first attempts that were handed in count. An item that nobody could grade, because its clip could not be shown,
+    leaves the exam. If the key is a lead's own grades, it is normally fixed when they hand it in. It is fixed here only
+    if guessing passes the exam with it, and then needs a reason.
 
     Args:
         project: the project.
-        by: who closes it.
-        although: why this key is taken although a constant or chance passes, or nearly; blank for no reason.
+        by: the user who closes it.
+        although: the reason to take a key with which guessing passes the exam, or nearly passes it; blank for none.
         now: seconds since 1970.
 
     Raises:
-        ProjectError: no exam, one whose key is there, fewer than `FEWEST` have finished, a lead has not handed the key
-            in; or guessing passes the exam with this key, or nearly, and there is no reason why that may be.
+        ProjectError: there is no exam, it has its key already, fewer than `FEWEST` people have finished, or the lead
+            has not handed in the key; or guessing passes the exam with this key, or nearly, and no reason is given.
     """
     with writing(project.store) as db:
         held = _to_close(db)
@@ -119,17 +125,20 @@ def close_exam_round(project: Project, by: Lead | Operator, *, although: str = "
 
 
 def take_own(db: Database, held: Exam, lead: Lead, *, now: float) -> None:
-    """A lead has handed the key in: it is fixed, unless guessing passes it; then it waits for a reason."""
+    """Fix the answer key that a lead has handed in, unless guessing passes the exam with it.
+
+    A key that guessing passes waits until a lead closes the round with a reason.
+    """
     key = _key(db, held)
     if not planning.guessed(db, list(key.values()), held.most_missed).weak:
         _fix(db, held, lead, key, "", now=now)
 
 
 def _fix(db: Database, held: Exam, by: Lead | Operator, key: Mapping[int, int], although: str, *, now: float) -> None:
-    """The key of an exam is there: the right grade of each item that has one.
+    """Store the answer key of an exam; `key` maps the items that have a right grade to it.
 
     Raises:
-        ProjectError: guessing passes the exam with this key, or nearly, and there is no reason.
+        ProjectError: guessing passes the exam with this key, or nearly, and no reason is given.
     """
     reserve = planning.accept(db, list(key.values()), held.most_missed, although)
     exams.close(db, held.exam_id, key.items(), at=now)
@@ -149,7 +158,7 @@ def _to_close(db: Database) -> Exam:
 
 
 def _key(db: Database, held: Exam) -> dict[int, int]:
-    """The right grade of each item that has one, as things stand now."""
+    """Return the right grade of each item that has one, from the answers that are handed in so far."""
     if held.key_from is ExamKey.OWN:
         own = attempts.of_leads(db, held.exam_id)
         if not own:
@@ -183,7 +192,11 @@ def _by_grade(db: Database, key: Sequence[int]) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True)
 class UsedReport:
-    """What became judgements: of how many pairs, by how many people, and how many judgements of the fewest and most."""
+    """How many answers of an exam became judgements.
+
+    `judgements` answers about `pairs` pairs count now; `people` had finished the exam. `fewest` and `most` are the
+    smallest and largest number of judgements that one of them has.
+    """
 
     pairs: int
     judgements: int
@@ -194,19 +207,20 @@ class UsedReport:
 
 @permissions.in_charge
 def exam_to_use(project: Project, by: Lead | Operator) -> Exam | None:
-    """Return the newest exam of open pairs, if a lead may let its answers count now."""
+    """Return the newest exam of open pairs if a lead may let its answers count now; else None."""
     found = exams.newest_of_open_pairs(project.store.db)
     return found if found is not None and found.usable else None
 
 
 @permissions.in_charge
 def use_exam(project: Project, by: Lead | Operator, *, now: float) -> UsedReport:
-    """Let blind first answers of the newest exam of open pairs count as judgements of the first round.
+    """Turn blind first answers of the newest exam of open pairs into judgements of the first round.
 
-    Possible once, when the exam has its key or is over; later attempts never count.
+    This can be done once, after the exam has its key or is over. Later attempts never count.
 
     Raises:
-        ProjectError: no such exam, it is used already, its round is still open, or nobody has finished it.
+        ProjectError: there is no such exam, its answers count already, its round is still open, or nobody has finished
+            it.
     """
     with writing(project.store) as db:
         found = exams.newest_of_open_pairs(db)
@@ -243,7 +257,7 @@ def use_exam(project: Project, by: Lead | Operator, *, now: float) -> UsedReport
                     contexts=0,
                     event_key=FROM_EXAM + answer.event_key,
                 )
-                pair_status.lift_skips(db, pair, person, at=now)  # they could report its clip, and answer it later
+                pair_status.lift_skips(db, pair, person, at=now)  # a person may report a clip, then answer
                 had[person] += 1
             settle(db, pair, by, now=now)
         exams.note_used(db, found.exam_id, at=now)

@@ -1,4 +1,4 @@
-"""The exam and the calibration round as values."""
+"""Values of the exam and the calibration round."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -8,62 +8,62 @@ from backend.core.ids import AnnotatorId, PairId, PairKey, QueryId
 from backend.core.messages import said
 
 PASS_RULE = "tvr-ranking-exam-1"
-"""Written beside every exam that is set. A change of the rule needs a new name, and `PASS_RULES` keeps the old one."""
+"""The name of the pass rule, stored with every exam. Give a changed rule a new name; `PASS_RULES` keeps the old one."""
 
 
 class ExamPurpose(StrEnum):
-    """What a round of grading outside work is for. At most one of each is held at a time."""
+    """The purpose of a round of grading that is not work. At most one round of each purpose is open at a time."""
 
     EXAM = "exam"
     CALIBRATION = "trial"
-    """Everybody answers, to talk about it: no key, no result, never a judgement."""
+    """Everybody answers, to talk about it: there is no key and no result, and no answer becomes a judgement."""
 
 
 class ExamKey(StrEnum):
     """Where the right grades of an exam come from."""
 
     SETTLED = "settled"
-    """The relevance of settled pairs, or a lead's file about them; there from the beginning."""
+    """The relevance of settled pairs, or a lead's file about them. The key is there from the beginning."""
     MEDIAN = "median"
-    """The median of everybody who finished, when a lead closes the round."""
+    """The median of everybody who finished, computed when a lead closes the round."""
     OWN = "own"
-    """A lead's own grades, when they hand them in."""
+    """A lead's own grades, once they hand them in."""
     NONE = "none"
     """A calibration round has no key."""
 
     @property
     def comes_later(self) -> bool:
-        """Whether the exam is of open pairs, and begins without its key."""
+        """Whether the exam asks open pairs, and so begins without its key."""
         return self in (ExamKey.MEDIAN, ExamKey.OWN)
 
     @property
     def purpose(self) -> ExamPurpose:
-        """What a round with such a key is for."""
+        """The purpose of a round with such a key."""
         return ExamPurpose.CALIBRATION if self is ExamKey.NONE else ExamPurpose.EXAM
 
 
 class ExamPhase(StrEnum):
-    """How somebody stands with the qualification exam of the project."""
+    """Where an annotator is in the current exam or calibration round."""
 
     FIRST = "first"
-    """The exam comes before any pair; it (or another attempt) may be begun."""
+    """An attempt, the first or a further one, may be begun. Until the exam is passed the person gets no other pair."""
     ANSWERING = "answering"
     ANSWERED = "answered"
-    """Every item has an answer, which may still be corrected; not handed in."""
+    """Every item has an answer, but the attempt is not handed in. Answers may still be corrected."""
     WAITING = "waiting"
-    """Handed in, and the exam has no key yet: nothing is told until it has."""
+    """The attempt is handed in, but the exam has no key yet. Until then the person sees no result."""
     RESULT = "result"
-    """Handed in; the person has not read the result yet."""
+    """The attempt is handed in, and the person has not read the result yet."""
     AGAIN = "again"
-    """Missed items are explained, and graded again until they agree with the key."""
+    """The person reads explanations of the missed items and grades these again until they agree with the key."""
     FAILED = "failed"
-    """Too many missed: a lead grants another attempt, or exempts."""
+    """Too many answers missed: only a lead can grant another attempt, or exempt the person."""
     PASSED = "passed"
     EXEMPT = "exempt"
     DONE = "done"
-    """A calibration round was finished: it stands before work no more."""
+    """The person has finished the calibration round, so it no longer keeps them from work."""
     KEY = "key"
-    """For a lead: the exam has its key."""
+    """Shown to a lead: the exam has its key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class ExamScore:
     answers: int
     missed: int
     most_missed: float
-    """At most this share of the answers may miss, in percent."""
+    """The most answers that may miss, in percent."""
     passed: bool
 
 
@@ -85,37 +85,37 @@ class ExamResult(ExamScore):
     """The result of an exam attempt, as leads see it."""
 
     kappa: float | None
-    """Cohen's kappa of answers and key; None where it is undefined, and then `undefined` says why."""
+    """Cohen's kappa between answers and key; None where it is undefined, and then `undefined` says why."""
     kappa_quadratic: float | None
     undefined: str = ""
 
     @property
     def score(self) -> ExamScore:
-        """The part that the annotator may see."""
+        """The part of the result that the annotator may see."""
         return ExamScore(self.answers, self.missed, self.most_missed, self.passed)
 
 
 @dataclass(frozen=True, slots=True)
 class ExamMiss:
-    """A missed item, told after the attempt was handed in: what the person gave, what is right, and why."""
+    """A missed item as the annotator sees it after handing in: their grade, the right grade, and the explanation."""
 
     pair: PairKey
     own: int
     right: int
     explanation: str
     again: int | None
-    """What the person gave when they looked again, if they did."""
+    """The grade that the person gave after the explanation, if they gave one."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExamDesk:
-    """The exam as the person who takes it sees it. `result` and `missed` are empty until it is handed in."""
+    """The exam as the person who takes it sees it. `result` and `missed` are empty until the attempt is handed in."""
 
     phase: ExamPhase
     attempt: int
     items: int
     queries: int
-    """0 where a retake is drawn when it begins."""
+    """How many queries the items belong to; 0 where a retake is drawn only when it begins."""
     answered: int
     most_missed: float
     tolerance: int
@@ -123,16 +123,16 @@ class ExamDesk:
     result: ExamScore | None = None
     purpose: ExamPurpose = ExamPurpose.EXAM
     gives_key: bool = False
-    """Whether a lead gives the key here, instead of somebody taking the exam."""
+    """Whether the person is a lead who gives the answer key, and not an annotator who takes the exam."""
     may_count: bool = False
-    """Whether a lead may let these answers count as judgements later: the exam is of open pairs."""
+    """Whether these answers may become judgements later, because the exam asks open pairs."""
     missed: tuple[ExamMiss, ...] = ()
-    """Those of the desk's items."""
+    """The missed items among those on the desk."""
 
 
 @dataclass(frozen=True, slots=True)
 class CalibrationAnswer:
-    """What somebody answered in a calibration round, and wrote with it."""
+    """One annotator's grade and note for one pair of a calibration round."""
 
     annotator_id: AnnotatorId
     name: str
@@ -142,7 +142,7 @@ class CalibrationAnswer:
 
 @dataclass(frozen=True, slots=True)
 class CalibrationPair:
-    """One pair of a calibration round with all its answers, in the order of names."""
+    """One pair of a calibration round with all its answers, sorted by the annotators' names."""
 
     pair: PairKey
     query_id: QueryId
@@ -155,19 +155,19 @@ class CalibrationPair:
 
     @property
     def spread(self) -> int:
-        """How far the highest grade is from the lowest; 0 where fewer than two people answered."""
+        """The difference between the highest and the lowest grade; 0 where fewer than two people answered."""
         grades = [answer.grade for answer in self.answers]
         return max(grades, default=0) - min(grades, default=0)
 
     @property
     def notes(self) -> int:
-        """How many people wrote something with their answer."""
+        """The number of people who wrote a note with their answer."""
         return sum(bool(answer.note) for answer in self.answers)
 
 
 @dataclass(frozen=True, slots=True)
 class CalibrationPerson:
-    """How far somebody is with a calibration round."""
+    """One annotator's progress in a calibration round."""
 
     annotator_id: AnnotatorId
     name: str
@@ -177,7 +177,7 @@ class CalibrationPerson:
 
 @dataclass(frozen=True, slots=True)
 class CalibrationRound:
-    """A calibration round as leads read it: the pairs that people disagree about most come first."""
+    """A calibration round as leads read it. Pairs that people disagree about most come first."""
 
     set_at: float
     set_by: str | None
@@ -187,16 +187,16 @@ class CalibrationRound:
     pairs: tuple[CalibrationPair, ...]
 
     def called(self, *, names: bool) -> dict[AnnotatorId, str]:
-        """What everybody is called: by name, or by a number that is theirs throughout."""
+        """Return what to call each person: their name, or "Annotator" and a number that stays the same."""
         return {one.annotator_id: one.name if names else f"Annotator {nth}" for nth, one in enumerate(self.people, 1)}
 
 
 @dataclass(frozen=True, slots=True)
 class Exam:
-    """One exam.
+    """One exam or calibration round.
 
-    `source` is `settled pairs`, `open pairs` or the name of a file; at most `most_missed` percent of the answers may be
-    farther from the key than `tolerance`, which is that of the campaign.
+    `source` is `settled pairs`, `open pairs` or the name of a file. `most_missed` is the most answers that may miss, in
+    percent. An answer misses if it is farther from the key than `tolerance`, which is that of the campaign.
     """
 
     exam_id: int
@@ -209,29 +209,32 @@ class Exam:
     items: int
     queries: int
     showable: int
-    """Items whose clip can be shown, and that have a key where the exam has one."""
+    """The number of items whose clip can be shown and that, once the exam has its key, have a right grade."""
     purpose: ExamPurpose = ExamPurpose.EXAM
     key_from: ExamKey = ExamKey.SETTLED
     closed_at: float | None = None
-    """Since when the key is there."""
+    """When the exam got its key; None while it has none."""
     used_at: float | None = None
-    """When answers became judgements."""
+    """When answers became judgements; None if they did not."""
     ended_at: float | None = None
 
     @property
     def stage(self) -> str:
-        """Where it stands: `round open`, `key fixed` or `over`."""
+        """The stage of the exam: `round open`, `key fixed` or `over`."""
         return "over" if self.ended_at is not None else "round open" if self.closed_at is None else "key fixed"
 
     @property
     def usable(self) -> bool:
-        """Whether a lead may let answers count: of an exam of open pairs, once, when its key is there or it is over."""
+        """Whether a lead may let answers count as judgements.
+
+        They may once, if the exam asks open pairs and has its key or is over.
+        """
         return self.key_from.comes_later and self.used_at is None and self.stage != "round open"
 
 
 @dataclass(frozen=True, slots=True)
 class ExamItem:
-    """An item of an exam, with what one attempt has of it."""
+    """An item of an exam, with the answers to it in one attempt."""
 
     item_id: int
     query_id: QueryId
@@ -241,14 +244,14 @@ class ExamItem:
     duration_s: float
     whole: bool
     right: int | None
-    """None while the exam has no key."""
+    """The right grade; None while the exam has no key."""
     explanation: str
     blocked: bool
-    """Not asked: its clip cannot be shown, or the key leaves it out."""
+    """Whether the item is not asked, because its clip cannot be shown or the key leaves it out."""
     own: int | None
     again: int | None
     note: str = ""
-    """What was written with the answer, in a calibration round."""
+    """The note written with the answer, in a calibration round."""
     alternate: bool = False
     """Whether only retakes ask this item."""
 
@@ -256,24 +259,24 @@ class ExamItem:
 EXAM_SET = Event(
     "exam_set", EventGroup.TRAINING, said("set an exam of {items} pairs; at most {most_missed} % may be missed")
 )
-"""source, seed, items, queries, most_missed, exempted: how many people who had graded before; key: where from"""
+"""source, seed, items, queries, most_missed, exempted (how many people, who had graded before), key (its source)"""
 EXAM_ENDED = Event("exam_ended", EventGroup.TRAINING, said("ended the exam"))
 """replaced: whether another exam took its place"""
 EXAM_CLOSED = Event("exam_closed", EventGroup.TRAINING, said("closed the exam: {finished} people had finished"))
-"""key (median, own), finished: how many people, items that have a key"""
+"""key (median, own), finished (how many people), items (how many have a right grade)"""
 EXAM_USED = Event(
     "exam_used", EventGroup.TRAINING, said("let {judgements} first answers about {pairs} pairs count as judgements")
 )
-"""pairs, judgements: first answers that count as judgements from now on"""
+"""pairs, judgements: how many first answers count as judgements from now on"""
 EXAM_EXPLAINED = Event("exam_explained", EventGroup.TRAINING, said("explained an item: “{explanation}”"))
 """pair, explanation"""
 EXAM_STARTED = Event("exam_started", EventGroup.TRAINING, said("started the exam, attempt {number}"))
-"""exam, number: the person's how manyeth attempt"""
+"""exam, number: 1 for the person's first attempt"""
 EXAM_HANDED_IN = Event(
     "exam_handed_in", EventGroup.TRAINING, said("handed in the exam, attempt {number}: {answers} answers")
 )
-"""exam, number, answers; where the exam has its key also missed, passed"""
+"""exam, number, answers; also missed and passed if the exam has its key"""
 EXAM_RETAKE = Event("exam_retake", EventGroup.TRAINING, said("allowed another attempt at the exam"))
-"""after_attempt: a lead lets somebody try again"""
+"""after_attempt: the number of the person's last attempt"""
 EXAM_EXEMPTED = Event("exam_exempted", EventGroup.TRAINING, said("exempted somebody from the exam"))
-"""reason: why somebody needs no exam"""
+"""reason: why the person needs no exam"""

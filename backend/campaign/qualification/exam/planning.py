@@ -1,6 +1,6 @@
-"""Plan an exam or a calibration round: which pairs it asks, and with which key, before anybody holds it.
+"""Plan an exam or a calibration round: choose its pairs and its answer key before anybody takes it.
 
-*Reads* pairs, consensus, the campaign's facts. *Writes* nothing.
+*Reads* pairs, consensus, the campaign's settings. *Writes* nothing.
 """
 
 from collections.abc import Sequence
@@ -40,16 +40,16 @@ _NO_OPEN = said(
 
 @dataclass(frozen=True, slots=True)
 class ExamDraw:
-    """What to draw; a None is as the campaign's settings say.
+    """What to draw for an exam or a calibration round. A None takes the value of the campaign's settings.
 
     Args:
-        queries: of how many queries.
-        pairs: of how many pairs of each, at most.
-        seed: of the draw.
+        queries: how many queries to draw.
+        pairs: the most pairs to draw of each query.
+        seed: the seed of the draw.
         most_missed: percent of the answers that may miss the key.
         key: where the right grades come from.
-        spread: of settled pairs: as even over the grades as it can be.
-        among: of open pairs: only these queries; empty for all.
+        spread: whether to draw settled pairs as evenly over the grades as possible.
+        among: the only queries to draw open pairs from; empty for all.
     """
 
     queries: int | None = None
@@ -62,13 +62,13 @@ class ExamDraw:
 
     @property
     def purpose(self) -> ExamPurpose:
-        """What it is for."""
+        """The purpose of the round: exam or calibration."""
         return self.key.purpose
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """An exam that nobody holds yet. `asked` is how many (queries, pairs of each) were wanted, None of a file."""
+    """A planned exam. `asked` is how many (queries, pairs of each) were requested; None for a file."""
 
     items: Sequence[Item]
     key: ExamKey
@@ -79,18 +79,18 @@ class Plan:
 
     @property
     def right(self) -> list[int]:
-        """The key: nothing while there is none."""
+        """The right grades of the items; empty while the exam has no key."""
         return [right for _, right, _ in self.items if right is not None]
 
     @property
     def digest(self) -> str:
-        """Names the pairs, their key and what may be missed: another plan has another one."""
+        """A hash of the pairs, their key and the pass mark; it differs for every other plan."""
         told = repr((sorted((pair, right) for pair, right, _ in self.items), self.most_missed))
         return blake2b(told.encode(), digest_size=8).hexdigest()
 
 
 def of_draw(db: Database, draw: ExamDraw, *, now: float) -> Plan:
-    """An exam, or a calibration round, of pairs that are drawn.
+    """Return the plan of an exam, or of a calibration round, with pairs that are drawn.
 
     Raises:
         ProjectError: there is no pair to ask, or a number makes no sense.
@@ -122,26 +122,33 @@ def of_file(db: Database, file: KeyFile, *, most_missed: float | None, now: floa
 
 
 def require_same(plan: Plan, previewed: str) -> None:
-    """Refuse to hold a plan that is not the one whose `digest` a lead looked at; blank if nobody looked.
+    """Refuse a plan that differs from the one that a lead previewed.
+
+    Args:
+        plan: the plan to hold.
+        previewed: the `digest` of the previewed plan; blank if nobody looked at a preview.
 
     Raises:
-        ProjectError: something has changed since.
+        ProjectError: something has changed since the preview.
     """
     if previewed and previewed != plan.digest:
         raise ProjectError(said("the {source} have changed since you looked: check the draw again", source=plan.source))
 
 
 def guessed(db: Database, key: Sequence[int], most_missed: float) -> Guesses:
-    """What constants and chance would score, with the campaign's grades and tolerance."""
+    """Return what constant grades and chance would score, with the campaign's scale and tolerance."""
     campaign = project_rows.campaign(db)
     return guesses(key, campaign.scale.grades, most_missed, campaign.tolerance)
 
 
 def accept(db: Database, key: Sequence[int], most_missed: float, although: str) -> dict[str, object]:
-    """Let a key be that of an exam, and say what belongs in the record about it: nothing, where all is well.
+    """Check that guessing does not pass an exam with this key; return what the exam's event must record about that.
+
+    The returned payload is empty if guessing neither passes nor nearly passes.
 
     Raises:
-        ProjectError: a constant or chance passes, or nearly, and there is no reason why that may be.
+        ProjectError: a constant grade or chance passes, or nearly passes, and `although` gives no reason to accept
+            that.
     """
     found = guessed(db, key, most_missed)
     require_telling(found, although)
@@ -149,12 +156,12 @@ def accept(db: Database, key: Sequence[int], most_missed: float, although: str) 
 
 
 def short(asked: tuple[int, int] | None, items: int, found: int) -> str:
-    """What was asked for and is not there, in a sentence; an empty text where all of it is.
+    """Return a sentence that compares the pairs requested with those available; an empty text if there are enough.
 
     Args:
-        asked: how many (queries, pairs of each) were wanted, None if nobody said.
-        items: how many pairs there are.
-        found: of how many queries.
+        asked: how many (queries, pairs of each) were requested; None if nobody said.
+        items: how many pairs are available.
+        found: how many queries these pairs belong to.
 
     >>> short((2, 4), 4, 1)
     'Asked for 2 queries with 4 pairs each; only 4 pairs of 1 query are available.'
@@ -175,10 +182,10 @@ def short(asked: tuple[int, int] | None, items: int, found: int) -> str:
 
 
 def written(text: str) -> str:
-    """What a lead wrote, on one line.
+    """Return a lead's text on one line, without surplus spaces.
 
     Raises:
-        ProjectError: it is too long.
+        ProjectError: the text is longer than `LONGEST_TEXT`.
     """
     text = tidy(text)
     if len(text) > LONGEST_TEXT:
@@ -193,7 +200,7 @@ def written(text: str) -> str:
 
 
 def _open_pairs(db: Database, draw: ExamDraw, *, now: float) -> list[Open]:
-    """The open pairs of the queries that are asked for."""
+    """Return the open pairs of the queries that the draw names; of all queries if it names none."""
     there = exams.open_pairs(db, now=now, replaced=draw.purpose)
     if missing := set(draw.among) - {one.query_id for one in there}:
         raise ProjectError(
@@ -205,7 +212,7 @@ def _open_pairs(db: Database, draw: ExamDraw, *, now: float) -> list[Open]:
 def _usual(
     db: Database, queries: int | None, pairs: int | None, most_missed: float | None
 ) -> tuple[tuple[int, int], float]:
-    """((queries, pairs of each), share that may miss): what is None is as the campaign's settings say."""
+    """Return ((queries, pairs of each), percent that may miss), with the campaign's settings in place of None."""
     usual = project_rows.campaign(db).exam
     queries = usual.queries if queries is None else queries
     pairs = usual.pairs if pairs is None else pairs

@@ -1,7 +1,7 @@
-"""Read the exam status and results of people, and grant retakes and exemptions.
+"""Read where annotators are in the exam and how they did, and grant retakes and exemptions.
 
-Derived from attempts, answers and waivers. *Reads* exams, attempts, answers, waivers, annotator. *Writes* exam_ruling,
-events.
+All results are derived from attempts, answers and waivers. *Reads* exams, attempts, answers, waivers, annotator.
+*Writes* exam_ruling, events.
 """
 
 from collections import Counter
@@ -45,7 +45,10 @@ from backend.store.connection import Database, reading, writing
 
 @dataclass(frozen=True, slots=True)
 class Missed:
-    """An item that somebody missed, for the lead and, once it was explained, for the person."""
+    """An item that an annotator missed.
+
+    The lead sees it; the annotator sees it after reading the explanation.
+    """
 
     pair: PairKey
     query_id: QueryId
@@ -58,9 +61,10 @@ class Missed:
 
 @dataclass(frozen=True, slots=True)
 class ExamAttempt:
-    """One attempt. `result` is None, and nothing is told about items, until it is handed in and the exam has its key.
+    """One attempt at an exam.
 
-    `by_grade` has, for each right grade of the scale, (missed, answered).
+    Until it is handed in and the exam has its key, `result` is None, and `by_grade` and `missed` are empty. `by_grade`
+    has, for each right grade of the scale, (missed, answered).
     """
 
     number: int
@@ -75,7 +79,7 @@ class ExamAttempt:
 
 @dataclass(frozen=True, slots=True)
 class ExamPerson:
-    """How one annotator stands with the exam. `phase` is None where no exam is held; `reason` is of an exemption."""
+    """An annotator and their exam. `phase` is None if no exam is held. `reason` is that of an exemption, if any."""
 
     person: Person
     phase: ExamPhase | None
@@ -85,7 +89,7 @@ class ExamPerson:
 
 @dataclass(frozen=True, slots=True)
 class PersonOutcome:
-    """How somebody did in the first attempt that they handed in, at whichever exam that has its key."""
+    """How an annotator did in the first attempt that they handed in, of any exam that has its key."""
 
     person: Person
     exam_id: int
@@ -94,7 +98,7 @@ class PersonOutcome:
 
 @dataclass(frozen=True, slots=True)
 class ExamOutcomes:
-    """How everybody did who handed an exam in, by name, and the mean over them."""
+    """The outcomes of everybody who handed in an exam, sorted by name, and the mean over these people."""
 
     people: tuple[PersonOutcome, ...]
     together: Outcome
@@ -102,7 +106,7 @@ class ExamOutcomes:
 
 @permissions.in_charge
 def exam_results(project: Project, by: Lead | Operator) -> list[ExamPerson]:
-    """Return how everybody did who could take the exam, by name, with attempts and missed items."""
+    """Return the phase, attempts and missed items of everybody who could take the exam, by name."""
     with reading(project.store) as db:
         held = exams.held(db)
         return [_stands(db, person, held) for person in takers(db)]
@@ -110,21 +114,21 @@ def exam_results(project: Project, by: Lead | Operator) -> list[ExamPerson]:
 
 @permissions.annotator_only
 def my_exam(project: Project, person: Annotator) -> ExamPerson:
-    """Return how an annotator did in the exam, for their own eyes."""
+    """Return an annotator's own attempts and results."""
     with reading(project.store) as db:
         return _stands(db, person, exams.held(db))
 
 
 @permissions.in_charge
 def exam_outcomes(project: Project, by: Lead | Operator) -> ExamOutcomes:
-    """Return miss rates and kappas of everybody's first attempt, each and together, with intervals."""
+    """Return the miss rates and kappas of everybody's first attempt, one by one and as a mean, with intervals."""
     with reading(project.store) as db:
         found = [one for person in takers(db) if (one := _first_outcome(db, person)) is not None]
     return ExamOutcomes(tuple(found), together([one.outcome for one in found]))
 
 
 def exam_outcomes_csv(found: ExamOutcomes) -> str:
-    """Return the figures as CSV: a row for each person, and a last one for the mean over them."""
+    """Return these outcomes as CSV: a row for each person, and a last row for the mean over them."""
     figures = [field.name for field in fields(Outcome) if field.type is Estimate]
     parts = {"": "value", "_low": "low", "_high": "high", "_n": "n", "_reason": "reason"}
     head = [f"{figure}{ending}" for figure in figures for ending in parts]
@@ -184,10 +188,10 @@ def _missed(item: ExamItem) -> Missed:
 
 @permissions.in_charge
 def grant_retake(project: Project, by: Lead | Operator, annotator_id: AnnotatorId, *, now: float) -> None:
-    """Let an annotator take the exam that is held once more; it also takes an exemption back.
+    """Let an annotator take the current exam once more. This also withdraws an exemption.
 
     Raises:
-        ProjectError: no such annotator, or they can take it as it is.
+        ProjectError: no exam is held, there is no such annotator, or they can take the exam anyway.
     """
     with writing(project.store) as db:
         held, person = _person(db, annotator_id)
@@ -207,10 +211,10 @@ def grant_retake(project: Project, by: Lead | Operator, annotator_id: AnnotatorI
 def exempt_from_exam(
     project: Project, by: Lead | Operator, annotator_id: AnnotatorId, reason: str, *, now: float
 ) -> None:
-    """Let an annotator judge without having passed, for a reason.
+    """Let an annotator judge without having passed the exam, for a reason.
 
     Raises:
-        ProjectError: no such annotator, or no reason.
+        ProjectError: no exam is held, there is no such annotator, or no reason.
     """
     reason = planning.written(reason)
     if not reason:
@@ -221,7 +225,7 @@ def exempt_from_exam(
 
 
 def exempt(db: Database, by: Lead | Operator, annotator_id: AnnotatorId, reason: str, *, now: float) -> None:
-    """Store an exemption: nobody checks the reason here."""
+    """Store an exemption, without checking its reason."""
     attempt = attempts.newest(db, annotator_id)
     after = attempt.number if attempt else 0
     attempts.add_waiver(db, annotator_id, "exempt", reason, by=by.annotator_id, after_attempt=after, at=now)
@@ -245,7 +249,7 @@ def _tell(
 
 @dataclass(frozen=True, slots=True)
 class ExamStanding:
-    """How somebody stands with the exam; `items` are those of `attempt`, in the order in which they are shown."""
+    """Where a person is in the exam. `items` are those of `attempt`, in the order in which they are shown."""
 
     phase: ExamPhase
     attempt: Attempt | None
@@ -253,10 +257,10 @@ class ExamStanding:
 
 
 def standing(db: Database, person: Person, held: Exam) -> ExamStanding:
-    """Where somebody is, from their newest attempt and what a lead decided last.
+    """Return where a person is in the exam, from their newest attempt and the newest decision of a lead about it.
 
-    Whoever passed an earlier exam of the project has passed; whoever began one that is not held any more, or waits for
-    the key of one, begins anew. Of a calibration round nothing is known but whether it was finished.
+    A pass in an earlier exam of the project counts. A person begins anew if their attempt belongs to an exam that is no
+    longer held, or to one that ended before it had a key. Of a calibration round only whether it was finished is known.
     """
     if held.purpose is ExamPurpose.CALIBRATION:
         return _in_calibration(db, person, held)
@@ -293,7 +297,10 @@ def _answering(items: Sequence[ExamItem]) -> ExamPhase:
 
 
 def in_order(items: Sequence[ExamItem], attempt: Attempt) -> list[ExamItem]:
-    """The order of one attempt: the items of a query together, both shuffled by a key that no browser is sent."""
+    """Return the items in the order of one attempt: those of a query together.
+
+    A key that no browser is sent shuffles the queries, and the items of each.
+    """
 
     def position(of: str) -> bytes:
         return blake2b(f"{attempt.order_key}:{of}".encode(), digest_size=8).digest()
@@ -302,24 +309,27 @@ def in_order(items: Sequence[ExamItem], attempt: Attempt) -> list[ExamItem]:
 
 
 def result(items: Sequence[ExamItem], attempt: Attempt) -> ExamResult:
-    """What an attempt came to."""
+    """Return the result of an attempt."""
     answers = [(item.own, item.right) for item in items if item.own is not None and item.right is not None]
     return mark(answers, attempt.most_missed, attempt.tolerance, attempt.rule_version)
 
 
 def is_missed(item: ExamItem, attempt: Attempt) -> bool:
-    """Whether the answer to an item misses its key."""
+    """Return whether the answer to an item misses its key."""
     return item.own is not None and item.right is not None and misses(item.own, item.right, attempt.tolerance)
 
 
 def to_look_at_again(item: ExamItem, attempt: Attempt) -> bool:
-    """Whether an item was missed, and has not been graded again within reach of its key."""
+    """Return whether an item was missed and still has no second answer that agrees with the key."""
     still = item.again is None or item.right is None or misses(item.again, item.right, attempt.tolerance)
     return is_missed(item, attempt) and still
 
 
 def lay_out(held: Exam, found: ExamStanding, today: int, in_all: int) -> Desk[ExamDesk]:
-    """Return the desk of somebody who stands so; they gave so many grades `today` and `in_all`."""
+    """Return the desk of a person: their items now, and the state or result of their exam.
+
+    `today` and `in_all` are how many grades the person gave today and in all.
+    """
     attempt = found.attempt
     exam_desk = ExamDesk(
         phase=found.phase,
@@ -363,7 +373,7 @@ def lay_out(held: Exam, found: ExamStanding, today: int, in_all: int) -> Desk[Ex
 
 
 def item_named(db: Database, key: PairKey) -> tuple[Attempt, ExamItem, bool] | None:
-    """(attempt, item, whether it is looked at again) of an item's name in a browser."""
+    """Return the (attempt, item, whether it is looked at again) that a browser's name for an item stands for."""
     named = ITEM_NAME.fullmatch(key)
     attempt = attempts.by_key(db, named[1]) if named else None
     if named is None or attempt is None:
@@ -374,7 +384,7 @@ def item_named(db: Database, key: PairKey) -> tuple[Attempt, ExamItem, bool] | N
 
 
 def _named(items: Sequence[ExamItem], attempt: Attempt, *, again: bool = False) -> list[tuple[ExamItem, PairKey]]:
-    """The items of an attempt in order, with their names in a browser."""
+    """Return the items of an attempt in order, each with its name in a browser."""
     ending = "r" if again else ""
     return [(item, PairKey(f"{attempt.key}-{nth}{ending}")) for nth, item in enumerate(items, 1)]
 

@@ -1,6 +1,6 @@
-"""Draw the items of a retake: other pairs than those that the annotator has graded, above all than explained ones.
+"""Draw the items of a retake, preferring pairs that the annotator has not graded and, next, not had explained.
 
-*Reads* attempts, answers, judgements, pairs, consensus. *Writes* exam_item, seats that nobody came back to.
+*Reads* attempts, answers, judgements, pairs, consensus. *Writes* exam_item; frees seats whose lease has lapsed.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ from backend.store.connection import Database, reading
 
 @dataclass(frozen=True, slots=True)
 class RetakeOutlook:
-    """What a retake would repeat now: `repeated` of its `items`, of which `explained` were explained before."""
+    """How many of the `items` of a retake would be `repeated`, and how many of these were `explained` before."""
 
     items: int
     repeated: int
@@ -31,7 +31,7 @@ class RetakeOutlook:
 
     @property
     def short(self) -> str:
-        """A sentence on the repeated pairs; an empty text if there are none."""
+        """A sentence about the repeated pairs; an empty text if there are none."""
         if not self.repeated:
             return ""
         return said(
@@ -46,7 +46,7 @@ class RetakeOutlook:
 def retake_outlooks(
     project: Project, by: Lead | Operator, annotators: Sequence[AnnotatorId], *, now: float
 ) -> dict[AnnotatorId, RetakeOutlook]:
-    """Return what a retake of the current exam would repeat for each annotator; empty while it has no answer key."""
+    """Return what a retake of the current exam would repeat, by annotator; empty while it has no answer key."""
     with reading(project.store) as db:
         held = exams.held(db)
         if held is None or held.closed_at is None:
@@ -56,9 +56,10 @@ def retake_outlooks(
 
 
 def add_items(db: Database, person: Person, held: Exam, number: int, *, now: float) -> list[int]:
-    """Draw the items of a person's attempt of this number, and return them; none where the exam's own are asked.
+    """Draw the items of a person's attempt and return their ids; add those that the exam does not have to it.
 
-    Those are asked while the person has graded none of them. What the exam does not have yet is added to it.
+    Returns nothing if the attempt asks the exam's own items. It does if it is the first one, if the exam has no key
+    yet, or if the person has graded none of these pairs.
     """
     me = person.annotator_id
     if held.closed_at is None or not attempts.all_of(db, me):
@@ -77,7 +78,7 @@ def add_items(db: Database, person: Person, held: Exam, number: int, *, now: flo
 def _draw(
     db: Database, held: Exam, me: AnnotatorId, settled: Sequence[KnownPair], *, seed: int
 ) -> list[KnownPair] | None:
-    """Draw the items of a retake; None means the items of the exam."""
+    """Draw the items of a retake; None means that it asks the exam's own items."""
     items, seen = exams.items(db, held.exam_id), attempts.seen_pairs(db, me)
     keyed = [(item, item.right) for item in items if item.right is not None and not item.blocked]
     asked = [KnownPair(item.pair_id, right, item.query_id) for item, right in keyed if not item.alternate]
@@ -90,7 +91,7 @@ def _draw(
 
 
 def _explained(db: Database, me: AnnotatorId) -> dict[PairId, int]:
-    """For each pair that was explained to a person, the last attempt after which it was."""
+    """Return, for each pair that was explained to a person, the number of the last attempt it was explained after."""
     told = [one for one in attempts.all_of(db, me) if one.handed_in_at is not None and one.keyed]
     return {item.pair_id: one.number for one in told for item in _missed(db, one)}
 

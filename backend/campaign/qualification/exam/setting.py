@@ -1,11 +1,11 @@
-"""Preview the qualification exam, set it, and end it; hold a calibration round.
+"""Preview, set and end the qualification exam; start, end and read a calibration round.
 
-*Reads* pairs, consensus. *Writes* exam, exam_item, seats that nobody came back to, agenda, events. How an exam of open
-pairs gets its key is the business of `answer_key`.
+*Reads* pairs, consensus. *Writes* exam, exam_item, agenda, events; frees seats whose lease has lapsed. The module
+`answer_key` gives an exam of open pairs its key.
 
 In a calibration round everybody grades a few pairs blind, and then they talk about them. There is no key and no result,
-and no answer ever becomes a judgement or is released. Its pairs are reserved while it is open; afterwards they are work
-again for people who did not answer them, as after an exam of open pairs.
+and no answer ever becomes a judgement or is released. Its pairs are reserved while it is open. Afterwards people who
+did not answer them get them as work again. The same holds for an exam of open pairs.
 """
 
 from collections import Counter
@@ -46,10 +46,11 @@ HAD_GRADED = "had graded before the exam was set"
 
 @dataclass(frozen=True, slots=True)
 class ExamReport:
-    """What was set.
+    """A summary of the exam or calibration round that was set.
 
-    `asked` is how many (queries, pairs of each) were wanted, None of a file; `grades` how many items have each right
-    grade of the scale, nothing while there is no key; `exempted` people had graded before.
+    `asked` is how many (queries, pairs of each) were requested; None for a file. `grades` has, for each grade of the
+    scale, how many items it is the right grade of; it is empty while there is no key. `exempted` is how many people
+    were exempted because they had graded before.
     """
 
     items: int
@@ -61,19 +62,19 @@ class ExamReport:
 
     @property
     def short(self) -> str:
-        """What was asked for and is not there, in a sentence; an empty text where all of it is."""
+        """A sentence that compares the pairs requested with those available; an empty text if there are enough."""
         return planning.short(self.asked, self.items, self.queries)
 
 
 @permissions.in_charge
 def exam_held(project: Project, by: Lead | Operator) -> Exam | None:
-    """Return the exam that annotators have to pass just now; None if there is none."""
+    """Return the exam that annotators have to pass now; None if there is none."""
     return exams.held(project.store.db)
 
 
 @permissions.in_charge
 def exam_although(project: Project, by: Lead | Operator) -> tuple[list[str], str] | None:
-    """Return why the exam that is held tells too little, and why it is held all the same; None if it is sound."""
+    """Return why guessing can pass the current exam, and the reason to hold it anyway; None if guessing cannot."""
     with reading(project.store) as db:
         held = exams.held(db)
         return exams.although(db, held.exam_id) if held else None
@@ -95,28 +96,28 @@ def set_exam(
     previewed: str = "",
     now: float,
 ) -> ExamReport:
-    """Hold an exam of settled pairs, or of open ones whose key comes later, in the place of the one that is held.
+    """Set an exam of settled pairs, or of open pairs whose key comes later. It replaces the current exam.
 
-    The key of settled pairs is their relevance now. Open pairs are the top candidates of some queries; nobody is
-    handed them as work while the exam is held. What is None is as the campaign's settings say.
+    The key of settled pairs is their relevance now. Open pairs are the top candidates of some queries; nobody gets them
+    as work while the exam is open. A None takes the value of the campaign's settings.
 
     Args:
         project: the project.
-        by: who sets it.
-        queries: of how many queries.
-        pairs: of how many pairs of each, at most.
-        seed: of the draw.
+        by: the user who sets it.
+        queries: how many queries to draw.
+        pairs: the most pairs to draw of each query.
+        seed: the seed of the draw.
         most_missed: percent of the answers that may miss the key.
-        newcomers_only: exempt everybody who has graded here.
+        newcomers_only: whether to exempt everybody who has graded in this project.
         key: where the right grades come from.
-        spread: of settled pairs: whether the draw is as even over the grades as it can be.
-        although: of settled pairs: why it is held although a constant or chance passes, or nearly; blank for no reason.
-        previewed: the `digest` of the preview that the lead looked at; blank if nobody did.
+        spread: whether to draw settled pairs as evenly over the grades as possible.
+        although: for settled pairs, the reason to hold an exam that guessing passes, or nearly passes; blank for none.
+        previewed: the `digest` of the preview that the lead looked at; blank if there was none.
         now: seconds since 1970.
 
     Raises:
-        ProjectError: there is no pair to ask, a number makes no sense, the exam tells too little and there is no
-            reason, or it is not the one that the lead looked at any more.
+        ProjectError: there is no pair to ask, a number is out of range, guessing passes the exam and no reason is
+            given, or it differs from the exam that the lead previewed.
     """
     with writing(project.store) as db:
         plan = planning.of_draw(db, ExamDraw(queries, pairs, seed, most_missed, key, spread), now=now)
@@ -136,14 +137,15 @@ def set_exam_from_file(
     previewed: str = "",
     now: float,
 ) -> ExamReport:
-    """Hold an exam with the answer key of a file. `previewed` is the `digest` of the preview that the lead looked at.
+    """Set an exam with the answer key of a file. It replaces the current exam.
 
-    The pairs must be settled (a discarded one will do), so that nobody has to judge what the exam explains.
+    The pairs must be settled, or discarded, so that nobody has to judge pairs that the exam explains. `previewed` is
+    the `digest` of the preview that the lead looked at.
 
     Raises:
-        InputError: with every problem of the file; nothing of it was taken.
-        ProjectError: a number makes no sense, the exam tells too little and there is no reason, or it is not the one
-            that the lead looked at any more.
+        InputError: every problem of the file; nothing of it was taken.
+        ProjectError: a number is out of range, guessing passes the exam and no reason is given, or it differs from the
+            exam that the lead previewed.
     """
     with writing(project.store) as db:
         plan = planning.of_file(db, file, most_missed=most_missed, now=now)
@@ -155,7 +157,7 @@ def set_exam_from_file(
 def end_exam(project: Project, by: Lead | Operator, *, now: float) -> bool:
     """End the exam, so that everybody may judge, and return whether one was held.
 
-    Attempts stay in the record. Its open pairs go back to work, for people who have not answered them.
+    Attempts stay in the record. Its open pairs become work again for people who have not answered them.
     """
     with writing(project.store) as db:
         return end(db, by, ExamPurpose.EXAM, now=now)
@@ -170,10 +172,10 @@ def hold(
     newcomers_only: bool = False,
     now: float,
 ) -> ExamReport:
-    """Hold what was planned, an exam or a calibration round, in the place of the one that is held.
+    """Set what was planned, an exam or a calibration round. It replaces the open one.
 
     Raises:
-        ProjectError: it tells too little and there is no reason.
+        ProjectError: guessing passes the exam and no reason is given.
     """
     reserve = planning.accept(db, plan.right, plan.most_missed, although) if plan.right else {}
     end(db, by, plan.key.purpose, now=now, replaced=True)
@@ -204,7 +206,7 @@ def hold(
 
 
 def end(db: Database, by: Lead | Operator, purpose: ExamPurpose, *, now: float, replaced: bool = False) -> bool:
-    """End the exam or the calibration round that is held, and return whether one was."""
+    """End the open exam or calibration round, and return whether there was one."""
     exam_id = exams.end(db, at=now, purpose=purpose)
     if exam_id is not None:
         _refresh_agenda(db, exam_id)
@@ -225,7 +227,7 @@ def _tell(
 
 @dataclass(frozen=True, slots=True)
 class PreviewItem:
-    """A pair that would be asked, with its right grade, if there is one."""
+    """A pair that would be asked; `right` is None if there is no right grade yet."""
 
     pair: PairKey
     query_id: QueryId
@@ -235,12 +237,13 @@ class PreviewItem:
 
 @dataclass(frozen=True, slots=True)
 class ExamPreview:
-    """What would be held. `grades` says how many items have each right grade of the scale.
+    """The exam that would be set.
 
-    Of an exam whose key comes later `grades` is empty and `guesses` None.
+    `grades` has, for each grade of the scale, how many items it is the right grade of. If the key comes later, `grades`
+    is empty and `guesses` None.
 
-    `short` says what was asked for and is not there; it is empty where all of it is. `digest` names this very exam:
-    setting it with that name is refused if something has changed since.
+    `short` says which requested pairs are missing; it is empty if none is. `digest` identifies this exam: setting it
+    with this digest is refused if something has changed since.
     """
 
     items: tuple[PreviewItem, ...]
@@ -267,7 +270,10 @@ def preview_exam(
     spread: bool = True,
     now: float,
 ) -> ExamPreview:
-    """Return the exam that `set_exam` would hold, and what guessing scores in it; arguments and errors as there."""
+    """Return the exam that `set_exam` would set, and what guessing scores in it.
+
+    Arguments and errors are those of `set_exam`.
+    """
     with reading(project.store) as db:
         draw = ExamDraw(queries, pairs, seed, most_missed, key, spread)
         return _preview(db, planning.of_draw(db, draw, now=now))
@@ -277,7 +283,10 @@ def preview_exam(
 def preview_exam_from_file(
     project: Project, by: Lead | Operator, file: KeyFile, *, most_missed: float | None = None, now: float
 ) -> ExamPreview:
-    """Return the exam that `set_exam_from_file` would hold, and what guessing scores in it; errors as there."""
+    """Return the exam that `set_exam_from_file` would set, and what guessing scores in it.
+
+    Errors are those of `set_exam_from_file`.
+    """
     with reading(project.store) as db:
         return _preview(db, planning.of_file(db, file, most_missed=most_missed, now=now))
 
@@ -314,19 +323,21 @@ def start_trial(
     chosen: Sequence[QueryId] = (),
     now: float,
 ) -> ExamReport:
-    """Begin a calibration round. It comes before exam and work until each annotator has finished it, or it is ended.
+    """Start a calibration round.
+
+    Annotators have to finish it, or a lead has to end it, before they get the exam and work.
 
     Args:
         project: the project.
-        by: who begins it.
+        by: the user who starts it.
         queries: how many queries to draw.
-        pairs: how many pairs of each, the top candidates that nobody has graded.
-        seed: of the draw.
-        chosen: these queries instead of a draw.
+        pairs: the most pairs of each query: the top candidates that nobody has graded.
+        seed: the seed of the draw.
+        chosen: take these queries instead of drawing some.
         now: seconds since 1970.
 
     Raises:
-        ProjectError: one is open already, a chosen query has no open pair, or there is none at all.
+        ProjectError: a round is open already, a chosen query has no open pair, or there is no open pair at all.
     """
     with writing(project.store) as db:
         if exams.held(db, ExamPurpose.CALIBRATION) is not None:
@@ -338,14 +349,17 @@ def start_trial(
 
 @permissions.in_charge
 def end_trial(project: Project, by: Lead | Operator, *, now: float) -> bool:
-    """End the calibration round, and return whether one was open. What was answered stays to be read."""
+    """End the calibration round, and return whether one was open. Leads can still read the answers."""
     with writing(project.store) as db:
         return end(db, by, ExamPurpose.CALIBRATION, now=now)
 
 
 @permissions.in_charge
 def trial_round(project: Project, by: Lead | Operator) -> CalibrationRound | None:
-    """Return the calibration round that is open, or else the last one, with all answers and notes; None without any."""
+    """Return the calibration round that is open, or else the last one; None if there was none.
+
+    It has all answers and notes.
+    """
     with reading(project.store) as db:
         found = exams.newest(db, ExamPurpose.CALIBRATION)
         if found is None:
@@ -359,9 +373,9 @@ def trial_round(project: Project, by: Lead | Operator) -> CalibrationRound | Non
 
 @permissions.in_charge
 def trial_csv(project: Project, by: Lead | Operator, *, names: bool = True) -> str:
-    """Return every answer of that round as CSV, a row each; an empty text where there was none.
+    """Return every answer of the open or last calibration round as CSV, a row each; an empty text without any round.
 
-    Without names people are numbered, each the same number throughout.
+    Without `names`, people are numbered; each has the same number throughout.
     """
     found = trial_round(project, by)
     if found is None:

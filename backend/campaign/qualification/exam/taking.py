@@ -1,7 +1,8 @@
-"""Give the exam, or a calibration round, to annotators: it comes before any pair, and no answer is a judgement.
+"""Give the exam or a calibration round to annotators, and take their answers.
 
-*Reads* exams, pairs. *Writes* exam, exam_item, exam_attempt, exam_answer, events. The key and its explanation leave
-this module only for attempts that were handed in. A lead comes here for one thing: to give the key of an exam, blind.
+Both come before any other pair, and no answer is a judgement. *Reads* exams, pairs. *Writes* exam, exam_item,
+exam_attempt, exam_answer, events. Keys and explanations leave this module only for attempts that were handed in. A lead
+uses it only to give the key of an exam, as blind as the annotators.
 """
 
 from collections.abc import Mapping
@@ -56,11 +57,11 @@ NOTHING_BEFORE_WORK = (ExamPhase.PASSED, ExamPhase.EXEMPT, ExamPhase.DONE)
 """Phases in which people may judge."""
 
 ANSWERED_NOW = {ExamPhase.ANSWERING, ExamPhase.ANSWERED}
-"""Phases in which the items of an attempt are shown, and may be answered anew."""
+"""Phases in which the items of an attempt are shown and can be answered."""
 
 
 class Act(StrEnum):
-    """What a person does about the exam besides answering. Done twice, or at the wrong time, it does nothing."""
+    """A step in the exam other than answering. A step that is repeated, or comes at the wrong time, has no effect."""
 
     START = "start"
     HAND_IN = "hand_in"
@@ -68,9 +69,10 @@ class Act(StrEnum):
 
 
 def desk(store: Store, person: Annotator, *, now: float) -> Desk[ExamDesk] | None:
-    """The desk of the calibration round, else of the exam; None for people before whom neither stands. Claims no seat.
+    """Return the person's desk in the calibration round, else in the exam; None if neither keeps them from work.
 
-    They may judge: no calibration round, or it is finished; and no exam, passed, or exempt.
+    They may work if no calibration round is open or they have finished it, and if no exam is held or they have passed
+    it or are exempt. This claims no seat.
     """
     with reading(store) as db:
         for held in exams.before_work(db):
@@ -82,16 +84,16 @@ def desk(store: Store, person: Annotator, *, now: float) -> Desk[ExamDesk] | Non
 
 
 def key_is_leads(store: Store) -> bool:
-    """Whether the key of the exam that is held comes from a lead, so that leads have a desk for it."""
+    """Return whether a lead gives the key of the current exam, so that leads have a desk for it."""
     held = exams.held(store.db)
     return held is not None and held.key_from is ExamKey.OWN
 
 
 def key_desk(store: Store, lead: Lead) -> Desk[ExamDesk]:
-    """The desk at which a lead gives the key of the exam that is held, as blind as anybody.
+    """Return the desk at which a lead gives the key of the current exam, as blind as the annotators.
 
     Raises:
-        NotAllowed: its key does not come from a lead.
+        NotAllowed: there is no exam whose key a lead gives.
     """
     with reading(store) as db:
         held = _own_key(db)
@@ -100,7 +102,7 @@ def key_desk(store: Store, lead: Lead) -> Desk[ExamDesk]:
 
 
 def act(store: Store, person: Annotator, what: Act, *, now: float, purpose: ExamPurpose = ExamPurpose.EXAM) -> None:
-    """Begin an attempt, hand it in, or go on from its result."""
+    """Start an attempt, hand it in, or leave its result."""
     with writing(store) as db:
         held = exams.held(db, purpose)
         if held is None:
@@ -124,12 +126,12 @@ def act(store: Store, person: Annotator, what: Act, *, now: float, purpose: Exam
 
 
 def key_act(store: Store, lead: Lead, what: Act, *, now: float) -> None:
-    """Begin the key of the exam that is held, or hand it in: then it is there. The first lead to hand in gives it.
+    """Start the key of the current exam, or hand it in. The first lead to hand in gives the key.
 
-    A key with which guessing passes the exam waits until a lead closes the round, with a reason.
+    A key with which guessing passes the exam waits until a lead closes the round with a reason.
 
     Raises:
-        NotAllowed: its key does not come from a lead.
+        NotAllowed: there is no exam whose key a lead gives.
     """
     with writing(store) as db:
         held = _own_key(db)
@@ -161,10 +163,10 @@ def _begin(db: Database, person: Person, held: Exam, found: ExamStanding, now: f
 
 
 def record_answer(store: Store, person: Annotator | Lead, event: GradeEvent, *, now: float) -> Receipt | None:
-    """Take an answer to an item of the exam; None if what was graded is none.
+    """Store an answer to an item of the exam; None if the graded pair is no such item.
 
-    Sending the same event again changes nothing. Before the attempt is handed in, a later answer replaces an earlier
-    one; afterwards only missed items are answered again, which does not change the result.
+    Sending the same event again changes nothing. Until the attempt is handed in, a later answer replaces an earlier
+    one. Afterwards only missed items can be answered again, which does not change the result.
     """
     with writing(store) as db:
         found = item_named(db, event.pair)
@@ -212,14 +214,14 @@ def record_answer(store: Store, person: Annotator | Lead, event: GradeEvent, *, 
 
 
 def record_key(store: Store, lead: Lead, event: GradeEvent, *, now: float) -> Receipt:
-    """Take a lead's grade of an item whose key they give; refuse any other."""
+    """Store a lead's grade of an item whose key they give; refuse any other grade."""
     return record_answer(store, lead, event, now=now) or Receipt(event.key, ReceiptStatus.REFUSED, ONLY_THE_KEY)
 
 
 def hold_back(store: Store, person: Annotator, event: GradeEvent, *, now: float) -> Receipt | None:
-    """Refuse the grade of a pair by somebody who has to pass the exam first; None if it may be taken.
+    """Refuse a grade from an annotator who has to pass the exam first; None if the grade may be taken.
 
-    Who sat down at the pair before the exam was set may still bring its grade. A refused one is kept in the log.
+    A person who held the pair before the exam was set may still grade it. A refused grade is kept in the log.
     """
     held = exams.held(store.db)
     if held is None:
@@ -235,7 +237,7 @@ def hold_back(store: Store, person: Annotator, event: GradeEvent, *, now: float)
 
 
 def refuse_skip(store: Store, event: SkipEvent) -> Receipt | None:
-    """The answer to a skip of an exam's item; None if what was skipped is none."""
+    """Refuse to skip an item of an exam; None if the skipped pair is no such item."""
     if not names_item(event.pair):
         return None
     with reading(store) as db:
@@ -244,9 +246,10 @@ def refuse_skip(store: Store, event: SkipEvent) -> Receipt | None:
 
 
 def pair_behind(store: Store, person: Person, key: PairKey) -> PairRow | None:
-    """The pair behind an item that this person's exam or calibration round shows now; None if it does not.
+    """Return the pair behind an item that a person's exam or calibration round shows now; None if it shows none.
 
-    While they answer these are all items; afterwards those that they missed, until they have looked at all of them.
+    While they answer, it shows all items. Afterwards it shows those that they missed, until they have looked at all of
+    them again.
     """
     if not names_item(key):
         return None

@@ -1,8 +1,8 @@
 """Set, offer and report gold questions, and warn or pause annotators who miss too many.
 
 *Reads* pairs, consensus, gold answers, findings, seats, pauses. *Writes* campaign, gold_pair, gold_seat, gold_rhythm,
-gold_finding, pauses, events. Only leads see figures. An offered pair goes out as one of the second round would:
-`backend.campaign.judging` hands it out and takes its grade.
+gold_finding, pauses, events. Only leads see figures. `backend.campaign.judging` hands out an offered pair and takes its
+grade, in the same way as a pair of the second round.
 """
 
 import secrets
@@ -45,13 +45,13 @@ from backend.store.connection import Database, Store, reading, writing
 
 SETTLED = "settled pairs"
 PAIRS = 500
-"""So many gold pairs last one person, at the usual share, for 10,000 pairs."""
+"""How many gold pairs are drawn by default. At the usual share they last one person for 10,000 pairs."""
 GOLD_SET = Event("gold_set", EventGroup.TRAINING, said("set gold questions: {pairs} pairs, a share of {share}"))
 """source, pairs, share, window, fewest, warn, pause"""
 GOLD_WARNED = Event(
     "gold_warned", EventGroup.TRAINING, said("was warned by gold questions: {within} of {answers} answers were right")
 )
-"""answers, within: the person is told at the next pairs"""
+"""answers, within: the person sees the warning at their next pairs"""
 GOLD_PAUSED = Event(
     "gold_paused", EventGroup.TRAINING, said("was paused by gold questions: {within} of {answers} answers were right")
 )
@@ -62,9 +62,10 @@ GOLD_ENDED = Event("gold_ended", EventGroup.TRAINING, said("ended gold questions
 
 @dataclass(frozen=True, slots=True)
 class GoldReport:
-    """What gold is chosen from now: how many pairs of each right grade of the scale, and what looks like it.
+    """The gold questions that are in use, with their settings.
 
-    Always giving `constant` would be right in `constant_right` percent.
+    `grades` has, for each grade of the scale, how many pairs it is the right grade of. Always giving the grade
+    `constant` would be right in `constant_right` percent.
     """
 
     pairs: int
@@ -76,7 +77,7 @@ class GoldReport:
 
 @dataclass(frozen=True, slots=True)
 class GoldOptions:
-    """What a lead says; what is None stays as the campaign has it."""
+    """The settings that a lead changes; a None leaves the campaign's value."""
 
     share: float | None = None
     window: int | None = None
@@ -87,20 +88,21 @@ class GoldOptions:
 
 @dataclass(frozen=True, slots=True)
 class GoldAnswer:
-    """One answer, and whether it is within the campaign's tolerance of the right grade."""
+    """One answer; `within` says whether it is within the campaign's tolerance of the right grade."""
 
     answer: GoldGrade
     within: bool
     counts: bool
-    """Whether it is among the answers that accuracy is reckoned from now."""
+    """Whether the accuracy is computed from this answer, among others."""
 
 
 @dataclass(frozen=True, slots=True)
 class GoldPerson:
-    """How one annotator stands.
+    """How one annotator does on gold questions.
 
-    `accuracy` is the percentage of the last answers since the last finding that are within the tolerance; None while
-    there are too few. `left` is how many gold pairs they can still meet.
+    `accuracy` is the percentage of their counted answers that are within the tolerance; None while there are too few.
+    The last answers since the newest finding count. `within` and `counted` are the numbers behind it. `left` is how
+    many gold pairs they can still meet.
     """
 
     person: Person
@@ -127,19 +129,20 @@ def set_gold(
 ) -> GoldReport:
     """Mix pairs with known grades into everybody's work from now on.
 
-    Without a file the pairs are settled ones whose relevance is known well, as evenly over their grades as there are.
+    Without a file, the pairs are drawn: settled ones whose relevance is known well, as evenly over the grades as
+    possible.
 
     Args:
         project: the project.
-        by: who says so.
-        options: share, window and levels.
-        file: the lead's own answer key, instead of a draw.
-        pairs: at most so many, where they are drawn.
+        by: the user who sets them.
+        options: the share, the window and the levels.
+        file: the lead's own answer key; None to draw pairs.
+        pairs: the most pairs to draw.
         now: seconds since 1970.
 
     Raises:
-        InputError: with every problem of the file; nothing of it was taken.
-        ProjectError: there is no pair whose grade is known, or a number makes no sense.
+        InputError: every problem of the file; nothing of it was taken.
+        ProjectError: there is no pair whose grade is known, or a number is out of range.
     """
     with writing(project.store) as db:
         settings = _settings(project_rows.gold(db), options)
@@ -173,7 +176,7 @@ def set_gold(
 
 @permissions.in_charge
 def end_gold(project: Project, by: Lead | Operator, *, now: float) -> bool:
-    """Mix no gold into anybody's work any more, and return whether it was. Answers and pauses stay."""
+    """Stop mixing gold questions into the work, and return whether they were on. Answers and pauses stay."""
     with writing(project.store) as db:
         settings = project_rows.gold(db)
         if settings.on:
@@ -185,20 +188,22 @@ def end_gold(project: Project, by: Lead | Operator, *, now: float) -> bool:
 
 @permissions.in_charge
 def gold_results(project: Project, by: Lead | Operator) -> tuple[GoldReport, list[GoldPerson]]:
-    """Return what gold is chosen from, and how everybody did who takes pairs or ever answered, by name."""
+    """Return the gold questions in use, and how each annotator does on them, by name.
+
+    Left out are programs and workers of earlier campaigns, who cannot sign in.
+    """
     with reading(project.store) as db:
         return _report(db), [_stands(db, person) for person in takers(db)]
 
 
 @permissions.in_charge
 def gold_left_out(project: Project, by: Lead | Operator, *, now: float) -> dict[GoldExclusion, int]:
-    """Count the settled pairs that a draw leaves out, by the reason."""
+    """Count the settled pairs that a draw leaves out, by reason."""
     with reading(project.store) as db:
         return left_out(db, now=now)
 
 
 def _report(db: Database) -> GoldReport:
-    """What gold is chosen from."""
     known, grading = gold.known(db), project_rows.grading(db)
     grades = Counter(one.right for one in known)
     always, right = constant(known, grading.scale.grades, grading.tolerance)
@@ -268,14 +273,14 @@ def _tell(db: Database, event: Event, by: Lead | Operator, payload: dict[str, ob
 
 
 TOLD_FOR = 5
-"""A warning stays on the desk for so many pairs, so that one lost answer, or a page loaded anew, does not lose it."""
+"""For how many pairs a warning stays on the desk, so that a lost answer or a reloaded page does not hide it."""
 
 
 def offer(store: Store, person: Annotator, settings: GoldSettings) -> None:
-    """Offer this person the gold pairs that are due by the claims they have made.
+    """Offer a person the gold pairs that are due after the number of claims they have made.
 
-    Not ahead of them: where there is nothing else to grade, nothing more becomes due. Where they have met every gold
-    pair, the turn passes.
+    Nothing is offered ahead of their claims: if they have nothing else to grade, nothing more becomes due. If they have
+    met every gold pair, the turn passes.
     """
     me = person.annotator_id
     with writing(store) as db:
@@ -296,9 +301,10 @@ def offer(store: Store, person: Annotator, settings: GoldSettings) -> None:
 
 
 def follow(store: Store, person: Annotator, desk: Desk[Any], settings: GoldSettings, *, now: float) -> Desk[Any]:
-    """Draw the consequence from somebody's answers, if there is one and this is the moment; their desk after it.
+    """Warn or pause a person if their answers call for it and this is the moment, and return their desk after it.
 
-    The moment is when a query begins and the last gold pair lies some pairs back: it tells nobody which pair it was.
+    The moment comes when a query begins and the last gold pair lies some pairs back. So nobody learns which pair it
+    was.
     """
     me = person.annotator_id
     with writing(store) as db:
@@ -320,9 +326,9 @@ def follow(store: Store, person: Annotator, desk: Desk[Any], settings: GoldSetti
 
 
 def _fit_for(db: Database, me: AnnotatorId) -> list[KnownPair]:
-    """Gold pairs for this person: of queries that they are assigned to, so that none stands out; others where none is.
+    """Return gold pairs for this person: of queries that they are assigned to, or any if there are none of these.
 
-    (A person with an assignment would wonder at a query that is not theirs.)
+    A person with an assignment would notice a query that is not theirs.
     """
     fit, mine = gold.fit_for(db, me), assignments.standing(db, me)
     inside = assignments.inside(db, mine, [known.pair_id for known in fit])
@@ -330,7 +336,7 @@ def _fit_for(db: Database, me: AnnotatorId) -> list[KnownPair]:
 
 
 def within_tolerance(answers: Sequence[GoldGrade], tolerance: int) -> list[bool]:
-    """Whether each answer is within the campaign's tolerance of the right grade."""
+    """Return, for each answer, whether it is within the tolerance of the right grade."""
     return [not misses(answer.own, answer.right, tolerance) for answer in answers]
 
 

@@ -1,4 +1,4 @@
-"""Store and read gold pairs, who is offered which, when the next one is due, and what followed from answers."""
+"""SQL for gold pairs, their offers to annotators, answers, and the findings that followed from answers."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -8,8 +8,8 @@ from backend.campaign.qualification.gold.rules import Consequence
 from backend.core.ids import AnnotatorId, PairId, PairKey, QueryId
 from backend.store.engine import Database
 
-# What the guideline shows, an exam that this person took asked, or they practised on, they have seen explained; what
-# an exam asks just now, they may be.
+# This person has seen an explanation of what the guideline shows, what their exam asked, and what they practised on.
+# An exam that is open may explain its pairs to them later.
 _UNSEEN = """
   NOT EXISTS (SELECT 1 FROM example x WHERE x.pair_id = {pair} AND x.withdrawn_at IS NULL)
   AND NOT EXISTS (SELECT 1 FROM set_aside a WHERE a.pair_id = {pair})
@@ -22,10 +22,10 @@ _UNSEEN = """
 
 @dataclass(frozen=True, slots=True)
 class GoldGrade:
-    """A person's standing grade of a gold pair, with the right one as it is now."""
+    """A person's current grade of a gold pair, with its right grade as it is now."""
 
     gold_answer_id: int
-    """Of its first revision, which gives it its place."""
+    """The id of the first revision, which gives the answer its place in the order."""
     pair: PairKey
     query_id: QueryId
     query: str
@@ -33,12 +33,16 @@ class GoldGrade:
     right: int
     at: float
     note: str
-    """What the person wrote with it; empty where they wrote nothing."""
+    """The note that the person wrote with it; empty if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
 class GoldFinding:
-    """What followed from somebody's answers: of `answers` that counted then, `within` were within the tolerance."""
+    """A warning or a pause that followed from a person's answers.
+
+    Of the `answers` that counted then, `within` were within the tolerance. `last_answer` is the id of the newest of
+    them, `graded` how many grades the person had given in all.
+    """
 
     kind: Consequence
     answers: int
@@ -49,7 +53,7 @@ class GoldFinding:
 
 
 def replace_pairs(db: Database, pairs: Iterable[tuple[PairId, int | None]]) -> None:
-    """Choose gold from these pairs from now on; None: the right grade is the relevance."""
+    """Take gold questions from these pairs from now on. A right grade of None stands for the pair's relevance."""
     db.conn.execute("UPDATE gold_pair SET chosen = 0")
     db.conn.executemany(
         "INSERT INTO gold_pair (pair_id, right_grade) VALUES (?, ?) "
@@ -59,7 +63,7 @@ def replace_pairs(db: Database, pairs: Iterable[tuple[PairId, int | None]]) -> N
 
 
 def known(db: Database) -> list[KnownPair]:
-    """All gold pairs with their right grades, those whose clip cannot be shown too."""
+    """Return all gold pairs with their right grades, including those whose clip cannot be shown."""
     rows = db.conn.execute(
         "SELECT g.pair_id, coalesce(g.right_grade, c.relevance), p.query_id FROM gold_pair g "
         "JOIN pair p USING (pair_id) LEFT JOIN consensus c USING (pair_id) "
@@ -69,7 +73,10 @@ def known(db: Database) -> list[KnownPair]:
 
 
 def fit_for(db: Database, me: AnnotatorId) -> list[KnownPair]:
-    """Gold pairs that this person has not met: not graded, held, skipped, answered in an exam, or in the guideline."""
+    """Return the gold pairs that are new to this person.
+
+    They have not graded, held or skipped them or answered them in an exam, and the guideline does not show them.
+    """
     rows = db.conn.execute(
         f"""
         SELECT g.pair_id, coalesce(g.right_grade, c.relevance), p.query_id FROM gold_pair g JOIN pair p USING (pair_id)
@@ -87,18 +94,18 @@ def fit_for(db: Database, me: AnnotatorId) -> list[KnownPair]:
 
 
 def offer(db: Database, pair_id: PairId, me: AnnotatorId) -> None:
-    """This person may sit down at this gold pair."""
+    """Let this person get this gold pair."""
     db.conn.execute("INSERT INTO gold_seat (pair_id, annotator_id) VALUES (?, ?)", [pair_id, me])
 
 
 def offers(db: Database, me: AnnotatorId) -> int:
-    """How many gold pairs this person was ever offered."""
+    """Return how many gold pairs this person was ever offered."""
     count: int = db.conn.execute("SELECT count(*) FROM gold_seat WHERE annotator_id = ?", [me]).fetchone()[0]
     return count
 
 
 def withdraw_seen(db: Database, me: AnnotatorId) -> None:
-    """Take offers back that this person did not take up, of pairs that they have seen elsewhere in the meantime."""
+    """Withdraw open offers to this person of pairs that they have seen elsewhere in the meantime."""
     db.conn.execute(
         "DELETE FROM gold_seat WHERE annotator_id = :me AND claim_no IS NULL "
         f"AND NOT ({_UNSEEN.format(pair='gold_seat.pair_id')})",
@@ -107,19 +114,19 @@ def withdraw_seen(db: Database, me: AnnotatorId) -> None:
 
 
 def withdraw_all(db: Database) -> None:
-    """Take all offers back that nobody took up, and forget when the next ones were due."""
+    """Withdraw all open offers, and forget when the next ones were due."""
     db.conn.execute("DELETE FROM gold_seat WHERE claim_no IS NULL")
     db.conn.execute("DELETE FROM gold_rhythm")
 
 
 def next_at(db: Database, me: AnnotatorId) -> int | None:
-    """At which claim of this person the next gold pair is due; None before it was ever reckoned."""
+    """Return the number of the claim at which this person's next gold pair is due; None before the first offer."""
     row = db.conn.execute("SELECT next_at FROM gold_rhythm WHERE annotator_id = ?", [me]).fetchone()
     return row[0] if row else None
 
 
 def set_next(db: Database, me: AnnotatorId, claim: int) -> None:
-    """The next gold pair of this person is due at this claim."""
+    """Set the number of the claim at which this person's next gold pair is due."""
     db.conn.execute(
         "INSERT INTO gold_rhythm (annotator_id, next_at) VALUES (?, ?) "
         "ON CONFLICT (annotator_id) DO UPDATE SET next_at = excluded.next_at",
@@ -128,7 +135,7 @@ def set_next(db: Database, me: AnnotatorId, claim: int) -> None:
 
 
 def answers(db: Database, me: AnnotatorId, *, after: int = 0) -> list[GoldGrade]:
-    """The standing answers of a person in the order of giving, those given after an earlier one."""
+    """Return a person's current answers after the one with the id `after`, in the order in which they gave them."""
     rows = db.conn.execute(
         "SELECT a.gold_answer_id, p.pair_key, p.query_id, q.text, n.grade, coalesce(g.right_grade, c.relevance), "
         "n.graded_at, coalesce((SELECT note FROM gold_answer w WHERE w.annotator_id = a.annotator_id "
@@ -145,7 +152,7 @@ def answers(db: Database, me: AnnotatorId, *, after: int = 0) -> list[GoldGrade]
 
 
 def own_pairs_since_gold(db: Database, me: AnnotatorId, most: int) -> int:
-    """How many judgements this person gave since their last gold answer, counted up to `most`."""
+    """Return how many judgements this person gave since their last gold answer, counted up to `most`."""
     count: int = db.conn.execute(
         "SELECT count(*) FROM (SELECT 1 FROM judgement WHERE annotator_id = :me AND judgement_id > "
         "coalesce((SELECT after_judgement FROM gold_answer WHERE annotator_id = :me "
@@ -156,18 +163,18 @@ def own_pairs_since_gold(db: Database, me: AnnotatorId, most: int) -> int:
 
 
 def findings(db: Database, me: AnnotatorId) -> list[GoldFinding]:
-    """Everything that followed from a person's answers, the newest first."""
+    """Return the warnings and pauses that followed from a person's answers, the newest first."""
     return _findings(db, me, "")
 
 
 def last_finding(db: Database, me: AnnotatorId) -> GoldFinding | None:
-    """What followed from a person's answers last."""
+    """Return the newest warning or pause that followed from a person's answers."""
     found = _findings(db, me, "LIMIT 1")
     return found[0] if found else None
 
 
 def add_finding(db: Database, me: AnnotatorId, found: GoldFinding) -> None:
-    """Note what followed from a person's answers."""
+    """Store a warning or a pause that followed from a person's answers."""
     db.conn.execute(
         "INSERT INTO gold_finding (annotator_id, kind, answers, within, last_answer, graded, found_at) "
         "VALUES (?, ?, ?, ?, ?, ?, ?)",

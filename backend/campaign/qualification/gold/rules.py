@@ -1,4 +1,4 @@
-"""Decide when a person meets a gold question, which pair it is, and what follows from their answers."""
+"""Rules for gold questions: when an annotator meets one, which pair it is, and what follows from their answers."""
 
 import random
 from collections import defaultdict
@@ -13,35 +13,35 @@ from backend.campaign.setup.project.setting_entries import MOST_GOLD
 from backend.core.ids import AnnotatorId, PairId
 
 MOST_SHARE = MOST_GOLD
-"""More than every other pair would be no work."""
+"""The largest share of gold questions: at more than every other pair, too little real work would be left."""
 
 APART = 3
-"""So many of their own pairs lie at least between a gold pair and what follows from it."""
+"""The fewest own pairs between a gold pair and a consequence of its answer."""
 
 
 class Consequence(StrEnum):
-    """What follows from somebody's answers."""
+    """A consequence of a person's answers to gold questions."""
 
     WARNED = "warned"
     PAUSED = "paused"
 
 
 def _chance(*of: object) -> float:
-    """A number in [0, 1) that looks drawn, and is the same for the same things."""
+    """Return a number in [0, 1) that looks random, and is the same for the same values."""
     digest = blake2b(":".join(map(str, of)).encode(), digest_size=7).digest()  # 56 bits: 53 are kept
     return (int.from_bytes(digest) >> 3) / 2**53
 
 
 def gap(key: str, me: AnnotatorId, nth: int, share: float) -> int:
-    """How many pairs after the gold pair before it (itself included) a person's `nth` gold pair comes; 1 or more.
+    """Return the distance from a person's last gold pair to their next one, in pairs; 1 is the very next pair.
 
-    Gaps have no memory: whatever came before, every pair is gold with the chance `share`. So their mean is 1 / share,
-    and no count tells when the next one comes.
+    Gaps have no memory: whatever came before, every pair is gold with the probability `share`. So their mean is 1 /
+    share, and nobody can work out by counting when the next one comes.
 
     Args:
-        key: the campaign's.
+        key: the campaign's key.
         me: the person.
-        nth: how many they were offered before.
+        nth: how many gold pairs they were offered before.
         share: above 0, at most `MOST_SHARE`.
 
     >>> gaps = [gap("k", AnnotatorId(1), nth, 0.05) for nth in range(10_000)]
@@ -52,10 +52,10 @@ def gap(key: str, me: AnnotatorId, nth: int, share: float) -> int:
 
 
 def choose(fit: Iterable[KnownPair], key: str, me: AnnotatorId, nth: int) -> PairId | None:
-    """A person's `nth` gold pair, of those that they have not seen; None if there is none.
+    """Return a person's `nth` gold pair, of those that they have not seen; None if there is none.
 
-    First the grade, each that there is as likely as the others, then a pair of it: where most pairs are of one grade,
-    always pressing that one must not do.
+    The right grade is chosen first, each grade with the same probability, then a pair with this grade. Otherwise, if
+    most pairs had one grade, a person could do well by always giving it.
     """
     by_grade: defaultdict[int, list[PairId]] = defaultdict(list)
     for one in fit:
@@ -67,7 +67,7 @@ def choose(fit: Iterable[KnownPair], key: str, me: AnnotatorId, nth: int) -> Pai
 
 
 def draw(known: Iterable[KnownPair], pairs: int, key: str) -> list[KnownPair]:
-    """At most so many pairs to choose gold from, as evenly over their grades as there are pairs."""
+    """Draw at most `pairs` pairs to take gold questions from, as evenly over the grades as possible."""
     by_grade: defaultdict[int, list[KnownPair]] = defaultdict(list)
     for one in sorted(known):
         by_grade[one.right].append(one)
@@ -79,16 +79,17 @@ def draw(known: Iterable[KnownPair], pairs: int, key: str) -> list[KnownPair]:
 
 
 def accuracy(within: Sequence[bool], settings: GoldSettings) -> float | None:
-    """Percent of the last answers that are within the tolerance; None while there are too few to say anything."""
+    """Return the percentage of the last answers that are within the tolerance; None while there are too few."""
     last = within[-settings.window :]
     return 100 * sum(last) / len(last) if len(last) >= settings.fewest else None
 
 
 def consequence(within: Sequence[bool], settings: GoldSettings, *, warned: bool) -> Consequence | None:
-    """What follows from somebody's answers.
+    """Return what follows from a person's answers; None for nothing.
 
-    Below the warning level somebody is warned, and the count begins afresh. Below the pause level they are paused; so
-    are they where a warning did not help: below the warning level again before a whole window was not.
+    A person below the warning level is warned, and the count begins afresh. A person below the pause level is paused.
+    So is a person whom a warning did not help: they fall below the warning level again, without a full window at or
+    above it since.
 
     Args:
         within: whether each answer was within the tolerance, since the last consequence; the oldest first.
@@ -118,9 +119,9 @@ def consequence(within: Sequence[bool], settings: GoldSettings, *, warned: bool)
 
 
 def constant(known: Iterable[KnownPair], grades: Sequence[int], tolerance: int) -> tuple[int, float]:
-    """The one grade that would be right most often if it was always given, and in how many percent of the gold.
+    """Return the grade that would be right most often if it was always given, and its percentage of right answers.
 
-    Each right grade counts alike, as gold is chosen.
+    Every right grade has the same weight, because gold questions are chosen so.
 
     >>> from backend.core.ids import QueryId
     >>> constant([KnownPair(PairId(n), n, QueryId(1)) for n in range(5)], range(5), 1)

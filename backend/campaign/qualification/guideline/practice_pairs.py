@@ -1,11 +1,11 @@
 """Choose practice pairs (a text, a moment, the right grade and why), and take newcomers' answers.
 
-*Reads* pairs, consensus, candidates, exams, videos. *Writes* practice, practice_answer, campaign, seats that nobody
-came back to, events.
+*Reads* pairs, consensus, candidates, exams, videos. *Writes* practice, practice_answer, campaign, events; frees seats
+whose lease has lapsed.
 
-A practice pair tells its grade, so it is never one that somebody may still have to grade. What would become one later
-(a further batch, an exam) is hidden from then on. No answer is a judgement. The right grade leaves this module with the
-answer only, but for leads.
+A practice pair shows its grade, so it must not be a pair that somebody may still have to grade. If it becomes one later
+(through a further batch, or an exam), it is hidden from then on. No answer is a judgement. Annotators learn the right
+grade only with their answer; leads see it at once.
 """
 
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ from backend.store import events
 from backend.store.connection import Database, reading, writing
 
 MOST = 30
-"""A tutorial of more pairs would be an exam."""
+"""The most practice pairs: a longer tutorial would be an exam."""
 COLUMNS = ("query", "video", "start", "end", "grade", "explanation")
 Item = tuple[str, MomentId, int, str]
 """(query, moment, right grade, explanation)"""
@@ -58,7 +58,7 @@ PRACTICE_WITHDRAWN = Event("practice_withdrawn", EventGroup.TRAINING, said("with
 
 @permissions.in_charge
 def practice_figures(project: Project, by: Lead | Operator, *, now: float) -> list[PracticeFigures]:
-    """Return the practice pairs, with how often each was missed at the first answer."""
+    """Return the practice pairs, each with how many people missed it at their first answer."""
     with reading(project.store) as db:
         first, tolerance = guideline_rows.first_answers(db), project_rows.campaign(db).tolerance
         return [
@@ -76,10 +76,10 @@ def practice_figures(project: Project, by: Lead | Operator, *, now: float) -> li
 def choose_practice(
     project: Project, lead: Lead, query: str, moment_id: MomentId, grade: int, explanation: str, *, now: float
 ) -> None:
-    """Let newcomers practise on a moment for this text.
+    """Add a practice pair: a text and a moment that newcomers practise on.
 
     Raises:
-        ProjectError: it cannot be a practice pair (yet), or lacks its words.
+        ProjectError: it cannot be a practice pair (yet), or its text or explanation is missing.
     """
     item = (_joined(query), moment_id, grade, _joined(explanation))
     with writing(project.store) as db:
@@ -96,10 +96,10 @@ def choose_practice(
 def choose_practice_pair(
     project: Project, lead: Lead, pair: PairKey, grade: int, explanation: str, *, now: float
 ) -> None:
-    """Let newcomers practise on a settled pair, whose relevance is `grade`.
+    """Make a settled pair, whose relevance is `grade`, a practice pair.
 
     Raises:
-        ProjectError: as `choose_practice`.
+        ProjectError: the pair no longer exists, or as for `choose_practice`.
     """
     with writing(project.store) as db:
         made_of = guideline_rows.pair_made_of(db, pair)
@@ -110,7 +110,7 @@ def choose_practice_pair(
 
 @permissions.lead_only
 def withdraw_practice(project: Project, lead: Lead, practice_id: int, *, now: float) -> None:
-    """Take a practice pair out of the tutorial; what was answered stays in the record."""
+    """Take a practice pair out of the tutorial. Answers to it stay in the record."""
     with writing(project.store) as db:
         there = {one.practice_id: one for one in guideline_rows.practice_pairs(db)}.get(practice_id)
         if there is not None:
@@ -141,7 +141,7 @@ def set_practice_from_file(project: Project, by: Lead | Operator, file: Path, *,
 
 @permissions.in_charge
 def switch_tutorial(project: Project, by: Lead | Operator, on: bool, *, now: float) -> None:
-    """Show newcomers the tutorial before their first clip, or let them begin at once."""
+    """Switch the tutorial on, so that newcomers get it before their first clip, or off."""
     with writing(project.store) as db:
         if project_rows.campaign(db).tutorial != on:
             project_rows.set_tutorial(db, on)
@@ -150,7 +150,7 @@ def switch_tutorial(project: Project, by: Lead | Operator, on: bool, *, now: flo
 
 
 def hidden(db: Database, one: guideline_rows.PracticePair, *, now: float) -> str:
-    """Why nobody is shown a practice pair just now; an empty text if they are."""
+    """Return why nobody is shown a practice pair just now; an empty text if people are."""
     return _unfit(db, one.query, one.moment_id, one.grade, now=now)
 
 
@@ -277,7 +277,7 @@ GONE = said("this is no longer a practice pair: reload the page")
 
 @permissions.annotator_only
 def practice_items(project: Project, person: Annotator, *, now: float) -> list[PracticeItem]:
-    """Return what an annotator practises on, without any right grade."""
+    """Return the practice pairs that an annotator is shown, without any right grade."""
     with reading(project.store) as db:
         own = guideline_rows.last_answers(db, person.annotator_id)
         shown = (one for one in guideline_rows.practice_pairs(db) if not hidden(db, one, now=now))
@@ -312,10 +312,11 @@ def practice_clip(project: Project, person: Lead | Annotator, key: str) -> ClipJ
 def answer_practice(
     project: Project, person: Annotator, key: str, grade: int, event_key: str, *, now: float
 ) -> PracticeTold:
-    """Take an answer and tell what is right. Sending the same key press again changes nothing.
+    """Store an answer and return what is right. Sending the same key press again changes nothing.
 
     Raises:
-        ProjectError: no such practice pair, or not a grade.
+        ProjectError: there is no such practice pair, `grade` is not a grade, or the key press belongs to another
+            answer.
     """
     with writing(project.store) as db:
         one = _by_key(guideline_rows.practice_pairs(db), key)
@@ -343,7 +344,9 @@ MOST_TEXTS = 2000
 
 @permissions.lead_only
 def practice_offers(project: Project, lead: Lead, text: str, *, most: int = 6) -> list[Offer]:
-    """Return the moments whose captions are most similar to a text, with where they lie; loads the project's encoder.
+    """Return the moments whose captions are most similar to a text, with their spans.
+
+    This loads the project's encoder.
 
     Raises:
         ProjectError: the candidate lists came from another encoder.
@@ -371,6 +374,6 @@ def practice_offers(project: Project, lead: Lead, text: str, *, most: int = 6) -
 
 @permissions.lead_only
 def practice_texts(project: Project, lead: Lead) -> Sequence[str]:
-    """Return texts of training queries, which nobody judges: the first distinct ones."""
+    """Return distinct texts of training queries, which nobody judges; at most `MOST_TEXTS`, the first ones."""
     with reading(project.store) as db:
         return list(dict.fromkeys(query.text for query in queries.query_rows(db, (Split.TRAIN,))))[:MOST_TEXTS]

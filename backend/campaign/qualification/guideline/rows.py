@@ -1,4 +1,4 @@
-"""Store and read the guideline's examples and readers, practice pairs and the answers to them."""
+"""SQL for the guideline's examples and readers, and for practice pairs and the answers to them."""
 
 import secrets
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from backend.store.engine import Database
 
 
 def current_examples(db: Database) -> list[Example]:
-    """The current example of each grade that has one, in the order of the grades."""
+    """Return the current example of each grade that has one, in the order of the grades."""
     rows = db.conn.execute(
         "SELECT e.example_id, e.grade, p.pair_key, q.text, e.note, "
         f"c.relevance IS e.grade AND {HAS_CLIP} "
@@ -32,7 +32,7 @@ def add_example(db: Database, grade: int, pair_id: PairId, note: str, lead: Anno
 
 
 def withdraw_example(db: Database, grade: int, *, at: float) -> PairId | None:
-    """End the current example of a grade; the pair that it showed, None if there was none."""
+    """Withdraw the current example of a grade, and return its pair; None if there was none."""
     row = db.conn.execute(
         "UPDATE example SET withdrawn_at = ? WHERE grade = ? AND withdrawn_at IS NULL RETURNING pair_id", [at, grade]
     ).fetchone()
@@ -40,7 +40,10 @@ def withdraw_example(db: Database, grade: int, *, at: float) -> PairId | None:
 
 
 def reading(db: Database, me: AnnotatorId) -> tuple[int | None, int, bool]:
-    """(newest version that somebody was shown, version that stands, whether newcomers are shown the tutorial)."""
+    """Return (newest version that a person was shown, current version, whether the tutorial is on).
+
+    The first is None for a person who was shown no version yet.
+    """
     row = db.conn.execute(
         "SELECT (SELECT max(version) FROM guideline_seen WHERE annotator_id = ?), "
         "(SELECT max(version) FROM guideline_version), tutorial FROM campaign",
@@ -50,14 +53,14 @@ def reading(db: Database, me: AnnotatorId) -> tuple[int | None, int, bool]:
 
 
 def note_seen(db: Database, me: AnnotatorId, version: int, *, at: float) -> None:
-    """Somebody was shown a version, to its end; the first time stays."""
+    """Record that a person was shown a version to its end. The time of the first record stays."""
     db.conn.execute(
         "INSERT OR IGNORE INTO guideline_seen (annotator_id, version, seen_at) VALUES (?, ?, ?)", [me, version, at]
     )
 
 
 def readers(db: Database) -> dict[int, int]:
-    """How many annotators who may sign in were shown each version as their newest."""
+    """Return, by version, how many annotators who may sign in were shown it as their newest."""
     rows = db.conn.execute(
         "SELECT version, count(*) FROM (SELECT max(version) AS version FROM guideline_seen "
         "JOIN annotator USING (annotator_id) WHERE NOT suspended AND NOT simulated GROUP BY annotator_id) "
@@ -84,7 +87,7 @@ class PracticePair:
 
 @dataclass(frozen=True, slots=True)
 class SamePair:
-    """A pair of the project with the same text and moment."""
+    """A pair of the project with the same text and moment as a practice pair."""
 
     pair_id: PairId
     settled: bool
@@ -92,7 +95,7 @@ class SamePair:
 
 
 def practice_pairs(db: Database) -> list[PracticePair]:
-    """The practice pairs that stand, in the order in which they were chosen."""
+    """Return the current practice pairs, in the order in which they were chosen."""
     rows = db.conn.execute(
         f"SELECT practice_id, practice_key, query, moment_id, v.name, m.start_s, m.end_s, {WHOLE}, grade, explanation "
         "FROM practice JOIN moment m USING (moment_id) JOIN video v USING (video_id) "
@@ -104,7 +107,7 @@ def practice_pairs(db: Database) -> list[PracticePair]:
 def add_practice(
     db: Database, query: str, moment_id: MomentId, grade: int, explanation: str, lead: AnnotatorId | None, *, at: float
 ) -> None:
-    """A new practice pair behind the others."""
+    """Add a practice pair after the others."""
     db.conn.execute(
         "INSERT INTO practice (practice_key, query, moment_id, grade, explanation, lead_id, chosen_at) "
         "VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -113,7 +116,7 @@ def add_practice(
 
 
 def withdraw_practice(db: Database, practice_id: int, *, at: float) -> bool:
-    """End a practice pair; whether it stood."""
+    """Withdraw a practice pair, and return whether it was current."""
     cursor = db.conn.execute(
         "UPDATE practice SET withdrawn_at = ? WHERE practice_id = ? AND withdrawn_at IS NULL", [at, practice_id]
     )
@@ -121,7 +124,7 @@ def withdraw_practice(db: Database, practice_id: int, *, at: float) -> bool:
 
 
 def moment_at(db: Database, video: str, start_s: float, end_s: float) -> MomentId | None:
-    """The moment of this span."""
+    """Return the moment with this span in a video; None if there is none."""
     row = db.conn.execute(
         "SELECT moment_id FROM moment JOIN video USING (video_id) WHERE name = ? AND start_s = ? AND end_s = ?",
         [video, start_s, end_s],
@@ -130,7 +133,7 @@ def moment_at(db: Database, video: str, start_s: float, end_s: float) -> MomentI
 
 
 def pair_made_of(db: Database, key: PairKey) -> tuple[str, MomentId] | None:
-    """(query, moment) of a pair."""
+    """Return the (query text, moment) of a pair; None if there is no such pair."""
     row = db.conn.execute(
         "SELECT q.text, p.moment_id FROM pair p JOIN query q USING (query_id) WHERE pair_key = ?", [key]
     ).fetchone()
@@ -138,7 +141,7 @@ def pair_made_of(db: Database, key: PairKey) -> tuple[str, MomentId] | None:
 
 
 def fault(db: Database, moment_id: MomentId) -> str:
-    """Why the clip of a moment cannot be shown; an empty text if it can."""
+    """Return why the clip of a moment cannot be shown; an empty text if it can."""
     row = db.conn.execute(
         "SELECT f.reason, v.path IS NULL "
         "FROM moment JOIN video v USING (video_id) LEFT JOIN clip_fault f USING (moment_id) WHERE moment_id = ?",
@@ -150,7 +153,7 @@ def fault(db: Database, moment_id: MomentId) -> str:
 
 
 def same_pairs(db: Database, query: str, moment_id: MomentId) -> list[SamePair]:
-    """Pairs of the project with this text, however it is written, and this moment."""
+    """Return the pairs of the project with this moment and this text, in upper or lower case."""
     rows = db.conn.execute(
         "SELECT p.pair_id, c.verdict IN ('consensus', 'adjudicated', 'discarded'), c.relevance FROM pair p "
         "JOIN query q USING (query_id) LEFT JOIN consensus c USING (pair_id) "
@@ -161,7 +164,7 @@ def same_pairs(db: Database, query: str, moment_id: MomentId) -> list[SamePair]:
 
 
 def may_become_pair(db: Database, query: str, moment_id: MomentId) -> bool:
-    """Whether this is on the list of candidates of a query to be judged, and no pair yet."""
+    """Return whether this moment is a candidate of a val or test query with this text, but not a pair yet."""
     row = db.conn.execute(
         "SELECT EXISTS (SELECT 1 FROM query q JOIN candidate k USING (query_id) WHERE q.split <> 'train' "
         "AND q.text = :text AND k.moment_id = :moment AND NOT EXISTS (SELECT 1 FROM pair p "
@@ -172,7 +175,7 @@ def may_become_pair(db: Database, query: str, moment_id: MomentId) -> bool:
 
 
 def answer_owner(db: Database, event_key: str) -> tuple[int, AnnotatorId, int] | None:
-    """(practice pair, person, grade) of the answer with this key."""
+    """Return the (practice pair, person, grade) of the answer with this event key; None if there is none."""
     row = db.conn.execute(
         "SELECT practice_id, annotator_id, grade FROM practice_answer WHERE event_key = ?", [event_key]
     ).fetchone()
@@ -180,7 +183,7 @@ def answer_owner(db: Database, event_key: str) -> tuple[int, AnnotatorId, int] |
 
 
 def add_answer(db: Database, practice_id: int, me: AnnotatorId, grade: int, event_key: str, *, at: float) -> None:
-    """What somebody answered in practice."""
+    """Store a person's answer to a practice pair."""
     db.conn.execute(
         "INSERT INTO practice_answer (practice_id, annotator_id, grade, answered_at, event_key) VALUES (?, ?, ?, ?, ?)",
         [practice_id, me, grade, at, event_key],
@@ -188,7 +191,7 @@ def add_answer(db: Database, practice_id: int, me: AnnotatorId, grade: int, even
 
 
 def last_answers(db: Database, me: AnnotatorId) -> dict[int, int]:
-    """What somebody answered last, by practice pair."""
+    """Return a person's newest answers, by practice pair."""
     rows = db.conn.execute(
         "SELECT practice_id, grade FROM practice_answer WHERE annotator_id = ? ORDER BY answer_id", [me]
     )
@@ -196,7 +199,7 @@ def last_answers(db: Database, me: AnnotatorId) -> dict[int, int]:
 
 
 def first_answers(db: Database) -> dict[int, list[int]]:
-    """What everybody answered first, by practice pair."""
+    """Return everybody's first answers, by practice pair."""
     found: dict[int, list[int]] = {}
     rows = db.conn.execute(
         "SELECT practice_id, grade FROM practice_answer WHERE answer_id IN "

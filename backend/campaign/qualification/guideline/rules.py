@@ -1,4 +1,4 @@
-"""The guideline and practice as values; what differs between versions, and who has to read it."""
+"""Values of the guideline and of practice, and rules: which texts two versions differ in, and who has to read it."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,17 +12,17 @@ from backend.core.messages import said
 
 
 class Reading(StrEnum):
-    """What somebody has to read before they grade."""
+    """What a person has to read before they grade."""
 
     FIRST = "first"
-    """They are new: the whole of it, as the tutorial."""
+    """A newcomer reads the whole guideline, as the tutorial."""
     CHANGED = "changed"
-    """They know an earlier version: what changed since."""
+    """A person who knows an earlier version reads what changed since."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One text of the guideline that two versions have differently; an empty one was not there, or is not any more."""
+    """A text of the guideline that differs between two versions; `before` or `after` is empty if one lacks it."""
 
     where: str
     before: str
@@ -31,9 +31,9 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """What a lead chose to show for a grade.
+    """The example that a lead chose for a grade.
 
-    `version` is another one for every choice. `showing` is whether the pair still has this relevance, and a clip.
+    `version` differs for every choice. `showing` says whether the pair still has this relevance, and a clip.
     """
 
     version: int
@@ -46,7 +46,10 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class PracticeItem:
-    """A practice pair before it is answered. `own` is what the person answered last, in this tutorial or an earlier."""
+    """A practice pair as an annotator sees it before answering.
+
+    `own` is the newest answer that they gave to it, in this tutorial or an earlier one.
+    """
 
     pair: str
     query: str
@@ -56,7 +59,7 @@ class PracticeItem:
 
 @dataclass(frozen=True, slots=True)
 class PracticeTold:
-    """What somebody is told at once after they answered: `agrees` as two grades of a pair would."""
+    """What a person is told after an answer. `agrees` says whether it is within the tolerance of the right grade."""
 
     own: int
     right: int
@@ -68,8 +71,8 @@ class PracticeTold:
 class PracticeFigures:
     """A practice pair as leads see it.
 
-    `people` answered it, `missed` of them differed at their first answer by more than the tolerance. `hidden` says why
-    nobody is shown it just now; an empty text if they are.
+    `people` is how many people answered it. `missed` is how many of their first answers differed from the right grade
+    by more than the tolerance. `hidden` says why nobody is shown the pair just now; it is empty if people are.
     """
 
     practice_id: int
@@ -87,7 +90,7 @@ class PracticeFigures:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A moment that a lead may choose for a text, the most similar first."""
+    """A moment that a lead may choose for a text, with the similarity of its caption to the text."""
 
     moment_id: int
     video: str
@@ -107,11 +110,11 @@ _ROUNDINGS = {Rounding.HALF_UP: said("half_up"), Rounding.HALF_DOWN: said("half_
 
 
 def to_read(seen: int | None, present: int, *, tutorial: bool) -> Reading | None:
-    """What somebody has to read before they go on.
+    """Return what a person has to read before they go on; None for nothing.
 
     Args:
         seen: the newest version that they were shown; None if they are new.
-        present: the version that stands.
+        present: the current version.
         tutorial: whether newcomers are shown the tutorial.
 
     >>> to_read(None, 1, tutorial=True), to_read(None, 1, tutorial=False), to_read(1, 2, tutorial=False)
@@ -166,7 +169,7 @@ def _questions(grading: Grading) -> list[str]:
 
 
 def _listed(name: str, before: Sequence[str], after: Sequence[str]) -> Iterator[Change]:
-    """Texts in an order: one that was added or taken out makes no others differ."""
+    """Yield the differences of two lists of texts. A text that was added or removed does not change the others."""
     for does, old, old_end, new, new_end in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         if does == "equal":
             continue

@@ -1,7 +1,7 @@
 """Read and change the guideline: its versions, who has read them, and its example pairs.
 
 *Reads* grades, campaign, guideline_seen, pairs, consensus, videos. *Writes* scale, guideline, guideline_version,
-guideline_seen, examples, seats that nobody came back to, events. Every version stays in the record.
+guideline_seen, examples, events; frees seats whose lease has lapsed. Every version stays in the record.
 """
 
 from collections.abc import Sequence
@@ -37,7 +37,7 @@ EXAMPLE_WITHDRAWN = Event("example_withdrawn", EventGroup.TRAINING, said("withdr
 GUIDELINE_CHANGED = Event(
     "guideline_changed", EventGroup.TRAINING, said("wrote version {version} of the guideline ({changed})")
 )
-"""version, reason, changed: what of it has other words"""
+"""version, reason, changed: which texts differ"""
 
 
 @permissions.in_charge
@@ -62,9 +62,9 @@ def reword_guideline(
 
     Args:
         project: the project.
-        by: who rewords it.
-        new: all of it.
-        reason: why, in a sentence that annotators read too.
+        by: the user who rewords it.
+        new: the whole guideline with its new words.
+        reason: one sentence about why it changes, which annotators read too.
         now: seconds since 1970.
         based_on: the version that the lead looked at; None takes any.
 
@@ -73,7 +73,7 @@ def reword_guideline(
 
     Raises:
         InputError: everything that is wrong with the words.
-        Overtaken: another version came meanwhile.
+        Overtaken: somebody added another version in the meantime.
         ProjectError: no reason, or nothing changed.
     """
     return _reword(project.store, by, new, reason, now=now, based_on=based_on, source="the guideline")
@@ -83,7 +83,10 @@ def reword_guideline(
 def set_guideline_from_file(
     project: Project, by: Lead | Operator, file: Path, reason: str, *, now: float
 ) -> tuple[int, list[Change]]:
-    """Replace the guideline's words by those of a file, in the form of `init --scale`; otherwise `reword_guideline`."""
+    """Replace the guideline's words by those of a file, in the form of `init --scale`.
+
+    Everything else is as for `reword_guideline`.
+    """
     new = scale_file.read(file, _notes(project.store.db))
     return _reword(project.store, by, new, reason, now=now, based_on=None, source=str(file))
 
@@ -128,14 +131,18 @@ def _reword(
 
 
 def _notes(db: Database) -> set[str]:
-    """The notes of current examples, and translated notes of earlier ones, because an example may come back."""
+    """Return the notes that may be translated.
+
+    These are the notes of current examples, and notes of earlier ones that have a translation: an example may come
+    back.
+    """
     stands = project_rows.grading(db)
     translated = {text for texts in stands.translations.values() for text in texts}
     return {one.note for one in rows.current_examples(db)} | translated - set(stands.texts)
 
 
 def _fixed(old: Grading, new: Grading) -> list[str]:
-    """What differs beside the words."""
+    """Return a sentence for each fixed part (number of grades, tolerance, rounding) in which two guidelines differ."""
     found = []
     if len(old.scale.grades) != len(new.scale.grades):
         found.append(
@@ -169,7 +176,7 @@ def _fixed(old: Grading, new: Grading) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """What somebody is told of a guideline that changed since they were shown it.
+    """What is new in the guideline since a person was shown it.
 
     `reasons` are those of every version since, the oldest first.
     """
@@ -197,7 +204,7 @@ def guideline_due(project: Project, person: Annotator) -> Reading | None:
 def guideline_news(project: Project, person: Annotator, language: str = "") -> News | None:
     """Return what changed since an annotator was shown the guideline; None if nothing did, or they are new.
 
-    The changes are those of the texts that readers of this language see; there may be none.
+    The changes are those in the texts that readers of this language see; there may be none.
     """
     with reading(project.store) as db:
         seen, present, _ = rows.reading(db, person.annotator_id)
@@ -213,7 +220,7 @@ def guideline_news(project: Project, person: Annotator, language: str = "") -> N
 def note_guideline_seen(project: Project, person: Annotator, version: int, *, now: float) -> None:
     """Record that an annotator was shown a version to its end.
 
-    If there is a newer one by now, `guideline_news` tells them what is new in it.
+    If there is a newer version by now, `guideline_news` returns what is new in it.
 
     Raises:
         ProjectError: there is no such version.
@@ -229,7 +236,7 @@ LONGEST_NOTE = 200
 
 @permissions.in_charge
 def examples_chosen(project: Project, by: Lead | Operator) -> list[Example]:
-    """Return the example chosen for each grade, including one that is not shown just now."""
+    """Return the example chosen for each grade, including examples that are not shown just now."""
     return rows.current_examples(project.store.db)
 
 
@@ -237,7 +244,7 @@ def examples_chosen(project: Project, by: Lead | Operator) -> list[Example]:
 def examples(project: Project, person: Lead | Annotator) -> list[Example]:
     """Return the examples that the guideline shows, in the order of the grades.
 
-    Left out: pairs that got another relevance since they were chosen, and pairs whose clip cannot be shown.
+    Pairs are left out if their relevance has changed since they were chosen, or their clip cannot be shown.
     """
     return [example for example in rows.current_examples(project.store.db) if example.showing]
 
@@ -248,12 +255,12 @@ def example_clip(project: Project, person: Lead | Annotator, grade: int, version
 
     Args:
         project: the project.
-        person: who asks.
-        grade: one of the scale.
-        version: the choice it should belong to; None takes the present one.
+        person: the user who asks.
+        grade: a grade of the scale.
+        version: the `version` of the example; None takes the current one.
 
     Raises:
-        ProjectError: no such example is shown (any more).
+        ProjectError: the guideline shows no such example (any more).
         VideoUnreadable: the project does not know the video's file.
     """
     for example in examples(project, person):
@@ -264,20 +271,20 @@ def example_clip(project: Project, person: Lead | Annotator, grade: int, version
 
 @permissions.lead_only
 def choose_example(project: Project, lead: Lead, pair: PairKey, grade: int, note: str, *, now: float) -> None:
-    """Show a pair as the example of its relevance; the example that stood there before is withdrawn.
+    """Show a pair as the example of its relevance; the earlier example of this grade is withdrawn.
 
-    Nobody can grade the pair any more from then on, so that the example gives nothing away.
+    Nobody can grade the pair from then on, so the example gives nothing away.
 
     Args:
         project: the project.
-        lead: who chooses it.
-        pair: a settled one.
+        lead: the lead who chooses it.
+        pair: a settled pair.
         grade: the relevance that the lead saw when they chose.
         note: why it deserves this grade, in the lead's words.
         now: seconds since 1970.
 
     Raises:
-        ProjectError: no note, or a pair that cannot be an example (yet).
+        ProjectError: the note is missing, or the pair cannot be an example (yet).
     """
     note = " ".join(note.split())
     if not note:
@@ -312,7 +319,7 @@ def choose_example(project: Project, lead: Lead, pair: PairKey, grade: int, note
 
 @permissions.lead_only
 def withdraw_example(project: Project, lead: Lead, grade: int, *, now: float) -> None:
-    """Take back the example of a grade, if there is one; the guideline then shows the one in words."""
+    """Withdraw the example of a grade, if there is one. The guideline then shows the example in words."""
     with writing(project.store) as db:
         pair_id = rows.withdraw_example(db, grade, at=now)
         if pair_id is not None:

@@ -1,1 +1,1 @@
-"""Who may sign in, and how."""
+"""The accounts of a project: who may sign in and how, and who may do what."""

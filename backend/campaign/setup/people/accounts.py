@@ -1,8 +1,8 @@
 """Create, invite and list accounts, and change passwords.
 
 *Reads* annotator, invitation, identity, session. *Writes* annotator, invitation, identity, session, known_browser,
-events. Tokens are kept as SHA-256: nothing in the database lets anybody in. argon2 is slow on purpose: keep passwords
-off the event loop.
+events. Tokens are stored as SHA-256, so nothing in the database is enough to sign in. argon2 is slow on purpose: keep
+passwords off the event loop.
 """
 
 import secrets
@@ -42,7 +42,7 @@ INVITATION_S = 14 * DAY_S
 
 
 def add(store: Store, by: Lead | Operator, name: str, role: Role, *, now: float, simulated: bool = False) -> Person:
-    """Add a person who cannot sign in: no password, no invitation.
+    """Add a person who cannot sign in: they have no password and no invitation.
 
     Raises:
         ProjectError: the name is empty or taken.
@@ -56,7 +56,7 @@ def add(store: Store, by: Lead | Operator, name: str, role: Role, *, now: float,
 
 @in_charge
 def add_person(project: Project, by: Lead | Operator, name: str, role: Role, *, now: float) -> str:
-    """Add a person, and return a one-time invitation token, good for two weeks, with which they set a password.
+    """Add a person, and return a one-time invitation token. For two weeks they can set a password with it.
 
     Raises:
         ProjectError: the name is empty or taken.
@@ -72,7 +72,7 @@ def add_person(project: Project, by: Lead | Operator, name: str, role: Role, *, 
 def add_person_with_password(
     project: Project, by: Lead | Operator, name: str, role: Role, password: str, *, now: float
 ) -> Person:
-    """Add a person whose password is known already (for scripts): both, or neither.
+    """Add a person with a password that is known already, for scripts. If either fails, neither is stored.
 
     Raises:
         ProjectError: the name is empty or taken, or the password is too short or easily guessed.
@@ -86,21 +86,21 @@ def add_person_with_password(
 
 @in_charge
 def list_people(project: Project, by: Lead | Operator, *, now: float | None = None) -> list[PersonReview]:
-    """Return everybody, with how much and when last they graded.
+    """Return everybody, with how many pairs they graded and when last.
 
-    `now` tells when today began: by the clock of this machine, if not given.
+    `now` decides when today began; without it, the clock of this machine does.
     """
     return people.reviews(project.store.db, time.time() if now is None else now)
 
 
 @lead_only
 def new_invitation(project: Project, lead: Lead, annotator_id: AnnotatorId, *, now: float) -> tuple[Person, str]:
-    """Make a new one-time link for somebody who is here already (a forgotten password, a lost link).
+    """Create a new one-time link for a person who has an account, for example after a lost link or password.
 
-    Links made before become void. The password and the sessions stay until the new link is used.
+    Earlier links stop working. The password and the sessions stay until the new link is used.
 
     Returns:
-        Whom it is for, and the token.
+        The person, and the token.
 
     Raises:
         ProjectError: there is no such person, or they are suspended.
@@ -120,7 +120,7 @@ def new_invitation(project: Project, lead: Lead, annotator_id: AnnotatorId, *, n
 
 @public
 def invited(project: Project, invitation: str, *, now: float) -> Person | None:
-    """Return whom a one-time invitation is for; None if it is used up, expired or unknown."""
+    """Return the person whom a one-time invitation is for; None if it is used up, expired or unknown."""
     return people.invited(project.store.db, digest(invitation), now=now)
 
 
@@ -129,7 +129,7 @@ def accept_invitation(project: Project, invitation: str, password: str, *, now: 
     """Set the password of an invited person, and return a session token.
 
     Raises:
-        SignInRefused: the invitation is no longer good.
+        SignInRefused: the invitation is used up, expired or unknown.
         ProjectError: the password is too short or easily guessed.
     """
     there = people.invited(project.store.db, digest(invitation), now=now)
@@ -145,10 +145,10 @@ def accept_invitation(project: Project, invitation: str, password: str, *, now: 
 def accept_invitation_as(project: Project, invitation: str, issuer: str, subject: str, *, now: float) -> str:
     """Bind an account of an identity provider to an invited person, and return a session token.
 
-    Only an invitation binds: whoever is called like somebody elsewhere is not that person here.
+    Only an invitation binds an account. The name that a provider gives is never enough: two people may share it.
 
     Raises:
-        SignInRefused: the invitation is no longer good.
+        SignInRefused: the invitation is used up, expired or unknown.
     """
     with writing(project.store) as db:
         person = _use_invitation(db, invitation, now=now)
@@ -161,11 +161,11 @@ def accept_invitation_as(project: Project, invitation: str, issuer: str, subject
 def change_password(project: Project, token: str, old: str, new: str, *, now: float) -> str:
     """Set another password for the person behind a session, and return the token of a new session.
 
-    All other sessions end, and unused invitations become void. Slow on purpose, as `sign_in`.
+    All other sessions end, and unused invitations become void. This is slow on purpose, like `sign_in`.
 
     Raises:
         SignInRefused: the session is over, or `old` is wrong.
-        ProjectError: the new password is too short, easily guessed, or the old one.
+        ProjectError: the new password is too short, easily guessed, or the same as the old one.
     """
     person = person_for(project, token, now=now)
     found = people.by_name(project.store.db, person.name) if person else None
@@ -178,7 +178,7 @@ def change_password(project: Project, token: str, old: str, new: str, *, now: fl
         raise ProjectError(said("the new password is the same as the current one: choose another"))
     hashed = permissions.hash_password(new, person.name)  # slow on purpose, so before the transaction
     with writing(project.store) as db:
-        # Asked again: meanwhile a lead may have suspended the person, or another browser changed the password.
+        # Check again: a lead may have suspended the person meanwhile, or another browser changed the password.
         known = people.by_name(db, person.name)
         if person_for(project, token, now=now) is None or known is None or known[1] != verified:
             raise SignInRefused(said("You are signed out: sign in again."))
@@ -188,7 +188,7 @@ def change_password(project: Project, token: str, old: str, new: str, *, now: fl
 
 @public
 def keep_language(project: Project, token: str, language: str, *, now: float) -> None:
-    """Keep the language that the person behind a session chose; nothing where the session is over."""
+    """Store the language that the person behind a session chose. If the session is over, nothing happens."""
     if person := person_for(project, token, now=now):
         with writing(project.store) as db:
             people.set_language(db, person.annotator_id, language)

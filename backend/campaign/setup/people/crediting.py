@@ -1,8 +1,8 @@
 """Credit working time: what a browser claims, but never more than the server time that passed.
 
-A browser may claim anything, so every claim is bounded by what the server itself knows: when the person got the work,
-and what was credited to them since. When a clip came on screen is no such bound: a browser tells that too, and one that
-was offline tells it late.
+A browser may claim anything. So the server bounds every claim by what it knows itself: when the person got the work,
+and what was credited to them since. The time at which a clip came on screen is no such bound. It comes from the browser
+too, and a browser that was offline sends it late.
 
 *Reads* judgements, answers to gold and in exams, descriptions.
 """
@@ -15,19 +15,22 @@ from backend.core.ids import AnnotatorId
 from backend.store.connection import Database
 
 _MOST_MS = 2**31 - 1
-"""Sums of more could overflow."""
+"""The largest credited time; sums of larger numbers could overflow."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorkTime:
-    """Milliseconds of work on one grade, answer or description; `elapsed_ms` is None where nobody measured it."""
+    """Credited time of one grade, answer or description, in milliseconds.
+
+    `elapsed_ms` is None where nobody measured it.
+    """
 
     active_ms: int
     elapsed_ms: int | None
 
 
 def counted(number: int) -> int:
-    """Bound a number that a browser counted: nothing negative, and nothing so large that sums of it overflow.
+    """Limit a number that a browser sent: it is not negative, and not so large that sums of it overflow.
 
     >>> counted(4_100), counted(-1), counted(2**52)
     (4100, 0, 2147483647)
@@ -38,9 +41,9 @@ def counted(number: int) -> int:
 def bounded(active_ms: int, elapsed_ms: int | None, *, passed_ms: int, credited_ms: int) -> WorkTime:
     """Cut claimed times to the server time that is left for them.
 
-    Credits that are cut so never add up to more than the time between the first hand-out and the last event, in
-    whatever order, and however many at once, the events arrive. Work that was done offline is credited in full when it
-    arrives, because it was handed out before.
+    Such credits never add up to more than the time from the first hand-out to the last event. This holds in whatever
+    order, and however many at once, the events arrive. Work that was done offline is credited in full when it arrives,
+    because it was handed out before.
 
     Args:
         active_ms: claimed active time.
@@ -61,15 +64,15 @@ def bounded(active_ms: int, elapsed_ms: int | None, *, passed_ms: int, credited_
 def work_time(
     db: Database, me: AnnotatorId, active_ms: int, elapsed_ms: int | None, *, since: float | None, now: float
 ) -> WorkTime:
-    """Return what is credited to a person for an event that they claim these times for.
+    """Return the time that is credited to a person for an event, given the times that the browser claims.
 
     Args:
         db: the database, in the transaction that stores the event.
         me: the person.
         active_ms: claimed active time.
         elapsed_ms: claimed time on screen; None where nobody measured it.
-        since: when they got the work, in seconds since 1970. Without it (a seat claimed before that was stored), the
-            time since their previous event counts.
+        since: when they got the work, in seconds since 1970. None, for a seat claimed before this time was stored,
+            counts the time since their previous event.
         now: seconds since 1970.
     """
     if since is None:

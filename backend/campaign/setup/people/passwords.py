@@ -1,4 +1,4 @@
-"""Tell which passwords are easily guessed, and why."""
+"""Detect easily guessed passwords, and say why they are."""
 
 import re
 import unicodedata
@@ -11,7 +11,7 @@ PASSWORD_LENGTH = 8
 FEWEST_DIFFERENT = 4
 SHORTEST_RUN = 3
 FEWEST_OWN = 6
-"""So many characters a password has beside its user's name and runs of the keyboard."""
+"""The fewest characters of a password beside its user's name and runs of the keyboard."""
 _ROWS = (
     *("01234567890123456789", "abcdefghijklmnopqrstuvwxyz", "qwertyuiop", "qwertzuiopü", "azertyuiop"),
     *("asdfghjklöä", "qsdfghjklm", "zxcvbnm", "yxcvbnm", "1qaz2wsx3edc4rfv5tgb6yhn7ujm"),
@@ -38,10 +38,9 @@ _COMMON = frozenset(_WORDS.split())
 
 
 def password_weakness(password: str, name: str) -> str:
-    """Return why a password is easily guessed, as a sentence for its user, whose name is given; empty if it is not.
+    """Return why a password is easily guessed, as a sentence for its user; an empty text if it is not.
 
-    >>> password_weakness("Passw0rd!2024", "Ana"), password_weakness("grey tram at noon", "Ana")
-    ('This is a very common password. Choose several words that do not belong together.', '')
+    `name` is the name of its user, which the password must not repeat.
     """
     plain = normalised_password(password)
     folded = unicodedata.normalize("NFC", plain.casefold())

@@ -1,11 +1,11 @@
 """Sign people in, and check permissions: decorators say who may call a verb.
 
-A check is asked of the project itself at every call. A caller's `Person` says who they are, never what they may do:
-role and suspension count as the project has them now. `Lead` and `Annotator` are made here and nowhere else, so a verb
-that takes one runs for nobody else.
+Every call checks the project itself. A caller's `Person` says who they are, never what they may do: their role and
+suspension are read from the project at each call. Only this module makes `Lead` and `Annotator`, so a verb that takes
+one of them runs for nobody else.
 
-*Reads* annotator, identity, session. *Writes* session, known_browser. Tokens are kept as SHA-256: nothing in the
-database lets anybody in. argon2 is slow on purpose: keep passwords off the event loop.
+*Reads* annotator, identity, session. *Writes* session, known_browser. Tokens are stored as SHA-256, so nothing in the
+database is enough to sign in. argon2 is slow on purpose: keep passwords off the event loop.
 """
 
 import hashlib
@@ -33,17 +33,17 @@ Verb = TypeVar("Verb", bound=Callable[..., Any])
 DAY_S = 24 * 3600.0
 SESSION_S = 14 * DAY_S
 BROWSER_S = 180 * DAY_S
-"""For so long after the last time somebody signed in with it, a browser is known to be theirs."""
+"""How long a browser stays known after a person last signed in with it, in seconds."""
 MOST_BROWSERS = 20
-"""Known ones of a person."""
+"""The most browsers that are known of a person."""
 REFUSED = said("Name or password is wrong, or the account is not open. If both are right, ask your lead.")
 
 
 def require_signed_in(store: Store, person: Person | Operator) -> Lead | Annotator:
-    """Return a person as the project has them now.
+    """Return a person as a `Lead` or an `Annotator`, by the role that they have now.
 
     Raises:
-        NotAllowed: nobody here, suspended, or the operator, who is no person.
+        NotAllowed: the person is not in this project or is suspended, or `person` is the operator, who has no account.
     """
     if isinstance(person, Operator):
         raise NotAllowed(said("the operator of the machine has no account here: sign in as a person"))
@@ -58,10 +58,10 @@ def require_signed_in(store: Store, person: Person | Operator) -> Lead | Annotat
 
 
 def require_lead(store: Store, person: Person | Operator) -> Lead:
-    """Return a person who is a lead now.
+    """Return a person as a `Lead`, if they are one now.
 
     Raises:
-        NotAllowed: not a lead (any more).
+        NotAllowed: they are not a lead (any more).
     """
     found = require_signed_in(store, person)
     if not isinstance(found, Lead):
@@ -72,10 +72,10 @@ def require_lead(store: Store, person: Person | Operator) -> Lead:
 
 
 def require_annotator(store: Store, person: Person | Operator) -> Annotator:
-    """Return a person who is an annotator now.
+    """Return a person as an `Annotator`, if they are one now.
 
     Raises:
-        NotAllowed: not an annotator (any more).
+        NotAllowed: they are not an annotator (any more).
     """
     found = require_signed_in(store, person)
     if not isinstance(found, Annotator):
@@ -84,16 +84,16 @@ def require_annotator(store: Store, person: Person | Operator) -> Annotator:
 
 
 def require_in_charge(store: Store, by: Person | Operator) -> Lead | Operator:
-    """Return a person who is a lead now, or the operator.
+    """Return a person as a `Lead`, if they are one now; or the operator.
 
     Raises:
-        NotAllowed: neither.
+        NotAllowed: they are neither.
     """
     return by if isinstance(by, Operator) else require_lead(store, by)
 
 
 def lead_only(verb: Callable[Concatenate[Project, Lead, P], R]) -> Callable[Concatenate[Project, Person, P], R]:
-    """Let only leads call a verb: what goes on record under a lead's name, or is shown on a lead's page."""
+    """Let only leads call a verb, because it records something under a lead's name or fills a lead's page."""
     return _checked(verb, require_lead, "lead_only")
 
 
@@ -107,25 +107,25 @@ def annotator_only(
 def signed_in(
     verb: Callable[Concatenate[Project, Lead | Annotator, P], R],
 ) -> Callable[Concatenate[Project, Person, P], R]:
-    """Let everybody who works here call a verb; it tells leads and annotators apart by their types."""
+    """Let leads and annotators call a verb; it tells them apart by their types."""
     return _checked(verb, require_signed_in, "signed_in")
 
 
 def in_charge(
     verb: Callable[Concatenate[Project, Lead | Operator, P], R],
 ) -> Callable[Concatenate[Project, Person | Operator, P], R]:
-    """Let leads call a verb, and the operator: whoever runs commands on the machine that holds the project."""
+    """Let leads call a verb, and the operator, who runs commands on the machine that holds the project."""
     return _checked(verb, require_in_charge, "in_charge")
 
 
 def public(verb: Verb) -> Verb:
-    """Let everybody call a verb, whoever they are: signing in, and what a server asks about itself."""
+    """Let everybody call a verb, also people who have not signed in, and the server itself."""
     verb.permission = "public"  # type: ignore[attr-defined]
     return verb
 
 
 def commands_only(verb: Verb) -> Verb:
-    """Leave a verb, which asks nobody, to commands on the machine that holds the project: no page or route calls it."""
+    """Let only commands on the project's machine call a verb. It checks nobody, so no page or route may call it."""
     verb.permission = "commands_only"  # type: ignore[attr-defined]
     return verb
 
@@ -143,26 +143,26 @@ def _checked(
 
 @lead_only
 def lead_of(project: Project, lead: Lead) -> Lead:
-    """Return a person as a lead, if they are one now.
+    """Return a person as a `Lead`, if they are one now.
 
     Raises:
-        NotAllowed: they are not, with a sentence for them.
+        NotAllowed: they are not; the message tells them so.
     """
     return lead
 
 
 @annotator_only
 def annotator_of(project: Project, annotator: Annotator) -> Annotator:
-    """Return a person as an annotator, if they are one now.
+    """Return a person as an `Annotator`, if they are one now.
 
     Raises:
-        NotAllowed: they are not, with a sentence for them.
+        NotAllowed: they are not; the message tells them so.
     """
     return annotator
 
 
 def hash_password(password: str, name: str) -> str:
-    """Return the hash to store for a password of a person of this name.
+    """Return the hash to store for a password; `name` is the name of its user.
 
     Raises:
         ProjectError: the password is too short or easily guessed.
@@ -202,14 +202,15 @@ def _hasher() -> "PasswordHasher":
 
 @public
 def sign_in(project: Project, name: str, password: str, *, now: float) -> str:
-    """Check a name and a password, and return a session token. Slow on purpose: keep it off the event loop.
+    """Check a name and a password, and return a session token.
 
-    Nobody can find out here who works in the project: every refusal has the same words and costs the same work.
+    This is slow on purpose: keep it off the event loop. A refusal does not reveal who works in the project: it always
+    has the same words and takes the same work.
 
     Raises:
         SignInRefused: the name or password is wrong, no password is set yet, or the person is suspended.
     """
-    nobodys = nobodys_hash()  # made at the first sign-in of a server, whoever signs in
+    nobodys = nobodys_hash()  # cached at the first sign-in, whether or not its name is known
     found = people.by_name(project.store.db, name.strip())
     person, hashed = found if found else (None, None)
     right = fits(hashed or nobodys, password)
@@ -221,10 +222,10 @@ def sign_in(project: Project, name: str, password: str, *, now: float) -> str:
 
 @public
 def sign_in_as(project: Project, issuer: str, subject: str, *, now: float) -> str:
-    """Sign in whoever an identity provider vouches for, and return a session token.
+    """Sign in the person whose account an identity provider has confirmed, and return a session token.
 
     Raises:
-        SignInRefused: nobody here has this account, or the person is suspended.
+        SignInRefused: the account is not linked to anybody here, or the person is suspended.
     """
     with writing(project.store) as db:
         person = people.by_identity(db, issuer, subject)
@@ -242,15 +243,16 @@ def sign_in_as(project: Project, issuer: str, subject: str, *, now: float) -> st
 
 @public
 def person_for(project: Project, token: str, *, now: float) -> Person | None:
-    """Return whose session a token is; None if it is over, unknown, or the person is suspended."""
+    """Return the person whose session a token is; None if it is over or unknown, or the person is suspended."""
     return people.by_session(project.store.db, digest(token), now=now)
 
 
 @public
 def knows_browser(project: Project, name: str, browser: str, *, now: float) -> bool:
-    """Return whether the person of this name signed in with a browser before, and ended no sessions since.
+    """Return whether a person signed in with a browser before, and has not ended their sessions since.
 
-    `browser` is the browser's cookie: without it nobody learns anything here.
+    `name` is the person's name, `browser` the browser's cookie. Nobody without the cookie learns anything from the
+    answer.
     """
     found = people.by_name(project.store.db, name.strip())
     if found is None:
@@ -260,10 +262,10 @@ def knows_browser(project: Project, name: str, browser: str, *, now: float) -> b
 
 @public
 def remember_browser(project: Project, session: str, browser: str, *, now: float) -> str:
-    """Know the browser of a session from now on, and return the cookie by which it is known.
+    """Record that a session's person uses this browser, and return the cookie by which it is known.
 
-    `browser` is the cookie that the browser had, if any. It is never taken over, unless it is this person's already:
-    somebody else may know it.
+    `browser` is the cookie that the browser sent, if any. It is kept only if it is known as this person's already;
+    otherwise somebody else may know it, and the browser gets a new one.
     """
     person = person_for(project, session, now=now)
     if person is None:
@@ -278,12 +280,12 @@ def remember_browser(project: Project, session: str, browser: str, *, now: float
 
 
 def new_session(db: Database, person: Person, *, now: float) -> str:
-    """Begin a session of a person whose identity was checked, and return its token."""
+    """Start a session of a person whose identity was checked, and return its token."""
     token = secrets.token_urlsafe(32)
     people.add_session(db, person.annotator_id, digest(token), at=now, until=now + SESSION_S)
     return token
 
 
 def digest(token: str) -> str:
-    """Return what the database keeps of a token."""
+    """Return the hash of a token, which the database stores in its place."""
     return hashlib.sha256(token.encode()).hexdigest()

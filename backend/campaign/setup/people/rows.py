@@ -1,4 +1,7 @@
-"""Store people, their invitations, sessions and pauses. Only hashes of tokens and passwords are kept."""
+"""SQL for people, their invitations, sessions and pauses.
+
+Only hashes of tokens and passwords are stored.
+"""
 
 import sqlite3
 
@@ -15,10 +18,10 @@ from backend.store.engine import Database, added
 def add(db: Database, name: str, role: Role, *, by: AnnotatorId | None, at: float, simulated: bool = False) -> Person:
     """Add a person, who cannot sign in before setting a password.
 
-    Only one transaction writes at a time: nobody else takes a name that looks like this one meanwhile.
+    Only one transaction writes at a time, so nobody else can take a similar name in the meantime.
 
     Raises:
-        ProjectError: nobody may be called so (see `rules.person_name`), or somebody's name looks like it.
+        ProjectError: the name is not allowed (see `rules.person_name`), or somebody has the same or a similar name.
     """
     name = rules.person_name(name)
     if there := _alike(db, name):
@@ -36,19 +39,19 @@ def add(db: Database, name: str, role: Role, *, by: AnnotatorId | None, at: floa
 
 
 def names(db: Database) -> list[str]:
-    """Return everybody's name."""
+    """Return the names of all people, in the order in which they were added."""
     return [row[0] for row in db.conn.execute("SELECT name FROM annotator ORDER BY annotator_id")]
 
 
 def _alike(db: Database, name: str) -> list[str]:
-    """The names of people that are this one, or look like it."""
+    """Return the names of people that equal this one but for case and unseen characters."""
     return [there for there in names(db) if rules.name_key(there) == rules.name_key(name)]
 
 
 def by_name(db: Database, name: str) -> tuple[Person, str | None] | None:
-    """Return a person and the hash of their password (None: not set yet).
+    """Return a person and the hash of their password (None: not set yet); None if there is no such person.
 
-    Case and unseen characters do not count, unless an earlier release took names that differ by nothing else.
+    Case and unseen characters are ignored, unless an earlier release accepted names that differ in nothing else.
     """
     same = _alike(db, name)
     meant = name if name in same else same[0] if len(same) == 1 else None
@@ -57,13 +60,13 @@ def by_name(db: Database, name: str) -> tuple[Person, str | None] | None:
 
 
 def by_id(db: Database, annotator_id: AnnotatorId) -> Person | None:
-    """Return the person with this id."""
+    """Return the person with this id; None if there is none."""
     row = db.conn.execute("SELECT * FROM annotator WHERE annotator_id = ?", [annotator_id]).fetchone()
     return _person(row) if row else None
 
 
 def set_password(db: Database, annotator_id: AnnotatorId, password_hash: str) -> None:
-    """Replace the password; every session of the person ends."""
+    """Replace the password of a person, and end all their sessions."""
     db.conn.execute("UPDATE annotator SET password_hash = ? WHERE annotator_id = ?", [password_hash, annotator_id])
     end_sessions(db, annotator_id)
 
@@ -74,13 +77,16 @@ def set_language(db: Database, annotator_id: AnnotatorId, language: str) -> None
 
 
 def language(db: Database, annotator_id: AnnotatorId) -> str | None:
-    """Return the language that a person chose, if they did."""
+    """Return the language that a person chose; None if they never chose one."""
     row = db.conn.execute("SELECT language FROM annotator WHERE annotator_id = ?", [annotator_id]).fetchone()
     return row[0] if row else None
 
 
 def suspend(db: Database, annotator_id: AnnotatorId, suspended: bool) -> None:
-    """Suspend (all sessions end) or reinstate, which also brings somebody back from the archive."""
+    """Suspend a person, which ends all their sessions, or reinstate them.
+
+    Either also takes them out of the archive.
+    """
     db.conn.execute(
         "UPDATE annotator SET suspended = ?, archived_at = NULL WHERE annotator_id = ?", [int(suspended), annotator_id]
     )
@@ -89,17 +95,17 @@ def suspend(db: Database, annotator_id: AnnotatorId, suspended: bool) -> None:
 
 
 def archive(db: Database, annotator_id: AnnotatorId, *, at: float) -> None:
-    """Suspend somebody and take them off the lists of people; what they did stays."""
+    """Suspend a person and remove them from the lists of people. What they did stays."""
     suspend(db, annotator_id, True)
     db.conn.execute("UPDATE annotator SET archived_at = ? WHERE annotator_id = ?", [at, annotator_id])
 
 
 _OF_AN_ACCOUNT = ("invitation", "session", "known_browser", "draft")
-"""Tables that let somebody sign in and tell of nothing that they did."""
+"""Tables that belong to a person's account, and record nothing that they did."""
 
 
 def is_on_record(db: Database, annotator_id: AnnotatorId) -> bool:
-    """Return whether anything tells of a person beside their account, such as a judgement or an event."""
+    """Return whether any table beside those of the account refers to a person, such as judgements or events."""
     return any(
         db.conn.execute(f'SELECT 1 FROM "{table}" WHERE {column} = ? LIMIT 1', [annotator_id]).fetchone()
         for table, column in sqlite.references_to("annotator")
@@ -108,7 +114,7 @@ def is_on_record(db: Database, annotator_id: AnnotatorId) -> bool:
 
 
 def remove(db: Database, annotator_id: AnnotatorId) -> None:
-    """Delete somebody who is not on record, with their account."""
+    """Delete a person who is not on record, with their account."""
     for table in (*_OF_AN_ACCOUNT, "annotator"):
         db.conn.execute(f"DELETE FROM {table} WHERE annotator_id = ?", [annotator_id])
 
@@ -122,7 +128,7 @@ def add_invitation(db: Database, annotator_id: AnnotatorId, token_hash: str, *, 
 
 
 def invited(db: Database, token_hash: str, *, now: float) -> Person | None:
-    """Return whom an unused, unexpired invitation is for."""
+    """Return the person whom an invitation is for; None if it is used, expired or unknown."""
     row = db.conn.execute(
         "SELECT a.* FROM invitation i JOIN annotator a USING (annotator_id) "
         "WHERE i.token_hash = ? AND i.used_at IS NULL AND i.expires_at > ?",
@@ -137,7 +143,7 @@ def use_invitation(db: Database, token_hash: str, *, at: float) -> None:
 
 
 def void_invitations(db: Database, annotator_id: AnnotatorId, *, at: float) -> int:
-    """Mark every unused link of a person as used, so that none works any more, and return how many were good."""
+    """Mark every unused link of a person as used, and return how many of them were still valid."""
     good: int = db.conn.execute(
         "SELECT count(*) FROM invitation WHERE annotator_id = ? AND used_at IS NULL AND expires_at > ?",
         [annotator_id, at],
@@ -156,7 +162,7 @@ def bind_identity(db: Database, issuer: str, subject: str, annotator_id: Annotat
 
 
 def by_identity(db: Database, issuer: str, subject: str) -> Person | None:
-    """Return the person behind an account of an identity provider."""
+    """Return the person behind an account of an identity provider; None if there is none."""
     row = db.conn.execute(
         "SELECT a.* FROM identity i JOIN annotator a USING (annotator_id) WHERE i.issuer = ? AND i.subject = ?",
         [issuer, subject],
@@ -174,7 +180,7 @@ def add_session(db: Database, annotator_id: AnnotatorId, token_hash: str, *, at:
 
 
 def by_session(db: Database, token_hash: str, *, now: float) -> Person | None:
-    """Return whose session this is; None if it is over or the person is suspended."""
+    """Return the person whose session this is; None if it is over or the person is suspended."""
     row = db.conn.execute(
         "SELECT a.* FROM session s JOIN annotator a USING (annotator_id) "
         "WHERE s.token_hash = ? AND s.expires_at > ? AND a.suspended = 0",
@@ -189,7 +195,7 @@ def end_session(db: Database, token_hash: str) -> None:
 
 
 def knows_browser(db: Database, annotator_id: AnnotatorId, browser_hash: str, *, since: float) -> bool:
-    """Return whether a person signed in with this browser since then."""
+    """Return whether a person signed in with this browser after the instant `since`."""
     row = db.conn.execute(
         "SELECT 1 FROM known_browser WHERE browser_hash = ? AND known_at > ? AND annotator_id = ?",
         [browser_hash, since, annotator_id],
@@ -198,12 +204,12 @@ def knows_browser(db: Database, annotator_id: AnnotatorId, browser_hash: str, *,
 
 
 def rename_browser(db: Database, old_hash: str, new_hash: str) -> None:
-    """Let a browser be known by another cookie, to everybody who signed in with it."""
+    """Replace the cookie by which a browser is known, for everybody who signed in with it."""
     db.conn.execute("UPDATE known_browser SET browser_hash = ? WHERE browser_hash = ?", [new_hash, old_hash])
 
 
 def add_browser(db: Database, annotator_id: AnnotatorId, browser_hash: str, *, at: float, most: int) -> None:
-    """Know a browser of a person; of more than `most` the oldest are forgotten."""
+    """Record that a person uses a browser, and forget all but the `most` newest of their browsers."""
     db.conn.execute(
         "INSERT INTO known_browser (browser_hash, annotator_id, known_at) VALUES (?, ?, ?) "
         "ON CONFLICT (browser_hash, annotator_id) DO UPDATE SET known_at = excluded.known_at",
@@ -217,13 +223,13 @@ def add_browser(db: Database, annotator_id: AnnotatorId, browser_hash: str, *, a
 
 
 def end_sessions(db: Database, annotator_id: AnnotatorId) -> int:
-    """Delete all sessions and known browsers of a person, and return how many sessions that were."""
+    """Delete all sessions and known browsers of a person, and return how many sessions these were."""
     db.conn.execute("DELETE FROM known_browser WHERE annotator_id = ?", [annotator_id])
     return db.conn.execute("DELETE FROM session WHERE annotator_id = ?", [annotator_id]).rowcount
 
 
 def begin_pause(db: Database, annotator_id: AnnotatorId, by: AnnotatorId | None, reason: str, *, at: float) -> None:
-    """Begin a pause; the index refuses a second one of the same person."""
+    """Start a pause of a person. An index of the database refuses a second one at the same time."""
     db.conn.execute(
         "INSERT INTO pause (annotator_id, paused_at, paused_by, reason) VALUES (?, ?, ?, ?)",
         [annotator_id, at, by, reason],
@@ -239,12 +245,12 @@ def end_pause(db: Database, annotator_id: AnnotatorId, by: AnnotatorId, *, at: f
 
 
 def standing_pause(db: Database, annotator_id: AnnotatorId) -> Pause | None:
-    """Return a person's current pause."""
+    """Return a person's current pause; None if there is none."""
     return standing_pauses(db, annotator_id).get(annotator_id)
 
 
 def standing_pauses(db: Database, annotator_id: AnnotatorId | None = None) -> dict[AnnotatorId, Pause]:
-    """Return the current pauses: everybody's, or one person's."""
+    """Return the current pauses of everybody, or of one person, by person."""
     rows = db.conn.execute(
         "SELECT p.annotator_id, p.paused_at, a.name, p.reason FROM pause p LEFT JOIN annotator a "
         "ON a.annotator_id = p.paused_by WHERE p.ended_at IS NULL AND p.annotator_id = coalesce(?, p.annotator_id)",
@@ -254,14 +260,14 @@ def standing_pauses(db: Database, annotator_id: AnnotatorId | None = None) -> di
 
 
 def reviews(db: Database, now: float) -> list[PersonReview]:
-    """Return everybody, with how much and when last they graded.
+    """Return everybody, with how many pairs they graded and when last.
 
     Args:
         db: the database.
-        now: seconds since 1970, which tell when today began.
+        now: seconds since 1970; decides when today began.
     """
     paused = standing_pauses(db)
-    # Every count is one range of an index: all seats of a person but those held are judged.
+    # Each count reads one range of an index. All seats of a person are judged except those they hold.
     rows = db.conn.execute(
         """
         SELECT a.*,
@@ -295,8 +301,8 @@ def _person(row: sqlite3.Row) -> Person:
     return Person(AnnotatorId(row["annotator_id"]), row["name"], Role(row["role"]), bool(row["suspended"]))
 
 
-# Working time lies in several tables. Simulated and imported judgements keep the times they came with; an exam's answer
-# that came to count as a judgement has its time in the exam. CROSS JOIN: from a person's few attempts to their answers.
+# Working time is in several tables. Simulated and imported judgements keep the times they came with. An exam answer
+# that became a judgement has its time in the exam. CROSS JOIN makes SQLite go from a person's few attempts to answers.
 _CREDITED = f"""
   SELECT graded_at AS at, active_ms FROM judgement WHERE annotator_id = :me AND graded_at > :since
     AND simulated = 0 AND imported = 0 AND event_key NOT LIKE '{FROM_EXAM}%'

@@ -1,1 +1,1 @@
-"""Open and create projects: a folder each, with settings, a database and a cache."""
+"""Project folders, each with its settings, its database and a cache."""

@@ -1,7 +1,7 @@
-"""Open and create project folders: `reelrank.toml`, `reelrank.db`, and `cache/`, which is disposable.
+"""Create and open project folders: `reelrank.toml`, `reelrank.db`, and `cache/`, which may be deleted.
 
-The file keeps settings that may change any day. What the campaign is (batch size, scale, rule, seats) is in the
-database.
+The file has the settings that may change at any time. Those that define the campaign (batch size, scale, rule, seats)
+are in the database.
 """
 
 from collections.abc import Iterator
@@ -37,55 +37,55 @@ from backend.store.connection import Store, reading, writing
 
 CACHE_FOLDER = "cache"
 MAX_CANDIDATES = MOST_CANDIDATES
-"""At most this many candidates a query, and so in a batch: two of 20, or four of 10."""
+"""The most candidates of a query, and so of a batch: two batches of 20, or four of 10."""
 
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """An opened project; may be shared by threads."""
+    """An opened project. Threads may share it."""
 
     folder: Path
     live: LiveSettings
     store: Store
     secret: bytes = field(repr=False)
-    """The campaign's, read once: it stays the same while a project is open. Never shown, sent or exported."""
+    """The campaign's secret, read once: it never changes while a project is open. Never show, send or export it."""
 
     @property
     def settings(self) -> ProjectSettings:
-        """What `reelrank.toml` says now."""
+        """The current settings in `reelrank.toml`."""
         return self.live.current
 
     @property
     def name(self) -> str:
-        """What people call it."""
+        """The name of the project."""
         return self.settings.name
 
     @property
     def campaign(self) -> Campaign:
-        """The settings of the campaign, read anew: another process may have just written them."""
+        """The settings of the campaign, read anew each time: another process may have just changed them."""
         with reading(self.store) as db:
             return rows.campaign(db)
 
     @property
     def embeddings(self) -> Path:
-        """Where vectors are cached."""
+        """The folder where vectors are cached."""
         return self.folder / CACHE_FOLDER / "embeddings"
 
     @property
     def lease_s(self) -> float:
-        """For how long a pair is kept for the person who has it on the desk, in seconds."""
+        """How long a pair is held for the person who has it on the desk, in seconds."""
         return 60 * self.settings.lease_minutes
 
     @property
     def clips(self) -> ClipCache:
-        """Where clips are cached, and how they are made."""
+        """The cache of clips: its folder, and how clips are made."""
         own = self.settings.clips
         folder, profile = self.folder / CACHE_FOLDER / "clips", Profile(own.format, own.height)
         return ClipCache(folder, profile, own.context_s, int(own.cache_gb * GIB), own.shared, own.signed_s, self.secret)
 
     @property
     def network_warning(self) -> str:
-        """What to do about a database file on a network file system, as a sentence; "" where there is none."""
+        """A sentence of advice if the database is a file on a network file system; "" if it is not."""
         kind = "" if database_address(self.folder) else network_file_system(self.folder)
         return kind and said(
             "The database is on a network file system ({kind}), where SQLite can damage it. Keep the "
@@ -96,7 +96,7 @@ class Project:
         )
 
     def stored_path(self, file: Place) -> str:
-        """How a file's place is written down: relative if inside the project, so that the folder may move."""
+        """Return the path to store for a file: relative if it is inside the project, so that the folder can move."""
         if isinstance(file, Address):
             return file.text
         file = file.resolve()
@@ -104,11 +104,11 @@ class Project:
         return str(file.relative_to(folder)) if file.is_relative_to(folder) else str(file)
 
     def file(self, stored: str) -> Path:
-        """The file behind a stored path."""
+        """Return the file that a stored path names."""
         return self.folder / stored
 
     def source(self, facts: VideoFacts) -> Source:
-        """Where a measured video lies: a file, or a folder of frames."""
+        """Return the source of a measured video: a file, or a folder of frames."""
         return source_at(place_in(self.folder, facts.path), facts.fps)
 
 
@@ -121,10 +121,10 @@ def create(
     cast: dict[str, str] | None = None,
     grading: Grading | None = None,
 ) -> Project:
-    """Create an empty project; it has TVR-Ranking's five grades and the name of its folder unless others are given.
+    """Create an empty project, by default with TVR-Ranking's five grades and the name of its folder.
 
     Raises:
-        ProjectError: there is one already, the folder cannot be written, or see `require_inside`.
+        ProjectError: there is a project already, the folder cannot be written, or as for `require_inside`.
     """
     require_inside(folder)
     require_none(folder)
@@ -157,10 +157,10 @@ def create(
 
 
 def require_none(folder: Path) -> None:
-    """Refuse a folder that has a project in it.
+    """Refuse a folder that contains a project.
 
     Raises:
-        ProjectError: it has.
+        ProjectError: the folder contains a project.
     """
     if (folder / DATABASE_FILE).exists() or (folder / SETTINGS_FILE).exists():
         raise ProjectError(
@@ -170,7 +170,7 @@ def require_none(folder: Path) -> None:
 
 @contextmanager
 def undone_if_it_fails(project: Project) -> Iterator[None]:
-    """Remove a project that was just created if filling it fails, so that the next try finds its place free."""
+    """Remove a newly created project if filling it fails, so that the next try finds the folder free."""
     try:
         yield
     except BaseException:
@@ -185,9 +185,9 @@ def open_project(folder: Path) -> Project:
     """Open a project folder.
 
     Raises:
-        ProjectError: not a project, its database may be in two places, or see `require_inside`.
-        SchemaOutOfDate: made by an older or newer version.
-        InputError: `reelrank.toml` says something that is not understood.
+        ProjectError: it is not a project, its database may be in two places, or as for `require_inside`.
+        SchemaOutOfDate: an older or newer version made the project.
+        InputError: `reelrank.toml` is not valid.
     """
     require_inside(folder)
     address = database_address(folder)
@@ -210,7 +210,7 @@ def open_project(folder: Path) -> Project:
 
 
 def set_encoder(project: Project, encoder: str, kind: str, dtype: str) -> Project:
-    """Write another encoder into `reelrank.toml`."""
+    """Write another encoder into `reelrank.toml`, and open the project anew."""
     settings = {"encoder": encoder, "encoder_kind": kind, "encoder_dtype": dtype}
     lines = {key: f"{key} = {toml_value(value)}" for key, value in settings.items()}
     replace_lines(project.folder, lines)

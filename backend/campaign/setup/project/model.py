@@ -1,4 +1,4 @@
-"""Values of a campaign (settings, scale, guideline), and the check of a guideline. Pure."""
+"""Values of a campaign (settings, scale, guideline), and checks of a guideline. Pure."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -11,7 +11,7 @@ from backend.core.text_files import control_fault
 from backend.core.typed_text import is_visible
 
 People = Literal["counted", "joined", "apart"]
-"""How imprecise captions put several people: `two people`, `two women`, or `a woman and another woman`."""
+"""How imprecise captions name several people: `two people`, `two women`, or `a woman and another woman`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +25,11 @@ class ExamSettings:
 
 @dataclass(frozen=True, slots=True)
 class GoldSettings:
-    """Whether pairs with known grades are mixed into the work, at which share of it, and what follows.
+    """Whether gold questions are mixed into the work, how many, and what follows from the answers.
 
-    `share` is above 0 and at most 0.5. Accuracy is that of the last `window` answers, once there are `fewest`: below
-    `warn` percent the person is told, below `pause` percent, or below `warn` again, they are paused.
+    `share` is the share of an annotator's pairs that are gold questions, above 0 and at most 0.5. The last `window`
+    answers give the accuracy, once there are `fewest`. A person below `warn` percent is warned. A person below `pause`
+    percent, or below `warn` again, is paused.
     """
 
     on: bool
@@ -49,10 +50,11 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Grading:
-    """Everything about grades that differs between campaigns.
+    """The scale, the rules for grades and the guideline of a campaign.
 
-    `tolerance` is how far two grades may differ and still agree, `rounding` what becomes of a mean between two grades;
-    the scale's examples are of `example_query`. `questions` and `reminders` are the guideline's beside the grades.
+    `tolerance` is how far two grades may differ and still agree. `rounding` says how a mean halfway between two grades
+    is rounded. The examples of the scale belong to `example_query`. `questions` and `reminders` are the guideline's
+    other texts.
     """
 
     scale: Scale
@@ -102,16 +104,16 @@ class GuidelineVersion:
     version: int
     since: float | None
     by: str | None
-    """The lead who wrote it; None for the command line, and for the first."""
+    """The lead who wrote it; None for the command line, and for the first version."""
     reason: str
     grading: Grading
 
 
 @dataclass(frozen=True, slots=True)
 class Campaign:
-    """The settings of a campaign that the database keeps.
+    """The settings of a campaign that are in the database.
 
-    `rule_version` names the rule that settles pairs; `seats` are there from the start, `further_seats` after
+    `rule_version` names the rule that settles pairs. A pair has `seats` at first, and `further_seats` more after
     escalation.
     """
 
@@ -138,9 +140,9 @@ class Campaign:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """Under which licence releases are handed on, and how to cite them; an empty text where nobody said.
+    """The licence of releases, and how to cite them; both are empty until somebody sets them.
 
-    `by` is the name of a lead, None where the command line said it.
+    `by` is the name of a lead; None if the command line set them.
     """
 
     licence: str = ""
@@ -151,9 +153,9 @@ class Terms:
 
 
 MOST_GRADES = 5
-"""The tables of grades take 0 to 4."""
+"""The most grades of a scale: the database's tables take grades from 0 to 4."""
 LONGEST_LABEL = 24
-"""Characters that fit on a button."""
+"""The most characters of a grade's label, which has to fit on a button."""
 
 
 def grading_problems(
@@ -163,7 +165,7 @@ def grading_problems(
     questions: Sequence[Question],
     reminders: Sequence[str],
 ) -> Iterator[str]:
-    """Return everything that is wrong with a guideline, a sentence each."""
+    """Yield a sentence for everything that is wrong with a guideline."""
     count = len(meanings)
     if not 2 <= count <= MOST_GRADES:
         yield said_n(
@@ -207,11 +209,11 @@ def grading_problems(
 
 
 def translation_problems(grading: Grading, notes: Collection[str] = ()) -> Iterator[str]:
-    """Return everything that is wrong with the translations of a guideline that is right itself, a sentence each.
+    """Yield a sentence for everything that is wrong with the translations of a valid guideline.
 
     Args:
         grading: the guideline.
-        notes: what else may be translated: the notes of its examples.
+        notes: the notes of its examples, which may be translated too.
     """
     for language, texts in grading.translations.items():
         for text in sorted(texts.keys() - set(filter(None, (*grading.texts, *notes)))):

@@ -36,7 +36,7 @@ PLACES = (
 
 
 def is_project(folder: Path) -> bool:
-    """Whether a folder has a project in it; it may still be one that cannot be opened."""
+    """Return whether a folder contains a project, even one that cannot be opened."""
     return (folder / DATABASE_FILE).exists() or (folder / SETTINGS_FILE).exists()
 
 
@@ -44,7 +44,7 @@ def require_inside(folder: Path) -> None:
     """Refuse a project that would read, overwrite or delete files outside its folder.
 
     Raises:
-        ProjectError: one of `PLACES` is a link out of the folder.
+        ProjectError: one of `PLACES` is a link that leads out of the folder.
     """
     for place in entries(folder):
         if os.path.islink(place) and leads_out(place, folder):
@@ -59,12 +59,12 @@ def require_inside(folder: Path) -> None:
 
 
 def entries(folder: Path) -> Iterator[Path]:
-    """Yield all `PLACES` of a project, there or not."""
+    """Yield the paths of all `PLACES` of a project, whether they exist or not."""
     for place in PLACES:
         path = folder / place
         if "*" not in path.name:
             yield path
         elif os.path.isdir(path.parent):
-            with suppress(PermissionError):  # whoever opens the database says so in words
+            with suppress(PermissionError):  # opening the database reports it in words
                 names = sorted(os.listdir(path.parent))
                 yield from (path.parent / name for name in names if fnmatchcase(name, path.name))

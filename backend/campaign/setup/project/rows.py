@@ -1,4 +1,4 @@
-"""Store the settings of the campaign, its scale, and the guideline with its versions."""
+"""SQL for the settings of the campaign, its scale, and the guideline with its versions."""
 
 from collections.abc import Callable
 
@@ -19,7 +19,7 @@ from backend.store.engine import Database
 
 
 def campaign(db: Database) -> Campaign:
-    """Return the settings of the campaign; another process may have just written them."""
+    """Return the settings of the campaign, read anew: another process may have just changed them."""
     row = db.conn.execute(
         "SELECT batch_size, rule_version, seats, further_seats, exam_queries, exam_pairs, exam_most_missed, tutorial "
         "FROM campaign"
@@ -37,13 +37,13 @@ def campaign(db: Database) -> Campaign:
 
 
 def rule(db: Database) -> tuple[str, int, Rounding]:
-    """Return (version of the consensus rule, tolerance, rounding), by which grades become a verdict."""
+    """Return (version of the consensus rule, tolerance, rounding), with which grades become a verdict."""
     row = db.conn.execute("SELECT rule_version, tolerance, rounding FROM campaign").fetchone()
     return row[0], row[1], Rounding(row[2])
 
 
 def gold(db: Database) -> GoldSettings:
-    """Return whether and how gold questions are mixed into the work."""
+    """Return the settings of gold questions."""
     row = db.conn.execute(
         "SELECT gold, gold_share, gold_window, gold_fewest, gold_warn, gold_pause FROM campaign"
     ).fetchone()
@@ -51,7 +51,7 @@ def gold(db: Database) -> GoldSettings:
 
 
 def set_gold(db: Database, new: GoldSettings) -> None:
-    """Set whether and how gold questions are mixed into the work."""
+    """Store the settings of gold questions."""
     db.conn.execute(
         "UPDATE campaign SET gold = ?, gold_share = ?, gold_window = ?, gold_fewest = ?, gold_warn = ?, gold_pause = ?",
         [new.on, new.share, new.window, new.fewest, new.warn, new.pause],
@@ -59,13 +59,13 @@ def set_gold(db: Database, new: GoldSettings) -> None:
 
 
 def gold_key(db: Database) -> str:
-    """Return the key from which everybody's order of gold questions is drawn; empty before it was ever set."""
+    """Return the key that decides everybody's order of gold questions; empty before it was ever set."""
     key: str = db.conn.execute("SELECT gold_key FROM campaign").fetchone()[0]
     return key
 
 
 def set_gold_key(db: Database, key: str) -> None:
-    """Set the key from which everybody's order of gold questions is drawn."""
+    """Store the key that decides everybody's order of gold questions."""
     db.conn.execute("UPDATE campaign SET gold_key = ?", [key])
 
 
@@ -88,7 +88,7 @@ def grading(db: Database) -> Grading:
 
 
 def set_grading(db: Database, new: Grading) -> None:
-    """Set the scale, the tolerance and the guideline of a project that is being created."""
+    """Store the scale, the tolerance and the guideline of a project that is being created."""
     _replace_grades(db, new)
     _put(db, new)
     db.conn.execute("UPDATE guideline_version SET words = ? WHERE version = 1", [_encoded(new)])
@@ -97,7 +97,7 @@ def set_grading(db: Database, new: Grading) -> None:
 def add_version(db: Database, new: Grading, reason: str, lead: AnnotatorId | None, *, at: float) -> int:
     """Add a version of the guideline, in force from now on, and return its number.
 
-    The database refuses another number of grades once somebody has graded.
+    The database refuses a different number of grades once somebody has graded.
     """
     if new.scale.grades == scale(db).grades:
         db.conn.executemany(
@@ -131,7 +131,7 @@ def version(db: Database) -> int:
 
 
 def has_graded(db: Database) -> bool:
-    """Return whether somebody has graded, so that the grades themselves are fixed."""
+    """Return whether somebody has graded, so that the number of grades can no longer change."""
     row = db.conn.execute(
         "SELECT EXISTS (SELECT 1 FROM judgement) OR EXISTS (SELECT 1 FROM adjudication) "
         "OR EXISTS (SELECT 1 FROM exam_answer)"
@@ -140,7 +140,7 @@ def has_graded(db: Database) -> bool:
 
 
 def set_tutorial(db: Database, on: bool) -> None:
-    """Show newcomers the tutorial before their first clip, or not."""
+    """Switch the tutorial for newcomers on or off."""
     db.conn.execute("UPDATE campaign SET tutorial = ?", [int(on)])
 
 
@@ -151,7 +151,7 @@ def scale(db: Database) -> Scale:
 
 
 def set_batch_size(db: Database, size: int) -> None:
-    """Set how many candidates of a query are handed out together; the schema takes 1 to 40."""
+    """Store how many candidates of a query are handed out together; the schema accepts 1 to 40."""
     db.conn.execute("UPDATE campaign SET batch_size = ?", [size])
 
 
@@ -164,7 +164,7 @@ def _replace_grades(db: Database, new: Grading) -> None:
 
 
 def _put(db: Database, new: Grading) -> None:
-    """Write everything of a guideline but its grades."""
+    """Store everything of a guideline except its grades."""
     db.conn.execute(
         "UPDATE campaign SET tolerance = ?, rounding = ?, example_query = ?",
         [new.tolerance, new.rounding.value, new.example_query],
@@ -183,7 +183,7 @@ _decoded: Callable[[str], Grading] = msgspec.json.Decoder(Grading).decode
 
 
 def add_terms(db: Database, licence: str, citation: str, reason: str, *, at: float, by: AnnotatorId | None) -> None:
-    """Add the licence of releases, and how to cite them."""
+    """Store a new licence of releases, and how to cite them."""
     db.conn.execute(
         "INSERT INTO terms (licence, citation, reason, lead_id, set_at) VALUES (?, ?, ?, ?, ?)",
         [licence, citation, reason, by, at],

@@ -1,6 +1,6 @@
-"""Read the scales that a campaign may have instead of TVR-Ranking's five grades: kept ones, or a TOML file.
+"""Read a scale other than TVR-Ranking's five grades: one that comes with ReelRank, or a TOML file.
 
-Such a file says all that differs between campaigns about grades: `scales/matches.toml` is one, with remarks.
+Such a file has everything about grades that differs between campaigns. See `scales/matches.toml` for an example.
 """
 
 from collections.abc import Collection
@@ -17,7 +17,7 @@ from backend.core.reading import UNDECODABLE, bytes_of
 
 FOLDER = Path(__file__).parent / "scales"
 MATCHES = "matches"
-"""Matches, or does not: the scale of the check of pools."""
+"""The scale of the pool check: a video matches, or does not."""
 
 
 class _Grade(msgspec.Struct, forbid_unknown_fields=True):
@@ -33,8 +33,6 @@ class _Question(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class _ScaleFile(msgspec.Struct, forbid_unknown_fields=True):
-    """What a file says."""
-
     grades: list[_Grade]
     tolerance: int
     rounding: Rounding = Rounding.HALF_UP
@@ -50,10 +48,10 @@ def kept() -> list[str]:
 
 
 def named(name: str) -> Grading:
-    """Return the scale of this name, or in the file of this path.
+    """Return the scale with this name, or the one in the file at this path.
 
     Raises:
-        ProjectError: there is neither.
+        ProjectError: there is neither such a scale nor such a file.
         InputError: everything that is wrong with the file.
     """
     if name in kept():
@@ -74,10 +72,10 @@ def read(file: Path, notes: Collection[str] = ()) -> Grading:
 
     Args:
         file: a TOML file.
-        notes: the notes of examples, which it may translate.
+        notes: the notes of examples, which the file may translate.
 
     Raises:
-        InputError: everything that is wrong with it.
+        InputError: everything that is wrong with the file.
     """
     data = bytes_of(file)
     try:

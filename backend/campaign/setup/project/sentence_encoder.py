@@ -1,4 +1,4 @@
-"""Make a project with its sentence encoder, and load the encoder that a project's settings name.
+"""Create a project with its sentence encoder, and load the encoder that a project's settings name.
 
 *Reads* the settings and the files of the encoder. *Writes* the folder of a new project.
 """
@@ -16,13 +16,13 @@ from backend.encoders.sentence import DEFAULT_NAME, Encoder, EncoderSpec
 def init_project(
     folder: Path, *, encoder: str | None = None, kind: str | None = None, scale: str | None = None
 ) -> Project:
-    """Make a new, empty project.
+    """Create an empty project.
 
     Args:
-        folder: of the project; it is made.
+        folder: the folder of the project, which is created.
         encoder: a name on the model hub, a folder, or `minilm`; SimCSE from the model hub if None.
-        kind: of the encoder; recognised from its name if None.
-        scale: a known scale (`matches`) or a file of one; TVR-Ranking's five grades if None.
+        kind: the kind of encoder; recognised from its name if None.
+        scale: the name of a scale (`matches`) or the path of a scale file; TVR-Ranking's five grades if None.
 
     Raises:
         ProjectError: there is a project already, or the folder cannot be written.
@@ -34,15 +34,15 @@ def init_project(
 
 
 def encoder_spec(project: Project) -> EncoderSpec:
-    """Return which encoder the project's settings name, with all that follows from its name."""
+    """Return the encoder that the project's settings name, with all that follows from its name."""
     settings = project.settings
     return sentence.resolve(settings.encoder, settings.encoder_kind, settings.encoder_dtype)
 
 
 def load_encoder(project: Project, where: Where = HERE) -> Encoder:
-    """Load the sentence encoder of a project, for encoding in `where`.
+    """Load the sentence encoder of a project; it runs in `where`.
 
     Raises:
-        EncoderUnavailable: it cannot be found.
+        EncoderUnavailable: the encoder cannot be found.
     """
     return placed(sentence.load(encoder_spec(project)), where)

@@ -1,4 +1,4 @@
-"""What a setting is, and the settings that stand in the database or in the environment."""
+"""The description of a setting, and the settings that are in the database or in the environment."""
 
 from dataclasses import KW_ONLY, dataclass
 from enum import StrEnum
@@ -11,7 +11,7 @@ from backend.core.server_options import BASE_PATH_VARIABLE, LOG_VARIABLE, METRIC
 
 
 class Home(StrEnum):
-    """Where a setting stands."""
+    """The place where a setting is stored."""
 
     FILE = "reelrank.toml"
     CAMPAIGN = "database"
@@ -20,11 +20,12 @@ class Home(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SettingEntry:
-    """One setting, called `key` at its home, with everything that checks, pages and documents tell of it.
+    """One setting, with everything that checks, pages and documents say about it.
 
-    `meaning` is a sentence. `default` is None where there is none. A number is at least `least`, above `above` and at
-    most `most`, counted in `unit`; a text is one of `choices`. One that is not `listed` is left out of what leads read.
-    Leads change one of the file on the page Settings, where it is called `label`, unless `operator_only` says why not.
+    `key` is its name at its `home`, `meaning` a sentence. `default` is None where there is none. A number is at least
+    `least`, above `above` and at most `most`, in `unit`. A text is one of `choices`. A setting that is not `listed` is
+    left out of what leads read. Leads change a setting of the file on the page Settings, where it is called `label`,
+    unless `operator_only` says why they cannot.
     """
 
     key: str
@@ -43,7 +44,7 @@ class SettingEntry:
 
     @property
     def range(self) -> str:
-        """The values that it takes, in words; empty where anything goes.
+        """The values that the setting takes, in words; empty where anything goes.
 
         >>> GOLD_SHARE.range, BATCH_SIZE.range, EXAM_MOST_MISSED.range
         ('above 0, at most 0.5', '1 to 40', '0 to 100 %')
@@ -63,9 +64,9 @@ _variable = partial(SettingEntry, home=Home.ENVIRONMENT, listed=False)
 _percent = partial(_campaign, unit="%", least=0, most=100)
 
 MOST_CANDIDATES = 40
-"""Of a query, and so of a batch (TVR-Ranking)."""
+"""The most candidates of a query, and so of a batch (TVR-Ranking)."""
 MOST_GOLD = 0.5
-"""More than half of the work is not gold."""
+"""The largest share of gold questions: no more than half of the work."""
 
 BATCH_SIZE = _campaign(
     "batch_size", said("How many pairs of a query are handed out together."), 20, least=1, most=MOST_CANDIDATES
@@ -120,7 +121,7 @@ CAMPAIGN = (
     _campaign("licence", said("The terms under which others may use releases.")),
     _campaign("citation", said("How to cite releases of this project.")),
 )
-"""What stands in the database. Each change of it is an event, or a version."""
+"""The settings in the database. Each change of one is an event, or a version."""
 
 DATABASE = _variable(
     "REELRANK_DATABASE",
@@ -141,4 +142,4 @@ ENVIRONMENT = (
         "Endpoint of the language model that writes rewrites for the page Set up; OpenAI's by default.",
     ),
 )
-"""What a process takes from its environment. All commands of a project, and its server, should see the same."""
+"""Settings from the environment. All commands of a project, and its server, should see the same values."""

@@ -1,6 +1,6 @@
-"""The settings of a project: those of `reelrank.toml` are fields, with type, range, default, unit and meaning.
+"""The settings of a project; those of `reelrank.toml` are fields with type, range, default, unit and meaning.
 
-The file is checked by these types when it is read, and a new one is made from them. `SETTINGS` lists those of the file,
+These types check the file when it is read, and a new file is made from them. `SETTINGS` lists the settings of the file,
 the database and the environment.
 """
 
@@ -25,11 +25,11 @@ _WEB_ADDRESS = re.compile(r"https?://[^\s/?#@]+(/[^\s?#]*)?")
 
 @dataclass(frozen=True, slots=True)
 class SettingInfo:
-    """What is told of a setting of the file beside its type and its default.
+    """The description of a setting of the file, beside its type and its default.
 
-    A new file has `comment` above it (None: `meaning`), with a blank line before that where a `group` begins. A setting
-    with an `example` has its line commented out there. One that is not `listed` is left out of what leads read. See
-    `SettingEntry` for `label` and `operator_only`.
+    A new file has `comment` above the setting (None stands for `meaning`). A blank line comes before that where a
+    `group` begins. A setting with an `example` is a commented line there. A setting that is not `listed` is left out of
+    what leads read. See `SettingEntry` for `label` and `operator_only`.
     """
 
     meaning: str
@@ -82,7 +82,7 @@ Rate = Annotated[float, Meta(ge=0, le=1_000_000)]
 
 
 class PaySettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """What an hour of work is paid; None computes no pay."""
+    """The pay for an hour of work. Without a rate no pay is computed."""
 
     hourly_rate: Annotated[
         Rate | None,
@@ -163,7 +163,7 @@ class ClipSettings(Struct, frozen=True, forbid_unknown_fields=True):
     ] = 0.0
 
     def __post_init__(self) -> None:
-        """Refuse a bucket that is none, or that takes no files."""
+        """Refuse a bucket that is not a valid address, or that cannot store files."""
         if self.bucket and (self.shared is None or self.shared.in_web):
             message = said(
                 'bucket is "{bucket}", which cannot store files: write one such as "s3://lab/clips", or '
@@ -174,13 +174,13 @@ class ClipSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def shared(self) -> Address | None:
-        """Where several front ends share their clips."""
+        """The bucket in which several front ends share their clips; None if there is none."""
         place = place_of(self.bucket)
         return place if isinstance(place, Address) else None
 
 
 class ProjectSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """What `reelrank.toml` may say."""
+    """All settings of `reelrank.toml`."""
 
     name: Annotated[
         str, SettingInfo(said("What people call the project."), label=said("Name of the project"), listed=False)
@@ -292,7 +292,7 @@ class ProjectSettings(Struct, frozen=True, forbid_unknown_fields=True):
     ] = {}
 
     def __post_init__(self) -> None:
-        """Refuse a public address that is none."""
+        """Refuse a public address that is not a web address."""
         if self.public_address and not is_web_address(self.public_address):
             message = said(
                 'public_address is "{address}": write one such as "https://grade.example.org", or remove the line',
@@ -311,7 +311,7 @@ def is_web_address(text: str) -> bool:
 
 
 def settings_of(section: type[Struct] = ProjectSettings, path: str = "") -> Iterator[SettingEntry]:
-    """The settings of the file, those of a section by `section.key`."""
+    """Yield the settings of the file; those in a section have the key `section.key`."""
     for field in fields(section):
         about, inner = about_field(field), bare_type(field)
         if is_section(inner):
@@ -336,12 +336,12 @@ def settings_of(section: type[Struct] = ProjectSettings, path: str = "") -> Iter
 
 
 def about_field(field: FieldInfo) -> SettingInfo:
-    """Return what is told of a field of the settings."""
+    """Return the description of a field of the settings."""
     return next(one for one in field.type.__metadata__ if isinstance(one, SettingInfo))
 
 
 def bare_type(field: FieldInfo) -> Any:
-    """Return the type of a field without what it is annotated with."""
+    """Return the type of a field without its annotations."""
     return get_args(field.type)[0]
 
 
@@ -351,7 +351,7 @@ def is_section(kind: Any) -> bool:
 
 
 def _metadata(kind: Any) -> Iterator[Any]:
-    """Everything that a type, or one that it may be, is annotated with."""
+    """Yield the annotations of a type, and of the types that it is made of."""
     yield from getattr(kind, "__metadata__", ())
     for inner in get_args(kind):
         yield from _metadata(inner)
@@ -364,5 +364,5 @@ def _choices(kind: Any) -> tuple[str, ...]:
 
 
 SETTINGS = (*settings_of(), *CAMPAIGN, *ENVIRONMENT)
-"""Every setting, once."""
+"""All settings, each once."""
 BY_KEY = {setting.key: setting for setting in SETTINGS}

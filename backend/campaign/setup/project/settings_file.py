@@ -1,4 +1,4 @@
-"""Read and write `reelrank.toml`, and find the database: the file in the folder, or an address in PostgreSQL."""
+"""Read and write `reelrank.toml`, and find the database: a file in the folder, or an address in PostgreSQL."""
 
 import os
 import re
@@ -21,15 +21,19 @@ from backend.store.address import shown, understood, without_password
 from backend.store.files import arriving
 
 OLD_BATCH_SIZES = (20, 40)
-"""Those that `reelrank.toml` could name."""
+"""The batch sizes that an old `reelrank.toml` can name."""
 
 BATCH_SIZE = "batch_size"
-"""Stood in the file before the database had a row for it."""
+"""The key of the batch size in an old `reelrank.toml`. It is in the database now."""
 MOVED = "# The batch size stands in the database now; `reelrank candidates --batch-size` sets it before lists exist."
 
 
 def read_settings(folder: Path) -> ProjectSettings:
-    """Read and check `reelrank.toml`."""
+    """Read and check `reelrank.toml`.
+
+    Raises:
+        InputError: the file is not valid, or names a batch size, which is in the database now.
+    """
     path = folder / SETTINGS_FILE
     if BATCH_SIZE in read_toml(path):
         message = said(
@@ -45,13 +49,13 @@ def read_settings(folder: Path) -> ProjectSettings:
 
 
 class LiveSettings:
-    """The settings of a project folder, read anew once the file has changed.
+    """The settings of a project folder, read again whenever the file has changed.
 
-    While the file cannot be read or understood, those stay in force that were read last.
+    While the file cannot be read or is not valid, the settings that were read last stay in force.
     """
 
     def __init__(self, folder: Path) -> None:
-        """Raises `InputError` if the file is not understood."""
+        """Read the file; raise `InputError` if it is not valid."""
         self._folder = folder
         self._read = (self._version(), read_settings(folder))
 
@@ -61,7 +65,7 @@ class LiveSettings:
         version, settings = self._read
         with suppress(ReelRankError, OSError):
             if (now := self._version()) != version:
-                self._read = (now, settings)  # a file that cannot be understood is not tried again
+                self._read = (now, settings)  # an invalid file is not read again until it changes
                 self._read = (now, read_settings(self._folder))
         return self._read[1]
 
@@ -74,7 +78,7 @@ class LiveSettings:
 
 
 def why_fixed(folder: Path) -> str:
-    """Return why `reelrank.toml` cannot be edited here, as a sentence; an empty text if it can."""
+    """Return why this process cannot edit `reelrank.toml`, as a sentence; an empty text if it can."""
     path = folder / SETTINGS_FILE
     if path.stat().st_mode & 0o222 and os.access(path, os.W_OK) and os.access(folder, os.W_OK):
         return ""
@@ -82,10 +86,10 @@ def why_fixed(folder: Path) -> str:
 
 
 def old_batch_size(folder: Path) -> int | None:
-    """The batch size in a `reelrank.toml` of before it stood in the database; None if it says none.
+    """Return the batch size in an old `reelrank.toml`, from before it was in the database; None if it has none.
 
     Raises:
-        InputError: it is no batch size, or the file cannot be read as TOML.
+        InputError: the value is not a batch size, or the file cannot be read as TOML.
     """
     path = folder / SETTINGS_FILE
     if not path.exists():
@@ -97,12 +101,12 @@ def old_batch_size(folder: Path) -> int | None:
 
 
 def retire_batch_size(folder: Path) -> None:
-    """Put a remark in the place of the batch size in `reelrank.toml`; the database has it now."""
+    """Replace the batch size in `reelrank.toml` by a comment that says where it is now."""
     replace_lines(folder, {BATCH_SIZE: MOVED})
 
 
 def replace_lines(folder: Path, lines: dict[str, str]) -> None:
-    """Write these lines in the place of those that set a key, leaving every other line as the person wrote it."""
+    """Replace the lines that set these keys, and leave every other line as it is; a missing line is added on top."""
     path = folder / SETTINGS_FILE
     there = path.read_text(encoding="utf-8").splitlines()
     for key, line in lines.items():
@@ -117,10 +121,10 @@ def replace_lines(folder: Path, lines: dict[str, str]) -> None:
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """What the file says, unchecked.
+    """Return the content of a TOML file, unchecked.
 
     Raises:
-        ProjectError: it is not there.
+        ProjectError: the file does not exist.
         InputError: it cannot be read as TOML.
     """
     try:
@@ -137,7 +141,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Whole or not at all: a server may read the file at this moment, and the power may fail."""
+    """Write a file whole or not at all: a server may be reading it, and the power may fail."""
     with arriving(path) as part:
         part.write_text(text, encoding="utf-8")
         if path.exists():
@@ -148,12 +152,12 @@ ADDRESS_VARIABLE = DATABASE.key
 
 
 def database_address(folder: Path) -> str:
-    """Where a project's database is in PostgreSQL; empty where it is the file in the folder.
+    """Return the address of a project's database in PostgreSQL; empty if it is the file in the folder.
 
-    The environment goes before `reelrank.toml`: a password need not stand in a file.
+    The environment overrides `reelrank.toml`, so that no file needs to contain a password.
 
     Raises:
-        InputError: what stands there is no address.
+        InputError: the value found there is not an address.
     """
     given = os.environ.get(ADDRESS_VARIABLE, "")
     if given:
@@ -162,7 +166,7 @@ def database_address(folder: Path) -> str:
 
 
 def written_address(folder: Path) -> str:
-    """What `reelrank.toml` says of where the database is, whatever the environment says."""
+    """Return the database address in `reelrank.toml`, whatever the environment says; empty if it has none."""
     if not (folder / SETTINGS_FILE).exists():
         return ""
     told = str(read_toml(folder / SETTINGS_FILE).get("database", ""))
@@ -172,10 +176,10 @@ def written_address(folder: Path) -> str:
 
 
 def require_database(folder: Path) -> None:
-    """Refuse a folder whose database is neither in it nor at an address that is known.
+    """Refuse a folder without a database in it and without the address of one.
 
     Raises:
-        ProjectError: it has no database; what it may be, and what to do.
+        ProjectError: it has no database; the message names possible causes, and what to do.
     """
     if (folder / SETTINGS_FILE).exists() and not (folder / DATABASE_FILE).exists():
         raise ProjectError(
@@ -193,10 +197,10 @@ def require_database(folder: Path) -> None:
 
 
 def require_file(folder: Path) -> None:
-    """Refuse a project whose database is not the file in its folder.
+    """Refuse a project whose database is at an address instead of in its folder.
 
     Raises:
-        ProjectError: it is at an address.
+        ProjectError: the database is at an address.
     """
     if database_address(folder):
         raise ProjectError(
@@ -208,10 +212,10 @@ def require_file(folder: Path) -> None:
 
 
 def require_elsewhere(folder: Path, target: str) -> None:
-    """Refuse to bring a database to an address where it is, or where the environment would not look for it.
+    """Refuse to move a database that is at an address already, or to where the environment would not find it.
 
     Raises:
-        ProjectError: it is at an address already, or `REELRANK_DATABASE` names another one.
+        ProjectError: the database is at an address already, or `REELRANK_DATABASE` names another address than `target`.
     """
     given = os.environ.get(ADDRESS_VARIABLE, "")
     there = written_address(folder) or ("" if (folder / DATABASE_FILE).exists() else given)
@@ -235,14 +239,14 @@ def require_elsewhere(folder: Path, target: str) -> None:
 
 
 def require_address(place: Path | str, given: str) -> None:
-    """Refuse what is no address of PostgreSQL.
+    """Refuse a text that is not an address of PostgreSQL.
 
     Args:
-        place: where it was written.
-        given: what stands there; its password is not shown.
+        place: the file or variable that contains it.
+        given: the text; the message does not show its password.
 
     Raises:
-        InputError: it is none.
+        InputError: it is not an address.
     """
     if not given.startswith(("postgresql://", "postgres://")):
         raise InputError.single(
@@ -265,10 +269,10 @@ def require_address(place: Path | str, given: str) -> None:
 
 
 def set_database(folder: Path, address: str) -> None:
-    """Write into `reelrank.toml` where the database is; empty for the file in the folder.
+    """Write the address of the database into `reelrank.toml`; an empty one stands for the file in the folder.
 
-    A password stays out: only the person writes one into a file. What stands there already and leads to the same
-    database stays as it was written.
+    A password is left out: only people write passwords into files. An address in the file that leads to the same
+    database stays as it is.
     """
     bare, there = without_password(address), read_toml(folder / SETTINGS_FILE).get("database")
     if (address or there is not None) and (there is None or without_password(str(there)) != bare):

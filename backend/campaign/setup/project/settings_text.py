@@ -1,4 +1,4 @@
-"""Write `reelrank.toml`: a new one from the registry, and other values into one that people have edited."""
+"""Write a new `reelrank.toml` from the list of settings, and edit values in one that people have edited."""
 
 import re
 import textwrap
@@ -16,7 +16,7 @@ _WIDTH = 120
 
 
 def template() -> str:
-    """A new `reelrank.toml`, with a place for whatever has no default, and for the cast.
+    """Return a new `reelrank.toml`, with placeholders for the cast and for settings without a default.
 
     >>> template().splitlines()[1:3]
     ['name = {name}', '']
@@ -44,23 +44,23 @@ def _lines(section: type[Struct], path: str = "") -> Iterator[str]:
 
 
 def toml_value(value: Any) -> str:
-    """Return a text or a number as TOML writes it (JSON's escapes are a subset of TOML's)."""
+    """Return a text or a number in TOML's notation (JSON's escapes are a subset of TOML's)."""
     return (
         f"{value:.15g}" if isinstance(value, (int, float)) else json.encode(value).decode().replace("\x7f", "\\u007f")
     )
 
 
 KeyPath = tuple[str, ...]
-"""Where a value stands in the file: `("pay", "rates", "Ana")`."""
+"""The path of a value in the file, such as `("pay", "rates", "Ana")`."""
 _HEADER = re.compile(r"\s*\[")
 _ENTRY = re.compile(r"\s*[^\s#\[][^=]*=")
 _VALUE = re.compile(r"""=\s*(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^"'#]*?)(?P<comment>\s+#.*)?$""")
 
 
 def with_values(text: str, changes: Mapping[KeyPath, object]) -> str:
-    r"""Return the text of a settings file with other values, everything else as written; None takes a line out.
+    r"""Return the text of a settings file with other values, and everything else as it is; None removes a line.
 
-    A file that says them in a form which cannot be edited by lines is written anew, with the comments of a new file.
+    If its values cannot be edited line by line, the file is written anew, with the comments of a new file.
 
     >>> print(with_values("[pay] # a month\nhourly_rate = 11 # gross", {("pay", "hourly_rate"): 12.5}))
     [pay] # a month
@@ -104,7 +104,7 @@ def _values(table: Mapping[str, Any], above: KeyPath = ()) -> Iterator[tuple[Key
 
 
 def _edited(text: str, changes: Mapping[KeyPath, object]) -> str:
-    lines = text.replace("\r\n", "\n").removesuffix("\n").split("\n")  # not splitlines: TOML knows no other ends
+    lines = text.replace("\r\n", "\n").removesuffix("\n").split("\n")  # not splitlines: TOML has no other line ends
     for (*section, key), value in changes.items():
         first, end = _body(lines, section)
         name = key if re.fullmatch(r"[A-Za-z0-9_-]+", key) and not section[1:] else toml_value(key)
@@ -126,7 +126,7 @@ def _edited(text: str, changes: Mapping[KeyPath, object]) -> str:
 
 
 def _body(lines: list[str], section: Sequence[str]) -> tuple[int, int]:
-    """Return the first line of a section and the line after its last one; a section that is not there is added."""
+    """Return the first line of a section and the line after its last one; a missing section is added."""
     headers = [n for n, line in enumerate(lines) if _HEADER.match(line)]
     first = 0
     if section:

@@ -1,1 +1,1 @@
-"""Share between the front ends of a project what each would otherwise know alone."""
+"""State and jobs that all front ends of a project share."""

@@ -1,6 +1,6 @@
-"""Make a project and its first lead together, as the one-time link of `reelrank serve` over an empty folder does.
+"""Create a project and its first lead together, from the one-time link of `reelrank serve` over an empty folder.
 
-*Reads* nothing. *Writes* the folder of a new project, its first lead and their session, where it is served.
+*Reads* nothing. *Writes* the folder of a new project, its first lead and their session, and the server's address.
 """
 
 import os
@@ -24,10 +24,10 @@ from backend.core.typed_text import is_visible, person_name
 from backend.encoders import sentence
 
 LOCK_FILE = "reelrank.first.lock"
-"""Held in the folder while a project is made in it."""
+"""The lock file that is held in the folder while a project is created in it."""
 ENCODERS = (sentence.DEFAULT_NAME, sentence.MINILM)
 LONGEST_NAME = 80
-"""Characters of a project's name."""
+"""The most characters of a project's name."""
 
 
 def may_begin(folder: Path) -> bool:
@@ -36,10 +36,10 @@ def may_begin(folder: Path) -> bool:
 
 
 def require_writable(folder: Path) -> None:
-    """Refuse a folder in which this user can make no project.
+    """Refuse a folder in which this user cannot create a project.
 
     Raises:
-        ProjectError: it, or the folder above it that is there, cannot be written.
+        ProjectError: the folder cannot be written; or, if it is missing, the nearest existing folder above it.
     """
     there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
     if not (there.is_dir() and os.access(there, os.W_OK | os.X_OK)):
@@ -49,12 +49,12 @@ def require_writable(folder: Path) -> None:
 
 
 def is_made(folder: Path) -> bool:
-    """Return whether a folder has a project that is whole."""
+    """Return whether a folder contains a project whose creation is complete."""
     return is_project(folder) and is_free(folder / LOCK_FILE) is not False
 
 
 def scales() -> list[str]:
-    """Return the names of the scales that a new project may have; the empty one is TVR-Ranking's."""
+    """Return the names of the scales that a new project may have; the empty name is TVR-Ranking's scale."""
     return ["", *scale_file.kept()]
 
 
@@ -70,21 +70,21 @@ def create_first_project(
     public_address: str = "",
     now: float,
 ) -> str:
-    """Make a project with its first lead, and return a session token of theirs: all of it, or nothing.
+    """Create a project with its first lead, and return a session token for the lead: all of it, or nothing.
 
     Args:
-        folder: missing or empty.
-        address: where the server listens.
-        name: what people call it.
+        folder: the folder of the project, missing or empty.
+        address: the address on which the server listens.
+        name: the name of the project.
         scale: one of `scales()`.
         encoder: one of `ENCODERS`.
         lead: the name of the first lead.
-        password: theirs.
-        public_address: where people open the app, if somewhere else; links name it from now on.
+        password: the password of the first lead.
+        public_address: the address at which people open the app, if it is another one. Links use it from now on.
         now: seconds since 1970.
 
     Raises:
-        Overtaken: somebody else made it in the meantime.
+        Overtaken: somebody else created the project in the meantime.
         ProjectError: a value is refused, or the folder cannot be written.
     """
     if not is_visible(name) or len(name) > LONGEST_NAME or control_fault(name):

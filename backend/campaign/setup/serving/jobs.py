@@ -1,9 +1,9 @@
 """Record the background jobs of a project, so that every front end shows them and a lead can cancel them.
 
-A job is what takes longer than a request. Whoever begins it runs it in a process of its own, and holds a lock file
-meanwhile: the system frees it when that process is killed, so that everybody learns of it in seconds. Each job is all
-or nothing in the database: one that is interrupted or cancelled leaves nothing half-done. One job at a time changes the
-project; those that only read run beside it and each other, but none twice at once.
+A job takes longer than a request. The front end or command that starts it runs it in a separate process, which holds a
+lock file meanwhile. If that process is killed, the system frees the lock, so everybody learns of it in seconds. In the
+database each job is all or nothing: one that is interrupted or cancelled leaves nothing half-done. One job at a time
+changes the project. Jobs that only read run beside it and beside each other, but the same one never runs twice at once.
 
 *Reads* and *writes* job, and files of jobs in the project's cache folder.
 """
@@ -40,11 +40,11 @@ from backend.store.connection import Database, reading, writing
 from backend.store.files import arriving
 
 REPORT_EVERY_S = 0.5
-"""Interval at which a process reports progress, if there is any."""
+"""How often a process reports progress, if there is any, in seconds."""
 ALIVE_EVERY_S = 5.0
-"""Interval at which it reports that it still runs."""
+"""How often a process reports that it still runs, in seconds."""
 Work = Callable[[Progress], object]
-"""What a job does: it returns a `JobOutcome`, any other value, which is kept for `job_result`, or both."""
+"""The work of a job. It returns a `JobOutcome`, or a result that is kept for `job_result`, or both."""
 Result = TypeVar("Result")
 
 
@@ -63,11 +63,11 @@ def begin_job(
 
     Args:
         project: the project.
-        by: who asks for it: a lead, or whoever runs commands.
-        kind: what it does.
-        subject: what of its kind it is, such as a step of the project's setup.
-        title: what people read: `Importing moments.jsonl`.
-        asked: kept with the job.
+        by: the lead or operator who asks for it.
+        kind: the kind of job.
+        subject: tells jobs of one kind apart, such as the step of the project's setup.
+        title: the title that people read, such as `Importing moments.jsonl`.
+        asked: values that its page needs to know afterwards, kept with the job.
         now: seconds since 1970.
 
     Returns:
@@ -77,7 +77,7 @@ def begin_job(
         ProjectError: another job that changes the project is running, at any front end.
     """
     job = Job(secrets.token_urlsafe(12), kind, subject, title, "", now, asked=dict(asked))
-    files = list((project.folder / CACHE_FOLDER).glob("job-*"))  # those of jobs that begin meanwhile stay
+    files = list((project.folder / CACHE_FOLDER).glob("job-*"))  # listed first: files of later jobs stay
     with writing(project.store) as db:
         jobs = _current_jobs(project, db, now)
         for other in jobs:
@@ -92,7 +92,7 @@ def begin_job(
                 )
             if other.is_running and (other.kind, other.subject) == (kind, subject):
                 return None
-            if other.state is JobState.INTERRUPTED:  # noted down, as two jobs under way have no room
+            if other.state is JobState.INTERRUPTED:  # stored: the database allows one such job under way
                 rows.end_job(db, other.key, other.state, other.outcome, "", at=now)
         outdated = {other.key for other in rules.outdated_jobs(jobs, kind)}
         rows.remove_jobs(db, outdated)
@@ -122,10 +122,10 @@ def dismiss_job(project: Project, lead: Lead, key: str, *, now: float) -> None:
 def cancel_job(project: Project, lead: Lead, key: str) -> None:
     """Stop a job at the next step that it reports; what it did so far is undone.
 
-    A job that was writing its last step when this was asked may still be done.
+    A job that is writing its last step at this moment may still finish.
 
     Raises:
-        ProjectError: it has ended already.
+        ProjectError: the job has ended already.
     """
     with writing(project.store) as db:
         if not rows.cancel_job(db, key, lead.annotator_id):
@@ -188,9 +188,10 @@ def run_job(project: Project, key: str, work: Work) -> ReelRankError | None:
 @public
 @contextmanager
 def reporting(project: Project, key: str) -> Iterator[Progress]:
-    """Report progress from a thread, because the job may be inside its only transaction.
+    """Report the progress of a job from a thread, because the job may be inside its only transaction.
 
-    `progress` raises `JobCancelled` once a lead has cancelled the job.
+    The job calls the yielded function with its progress. This call raises `JobCancelled` once a lead has cancelled the
+    job.
     """
     latest, over, cancelled = ("", 0, 0), threading.Event(), threading.Event()
 
@@ -232,7 +233,7 @@ def report_progress(project: Project, key: str, what: str, done: int, total: int
 
 @public
 def end_job(project: Project, key: str, state: JobState, outcome: JobOutcome, refusal: str = "", *, now: float) -> None:
-    """Say how a job ended. One that everybody took for dead may still say so."""
+    """Record how a job ended. A job that counted as interrupted may still record its end."""
     with writing(project.store) as db:
         rows.end_job(db, key, state, outcome, refusal, at=now)
 

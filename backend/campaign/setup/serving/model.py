@@ -1,4 +1,4 @@
-"""Failed sign-ins, jobs and drafts as values."""
+"""Values of failed sign-ins, jobs and drafts."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -10,12 +10,12 @@ from backend.core.messages import said
 A_COMMAND = said("a command")
 """Shown as the starter of a job that a command started."""
 Typed = str | int | float | frozenset[str]
-"""What somebody typed or chose, by the name of its field."""
+"""A value that a person typed or chose in a field."""
 
 
 @dataclass(frozen=True, slots=True)
 class Failures:
-    """Failed attempts to sign in: how many, and when the last one was, in seconds since 1970."""
+    """Failed attempts to sign in: their number, and the time of the last one in seconds since 1970."""
 
     failures: int
     last_at: float
@@ -23,14 +23,14 @@ class Failures:
 
 @dataclass(frozen=True, slots=True)
 class Delay:
-    """How an attempt to sign in is slowed down: refused for whole seconds, or else held back before it is checked."""
+    """How an attempt to sign in is delayed: refused for whole seconds, or held back before it is checked."""
 
     refused_s: int = 0
     held_s: float = 0.0
 
 
 class JobKind(StrEnum):
-    """Kinds of jobs."""
+    """The kinds of jobs."""
 
     SET_UP = "set up"
     """A step of the page Set up, which its `subject` names."""
@@ -49,18 +49,18 @@ class JobKind(StrEnum):
 
 
 class JobState(StrEnum):
-    """How a job stands."""
+    """The state of a job."""
 
     UNDER_WAY = "under way"
     DONE = "done"
     REFUSED = "refused"
-    """It cannot be done; the text says why."""
+    """The job cannot be done; `refusal` says why."""
     FAILED = "failed"
-    """By a mistake of ours, or because its process was killed; the server's log says more."""
+    """The job failed because of a bug, or its process was killed; the server's log says more."""
     INTERRUPTED = "interrupted"
     """Its process stopped, or has not reported for a while."""
     CANCELLED = "cancelled"
-    """A lead cancelled it; nothing that it did was kept."""
+    """A lead cancelled the job; nothing that it did was kept."""
 
 
 class OutcomeTable(msgspec.Struct, frozen=True):
@@ -71,28 +71,35 @@ class OutcomeTable(msgspec.Struct, frozen=True):
 
 
 class JobOutcome(msgspec.Struct, frozen=True):
-    """What came out: sentences and tables, as plain text."""
+    """The outcome of a job: sentences and tables, as plain text."""
 
     sentences: list[str] = []
     tables: list[OutcomeTable] = []
 
 
 class JobCancelled(BaseException):
-    """Ends a job that a lead cancelled, at a step it reports; like Ctrl-C, it passes every `except Exception`."""
+    """Ends a job that a lead cancelled, at a step that it reports.
+
+    Like Ctrl-C, it passes every `except Exception`.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class OutcomeWithResult:
-    """An outcome in words, and a value for `job_result` that is too large to be read at every look at the job."""
+    """An outcome in words, and a result for `job_result`.
+
+    The result is stored apart, because it is too large to read whenever somebody looks at the job.
+    """
 
     outcome: JobOutcome
     result: object
 
 
 class Job(msgspec.Struct, frozen=True):
-    """Work that takes longer than a request: `done` of `total` steps of `what`; `total` is 0 until it is known.
+    """A job that takes longer than a request.
 
-    `subject` says what of its kind it is, and `asked` is what its page needs to know afterwards.
+    It has done `done` of `total` steps of `what`; `total` is 0 until it is known. `subject` tells jobs of one kind
+    apart. `asked` has the values that its page needs to know afterwards.
     """
 
     key: str
@@ -110,9 +117,9 @@ class Job(msgspec.Struct, frozen=True):
     outcome: JobOutcome = JobOutcome()
     asked: dict[str, str] = {}
     is_cancelled: bool = False
-    """Whether a lead asked it to stop."""
+    """Whether a lead asked the job to stop."""
 
     @property
     def is_running(self) -> bool:
-        """Whether it still runs."""
+        """Whether the job still runs."""
         return self.state is JobState.UNDER_WAY

@@ -1,4 +1,4 @@
-"""Store sign-in attempts, drafts and jobs."""
+"""SQL for failed sign-ins, drafts and jobs."""
 
 from collections.abc import Iterable, Mapping
 
@@ -20,12 +20,12 @@ from backend.store.engine import Database
 
 
 def forget_failures(db: Database, *, until: float) -> None:
-    """Delete what failed for the last time until then."""
+    """Delete the failures whose last attempt was at `until` or earlier."""
     db.conn.execute("DELETE FROM sign_in_attempt WHERE last_at <= ?", [until])
 
 
 def failures(db: Database, who: Mapping[str, str]) -> dict[str, Failures]:
-    """Return the failures of each counter that has any."""
+    """Return the failures of each counter that has any, by its kind. `who` maps each kind to a digest."""
     found = {}
     for kind, digest in who.items():
         row = db.conn.execute(
@@ -37,7 +37,7 @@ def failures(db: Database, who: Mapping[str, str]) -> dict[str, Failures]:
 
 
 def add_failure(db: Database, kind: str, who: str, *, at: float) -> None:
-    """Count one more failure."""
+    """Count one more failure of a counter."""
     db.conn.execute(
         "INSERT INTO sign_in_attempt (kind, who, failures, last_at) VALUES (?, ?, 1, ?) ON CONFLICT (kind, who) "
         "DO UPDATE SET failures = sign_in_attempt.failures + 1, last_at = excluded.last_at",
@@ -46,18 +46,18 @@ def add_failure(db: Database, kind: str, who: str, *, at: float) -> None:
 
 
 def drop_failures(db: Database, kind: str, who: str) -> None:
-    """Delete all failures of somebody."""
+    """Delete all failures of a counter."""
     db.conn.execute("DELETE FROM sign_in_attempt WHERE kind = ? AND who = ?", [kind, who])
 
 
 def take_failure_back(db: Database, kind: str, who: str) -> None:
-    """Count one failure less: that attempt was right."""
+    """Subtract one failure from a counter, because that attempt succeeded."""
     db.conn.execute("DELETE FROM sign_in_attempt WHERE kind = ? AND who = ? AND failures = 1", [kind, who])
     db.conn.execute("UPDATE sign_in_attempt SET failures = failures - 1 WHERE kind = ? AND who = ?", [kind, who])
 
 
 def keep_draft(db: Database, person: AnnotatorId, place: str, typed: Mapping[str, Typed], *, at: float) -> None:
-    """Store a draft; a newer one replaces an older one."""
+    """Store a person's draft; it replaces an older one at the same place."""
     plain = {key: sorted(value) if isinstance(value, frozenset) else value for key, value in typed.items()}
     db.conn.execute(
         "INSERT INTO draft (annotator_id, place, typed, kept_at) VALUES (?, ?, ?, ?) ON CONFLICT (annotator_id, place) "
@@ -67,13 +67,13 @@ def keep_draft(db: Database, person: AnnotatorId, place: str, typed: Mapping[str
 
 
 def has_draft(db: Database, person: AnnotatorId, place: str) -> bool:
-    """Return whether there is a draft, however old."""
+    """Return whether a person has a draft at a place, however old."""
     found = db.conn.execute("SELECT 1 FROM draft WHERE annotator_id = ? AND place = ?", [person, place])
     return found.fetchone() is not None
 
 
 def take_draft(db: Database, person: AnnotatorId, place: str) -> dict[str, Typed]:
-    """Return a draft, and delete it."""
+    """Return a person's draft at a place, and delete it; empty if there is none."""
     row = db.conn.execute(
         "DELETE FROM draft WHERE annotator_id = ? AND place = ? RETURNING typed", [person, place]
     ).fetchone()
@@ -82,7 +82,7 @@ def take_draft(db: Database, person: AnnotatorId, place: str) -> dict[str, Typed
 
 
 def forget_drafts(db: Database, *, until: float) -> None:
-    """Delete the drafts that were kept until then."""
+    """Delete the drafts that were stored at `until` or earlier."""
     db.conn.execute("DELETE FROM draft WHERE kept_at <= ?", [until])
 
 
@@ -136,7 +136,7 @@ def report_progress(db: Database, key: str, what: str, done: int, total: int, *,
 
 
 def cancel_job(db: Database, key: str, by: AnnotatorId) -> bool:
-    """Ask a job that is under way to stop, and return whether there was one."""
+    """Ask a running job to stop, and return whether there was one."""
     asked = "UPDATE job SET cancelled_by = ? WHERE job_key = ? AND state = 'under way'"
     return db.conn.execute(asked, [by, key]).rowcount > 0
 
@@ -161,7 +161,7 @@ def remove_jobs(db: Database, keys: Iterable[str]) -> None:
 
 
 def _recalled(outcome: JobOutcome) -> JobOutcome:
-    """Return an outcome with translatable messages in the place of stored texts."""
+    """Return an outcome in which stored texts are translatable messages again."""
     tables = [
         OutcomeTable(list(map(recalled, one.head)), [list(map(recalled, row)) for row in one.rows])
         for one in outcome.tables

@@ -10,29 +10,31 @@ from backend.campaign.setup.serving.model import Delay, Failures, Job, JobKind, 
 from backend.core.typed_text import name_key
 
 FORGOTTEN_S = 3600.0
-"""Failures count until no attempt was made for so long."""
+"""Failures are forgotten after this many seconds without an attempt."""
 FREE_FAILURES = {"pair": 3, "browser": 3, "name": 10, "address": 30}
-"""How many failures delay nothing, for each counter."""
+"""How many failures cause no delay, by kind of counter."""
 MOST_DELAY_S = {"pair": 300, "browser": 300, "name": 10, "address": 10}
 UNHEARD_S = 60.0
-"""Longer than this nothing that lives is silent: a process says every five seconds that it is there, and one whose
-database is locked gives up after 30."""
+"""A job that was silent for more seconds counts as interrupted.
+
+A live process reports every five seconds, and one whose database is locked gives up after 30.
+"""
 QUIET_S = 6.0
-"""A job that runs says so every five seconds: after this silence its lock file is looked at."""
+"""After this many seconds of silence the lock file of a job is checked. A running job reports every five seconds."""
 KEPT = {JobKind.INTERVALS: 9}
-"""How many ended jobs of a kind are kept, the newest first; one for any other kind."""
+"""How many ended jobs of a kind are kept, the newest ones; one of any other kind."""
 DRAFT_S = 3600.0
 MOST_CHARACTERS = 20_000
 
 
 def counted_as(name: str, address: str, browser: str | None = None) -> dict[str, str]:
-    """Return what an attempt to sign in is counted by, as digests.
+    """Return the counters that an attempt to sign in counts for, as digests by kind.
 
     Args:
         name: the name that was typed, however it is spelled.
-        address: where it came from.
-        browser: the cookie of a browser on which this person signed in before. Its attempts count by themselves, so
-            that nobody else's delay it.
+        address: the network address of the attempt.
+        browser: the cookie of a browser on which this person signed in before. Its attempts have a counter of their
+            own, so that attempts by others do not delay it.
 
     >>> sorted(counted_as("Ana", "10.0.0.1")), sorted(counted_as("Ana", "10.0.0.1", "a cookie"))
     (['address', 'name', 'pair'], ['browser'])
@@ -57,13 +59,14 @@ def delay_s(kind: str, failures: int) -> int:
 
 
 def delay(failed: Mapping[str, Failures], *, now: float) -> Delay:
-    """Return how an attempt to sign in is slowed down.
+    """Return how an attempt to sign in is delayed.
 
-    One's own failures (by name and address, or by a known browser) refuse the attempt for up to five minutes. Those of
-    others, by name or by address, only hold it back for up to ten seconds: nobody can lock anybody out.
+    After failures of the same person (same name and address, or a known browser) the attempt is refused, for up to five
+    minutes. After failures of others (same name, or same address) it is only held back, for up to ten seconds. So
+    nobody can lock anybody else out.
 
     Args:
-        failed: what failed before, by what it is counted by.
+        failed: earlier failures, by kind of counter.
         now: seconds since 1970.
 
     >>> delay({"pair": Failures(4, 10.0), "name": Failures(4, 10.0)}, now=10.5)
@@ -82,11 +85,11 @@ def delay(failed: Mapping[str, Failures], *, now: float) -> Delay:
 
 
 def current_job(job: Job, *, heard_at: float, lock_is_free: bool | None, now: float) -> Job:
-    """Return a job with its state: it is interrupted if its lock is free, or if it was silent for too long.
+    """Return a job with its current state: interrupted if its lock is free, or if it was silent for too long.
 
     Args:
-        job: as it was last reported.
-        heard_at: when that was, in seconds since 1970.
+        job: the job as it was last reported.
+        heard_at: the time of that report, in seconds since 1970.
         lock_is_free: whether nobody holds its lock file; None where this machine has no such file.
         now: seconds since 1970.
     """
@@ -101,14 +104,14 @@ def outdated_jobs(jobs: Sequence[Job], kind: JobKind) -> list[Job]:
 
     Args:
         jobs: all jobs of the project, the newest first.
-        kind: of the job that begins, which counts as one of those that stay.
+        kind: the kind of the job that starts, which counts as one of those that stay.
     """
     ended = [job for job in jobs if job.kind is kind and not job.is_running]
     return ended[KEPT.get(kind, 1) - 1 :]
 
 
 def worth_keeping(values: Mapping[str, object]) -> dict[str, Typed]:
-    """Return what a draft keeps: texts, numbers and frozen sets, not buttons or files; nothing if it is too long.
+    """Return the values that a draft keeps: texts, numbers and frozen sets, no buttons or files; none if too long.
 
     >>> worth_keeping({"reason": "wrote it", "button": True, "file": object()})
     {'reason': 'wrote it'}

@@ -1,6 +1,6 @@
-"""Tell where a project is served, and whether a front end can serve it.
+"""Record where a project is served, and check whether a front end can serve it.
 
-A proxy, a container engine or systemd asks the second before it sends anybody.
+A proxy, a container engine or systemd asks for this check before it sends anybody to the front end.
 """
 
 import os
@@ -18,44 +18,44 @@ from backend.media.jobs import ClipCache
 from backend.store.connection import Store, has_our_schema
 
 ADDRESS_FILE = "served-at.txt"
-"""The address that the project was served on last, written when a server starts."""
+"""The file with the address on which the project was last served, written when a server starts."""
 USUAL_ADDRESS = "http://127.0.0.1:8501"
 
 
 class Lacking(StrEnum):
-    """What keeps a front end from serving; its value is all that a stranger is told."""
+    """What keeps a front end from serving. A stranger is told only the value."""
 
     DATABASE = "database"
-    """It cannot be read."""
+    """The database cannot be read."""
     SCHEMA = "schema"
-    """It is of another version than this code, which was not started anew after a migration."""
+    """The schema is of another version than this code, which was not restarted after a migration."""
     CLIPS = "clips"
-    """No file can be made in the folder of clips."""
+    """No file can be created in the folder of clips."""
 
 
 @public
 def not_ready(project: Project) -> tuple[Lacking, ...]:
-    """Return what keeps this front end from serving, in the order of `Lacking`; nothing where it can serve.
+    """Return what keeps this front end from serving, in the order of `Lacking`; empty if it can serve.
 
-    Writes nothing that stays: the file that it tries has no name.
+    It leaves nothing behind: the file that it creates has no name.
     """
     return (*_in_database(project.store), *_in_clips(project.clips))
 
 
 @commands_only
 def note_address(project: Project, url: str) -> int:
-    """Keep where a project is served, for links that commands print and for `served_at`.
+    """Store the address on which a project is served, for links that commands print and for `served_at`.
 
     Returns:
-        A file descriptor. The project counts as served there while it is open, in this process or in the program that
-        takes its place by `exec`.
+        A file descriptor. While it is open, the project counts as served there. It may be open in this process, or in
+        the program that replaces it by `exec`.
     """
     write_whole(project.folder / ADDRESS_FILE, f"{url}\n")
     return share(project.folder / ADDRESS_FILE)
 
 
 def served_at(folder: Path) -> str:
-    """Return the address of the server that started last over a project; "" if it has ended or there was none."""
+    """Return the address of the newest server of a project; "" if that has ended or there was none."""
     try:
         handle = os.open(folder / ADDRESS_FILE, os.O_RDONLY | os.O_NOFOLLOW)
     except OSError:
@@ -66,7 +66,7 @@ def served_at(folder: Path) -> str:
 
 @commands_only
 def address(project: Project) -> str:
-    """Return where people open a project, for links: its public address, or where it was served last."""
+    """Return the address for links to a project: its public address, or else the one it was last served on."""
     if project.settings.public_address:
         return project.settings.public_address
     path = project.folder / ADDRESS_FILE

@@ -1,6 +1,7 @@
 """Change settings of `reelrank.toml` from the page Settings.
 
-*Reads* the file. *Writes* the file, events. The types of the file check every value, as they do when it is read.
+*Reads* the file. *Writes* the file, events. The types of the settings check every value, as they do when the file is
+read.
 """
 
 import tomllib
@@ -28,21 +29,21 @@ from backend.store.address import without_password
 from backend.store.connection import writing
 
 Value = str | float | Mapping[str, str] | Mapping[str, float] | None
-"""Of a setting; a mapping for the settings that have an entry for each name."""
+"""The value of a setting; a mapping for settings with an entry for each name."""
 SETTING_CHANGED = Event("setting_changed", EventGroup.DECISIONS, said("set {setting} to {after} (before: {before})"))
 """A lead changed a setting of the file. Payload: setting, before, after; the subject is `setting:` and its key."""
 LONGEST = 200
-"""Characters of a text that a setting is."""
+"""The most characters of a text that a setting has as its value."""
 EDITABLE = tuple(one for one in SETTINGS if one.home is Home.FILE and not one.operator_only)
-"""The settings of the file that leads change."""
+"""The settings of the file that leads can change."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileSettings:
-    """What `reelrank.toml` says. `fixed` tells why nothing of it can be changed here, or is empty."""
+    """The content of `reelrank.toml`. `fixed` says why nothing of it can be changed here, or is empty."""
 
     values: Mapping[str, Value]
-    """By key, also of those that only the operator sets; a database's address has no password."""
+    """Values by key, including settings that only the operator sets. A database address has no password."""
     fixed: str
     several_files: bool
     """Whether other machines may serve this project with a file of their own."""
@@ -50,10 +51,10 @@ class FileSettings:
 
 @lead_only
 def file_settings(project: Project, lead: Lead) -> FileSettings:
-    """Return what the file says now.
+    """Return the current content of `reelrank.toml`.
 
     Raises:
-        InputError: it says something that is not understood, so that the settings read before are in force.
+        InputError: the file is not valid, so that the settings read before stay in force.
     """
     values = _values(read_settings(project.folder))
     return FileSettings(
@@ -67,19 +68,19 @@ def file_settings(project: Project, lead: Lead) -> FileSettings:
 def change_settings(
     project: Project, lead: Lead, changes: Mapping[str, tuple[Value, Value]], *, now: float
 ) -> list[str]:
-    """Write other values into the file, and return the keys that changed: all of them, or none.
+    """Write new values into `reelrank.toml`, all or none, and return the keys that changed.
 
     Args:
         project: the project; its settings are in force at once, here and in every process that serves the folder.
-        lead: who changes them.
-        changes: by key, the value that the lead saw and the one they want.
+        lead: the lead who changes them.
+        changes: by key, the value that the lead saw and the new one.
         now: seconds since 1970.
 
     Raises:
         NotAllowed: only the operator sets one of them.
-        Overtaken: the file no longer says what the lead saw.
+        Overtaken: a value in the file is no longer the one that the lead saw.
         ProjectError: a value is refused, or the file is read-only.
-        InputError: the file is not understood as it is.
+        InputError: the file as it is now is not valid.
     """
     if refused := [key for key in changes if key not in {one.key for one in EDITABLE}]:
         raise NotAllowed(
@@ -118,7 +119,7 @@ def change_settings(
 
 
 def value_words(value: Value | tuple[str, ...]) -> str:
-    """Return a value as people read it."""
+    """Return a value in the form in which people read it."""
     if value is None or value == "" or value == {} or value == ():
         return "–"
     if isinstance(value, tuple):
@@ -140,7 +141,7 @@ def _value(settings: ProjectSettings, key: str) -> Any:
 
 
 def _places(key: str, before: Value, after: Value) -> Iterator[tuple[KeyPath, object]]:
-    """Where in the file what changes."""
+    """Yield the places in the file that change, each with its new value."""
     path = tuple(key.split("."))
     if not isinstance(before, Mapping) or not isinstance(after, Mapping):
         yield path, after
@@ -151,7 +152,7 @@ def _places(key: str, before: Value, after: Value) -> Iterator[tuple[KeyPath, ob
 
 
 def _fault(entry: SettingEntry, value: Value) -> str:
-    """Return what is wrong with a value, by the range of its setting; an empty text if nothing is."""
+    """Return what is wrong with a value, given the range of its setting; an empty text if nothing is."""
     numbers = [*value.values()] if isinstance(value, Mapping) else [value]
     for one in numbers:
         if isinstance(one, str):
@@ -171,7 +172,7 @@ def _fault(entry: SettingEntry, value: Value) -> str:
 
 
 def _require_understood(text: str) -> None:
-    """Never write what cannot be read back."""
+    """Refuse a text that could not be read back as settings."""
     try:
         msgspec.convert(tomllib.loads(text), ProjectSettings)
     except (ValueError, msgspec.MsgspecError) as error:

@@ -1,8 +1,8 @@
-"""Share between front ends what each would otherwise know alone: failed sign-ins and drafts.
+"""Share failed sign-ins and drafts between the front ends of a project.
 
-Failures slow down whoever guesses passwords, without locking anybody out. A draft is what somebody had typed when
-their session ended: kept for an hour, because it is nobody's record, and never in the browser, where the next person at
-the same computer would find it.
+Failures slow down people who guess passwords, without locking anybody out. A draft is what a person had typed when
+their session ended. It is kept for an hour only, because it is not part of any record. It is never kept in the browser,
+where the next person at the same computer would find it.
 
 *Reads* and *writes* sign_in_attempt and draft.
 """
@@ -20,16 +20,15 @@ from backend.store.connection import writing
 
 @public
 def begin_attempt(project: Project, name: str, address: str, browser: str | None, *, now: float) -> Delay:
-    """Count an attempt to sign in as a failure until it succeeds, and return how it is slowed down.
+    """Count an attempt to sign in as a failure until it succeeds, and return how it is delayed.
 
-    It counts from the moment it begins, before the password is checked: a hundred requests sent at once are not a
-    hundred free guesses while the first is still being checked. Names that nobody has are counted like any other. An
-    attempt that is refused is not counted.
+    It counts before the password is checked. Otherwise a hundred requests sent at once would be a hundred free guesses
+    while the first is checked. Names that nobody has count like any other. An attempt that is refused does not count.
 
     Args:
         project: the project.
         name: the name that was typed.
-        address: where it came from.
+        address: the network address of the attempt.
         browser: its cookie, if this person signed in with it before (`knows_browser`).
         now: seconds since 1970.
     """
@@ -45,9 +44,9 @@ def begin_attempt(project: Project, name: str, address: str, browser: str | None
 
 @public
 def attempt_succeeded(project: Project, name: str, address: str, browser: str | None) -> None:
-    """Forget the failures of this attempt's owner: the password was right.
+    """Forget the failures of the person who made this attempt, because the password was right.
 
-    Of the name and of the address only this attempt is forgotten, so that what others see does not change.
+    The counters of the name and of the address lose only this attempt, so that nothing changes for others.
     """
     who = rules.counted_as(name, address, browser)
     with writing(project.store) as db:
@@ -60,9 +59,9 @@ def attempt_succeeded(project: Project, name: str, address: str, browser: str | 
 
 @public
 def keep_draft(project: Project, person: AnnotatorId, place: str, values: Mapping[str, object], *, now: float) -> None:
-    """Keep what somebody, whose session has ended, had typed on the page at `/place`: for them alone, for an hour.
+    """Store what a person had typed on the page at `/place` when their session ended; for them alone, for an hour.
 
-    A newer draft of a person at a place replaces the older one.
+    A person's newer draft at a place replaces the older one.
     """
     typed = rules.worth_keeping(values)
     if not typed:
@@ -74,9 +73,9 @@ def keep_draft(project: Project, person: AnnotatorId, place: str, values: Mappin
 
 @signed_in
 def take_draft(project: Project, person: Lead | Annotator, place: str, *, now: float) -> dict[str, Typed]:
-    """Return what a person had typed at a place, once; nothing if there is none, or it is older than an hour."""
+    """Return what a person had typed at a place, and delete it; empty if there is none, or it is too old."""
     if not rows.has_draft(project.store.db, person.annotator_id, place):
-        return {}  # at every run of every page, so without a write
+        return {}  # every run of every page comes here, so it must not write
     with writing(project.store) as db:
         rows.forget_drafts(db, until=now - rules.DRAFT_S)
         return rows.take_draft(db, person.annotator_id, place)

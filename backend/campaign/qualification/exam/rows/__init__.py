@@ -1,1 +1,1 @@
-"""The only SQL about the exam."""
+"""All SQL about the exam."""

@@ -1,4 +1,4 @@
-"""Store and read attempts at an exam or a calibration round, their answers, and retakes and exemptions."""
+"""SQL for attempts at an exam or a calibration round, for their answers, and for retakes and exemptions."""
 
 import secrets
 from collections.abc import Iterable
@@ -23,26 +23,26 @@ class Attempt:
     annotator_id: AnnotatorId
     number: int
     key: str
-    """Names the items in a browser."""
+    """The prefix of the items' names in a browser."""
     order_key: str
-    """Decides the order of the items; no browser is sent it."""
+    """The key that shuffles the items; no browser is sent it."""
     started_at: float
     handed_in_at: float | None
     read_at: float | None
     most_missed: float
     rule_version: str
-    """Names the pass rule that its exam was set with."""
+    """The name of the pass rule that its exam was set with."""
     tolerance: int
     held: bool
-    """Whether its exam is the one that is held now."""
+    """Whether its exam is still open."""
     keyed: bool
-    """Whether its exam has its key."""
+    """Whether its exam has its answer key."""
     purpose: ExamPurpose = ExamPurpose.EXAM
 
 
 @dataclass(frozen=True, slots=True)
 class BlindAnswer:
-    """A blind answer, with what is known of the key press."""
+    """An answer that the person gave before they knew the right grade, with the time and id of the key press."""
 
     item_id: int
     pair_id: PairId
@@ -62,24 +62,24 @@ class Waiver:
 
 
 def all_of(db: Database, me: AnnotatorId) -> list[Attempt]:
-    """All attempts of a person at exams, the first one first."""
+    """Return all attempts of a person at exams, the first one first."""
     return _attempts(db, "t.annotator_id = ? AND e.purpose = 'exam' ORDER BY t.number", me)
 
 
 def newest(db: Database, me: AnnotatorId, purpose: ExamPurpose = ExamPurpose.EXAM) -> Attempt | None:
-    """The attempt that a person began last, at an exam or at a calibration round."""
+    """Return the attempt that a person began last, at an exam or at a calibration round."""
     found = _attempts(db, "t.annotator_id = ? AND e.purpose = ? ORDER BY t.number DESC LIMIT 1", me, purpose)
     return found[0] if found else None
 
 
 def by_key(db: Database, key: str) -> Attempt | None:
-    """The attempt whose items are named after this key."""
+    """Return the attempt whose items' names in a browser begin with this key."""
     found = _attempts(db, "t.attempt_key = ?", key)
     return found[0] if found else None
 
 
 def first_finished(db: Database, exam_id: int) -> list[Attempt]:
-    """Of every annotator the first attempt at an exam, where it is handed in; by person."""
+    """Return every annotator's first attempt at an exam, if it is handed in, sorted by annotator."""
     return _attempts(
         db,
         "t.exam_id = ? AND t.handed_in_at IS NOT NULL AND EXISTS "
@@ -91,7 +91,7 @@ def first_finished(db: Database, exam_id: int) -> list[Attempt]:
 
 
 def of_leads(db: Database, exam_id: int) -> list[Attempt]:
-    """What leads handed in of an exam whose key is theirs, the first one first."""
+    """Return the attempts in which leads handed in the answer key of an exam, the first one first."""
     return _attempts(
         db,
         "t.exam_id = ? AND t.handed_in_at IS NOT NULL AND EXISTS "
@@ -102,7 +102,7 @@ def of_leads(db: Database, exam_id: int) -> list[Attempt]:
 
 
 def begin(db: Database, exam_id: int, me: AnnotatorId, number: int, items: Iterable[int], *, at: float) -> None:
-    """Add an attempt with random keys for its items' names and order. Without `items` it has those of the exam."""
+    """Add an attempt, with random keys for its items' names and order. Without `items` it has the exam's own items."""
     attempt_id = added(
         db,
         "INSERT INTO exam_attempt (exam_id, annotator_id, number, attempt_key, order_key, started_at) "
@@ -128,17 +128,17 @@ def seen_pairs(db: Database, me: AnnotatorId) -> set[PairId]:
 
 
 def hand_in(db: Database, attempt_id: int, *, at: float) -> None:
-    """The answers are final."""
+    """Mark an attempt as handed in: its answers are final."""
     db.conn.execute("UPDATE exam_attempt SET handed_in_at = ? WHERE attempt_id = ?", [at, attempt_id])
 
 
 def note_read(db: Database, attempt_id: int, *, at: float) -> None:
-    """The person has seen the result."""
+    """Record that the person has seen the result of an attempt."""
     db.conn.execute("UPDATE exam_attempt SET read_at = ? WHERE attempt_id = ?", [at, attempt_id])
 
 
 def answer_owner(db: Database, event_key: str) -> tuple[int, int] | None:
-    """(attempt, item) of a key press that was stored before."""
+    """Return the (attempt, item) that an earlier answer with this event key belongs to; None if there is none."""
     row = db.conn.execute("SELECT attempt_id, item_id FROM exam_answer WHERE event_key = ?", [event_key]).fetchone()
     return (row[0], row[1]) if row else None
 
@@ -159,7 +159,7 @@ def answer(
 
 
 def note(db: Database, attempt_id: int, item_id: int, text: str) -> None:
-    """Append what was written with the newest answer to an item; an empty text takes back what stood before."""
+    """Append the note of the newest answer to an item; an empty text takes an earlier note back."""
     db.conn.execute(
         "INSERT INTO answer_note (attempt_id, item_id, revision, text) "
         "SELECT attempt_id, item_id, max(revision), :text FROM exam_answer "
@@ -169,7 +169,7 @@ def note(db: Database, attempt_id: int, item_id: int, text: str) -> None:
 
 
 def explained_answers(db: Database, attempt_id: int) -> dict[int, int]:
-    """What a person gave to each missed item when it had just been explained to them, by item: the first such grade."""
+    """Return, by item, the first grade that a person gave to a missed item after reading its explanation."""
     rows = db.conn.execute(
         "SELECT item_id, grade FROM exam_answer WHERE attempt_id = ? AND again ORDER BY item_id, revision DESC",
         [attempt_id],
@@ -178,7 +178,7 @@ def explained_answers(db: Database, attempt_id: int) -> dict[int, int]:
 
 
 def answers(db: Database, attempt_id: int) -> list[BlindAnswer]:
-    """The blind answers of an attempt that count, by item: never those of looking again."""
+    """Return the current blind answers of an attempt, by item, without those given after an explanation."""
     rows = db.conn.execute(
         "SELECT n.item_id, i.pair_id, n.grade, n.answered_at, n.active_ms, n.event_key FROM exam_answer n "
         "JOIN exam_item i USING (item_id) WHERE n.attempt_id = :attempt AND n.again = 0 AND n.revision = "
@@ -190,7 +190,7 @@ def answers(db: Database, attempt_id: int) -> list[BlindAnswer]:
 
 
 def newest_waiver(db: Database, me: AnnotatorId) -> Waiver | None:
-    """What a lead granted a person last."""
+    """Return the newest retake or exemption that a lead granted a person."""
     row = db.conn.execute(
         "SELECT kind, reason, after_attempt FROM exam_ruling WHERE annotator_id = ? ORDER BY ruling_id DESC LIMIT 1",
         [me],
@@ -208,7 +208,7 @@ def add_waiver(
     after_attempt: int,
     at: float,
 ) -> None:
-    """Store what a lead grants a person."""
+    """Store a retake or an exemption that a lead grants a person."""
     db.conn.execute(
         "INSERT INTO exam_ruling (annotator_id, lead_id, kind, reason, after_attempt, ruled_at) "
         "VALUES (?, ?, ?, ?, ?, ?)",
@@ -217,7 +217,7 @@ def add_waiver(
 
 
 def graded_before(db: Database) -> list[AnnotatorId]:
-    """Annotators with a grade of their own in this project, made here."""
+    """Return the annotators who have graded in this project; imported and simulated grades do not count."""
     rows = db.conn.execute(
         "SELECT a.annotator_id FROM annotator a WHERE a.role = 'annotator' AND EXISTS "
         "(SELECT 1 FROM judgement j WHERE j.annotator_id = a.annotator_id AND NOT j.imported AND NOT j.simulated)"
@@ -226,7 +226,10 @@ def graded_before(db: Database) -> list[AnnotatorId]:
 
 
 def calibration_pairs(db: Database, exam_id: int) -> list[CalibrationPair]:
-    """The pairs of a calibration round by query and rank, each with the answers that count, in the order of names."""
+    """Return the pairs of a calibration round by query and rank, with their current answers.
+
+    The answers are in the order of the annotators' names.
+    """
     answers: dict[int, list[CalibrationAnswer]] = {}
     for row in db.conn.execute(
         "SELECT n.item_id, t.annotator_id, a.name, n.grade, (SELECT e.text FROM answer_note e "
@@ -250,7 +253,7 @@ def calibration_pairs(db: Database, exam_id: int) -> list[CalibrationPair]:
 
 
 def calibration_people(db: Database, exam_id: int) -> dict[AnnotatorId, CalibrationPerson]:
-    """Who has begun a calibration round, by person: how much of it they answered, and whether they finished."""
+    """Return everybody who has begun a calibration round, with how many items they answered."""
     rows = db.conn.execute(
         "SELECT t.annotator_id, a.name, count(DISTINCT n.item_id), t.handed_in_at IS NOT NULL FROM exam_attempt t "
         "JOIN annotator a USING (annotator_id) LEFT JOIN exam_answer n USING (attempt_id) WHERE t.exam_id = ? "

@@ -1,4 +1,4 @@
-"""Store and read exams and calibration rounds with their items."""
+"""SQL for exams and calibration rounds with their items."""
 
 import json
 from collections.abc import Iterable
@@ -31,32 +31,32 @@ _COLUMNS = tuple(field.name for field in fields(Exam))
 
 
 def held(db: Database, purpose: ExamPurpose = ExamPurpose.EXAM) -> Exam | None:
-    """The exam that people have to pass just now, if there is one; or the calibration round that they take."""
+    """Return the exam or the calibration round that is open; None if there is none."""
     return _exam(db, "e.ended_at IS NULL AND e.purpose = ?", purpose)
 
 
 def before_work(db: Database) -> list[Exam]:
-    """The calibration round and the exam that people have to take just now, of those there are, in this order."""
+    """Return what people have to take before they work: the open calibration round, then the open exam."""
     return sorted(_exams(db, "e.ended_at IS NULL"), key=lambda held: held.purpose is ExamPurpose.EXAM)
 
 
 def by_id(db: Database, exam_id: int) -> Exam | None:
-    """An exam or a calibration round, held or over."""
+    """Return an exam or a calibration round, open or over."""
     return _exam(db, "e.exam_id = ?", exam_id)
 
 
 def newest(db: Database, purpose: ExamPurpose) -> Exam | None:
-    """The exam or calibration round that was set last, held or over."""
+    """Return the exam or calibration round that was set last, open or over."""
     return _exam(db, "e.exam_id = (SELECT max(exam_id) FROM exam WHERE purpose = ?)", purpose)
 
 
 def newest_of_open_pairs(db: Database) -> Exam | None:
-    """The exam of open pairs that was set last, held or over."""
+    """Return the exam of open pairs that was set last, open or over."""
     return _exam(db, "e.exam_id = (SELECT max(exam_id) FROM exam WHERE key_from IN (?, ?))", *_LATER)
 
 
 def end(db: Database, *, at: float, purpose: ExamPurpose = ExamPurpose.EXAM) -> int | None:
-    """End the exam (or the calibration round) that is held; its number, None if there is none."""
+    """End the exam or the calibration round that is open, and return its id; None if there is none."""
     row = db.conn.execute(
         "UPDATE exam SET ended_at = ? WHERE ended_at IS NULL AND purpose = ? RETURNING exam_id", [at, purpose]
     ).fetchone()
@@ -64,7 +64,7 @@ def end(db: Database, *, at: float, purpose: ExamPurpose = ExamPurpose.EXAM) -> 
 
 
 def close(db: Database, exam_id: int, key: Iterable[tuple[int, int]], *, at: float) -> None:
-    """The key is there from now on: (item, right grade) of all that have one."""
+    """Store the answer key of an exam, as the (item, right grade) of all items that have one, and close its round."""
     db.conn.executemany(
         "UPDATE exam_item SET right_grade = ? WHERE item_id = ?", ((right, item_id) for item_id, right in key)
     )
@@ -72,12 +72,12 @@ def close(db: Database, exam_id: int, key: Iterable[tuple[int, int]], *, at: flo
 
 
 def note_used(db: Database, exam_id: int, *, at: float) -> None:
-    """Answers of the exam have become judgements."""
+    """Record that answers of the exam have become judgements."""
     db.conn.execute("UPDATE exam SET used_at = ? WHERE exam_id = ?", [at, exam_id])
 
 
 def batches(db: Database, exam_id: int) -> list[BatchId]:
-    """The batches that hold items of an exam."""
+    """Return the batches that contain pairs of an exam."""
     rows = db.conn.execute(
         "SELECT DISTINCT p.batch_id FROM exam_item i JOIN pair p USING (pair_id) "
         "WHERE i.exam_id = ? AND p.batch_id IS NOT NULL",
@@ -97,7 +97,7 @@ def add(
     most_missed: float,
     key_from: ExamKey = ExamKey.SETTLED,
 ) -> int:
-    """A new exam with its (pair, right grade if it is known, explanation), or a calibration round; its number."""
+    """Add an exam or a calibration round with its (pair, right grade or None, explanation), and return its id."""
     exam_id = added(
         db,
         "INSERT INTO exam (set_at, set_by, source, seed, most_missed, rule_version, purpose, key_from, closed_at) "
@@ -117,11 +117,11 @@ def add(
 
 
 def open_pairs(db: Database, *, now: float, replaced: ExamPurpose) -> list[Open]:
-    """Pairs that may be asked before anything is settled: nobody has graded or holds them, and they have a clip.
+    """Return the pairs that an exam of open pairs may ask: they have a clip, and nobody has graded or holds them.
 
-    Left out are pairs of probes, those that an exam or a calibration round asks already, and those that somebody has
-    answered in one: who comes later would be asked what others were told. What is asked by the one of the kind
-    `replaced` may be asked again, as it ends.
+    Left out are pairs of probes and pairs that an exam or a calibration round asks already. So are pairs that somebody
+    answered in one, because the answers were shown to others. Pairs of the open round of the kind `replaced` may be
+    asked again, because that round ends.
     """
     rows = db.conn.execute(
         f"""
@@ -139,7 +139,7 @@ def open_pairs(db: Database, *, now: float, replaced: ExamPurpose) -> list[Open]
 
 
 def explain(db: Database, item_id: int, explanation: str) -> PairId | None:
-    """Write why the right grade of an item is right; its pair, None if there is no such item."""
+    """Set the explanation of an item, and return its pair; None if there is no such item."""
     row = db.conn.execute(
         "UPDATE exam_item SET explanation = ? WHERE item_id = ? RETURNING pair_id", [explanation, item_id]
     ).fetchone()
@@ -147,7 +147,7 @@ def explain(db: Database, item_id: int, explanation: str) -> PairId | None:
 
 
 def although(db: Database, exam_id: int) -> tuple[list[str], str] | None:
-    """Why an exam tells too little, and the reason for which its key was taken all the same; None of a sound one."""
+    """Return why guessing can pass an exam, and the lead's reason to hold it anyway; None if guessing cannot."""
     row = db.conn.execute(
         "SELECT payload ->> 'weak', payload ->> 'although' FROM event WHERE subject = ? "
         "AND kind IN (?, ?) AND payload ->> 'although' IS NOT NULL ORDER BY event_id DESC",
@@ -157,7 +157,7 @@ def although(db: Database, exam_id: int) -> tuple[list[str], str] | None:
 
 
 def add_alternate(db: Database, exam_id: int, pair: KnownPair) -> int:
-    """Add a pair that only retakes ask, and return its item."""
+    """Add a pair that only retakes ask, and return the id of its item."""
     return added(
         db,
         "INSERT INTO exam_item (exam_id, pair_id, right_grade, alternate) VALUES (?, ?, ?, 1) RETURNING item_id",

@@ -12,11 +12,11 @@ from backend.core.ids import PairId, QueryId
 
 
 def draw(settled: Iterable[KnownPair], *, queries: int, pairs: int, seed: int, spread: bool = True) -> list[KnownPair]:
-    """The items of an exam: a seeded sample of queries, and of the settled pairs of each.
+    """Draw the items of an exam: a seeded sample of queries, and of the settled pairs of each.
 
-    Queries that have enough settled pairs come before those that have fewer; fewer items come out where the project
-    has no more. Where the draw is to `spread`, it is as even over the grades as these queries and pairs allow
-    (`spreading`), and the seed decides among equals; otherwise the seed alone decides.
+    Queries that have enough settled pairs come before those that have fewer. If the project has too few pairs, the exam
+    has fewer items. With `spread`, the draw is as even over the grades as these queries and pairs allow, and the seed
+    decides among equals. Without it, the seed alone decides.
 
     >>> there = [KnownPair(PairId(10 * q + n), n, QueryId(q)) for q in (1, 2, 3) for n in range(4)]
     >>> [item.query_id for item in draw(there, queries=2, pairs=2, seed=1)]
@@ -62,19 +62,20 @@ def draw_retake(
     explained: Mapping[PairId, int],
     seed: int,
 ) -> list[KnownPair]:
-    """The items of a retake: as many pairs of each right grade as the exam asks, and those that the person knows last.
+    """Draw the items of a retake: as many pairs of each right grade as the exam asks, the least known ones first.
 
-    Pairs that they have not seen come first, of queries with many such pairs before others; then those that were not
-    explained to them; then those that were, the longest ago first. The seed decides among equals.
+    Pairs that the person has not graded come first, and among them pairs of queries with many such pairs. Next come
+    pairs that were not explained to them. Explained pairs come last, the longest ago first. The seed decides among
+    equals.
 
     Args:
         asked: the items of the exam.
         there: further pairs to choose from.
         seen: pairs that this person has graded.
-        explained: the attempt, from 1, after which a pair was explained to them last.
+        explained: maps a pair to the attempt, from 1, after which it was last explained to this person.
         seed: decides among equals.
 
-    Of three pairs with the grade 4 the one that is new is asked, then the one that was not explained:
+    Three pairs have the grade 4. The retake asks the new one, then the one that was not explained:
 
     >>> one, two, new = (KnownPair(PairId(n), 4, QueryId(1)) for n in (1, 2, 3))
     >>> [known.pair_id for known in draw_retake([one, two], [new], {1, 2}, {1: 1}, seed=1)]
@@ -104,7 +105,7 @@ class Open(NamedTuple):
 
 
 def draw_top(open_pairs: Iterable[Open], *, queries: int, pairs: int, seed: int) -> list[Open]:
-    """The items of an exam before anything is settled: a seeded sample of queries, the top candidates of each.
+    """Draw the items of an exam of open pairs: a seeded sample of queries, and the top candidates of each.
 
     Queries that have enough open pairs come before those that have fewer.
 
@@ -123,27 +124,27 @@ def draw_top(open_pairs: Iterable[Open], *, queries: int, pairs: int, seed: int)
 
 
 Grades = list[int]
-"""How many pairs have each relevance, from the lowest one upwards."""
+"""How many pairs have each relevance, from the lowest relevance upwards."""
 
 
 Stock = Mapping[QueryId, Sequence[int]]
-"""How many settled pairs of each relevance a query has; the same relevances for all queries."""
+"""How many settled pairs of each relevance each query has; the list has the same length for all queries."""
 
 
 SETS = 500
-"""So many sets of queries are all looked at; where there are more, queries are swapped."""
+"""Up to this many sets of queries are all tried. If there are more, a local search swaps queries."""
 
 
 _FILLED = 5_000
-"""So many queries are filled anew while swapping, so that a draw takes less than a second."""
+"""The most queries that the local search fills anew, so that a draw takes less than a second."""
 
 
 _PROMISING = 30
-"""Of the swaps of one round, those of the so many most promising queries on either side are looked at."""
+"""A round of the local search tries swaps between this many of the most promising queries on either side."""
 
 
 def unevenness(counts: Iterable[int]) -> int:
-    """The sum of squares of how many items have each grade: for a given number of items, the smaller the more even.
+    """Return the sum of squares of the counts of each grade; for a given number of items, smaller is more even.
 
     >>> unevenness([2, 2, 2]) < unevenness([3, 2, 1]) < unevenness([6, 0, 0])
     True
@@ -152,17 +153,17 @@ def unevenness(counts: Iterable[int]) -> int:
 
 
 def even_queries(stock: Stock, order: Sequence[QueryId], queries: int, pairs: int) -> list[QueryId]:
-    """The queries of which the most even exam can be made.
+    """Return the queries that make the most even exam.
 
-    Queries with enough pairs come before those with fewer, so there are never fewer items for the sake of evenness.
-    Among those that have equally many, every set of queries is looked at where there are at most `SETS`;
-    otherwise queries are swapped, one at a time and the most promising ones first, for as long as it helps.
+    Queries with enough pairs come before those with fewer, so evenness never costs items. Among queries with equally
+    many pairs, every set is tried if there are at most `SETS` of them. Otherwise a local search swaps one query at a
+    time, the most promising first, for as long as this helps.
 
     Args:
-        stock: what each query has.
-        order: the queries; among equals the earlier ones are taken.
-        queries: how many are wanted.
-        pairs: how many pairs of each, at most.
+        stock: how many pairs of each relevance each query has.
+        order: the queries; of equally good ones the earlier is taken.
+        queries: how many queries to return.
+        pairs: the most pairs of each query.
 
     Of two queries, one is to be taken; the second has a pair of either relevance:
 
@@ -186,7 +187,7 @@ def even_queries(stock: Stock, order: Sequence[QueryId], queries: int, pairs: in
 
 
 def fill(stocks: Sequence[Sequence[int]], pairs: int) -> list[Grades]:
-    """How many pairs of each relevance to take of each query, up to `pairs` in all, so that the sum is most even.
+    """Return how many pairs of each relevance to take of each query, up to `pairs` a query, for the most even sum.
 
     >>> fill([[3, 0], [3, 3]], 2)
     [[2, 0], [0, 2]]
@@ -205,15 +206,15 @@ def fill(stocks: Sequence[Sequence[int]], pairs: int) -> list[Grades]:
 
 
 def even_out(stocks: Sequence[Sequence[int]], taken: Sequence[Grades]) -> None:
-    """Exchange what is taken for pairs of the same query until no exchange makes the sum over the queries more even.
+    """Exchange pairs within queries until no exchange makes the sum over the queries more even.
 
-    Whatever can be taken forms the base of an integral polymatroid, where a sum of squares is least if no exchange of
-    one unit lowers it (the optimality criterion of K. Murota, Discrete Convex Analysis, 2003). An exchange may go
-    through several queries and grades.
+    The sums that can be reached form the base of an integral polymatroid. There a sum of squares is least if no
+    exchange of one unit lowers it (the optimality criterion of K. Murota, Discrete Convex Analysis, 2003). An exchange
+    may go through several queries and grades.
 
     Args:
-        stocks: what each query has.
-        taken: what is taken of each; changed in place, the number for each query stays.
+        stocks: how many pairs of each relevance each query has.
+        taken: how many of them are taken; changed in place. The total of each query stays the same.
     """
     while (way := _way(stocks, taken)) is not None:
         for query, away, to in way:
@@ -222,10 +223,10 @@ def even_out(stocks: Sequence[Sequence[int]], taken: Sequence[Grades]) -> None:
 
 
 def _swapped(stock: Stock, fixed: Sequence[QueryId], free: Sequence[QueryId], wanted: int, pairs: int) -> list[QueryId]:
-    """The fixed queries and so many of the free ones: the first, swapped for others for as long as it helps.
+    """Return the fixed queries and `wanted` of the free ones, found by a local search that swaps queries.
 
-    A swap is the more promising the more its query brings of grades that are scarce: what a grade costs is how many
-    items have it already, and what a query costs are its cheapest pairs.
+    A swap is promising if its query has pairs of scarce grades. The price of a grade is how many items have it already.
+    The cost of a query is the sum of the prices of its cheapest pairs.
     """
     chosen, left = list(free[:wanted]), _FILLED // (len(fixed) + wanted)
 
@@ -263,7 +264,10 @@ def _totals(taken: Sequence[Grades]) -> Grades:
 
 
 def _way(stocks: Sequence[Sequence[int]], taken: Sequence[Grades]) -> list[tuple[int, int, int]] | None:
-    """Exchanges (query, from grade, to grade) that take one item from a grade to one with at least two items fewer."""
+    """Return exchanges (query, from grade, to grade) that together make the totals more even; None if there are none.
+
+    Together they move one item from a grade to another that has at least two items fewer.
+    """
     totals = _totals(taken)
     for start in sorted(range(len(totals)), key=lambda g: -totals[g]):
         came: dict[int, tuple[int, int, int]] = {}

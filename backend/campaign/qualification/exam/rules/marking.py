@@ -1,6 +1,6 @@
-"""Mark an attempt, compute the answer key of open pairs, results with intervals, and the chance that a guess passes.
+"""Mark attempts at an exam: pass or fail, the answer key of open pairs, intervals, and what guessing would score.
 
-Guessing is one grade throughout, or grades by chance.
+A guess is one grade throughout, or grades by chance.
 """
 
 import random
@@ -24,7 +24,7 @@ from backend.scoring.statistics.resampling import bootstrap_means, percentile_in
 
 
 def passes(missed: int, answers: int, most_missed: float) -> bool:
-    """Whether so many misses of so many answers pass, where at most `most_missed` percent may miss.
+    """Return whether this many misses among these answers pass, if at most `most_missed` percent may miss.
 
     >>> passes(1, 5, 20), passes(1, 4, 20), passes(0, 0, 20)
     (True, False, False)
@@ -33,11 +33,11 @@ def passes(missed: int, answers: int, most_missed: float) -> bool:
 
 
 PASS_RULES: dict[str, Callable[[int, int, float], bool]] = {PASS_RULE: passes}
-"""The pass rules by name: an exam keeps the one that it was set with, so a new rule judges nobody anew."""
+"""The pass rules by name. An exam keeps the rule it was set with, so a new rule changes no earlier result."""
 
 
 def mark(answers: Sequence[tuple[int, int]], most_missed: float, tolerance: int, rule: str = PASS_RULE) -> ExamResult:
-    """What the answers of one attempt come to.
+    """Return the result of an attempt from its answers.
 
     An answer misses where |answer - key| > tolerance; the attempt passes if at most `most_missed` percent of its
     answers miss. Kappa is Cohen's, between the answers and the key as if it were a second annotator
@@ -53,7 +53,7 @@ def mark(answers: Sequence[tuple[int, int]], most_missed: float, tolerance: int,
         rule: The name of the pass rule that the exam was set with.
 
     Returns:
-        Without any answer nothing is passed.
+        The result; an attempt without any answer does not pass.
 
     Raises:
         ProjectError: This code does not have the rule.
@@ -90,14 +90,14 @@ def mark(answers: Sequence[tuple[int, int]], most_missed: float, tolerance: int,
 
 
 def median(grades: Sequence[int]) -> int:
-    """The median of some grades: of an even number the mean of the middle two.
+    """Return the median of some grades; of an even number, the mean of the middle two, with a half rounded up.
 
-    A half goes up, however a campaign rounds.
+    It rounds this way whatever rounding the campaign uses.
 
     Source: the key of the qualification of TVR-Ranking's annotators.
 
     Raises:
-        ValueError: no grade.
+        ValueError: there is no grade.
 
     >>> median([4, 0, 1]), median([0, 4, 1, 2]), median([3, 4])
     (1, 2, 4)
@@ -111,16 +111,16 @@ def median(grades: Sequence[int]) -> int:
 def spread(
     answered: Mapping[PairId, Collection[AnnotatorId]], places: Mapping[PairId, int], seed: int
 ) -> dict[PairId, list[AnnotatorId]]:
-    """Whose answers become judgements of which pair: of each pair as many people as it has places, spread evenly.
+    """Choose whose answers become judgements: for each pair as many people as it has places, spread evenly.
 
-    The pairs are gone through in an order that the seed decides; each takes those who have the fewest so far, and among
-    equals those whom the seed decides. No grade is looked at, so that agreement cannot be chosen. The same pairs and
+    The pairs take turns in an order that the seed decides. Each takes the people with the fewest judgements so far, and
+    the seed decides among equals. No grade is looked at, so that nobody can select for agreement. The same pairs and
     people give the same choice, in whatever order they come.
 
     Args:
         answered: who answered each pair.
         places: how many judgements each pair can take, 0 or more.
-        seed: decides among equals.
+        seed: decides the order of the pairs, and among equals.
 
     Returns:
         The people of each pair that has a place and an answer, in the order of choice.
@@ -143,16 +143,16 @@ def spread(
 
 
 MARGIN = 10.0
-"""A guess that misses at most this much more than may be missed, in percent of the answers, is near passing."""
+"""A guess nearly passes if it misses at most this much more than the limit, in percent of the answers."""
 
 
 LUCK = 0.05
-"""Grades by chance may pass with at most this probability."""
+"""The highest probability with which grades by chance may pass."""
 
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """One and the same grade throughout: how many answers miss, whether that passes, or is near passing."""
+    """The score of giving one grade throughout: its misses, and whether they pass or nearly pass."""
 
     grade: int
     missed: int
@@ -162,11 +162,11 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class Guesses:
-    """What an exam of so many `items` comes to without looking, and what is wrong with that.
+    """What guessing would score in an exam of `items` items, and why the exam is weak.
 
-    `chance` draws each answer from the grades of the scale, all equally likely: it misses the share `chance_missed`
-    of the answers on average, 0 to 1, and passes with the probability `chance_passes`. `weak` says in words why this
-    exam tells too little; it is empty where neither a constant nor chance passes or is near passing.
+    `chance` draws each answer from the grades of the scale, all equally likely. It misses the share `chance_missed` of
+    the answers on average, 0 to 1, and passes with the probability `chance_passes`. `weak` has a sentence for each way
+    in which a constant grade or chance passes or nearly passes; it is empty if none does.
     """
 
     items: int
@@ -178,7 +178,7 @@ class Guesses:
 
 
 def guesses(key: Sequence[int], grades: Sequence[int], most_missed: float, tolerance: int) -> Guesses:
-    """What every constant and chance score in an exam, exactly.
+    """Return the exact scores of every constant grade and of chance in an exam.
 
     Chance misses an item whose key is k with the probability 1 - |{g : |g - k| <= tolerance}| / |grades|; how many
     it misses follows the Poisson binomial distribution of these, which is convolved item by item.
@@ -187,12 +187,12 @@ def guesses(key: Sequence[int], grades: Sequence[int], most_missed: float, toler
 
     Args:
         key: the right grade of each item, at least one.
-        grades: those of the campaign's scale.
+        grades: the grades of the campaign's scale.
         most_missed: percent of the answers that may miss, 0 to 100.
         tolerance: how far an answer may be from the key and still agree.
 
-    Of four answers one may miss. Always 0 and always 1 agree with three zeros; chance, which agrees with a key of 0
-    in 2 of 5, passes with 4 * .4^3 * .6 + .4^4:
+    One of four answers may miss. Always 0 and always 1 agree with three zeros. Chance agrees with a key of 0 in 2 of 5
+    answers, and passes with 4 * .4^3 * .6 + .4^4:
 
     >>> found = guesses([0, 0, 0, 4], range(5), 25, 1)
     >>> [one.missed for one in found.constants]
@@ -221,11 +221,11 @@ def guesses(key: Sequence[int], grades: Sequence[int], most_missed: float, toler
 
 
 def require_telling(found: Guesses, although: str) -> None:
-    """Refuse an exam that a constant or chance passes, or nearly, unless somebody says why it is held all the same.
+    """Refuse an exam that a constant grade or chance passes, or nearly passes, unless a reason is given.
 
     Args:
-        found: what guessing comes to.
-        although: the reason, which belongs in the record; blank for none.
+        found: what guessing would score.
+        although: the reason to hold it anyway, which goes on record; blank for none.
 
     Raises:
         ProjectError: the exam is weak and there is no reason.
@@ -269,16 +269,16 @@ def _weak(constants: Sequence[Constant], n: int, most_missed: float, missed: flo
 
 
 PAPER_MISSED = 0.1183
-"""The share of the first grades of TVR-Ranking's annotators that missed consensus with the key, on average."""
+"""The mean share of first grades of TVR-Ranking's annotators that missed the key."""
 PAPER_KAPPA = 0.49
-"""The mean of Cohen's kappa of TVR-Ranking's annotators with the key."""
+"""The mean Cohen's kappa of TVR-Ranking's annotators with the key."""
 _NOTHING = said("nothing was answered")
 MOST_UNDEFINED = 0.05
-"""Where a kappa is undefined in more of the resamples than this, it gets no interval."""
+"""A kappa that is undefined in more than this share of the resamples gets no interval."""
 
 
 class Answer(NamedTuple):
-    """One item as somebody answered it at first: `again` is what they gave when it was explained to them."""
+    """A first answer to one item; `again` is the grade given after the explanation, if any."""
 
     own: int
     right: int
@@ -287,7 +287,7 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A figure over `n` answers or people with its interval of 95 %. What is None is undefined; `reason` says why."""
+    """A figure over `n` answers or people, with its 95 % interval. Undefined values are None; `reason` says why."""
 
     value: float | None
     low: float | None
@@ -298,11 +298,11 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a first attempt went, or the mean over people of how theirs did.
+    """The figures of a first attempt, or their means over several people.
 
-    `missed_first` and `missed_after` are shares of the answers, 0 to 1: of those handed in, and of the same with what
-    was missed answered once more after it was explained. The kappas are Cohen's, between what was handed in and the
-    key. `missed` and `answers` count what was handed in, of all people together.
+    `missed_first` and `missed_after` are shares of the answers, 0 to 1. The first counts the answers as handed in. The
+    second takes, for missed items, the answer given after the explanation. The kappas are Cohen's, between the answers
+    as handed in and the key. `missed` and `answers` count what was handed in, of all people together.
     """
 
     answers: int
@@ -314,15 +314,15 @@ class Outcome:
 
 
 def outcome(answers: Sequence[Answer], tolerance: int, *, resamples: int = RESAMPLES, seed: int = SEED) -> Outcome:
-    """How one attempt went.
+    """Return the figures of one attempt.
 
-    Shares have Wilson's interval, kappas the percentile bootstrap interval over the items.
+    Shares have Wilson's interval. Kappas have the percentile bootstrap interval over the items.
 
     Args:
         answers: every item that was answered.
         tolerance: how far an answer may be from the key and still agree.
-        resamples: of the items, for the intervals of kappas.
-        seed: of the resamples.
+        resamples: how many resamples of the items give the intervals of kappas.
+        seed: the seed of the resamples.
 
     >>> found = outcome([Answer(4, 4, None), Answer(0, 4, 3), Answer(1, 1, None), Answer(2, 0, 2)], 1)
     >>> found.missed, found.missed_first.value, found.missed_after.value
@@ -344,9 +344,9 @@ def outcome(answers: Sequence[Answer], tolerance: int, *, resamples: int = RESAM
 
 
 def together(outcomes: Sequence[Outcome], *, resamples: int = RESAMPLES, seed: int = SEED) -> Outcome:
-    """The mean over people of every figure, each person with one voice, with a bootstrap interval over the people.
+    """Return the mean of every figure over people, each person counted once, with a bootstrap interval over people.
 
-    Who has no value in a figure is left out of its mean; `n` says how many people are in it.
+    A person without a value is left out of that figure's mean; `n` is the number of people in it.
     """
 
     def mean(each: Sequence[Estimate]) -> Estimate:
