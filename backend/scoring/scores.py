@@ -15,7 +15,7 @@ from backend.core.messages import said, said_n
 from backend.core.timespan import Flags, Floats
 from backend.scoring import measures as family
 from backend.scoring.matching.columns import Indices, Run, Spans, Truth, order_within
-from backend.scoring.matching.found import Found
+from backend.scoring.matching.found import Matches
 from backend.scoring.matching.greedy import TruthIndex, index_truth, pair_up
 from backend.scoring.matching.suppression import suppress
 from backend.scoring.measures.ndcg import ideal_dcg
@@ -298,7 +298,7 @@ def _values(key: AnswerKey, ranked: RankedRun, chunk: slice, settings: Settings,
         run.end_s[rows],
         arithmetic=options.arithmetic,
     )
-    found = Found(
+    found = Matches(
         queries=len(truth_query),
         query=query,
         rank=np.arange(len(query)) - np.repeat(offsets[:-1] - offsets[0], size),
