@@ -1,6 +1,6 @@
-"""One query seen whole: its truth moments and each run's first predictions, who takes whom, and what went wrong.
+"""Show one query in full: its truth moments, each run's first predictions, which take which moment, and the errors.
 
-TVR-Ranking's Figure 7 as data; pages and reports draw it.
+This is TVR-Ranking's Figure 7 as data; pages and reports draw it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,23 +16,23 @@ from backend.scoring.scores import AnswerKey, RankedRun
 
 
 class Worth(StrEnum):
-    """What a prediction is worth; the first that holds."""
+    """How a prediction is rated; the first value that fits."""
 
     MATCH = "match"
     """Takes a truth moment of relevance 1-4."""
     NOT_RELEVANT = "not relevant"
-    """Takes a truth moment of relevance 0: people looked at it and said no."""
+    """Takes a truth moment of relevance 0, which people judged not relevant."""
     TAKEN = "already matched"
-    """Reaches mu with a truth moment, but predictions of better rank took all of those."""
+    """Reaches mu with truth moments, but predictions of better rank took them all."""
     WRONG_TIME = "wrong time"
-    """The truth has a moment in this video, but none is reached."""
+    """The truth has moments in this video, but the prediction reaches mu with none of them."""
     WRONG_VIDEO = "wrong video"
     """The truth has no moment in this video."""
 
 
 @dataclass(frozen=True, slots=True)
 class CaseMoment:
-    """A truth moment; `number` counts from 1 by falling relevance, then in the order of the truth."""
+    """A truth moment; `number` counts from 1, by falling relevance, then in the order of the truth."""
 
     number: int
     video: str
@@ -43,7 +43,11 @@ class CaseMoment:
 
 @dataclass(frozen=True, slots=True)
 class CasePrediction:
-    """A prediction; `takes` is the number of its truth moment, `iou` its highest with one of its video (or None)."""
+    """A prediction of a run.
+
+    `takes` is the number of the truth moment that it takes. `iou` is its highest IoU with a truth moment of its video,
+    or None if there is none.
+    """
 
     rank: int
     video: str
@@ -58,9 +62,9 @@ class CasePrediction:
 
 @dataclass(frozen=True, slots=True)
 class CaseFound:
-    """What a run made of a truth moment: the rank of the prediction that takes it, and its fate.
+    """How a run answered a truth moment: the rank of the prediction that takes it, and its fate.
 
-    `fate` is None for a moment that is not relevant; nobody has to find it.
+    `fate` is None for a moment that is not relevant, because no run has to find it.
     """
 
     rank: int | None
@@ -69,7 +73,7 @@ class CaseFound:
 
 @dataclass(frozen=True, slots=True)
 class CaseRun:
-    """One run's predictions of rank <= K, and what it made of each of the case's moments, in their order."""
+    """One run's predictions of rank <= K, and its answer to each moment of the case, in the case's order."""
 
     name: str
     predictions: tuple[CasePrediction, ...]
@@ -78,7 +82,7 @@ class CaseRun:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A query at one K and mu, as all runs answer it."""
+    """A query at one K and mu, with the answers of all runs."""
 
     query: QueryKey
     k: int
@@ -93,7 +97,7 @@ def build_case(
     runs: Mapping[str, tuple[RankedRun, Meeting]],
     min_relevance: int = 1,
 ) -> Case:
-    """The case of the truth's query number `query`; all meetings have one K and mu.
+    """Return the case of the truth's query number `query`; all meetings must have the same K and mu.
 
     Example (TVR-Ranking's Figure 2, the first prediction): `[10, 30)` meets `[12, 19)` with IoU .35 and `[20, 28)`
     with .4, so at mu = 0.3 it takes the second.
@@ -161,14 +165,14 @@ def _case_run(
 
 
 def notable(values: Floats, each: int = 3) -> dict[str, list[int]]:
-    """Queries worth looking at: where runs differ most, which all answer worst, which all answer best.
+    """Return the queries that are worth looking at: where runs differ most, and where all score worst or best.
 
     Args:
         values: one measure of every run and query, shape (runs, queries).
-        each: how many of each kind; no query is named twice.
+        each: how many queries of each kind; no query occurs twice.
 
     Returns:
-        Columns of `values` by kind, kinds without a query left out.
+        Columns of `values` by kind; kinds without a query are left out.
 
     >>> notable(np.array([[0.0, 0.9, 0.1, 0.5], [0.0, 0.9, 0.8, 0.5]]), each=1)
     {'differ': [2], 'worst': [0], 'best': [1]}

@@ -1,6 +1,6 @@
-"""Which runs are scored: files with names, or a list of them that says which model, variant, seed and split each is.
+"""Read which runs to score: files with names, or a list that gives each run's model, variant, seed and split.
 
-Reads: the list. The runs themselves are read by `scored_files`.
+Reads: the list. `scored_files` reads the runs themselves.
 """
 
 from collections import Counter
@@ -18,10 +18,10 @@ from backend.scoring.files.release_folder import SPLITS, choose_truth
 
 @dataclass(frozen=True, slots=True)
 class RunFile:
-    """A run's file. Runs that differ only in their `seed` are one row of a table: mean and standard deviation.
+    """A run's file. Runs that differ only in their `seed` share a table row, with their mean and standard deviation.
 
-    `name` is what tables and messages call it; empty, it is named as its file. An `upper_bound` competes with no other
-    run.
+    `name` is used in tables and messages; if empty, the run gets the name of its file. An `upper_bound` does not
+    compete with other runs.
     """
 
     path: Path
@@ -34,16 +34,16 @@ class RunFile:
 
     @property
     def facts(self) -> dict[str, str]:
-        """What the list says of it, as the run has it in a summary."""
+        """The model, variant, seed and split that the list gives, as the run's summary has them."""
         found = {"model": self.model, "variant": self.variant, "seed": self.seed, "split": self.split}
         return {name: value for name, value in found.items() if value}
 
 
 @dataclass(frozen=True, slots=True)
 class RunList:
-    """Runs with the truth of each split; without splits there is one, of the empty name.
+    """Runs with the truth of each split; without splits there is one split, with an empty name.
 
-    `truths` is empty where the list names none. `variant_title` is what the column of variants is headed.
+    `truths` is empty if the list names none. `variant_title` is the title of the column of variants.
     """
 
     runs: tuple[RunFile, ...]
@@ -53,7 +53,7 @@ class RunList:
     variant_title: str = ""
 
     def of(self, split: str) -> list[RunFile]:
-        """The runs of a split."""
+        """Return the runs of a split."""
         return [run for run in self.runs if run.split == split]
 
 
@@ -68,7 +68,7 @@ class _Run(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class _List(msgspec.Struct, forbid_unknown_fields=True):
-    """What a list says, see `read_run_list`."""
+    """The content of a list of runs, see `read_run_list`."""
 
     run: list[_Run]
     truth: str | dict[str, str] = ""
@@ -77,12 +77,13 @@ class _List(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def named_files(given: Iterable[str | Path | RunFile]) -> list[RunFile]:
-    """Runs given as files, as texts `NAME=FILE` or `FILE`, or as they are; a file whose name has a `=` is that file.
+    """Return runs with names, from paths, texts `NAME=FILE` or `FILE`, or `RunFile` objects.
 
-    One that has no name is named as its file (without the ending), or by its path where two files share a name.
+    An existing file with `=` in its name is that file. A run without a name gets its file's name without the ending, or
+    its path if two files have the same name.
 
     Raises:
-        InputError: naming each name that is given twice.
+        InputError: names each name that is given twice.
 
     >>> [(run.name, run.path.name) for run in named_files(["Ours=runs/a.json", "b.json"])]
     [('Ours', 'a.json'), ('b', 'b.json')]
@@ -102,12 +103,12 @@ def named_files(given: Iterable[str | Path | RunFile]) -> list[RunFile]:
 
 
 def read_run_list(path: Path | str) -> RunList:
-    """A list of runs as a TOML file; its files are looked for beside it.
+    """Read a list of runs from a TOML file; paths in it are relative to its folder.
 
         truth = "val.json"                # or one for each split: truth = {val = "val.json", test = "test.json"};
                                           # or the folder of a release, which has one for each
         videos = "video_corpus.json"      # optional: name -> [duration, index]
-        variant = "Training set"          # optional: what the column of variants is headed
+        variant = "Training set"          # optional: title of the column of variants
 
         [[run]]
         file = "xml_20.json"              # or one for each split: file = {val = "a.json", test = "b.json"}
@@ -118,7 +119,7 @@ def read_run_list(path: Path | str) -> RunList:
         upper_bound = false               # true: it knows what no competing system can know
 
     Raises:
-        InputError: with everything that is wrong with the list; `row` counts its runs.
+        InputError: lists all problems of the list; `row` is the number of the run.
     """
     path = Path(path)
     data = bytes_of(path)
@@ -158,7 +159,7 @@ def read_run_list(path: Path | str) -> RunList:
 
 
 def of_releases(runs: RunList) -> RunList:
-    """Return the list with the truth of each split `val` or `test` where the folder of a release is given for it.
+    """Return the list with each release folder replaced by the truth of its split (`val` or `test`).
 
     Raises:
         InputError: a folder is no release, or lacks the split.

@@ -1,8 +1,8 @@
-"""Runs and truths as programs of TREC read them: documents are the truth's pairs, and a run is matched at one mu.
+"""Convert a run and its truth to the files of TREC programs: a document is a pair of the truth, at one mu.
 
-Each prediction of a run takes a truth moment as in NDCG@K, IoU>=mu (see `matching`); its line names that pair. One that
-takes none keeps its rank under a name that no truth has. So NDCG@K of the two files, by any program with linear gain
-and the discount 1 / log2(k + 1), is the NDCG@K, IoU>=mu of preset `paper`.
+Each prediction takes a truth moment as in NDCG@K, IoU>=mu (see `matching`), and its line names that pair. An unmatched
+prediction keeps its rank, under a name that the truth lacks. So any program with linear gain and the discount
+1 / log2(k + 1) computes as NDCG@K of the two files the NDCG@K, IoU>=mu of preset `paper`.
 
 Reads truth, run and video map files. Writes nothing.
 """
@@ -34,14 +34,14 @@ FIELD = "pair_id"
 
 
 def pair_ids(content: bytes, truth: Truth) -> list[str]:
-    r"""A name for every moment of a truth, in its order: its pair's number, or query and place where there is none.
+    r"""Return an id for every moment of a truth, in its order: its pair id, or else its query and number.
 
     Args:
-        content: the bytes of its file, unpacked.
-        truth: the same, read.
+        content: the bytes of the truth file, unpacked.
+        truth: the same file, read.
 
     Raises:
-        InputError: two moments of a query have one name, or a name has a blank in it.
+        InputError: two moments of a query have the same id, or an id has a blank in it.
 
     >>> from backend.scoring.files.formats import truth_file
     >>> content = b"query_id,video,start,end,relevance,pair_id\n5,v,0,9,4,77\n5,v,9,12,0,78\n"
@@ -72,10 +72,10 @@ def pair_ids(content: bytes, truth: Truth) -> list[str]:
 
 
 def require_plain(names: Sequence[object], file: str) -> None:
-    """Refuse ids of queries that a line of TREC could not hold.
+    """Check that query ids fit into a line of a TREC file.
 
     Raises:
-        InputError: one has a blank in it.
+        InputError: an id has a blank in it.
     """
     bad = [str(name) for name in names if len(str(name).split()) != 1]
     problems = [Problem(file, None, said("query {name!r}: TREC ids cannot contain blanks", name=name)) for name in bad]
@@ -84,7 +84,7 @@ def require_plain(names: Sequence[object], file: str) -> None:
 
 
 def _entries(content: bytes, file: str) -> Mapping[int, Any]:
-    """The entries of a file by their row, as the columns of a truth number them."""
+    """Return the entries of a file by row, numbered as in the columns of a truth."""
     form = text.form_of(content, file)
     if form is Form.CSV:
         table = read_csv(content, file, (), (FIELD,))
@@ -95,13 +95,13 @@ def _entries(content: bytes, file: str) -> Mapping[int, Any]:
             lines = content.split(b"\n")
             return {row: msgspec.json.decode(line) for row, line in enumerate(lines, start=1) if line.strip()}
         document = msgspec.json.decode(content)
-    except UNDECODABLE as error:  # numbers that nobody reads elsewhere
+    except UNDECODABLE as error:  # bad numbers in fields that other readers ignore
         raise InputError.single(file, said("its pairs cannot be read: {error}", error=error)) from None
     return dict(enumerate(document if isinstance(document, list) else [document], start=1))
 
 
 def _said(entry: Any, number: int) -> object | None:
-    """The pair of a moment: that of its entry, or of the so manyeth moment in it."""
+    """Return the pair id of a moment: that of its entry, or of the `number`-th moment in the entry."""
     if not isinstance(entry, Mapping):
         return None
     moments = entry.get(TRUTH.items)
@@ -112,9 +112,10 @@ def _said(entry: Any, number: int) -> object | None:
 
 @dataclass(frozen=True, slots=True)
 class MatchedRun:
-    """A run in the ids of the truth's pairs, a prediction a line; and the truth, a pair a line.
+    """A run in the ids of the truth's pairs, a prediction on each line, and the truth as qrels, a pair on each line.
 
-    `predictions` of the run took `taken` pairs; `queries` of it are in the truth, which has `missing` more.
+    `predictions` counts the run's predictions, `taken` those that took a pair. `queries` counts the run's queries that
+    are in the truth, `missing` the truth's queries that the run lacks.
     """
 
     run: str
@@ -136,7 +137,7 @@ def match_run(truth_path: Path, run_path: Path, mu: float, *, videos: Path | Non
         videos: `name -> [duration, index]`, for runs that give videos by index.
 
     Raises:
-        InputError: with the problems of the files, or mu.
+        InputError: lists the problems of the files, or mu.
     """
     chosen = choose_truth(truth_path, videos=videos, queries=queries_of([run_path]))
     truth_path, videos = chosen.path, chosen.videos
@@ -155,7 +156,7 @@ def match_run(truth_path: Path, run_path: Path, mu: float, *, videos: Path | Non
     lines = []
     for query, rank, takes in zip(found.query.tolist(), found.rank.tolist(), found.takes.tolist(), strict=True):
         name = names[takes] if takes >= 0 else f"none-{rank}"
-        # Whole numbers that fall with the rank: trec_eval orders by the scores, and holds them in float32.
+        # trec_eval sorts by score in float32, so scores are whole numbers that fall with the rank.
         lines.append(f"{key.truth.queries[query]} Q0 {name} {rank} {longest - rank + 1} {tag}\n")
     relevance = key.truth.relevance.astype(np.int64).tolist()
     query_of = key.truth.query.tolist()

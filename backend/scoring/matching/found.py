@@ -44,7 +44,7 @@ class Matches:
     abandonment: str
 
     def taken(self, mu: tuple[float, ...]) -> list[tuple[Indices, Indices]]:
-        """Match one-to-one at each mu; return the predictions that take a truth moment, and the relevance of that moment."""
+        """Match one-to-one at each mu; return the predictions that take a truth moment, and that moment's relevance."""
         settled = settle_pairs(self.pairs, mu, strict=self.strict)
         return [(prediction, self.relevance[truth]) for prediction, truth in settled]
 

@@ -50,7 +50,10 @@ def compute(matches: Matches, cutoffs: tuple[int, ...], _: tuple[float, ...]) ->
 
 
 def _stops(matches: Matches, k: int) -> tuple[Floats, Floats]:
-    """Return the probability of stopping at each prediction, shape (P,), and behind a short list within K, shape (Q,)."""
+    """Return the probability of stopping at each prediction, and of stopping after a short list but within K.
+
+    The shapes are (P,) and (Q,).
+    """
     if matches.abandonment == ERR:
         return _satisfied(matches), np.zeros(matches.queries)
     if matches.abandonment == UNIFORM:
