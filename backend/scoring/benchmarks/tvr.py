@@ -1,4 +1,4 @@
-"""TVR (Lei et al., ECCV 2020): moments in a corpus (VCMR), moments in the own video (SVMR), videos alone (VR)."""
+"""TVR (Lei et al., ECCV 2020): find moments in a corpus (VCMR) or in the own video (SVMR), or videos alone (VR)."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -9,9 +9,9 @@ from backend.scoring.benchmarks.benchmark import Benchmark, Part, PublishedFigur
 from backend.scoring.matching.columns import Run, Truth
 
 FIRST = 100
-"""Predictions of a query that are looked at, before those of other videos are left out of SVMR."""
+"""How many predictions of a query count; for SVMR this limit applies before those of other videos are removed."""
 TYPES = {"v": "the video", "t": "subtitles", "vt": "both"}
-"""What a sentence tells of."""
+"""The types of sentences, and what each type is about."""
 _CUTOFFS = (1, 5, 10, 100)
 
 OfTruth = Callable[[Truth], Truth]
@@ -19,7 +19,7 @@ OfRun = Callable[[Run, Truth], Run]
 
 
 def of_type(name: str) -> OfTruth:
-    """The truth with the sentences of a type; none where the file does not say the types."""
+    """Return a function that keeps the queries of a type; it keeps none if the truth has no types."""
 
     def taken(truth: Truth) -> Truth:
         types = truth.types or ("",) * len(truth.queries)
@@ -29,17 +29,17 @@ def of_type(name: str) -> OfTruth:
 
 
 def videos_of(truth: Truth) -> Truth:
-    """The truth as videos: every moment is all of its video, a second long."""
+    """Return the truth with every moment replaced by its video, as a span of one second."""
     return replace(truth, start_s=np.zeros(len(truth.video)), end_s=np.ones(len(truth.video)))
 
 
 def as_videos(run: Run, _truth: Truth) -> Run:
-    """A run of videos, each as long as in `videos_of`: of its times, which are 0, nothing is looked at."""
+    """Return a run of videos, each as a span of one second as in `videos_of`; its times, which are 0, are ignored."""
     return replace(run, start_s=np.zeros(len(run.video)), end_s=np.ones(len(run.video)))
 
 
 def in_own_videos(run: Run, truth: Truth) -> Run:
-    """The predictions that are of their query's own video."""
+    """Return the predictions that are in their query's own video."""
     queries = {str(query): number for number, query in enumerate(truth.queries)}
     videos = {video: number for number, video in enumerate(truth.videos)}
     query = np.array([queries.get(str(one), -1) for one in run.queries], dtype=np.int64)[run.query]
@@ -49,7 +49,10 @@ def in_own_videos(run: Run, truth: Truth) -> Run:
 
 
 def of_task(task: str, then: OfRun, *, some: bool) -> Callable[[Run, Truth], Run | None]:
-    """What `then` takes of the first predictions of a task, None without such; with `some`, of the truth's queries."""
+    """Return a function that applies `then` to each query's first `FIRST` predictions of a task.
+
+    It returns None if the run lacks the task. With `some`, it uses only the predictions for the truth's queries.
+    """
 
     def taken(run: Run, truth: Truth) -> Run | None:
         found = run.tasks.get(task)
