@@ -65,10 +65,10 @@ def show_of(video: str) -> str:
     >>> show_of("friends_s01e16-17_seg02_clip_00"), show_of("s09e01_seg02_clip_14"), show_of("kitchen")
     ('friends', 'no prefix', 'other')
     """
-    found = _TV_NAME.match(video)
-    if found is None:
+    match = _TV_NAME.match(video)
+    if match is None:
         return "other"
-    return found["show"] or "no prefix"
+    return match["show"] or "no prefix"
 
 
 def break_down(by: str, truth: Truth, min_relevance: int = 1) -> Breakdown:
@@ -141,7 +141,7 @@ def judged_key(truth: Truth, settings: Settings) -> str | None:
     return MEASURES["judged"].key(*settings.middle) if pooled and "ndcg" in settings.measures else None
 
 
-def punished(
+def bpref_warnings(
     key: AnswerKey,
     runs: Mapping[str, RankedRun],
     means: Mapping[str, Mapping[str, float]],
@@ -176,14 +176,14 @@ def punished(
     fair = {
         name: score(key, runs[name], alone).mean(alone)[bpref] for name in {name for pair in pairs for name in pair}
     }
-    found: dict[str, list[str]] = {}
+    above: dict[str, list[str]] = {}
     for name, other in pairs:
         if fair[name] > fair[other]:
-            found.setdefault(name, []).append(other)
+            above.setdefault(name, []).append(other)
     return [
         f"{runs[name].run.file}: {judged[name]:.0%} of its {k} best predictions show a graded moment, of "
         + ", ".join(f"{other}'s {judged[other]:.0%}" for other in others)
         + f". {ndcg} ranks it lower, {bpref}, which ignores ungraded moments, higher: it may lose {ndcg} only because "
         "nobody graded what it finds"
-        for name, others in found.items()
+        for name, others in above.items()
     ]

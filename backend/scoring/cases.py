@@ -61,7 +61,7 @@ class CasePrediction:
 
 
 @dataclass(frozen=True, slots=True)
-class CaseFound:
+class CaseAnswer:
     """How a run answered a truth moment: the rank of the prediction that takes it, and its fate.
 
     `fate` is None for a moment that is not relevant, because no run has to find it.
@@ -77,7 +77,7 @@ class CaseRun:
 
     name: str
     predictions: tuple[CasePrediction, ...]
-    found: tuple[CaseFound, ...]
+    found: tuple[CaseAnswer, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,9 +116,9 @@ def build_case(
         )
         for moment, number in number_of.items()
     )
-    found = next(iter(runs.values()))[1]
+    meeting = next(iter(runs.values()))[1]
     answers = tuple(_case_run(name, query, number_of, key, *run, min_relevance) for name, run in runs.items())
-    return Case(truth.queries[query], found.k, found.mu, moments, answers)
+    return Case(truth.queries[query], meeting.k, meeting.mu, moments, answers)
 
 
 def _case_run(
@@ -127,39 +127,40 @@ def _case_run(
     number_of: Mapping[int, int],
     key: AnswerKey,
     ranked: RankedRun,
-    found: Meeting,
+    meeting: Meeting,
     min_relevance: int,
 ) -> CaseRun:
     run, truth = ranked.run, key.truth
     predictions = []
-    for i in np.flatnonzero(found.query == query).tolist():
-        at, moment, iou = int(found.position[i]), int(found.takes[i]), float(found.best_iou[i])
+    for i in np.flatnonzero(meeting.query == query).tolist():
+        position, moment, iou = int(meeting.position[i]), int(meeting.takes[i]), float(meeting.best_iou[i])
         relevance = None if moment < 0 else int(truth.relevance[moment])
         if relevance is not None:
             worth = Worth.MATCH if relevance else Worth.NOT_RELEVANT
-        elif found.reaches[i]:
+        elif meeting.reaches[i]:
             worth = Worth.TAKEN
         else:
             worth = Worth.WRONG_VIDEO if np.isnan(iou) else Worth.WRONG_TIME
         predictions.append(
             CasePrediction(
-                int(found.rank[i]),
-                run.videos[run.video[at]],
-                float(run.start_s[at]),
-                float(run.end_s[at]),
-                float(run.score[at]),
+                int(meeting.rank[i]),
+                run.videos[run.video[position]],
+                float(run.start_s[position]),
+                float(run.end_s[position]),
+                float(run.score[position]),
                 number_of.get(moment),
                 relevance,
                 None if np.isnan(iou) else iou,
                 worth,
             )
         )
-    fate = fates(key, found, min_relevance)
+    fate = fates(key, meeting, min_relevance)
     return CaseRun(
         name,
         tuple(predictions),
         tuple(
-            CaseFound(int(found.taken_at[m]) or None, None if fate[m] < 0 else FATES[int(fate[m])]) for m in number_of
+            CaseAnswer(int(meeting.taken_at[m]) or None, None if fate[m] < 0 else FATES[int(fate[m])])
+            for m in number_of
         ),
     )
 
@@ -180,12 +181,12 @@ def notable(values: Floats, each: int = 3) -> dict[str, list[int]]:
     spread, mean = values.max(axis=0) - values.min(axis=0), values.mean(axis=0)
     kinds: Sequence[tuple[str, Floats]] = (("differ", -spread), ("worst", mean), ("best", -mean))
     chosen: dict[str, list[int]] = {}
-    seen: set[int] = set()
+    used: set[int] = set()
     for kind, order in kinds:
-        fitting = [i for i in np.argsort(order, kind="stable").tolist() if i not in seen]
+        fitting = [i for i in np.argsort(order, kind="stable").tolist() if i not in used]
         if kind == "differ":
             fitting = [i for i in fitting if spread[i] > 0]
         if picked := fitting[:each]:
             chosen[kind] = picked
-            seen.update(picked)
+            used.update(picked)
     return chosen

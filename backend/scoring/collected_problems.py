@@ -14,11 +14,11 @@ _Read = TypeVar("_Read")
 
 
 def read_or_collect(
-    problems: list[Problem], read: Callable[..., _Read], *given: Any, refusals: list[PartlyRead] | None = None
+    problems: list[Problem], read: Callable[..., _Read], *arguments: Any, refusals: list[PartlyRead] | None = None
 ) -> _Read | None:
     """Return what `read` returns for these arguments; if it refuses, return None and add its problems to `problems`."""
     try:
-        return read(*given)
+        return read(*arguments)
     except InputError as error:
         problems += error.problems
         if refusals is not None and isinstance(error, PartlyRead):
@@ -34,20 +34,20 @@ def further_problems(
     If a truth or run was refused, queries missing in it are no problem.
     """
     rests = [refusal.rest for refusal in refusals]
-    kept = truth or next((rest for rest in rests if isinstance(rest, Truth)), None)
+    readable = truth or next((rest for rest in rests if isinstance(rest, Truth)), None)
     options = replace(settings.conventions, missing="zero")
     if truth is None:
         options = replace(options, unknown="ignore")
     settings = replace(settings, conventions=options)
-    if kept is None or not kept.queries:
+    if readable is None or not readable.queries:
         return []
     problems: list[Problem] = []
     try:
-        key = prepare_truth(kept, settings)
+        key = prepare_truth(readable, settings)
     except InputError as error:
         problems += error.problems
         # Check the runs against the valid moments.
-        key = prepare_truth(kept, replace(settings, conventions=replace(options, invalid="skip")))
+        key = prepare_truth(readable, replace(settings, conventions=replace(options, invalid="skip")))
     for run in (*runs, *(rest for rest in rests if isinstance(rest, Run))):
         try:
             prepare_run(run, key, settings)

@@ -141,7 +141,7 @@ def evaluate(
     """
     asked = cast("Wanted", {name: value for name, value in locals().items() if name not in ("truth", "run")})
     name = Path(run).stem if isinstance(run, (str, os.PathLike)) and not is_json_text(run) else "run"
-    return Evaluation(_scored(truth, {name: run}, asked))
+    return Evaluation(_scoreboard(truth, {name: run}, asked))
 
 
 def compare(
@@ -182,9 +182,9 @@ def compare(
     >>> [(name, round(one.mean["axiou@1"], 3)) for name, one in both.items()]
     [('first', 0.35), ('second', 0.875)]
     """
-    board = _scored(truth, named := _by_name(runs), asked).with_upper_bounds(upper_bounds)
-    if unknown := next((name for name in upper_bounds if name not in named), None):
-        raise InputError.single("upper_bounds", f"{unknown!r} is not one of {', '.join(named)}")
+    board = _scoreboard(truth, runs_by_name := _by_name(runs), asked).with_upper_bounds(upper_bounds)
+    if unknown := next((name for name in upper_bounds if name not in runs_by_name), None):
+        raise InputError.single("upper_bounds", f"{unknown!r} is not one of {', '.join(runs_by_name)}")
     summary = board.summary()
     if intervals or baseline is not None:
         add_statistics(summary, board, Sureness(baseline, resamples, seed))
@@ -193,17 +193,17 @@ def compare(
 
 def _by_name(runs: object) -> Mapping[str, AnyRun]:
     """Return the runs by name, from a mapping or from paths."""
-    told = "give {name: run}, or a list of paths"
+    advice = "give {name: run}, or a list of paths"
     if isinstance(runs, Mapping):
         if not runs:
-            raise InputError.single("runs", f"are none; {told}")
-        if one := next((name for name, run in runs.items() if _is_rows(run)), None):
-            raise InputError.single("runs", f"{one!r} holds the predictions of one query, not a run; {told}")
+            raise InputError.single("runs", f"are none; {advice}")
+        if bad := next((name for name, run in runs.items() if _is_rows(run)), None):
+            raise InputError.single("runs", f"{bad!r} holds the predictions of one query, not a run; {advice}")
         return {str(name): run for name, run in runs.items()}
     if isinstance(runs, (str, os.PathLike)) or not isinstance(runs, Sequence):
-        raise InputError.single("runs", f"are of type {type(runs).__name__}; {told}")
+        raise InputError.single("runs", f"are of type {type(runs).__name__}; {advice}")
     if not runs or not all(isinstance(run, (str, os.PathLike)) for run in runs):
-        raise InputError.single("runs", f"are not paths; {told}" if runs else f"are none; {told}")
+        raise InputError.single("runs", f"are not paths; {advice}" if runs else f"are none; {advice}")
     return {file.name: file.path for file in named_files(run if isinstance(run, str) else Path(run) for run in runs)}
 
 
@@ -215,14 +215,14 @@ def _is_rows(run: object) -> bool:
     return isinstance(run, (list, tuple)) and bool(run) and isinstance(run[0], (list, tuple))
 
 
-def _scored(given: AnyTruth | None, runs: Mapping[str, AnyRun], asked: Wanted) -> Scoreboard:
+def _scoreboard(given: AnyTruth | None, runs: Mapping[str, AnyRun], asked: Wanted) -> Scoreboard:
     options: Options = {name: value for name, value in asked.items() if name not in _NO_OPTIONS}  # type: ignore[assignment]  # settle refuses other names
     chosen = {name: asked.get(name) for name in ("k", "mu", "theta", "measures", "preset")}
     benchmark = benchmark_named(name) if (name := asked.get("benchmark")) else None
     pools, pooling, first = asked.get("pools"), asked.get("pooling"), asked.get("first_step")
     if benchmark:
-        wanted = any(value is not None for value in chosen.values()) or asked.get("min_relevance", 1) != 1
-        require_only(benchmark, asked=wanted, truth=given is not None, pools=pools is not None)
+        chooses_values = any(value is not None for value in chosen.values()) or asked.get("min_relevance", 1) != 1
+        require_only(benchmark, asked=chooses_values, truth=given is not None, pools=pools is not None)
     settings = settle(
         asked.get("preset") or "paper",
         DEFAULT_K if (k := asked.get("k")) is None else k,
@@ -237,12 +237,12 @@ def _scored(given: AnyTruth | None, runs: Mapping[str, AnyRun], asked: Wanted) -
         raise InputError.single(missing_one, "is missing: give a truth or pools; pooling and a first step need pools")
     problems: list[Problem] = []
     refusals: list[PartlyRead] = []
-    told, note = asked.get("videos"), ""
+    video_map, note = asked.get("videos"), ""
     if _is_path(given) and runs:
         run_name, run = next(iter(runs.items()))
         release = choose_truth(Path(given), queries=lambda names: run_from(run, run_name, names).queries)
-        given, note, told = release.path, release.note, release.videos if told is None else told
-    videos = None if told is None else read_or_collect(problems, videos_from, told)
+        given, note, video_map = release.path, release.note, release.videos if video_map is None else video_map
+    videos = None if video_map is None else read_or_collect(problems, videos_from, video_map)
     truth = None if given is None else read_or_collect(problems, truth_from, given, refusals=refusals)
     truth = None if truth is None else with_videos(truth, videos)
     reader = tasks_from if benchmark and benchmark.tasks else run_from
@@ -260,9 +260,11 @@ def _scored(given: AnyTruth | None, runs: Mapping[str, AnyRun], asked: Wanted) -
         pools = read_or_collect(problems, read_pools, Path(pools))
     columns = {name: run for name, run in read.items() if run is not None}
     if refusals and pools is None:
-        by = benchmark.planned(options)[0][1] if benchmark else settings
+        rules = benchmark.planned(options)[0][1] if benchmark else settings
         files = dict.fromkeys(problem.file for problem in problems)
-        raise InputError(in_order(by_row([*problems, *further_problems(truth, columns.values(), refusals, by)]), files))
+        raise InputError(
+            in_order(by_row([*problems, *further_problems(truth, columns.values(), refusals, rules)]), files)
+        )
     if problems:
         raise InputError(problems)
     if pools is not None:

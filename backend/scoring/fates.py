@@ -102,10 +102,10 @@ def meet(key: AnswerKey, ranked: RankedRun, settings: Settings, k: int, mu: floa
     return Meeting(k, mu, position, query, rank, takes, best_iou, reaching, taken_at, near_iou, reached)
 
 
-def best_iou_of_queries(key: AnswerKey, found: Meeting) -> Floats:
+def best_iou_of_queries(key: AnswerKey, meeting: Meeting) -> Floats:
     """Return the highest IoU of each truth query's first K predictions with a truth moment; 0 if they meet none."""
     best = np.zeros(len(key.truth.queries))
-    np.fmax.at(best, found.query, found.best_iou)
+    np.fmax.at(best, meeting.query, meeting.best_iou)
     return best
 
 
@@ -197,17 +197,17 @@ def places(truth: Truth) -> Indices:
     return np.asarray(at_least[query, relevance], dtype=np.int64)
 
 
-def fates(key: AnswerKey, found: Meeting, min_relevance: int = 1) -> Indices:
+def fates(key: AnswerKey, meeting: Meeting, min_relevance: int = 1) -> Indices:
     """Return the index in `FATES` of each truth moment's fate, shape (T,); -1 for a relevance below `min_relevance`."""
     truth = key.truth
     answered = np.zeros(len(truth.queries), dtype=bool)
-    answered[found.query] = True
+    answered[meeting.query] = True
     conditions = (
         (Fate.NO_PREDICTIONS, ~answered[truth.query]),
-        (Fate.IN_PLACE, (found.taken_at > 0) & (found.taken_at <= places(truth))),
-        (Fate.WRONG_RANK, found.taken_at > 0),
-        (Fate.TAKEN, found.reached),
-        (Fate.WRONG_TIME, ~np.isnan(found.near_iou)),
+        (Fate.IN_PLACE, (meeting.taken_at > 0) & (meeting.taken_at <= places(truth))),
+        (Fate.WRONG_RANK, meeting.taken_at > 0),
+        (Fate.TAKEN, meeting.reached),
+        (Fate.WRONG_TIME, ~np.isnan(meeting.near_iou)),
     )
     fate = np.select(
         [condition for _, condition in conditions],
@@ -217,23 +217,23 @@ def fates(key: AnswerKey, found: Meeting, min_relevance: int = 1) -> Indices:
     return np.where(truth.relevance >= min_relevance, fate, -1).astype(np.int64)
 
 
-def count_fates(key: AnswerKey, found: Meeting, min_relevance: int = 1, examples: int = 3) -> FateCounts:
+def count_fates(key: AnswerKey, meeting: Meeting, min_relevance: int = 1, examples: int = 3) -> FateCounts:
     """Count the fates by relevance, and pick the worst `examples` of each fate except `in place`.
 
     More relevant moments come first. Among equally relevant ones, a wrong rank is worse the lower it ranks, and a wrong
     time the less it overlaps. Remaining ties keep the order of the truth.
     """
     truth = key.truth
-    fate, relevance = fates(key, found, min_relevance), truth.relevance.astype(np.int64)
+    fate, relevance = fates(key, meeting, min_relevance), truth.relevance.astype(np.int64)
     counts = np.zeros((len(FATES), HIGHEST_RELEVANCE + 1), dtype=np.int64)
     relevant = np.flatnonzero(fate >= 0)
     np.add.at(counts, (fate[relevant], relevance[relevant]), 1)
-    shown: list[FateExample] = []
+    worst: list[FateExample] = []
     for number, name in enumerate(FATES):
         if name is Fate.IN_PLACE:
             continue
         members = np.flatnonzero(fate == number)
-        severity = np.nan_to_num(found.near_iou[members]) - found.taken_at[members]
+        severity = np.nan_to_num(meeting.near_iou[members]) - meeting.taken_at[members]
         for moment in members[np.lexsort((severity, -relevance[members]))][:examples].tolist():
-            shown.append(FateExample(name, moment, int(found.taken_at[moment]), float(found.near_iou[moment])))
-    return FateCounts(found.k, found.mu, counts, tuple(shown))
+            worst.append(FateExample(name, moment, int(meeting.taken_at[moment]), float(meeting.near_iou[moment])))
+    return FateCounts(meeting.k, meeting.mu, counts, tuple(worst))

@@ -53,28 +53,28 @@ def _heads(columns: Sequence[Column], labels: int) -> list[str]:
     lines = []
     for level in range(depth):
         last = level == depth - 1
-        cells, rules, at = words if last else [""] * labels, [], labels + 1
-        for heads in _alike([column.heads[: level + 1] for column in numbers]):
+        cells, rules, column_number = words if last else [""] * labels, [], labels + 1
+        for heads in _group_equals([column.heads[: level + 1] for column in numbers]):
             text = heads[0][-1].tex if len(heads[0]) > level else ""
             wide = len(heads)
             cells = [*cells, f"\\multicolumn{{{wide}}}{{c}}{{{text}}}" if wide > 1 else text]
-            rules += [f"\\cmidrule(lr){{{at}-{at + wide - 1}}}"] if wide > 1 else []
-            at += wide
+            rules += [f"\\cmidrule(lr){{{column_number}-{column_number + wide - 1}}}"] if wide > 1 else []
+            column_number += wide
         lines.append(" & ".join(cells) + r" \\")
         if rules:
             lines.append(" ".join(rules))
     return lines
 
 
-def _alike(paths: Sequence[tuple[Any, ...]]) -> list[list[tuple[Any, ...]]]:
+def _group_equals(paths: Sequence[tuple[Any, ...]]) -> list[list[tuple[Any, ...]]]:
     """Group equal neighbours."""
-    found: list[list[tuple[Any, ...]]] = []
+    groups: list[list[tuple[Any, ...]]] = []
     for path in paths:
-        if found and found[-1][0] == path:
-            found[-1].append(path)
+        if groups and groups[-1][0] == path:
+            groups[-1].append(path)
         else:
-            found.append([path])
-    return found
+            groups.append([path])
+    return groups
 
 
 def _rows(rows: Sequence[Row], labels: int) -> list[str]:

@@ -55,7 +55,7 @@ def _after_the_end(run: Run, truth: Truth) -> list[str]:
         what = said_n(
             "{n:,} prediction begins after its video ends", "{n:,} predictions begin after their video ends", n
         )
-        doubts.append(_told(run, what, unit, begins, lasts_s))
+        doubts.append(_late_warning(run, what, unit, begins, lasts_s))
     if n := int(ends.sum()):
         what = said_n(
             "{n:,} prediction ends more than {slack:g} s after its video",
@@ -63,12 +63,12 @@ def _after_the_end(run: Run, truth: Truth) -> list[str]:
             n,
             slack=SLACK_S,
         )
-        doubts.append(_told(run, what, "" if doubts else unit, ends, lasts_s))
+        doubts.append(_late_warning(run, what, "" if doubts else unit, ends, lasts_s))
     return doubts
 
 
-def _told(run: Run, what: str, unit: str, which: Flags, lasts_s: Floats) -> str:
-    at = int(np.argmax(which))
+def _late_warning(run: Run, what: str, unit: str, flags: Flags, lasts_s: Floats) -> str:
+    at = int(np.argmax(flags))
     example = said(
         "{start:.10g} to {end:.10g} s of {video}, which lasts {lasts:.10g} s",
         start=run.start_s[at],
@@ -109,13 +109,13 @@ def _unknown_names(run: Run, truth: Truth) -> list[str]:
         return []
     known = truth.catalogue.union(truth.videos)
     unknown = np.array([video not in known for video in run.videos], dtype=bool)
-    if not unknown.any() or not (which := unknown[run.video]).any():
+    if not unknown.any() or not (flags := unknown[run.video]).any():
         return []
-    n, at = int(which.sum()), int(np.argmax(which))
+    n, at = int(flags.sum()), int(np.argmax(flags))
     what = said_n(
         "{n:,} prediction is of a video that is not in the map of videos",
         "{n:,} predictions are of videos that are not in the map of videos ({videos:,} names)",
         n,
-        videos=len(np.unique(run.video[which])),
+        videos=len(np.unique(run.video[flags])),
     )
     return [_with_first(run, what, at, repr(run.videos[run.video[at]]))]

@@ -98,7 +98,11 @@ _PUBLISHED = replace(_PAPER, gain="exp2", iou_compare="gt", arithmetic="float64"
 PRESETS: Mapping[str, Conventions] = {"paper": _PAPER, "tvr-ranking": _PUBLISHED}
 
 OPTION_VALUES: Mapping[str, tuple[str | bool, ...]] = {
-    **{one.name: get_args(one.type) or (False, True) for one in fields(Conventions) if one.default is MISSING},
+    **{
+        option.name: get_args(option.type) or (False, True)
+        for option in fields(Conventions)
+        if option.default is MISSING
+    },
     "abandonment": ABANDONMENTS,
 }
 
@@ -189,14 +193,14 @@ def settle(
     if preset not in PRESETS:
         raise InputError.single("preset", f"{given_name!r} is not one of {', '.join(PRESETS)}")
     problems = []
-    given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
-    for name, value in given.items():
+    chosen: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
+    for name, value in chosen.items():
         allowed = OPTION_VALUES.get(name)
         if name == "nms":
             problems += [] if _is_level(value) else [Problem(name, None, f"{value!r} is not an IoU in (0, 1]")]
         elif name == "abandonment":
             try:
-                given[name] = read_abandonment(value)
+                chosen[name] = read_abandonment(value)
             except ValueError as error:
                 problems.append(Problem(name, None, str(error)))
         elif allowed is None:
@@ -205,7 +209,7 @@ def settle(
             problems.append(Problem(name, None, f"{value!r} is not one of {', '.join(map(str, allowed))}"))
     if problems:
         raise InputError(problems)
-    conventions: Conventions = replace(PRESETS[preset], **given)
+    conventions: Conventions = replace(PRESETS[preset], **chosen)
     cutoffs = _cutoffs(k, problems)
     strict = conventions.invalid == "error"
     thresholds = _thresholds("mu", mu, strict, problems)
@@ -239,17 +243,17 @@ def _listed(name: str, values: object, example: str, problems: list[Problem]) ->
 
 
 def _cutoffs(values: Iterable[SupportsIndex] | SupportsIndex, problems: list[Problem]) -> tuple[int, ...]:
-    found = []
+    cutoffs = []
     for value in _listed("k", values, "k=10 or k=[10, 20]", problems):
         try:
-            found.append(operator.index(value))
+            cutoffs.append(operator.index(value))
         except TypeError:
             problems.append(Problem("k", None, f"{value!r} is not a whole number"))
-    problems += [Problem("k", None, f"{value} is not at least 1") for value in found if value < 1]
-    problems += [Problem("k", None, f"{value} is more than any list holds") for value in found if value > HIGHEST_K]
-    if not found and not problems:
+    problems += [Problem("k", None, f"{value} is not at least 1") for value in cutoffs if value < 1]
+    problems += [Problem("k", None, f"{value} is more than any list holds") for value in cutoffs if value > HIGHEST_K]
+    if not cutoffs and not problems:
         problems.append(Problem("k", None, "give at least one cut-off, such as 10"))
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(cutoffs))
 
 
 def _is_level(value: object) -> bool:
@@ -257,15 +261,15 @@ def _is_level(value: object) -> bool:
 
 
 def _thresholds(name: str, values: Iterable[float] | float, strict: bool, problems: list[Problem]) -> tuple[float, ...]:
-    found = []
+    thresholds = []
     for value in _listed(name, values, f"{name}=0.5 or {name}=[0.3, 0.5]", problems):
         try:
-            found.append(float(value))
+            thresholds.append(float(value))
         except (TypeError, ValueError):
             problems.append(Problem(name, None, f"{value!r} is not a number"))
-    for value in found:
+    for value in thresholds:
         if not math.isfinite(value) or (strict and not 0 < value <= 1):
             problems.append(Problem(name, None, f"{value!r} is not in (0, 1]"))
-    if not found and not problems:
+    if not thresholds and not problems:
         problems.append(Problem(name, None, "give at least one threshold, such as 0.5"))
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(thresholds))

@@ -69,17 +69,17 @@ def read_asked(
         strict: whether a threshold must lie in (0, 1]; otherwise any finite one will do.
         problems: the list of problems of the evaluation.
     """
-    given = list(dict.fromkeys(texts))
-    names, notes = family.proper_names(text.partition("@")[0] for text in given)
-    found = [one for text in given if (one := _request(text, strict, problems)) is not None]
-    if not given:
+    wanted_texts = list(dict.fromkeys(texts))
+    names, notes = family.proper_names(text.partition("@")[0] for text in wanted_texts)
+    requests = [request for text in wanted_texts if (request := _request(text, strict, problems)) is not None]
+    if not wanted_texts:
         problems.append(Problem("measures", None, f"give at least one of {', '.join(family.MEASURES)}"))
-    if all(one.k is None and one.levels is None for one in found):
+    if all(request.k is None and request.levels is None for request in requests):
         return Asked(names, k, mu, theta, notes=notes)
     lists = {"mu": mu, "theta": theta}
-    keys = [key for one in found for key in _keys(one, k, lists)]
-    levels = {name: _levels(name, usual, found) for name, usual in lists.items()}
-    cutoffs = _cutoffs(k, found)
+    keys = [key for request in requests for key in _keys(request, k, lists)]
+    levels = {name: _levels(name, usual, requests) for name, usual in lists.items()}
+    cutoffs = _cutoffs(k, requests)
     return Asked(names, cutoffs, levels["mu"], levels["theta"], tuple(dict.fromkeys(keys)), notes)
 
 
@@ -126,27 +126,27 @@ def _refused(text: str, measure: Measure, why: str) -> Problem:
     return Problem("measures", None, f"{text!r}: {why}; write {measure.name} as {measure.signature}")
 
 
-def _keys(one: _Request, k: tuple[int, ...], lists: dict[str, tuple[float, ...]]) -> Sequence[str]:
-    cutoffs = k if one.k is None else (one.k,)
-    usual = lists[one.measure.threshold.values] if one.measure.threshold else ()
-    if one.levels is None:
-        return one.measure.keys(cutoffs, usual)
-    return [one.measure.key(cutoff, level) for cutoff in cutoffs for level in one.levels]
+def _keys(request: _Request, k: tuple[int, ...], lists: dict[str, tuple[float, ...]]) -> Sequence[str]:
+    cutoffs = k if request.k is None else (request.k,)
+    usual = lists[request.measure.threshold.values] if request.measure.threshold else ()
+    if request.levels is None:
+        return request.measure.keys(cutoffs, usual)
+    return [request.measure.key(cutoff, level) for cutoff in cutoffs for level in request.levels]
 
 
-def _cutoffs(usual: tuple[int, ...], found: Sequence[_Request]) -> tuple[int, ...]:
+def _cutoffs(usual: tuple[int, ...], requests: Sequence[_Request]) -> tuple[int, ...]:
     """Return the cut-offs to compute: those of the keys, and before them the default ones if they are needed.
 
     They are needed if a measure with cut-offs is given by name alone, or if no key has a cut-off.
     """
-    own = [one.k for one in found if one.k is not None]
-    by_name = any(one.measure.depth is None and one.k is None for one in found)
+    own = [request.k for request in requests if request.k is not None]
+    by_name = any(request.measure.depth is None and request.k is None for request in requests)
     return tuple(dict.fromkeys([*(usual if by_name or not own else ()), *own]))
 
 
-def _levels(name: str, usual: tuple[float, ...], found: Sequence[_Request]) -> tuple[float, ...]:
+def _levels(name: str, usual: tuple[float, ...], requests: Sequence[_Request]) -> tuple[float, ...]:
     """Return the thresholds to compute from the list `name`, in the same way as `_cutoffs`."""
-    those = [one for one in found if one.measure.threshold and one.measure.threshold.values == name]
-    own = [level for one in those for level in one.levels or () if level != AVERAGE]
-    by_name = any(one.levels is None for one in those)
+    ours = [request for request in requests if request.measure.threshold and request.measure.threshold.values == name]
+    own = [level for request in ours for level in request.levels or () if level != AVERAGE]
+    by_name = any(request.levels is None for request in ours)
     return tuple(dict.fromkeys([*(usual if by_name or not own else ()), *own]))

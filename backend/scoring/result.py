@@ -83,7 +83,7 @@ class Evaluation(dict[str, Any]):
         more = (len(figures) or len(self._board.settings.keys)) - len(shown)
         place = ".figures, and all values in .mean" if figures else ".mean"
         lines.append(f"  {more} more in {place}, of every query in .per_query; .to_frame(), .to_latex()")
-        return "\n".join([*lines, *_warned(self.warnings)])
+        return "\n".join([*lines, *_warning_lines(self.warnings)])
 
 
 class Evaluations(Mapping[str, Evaluation]):
@@ -143,16 +143,16 @@ class Evaluations(Mapping[str, Evaluation]):
     def __repr__(self) -> str:
         """Return one value of each measure for the first runs, and where to find the rest."""
         board = self._board
-        shown = _middle_keys(board)
-        rows = [["", *shown]]
+        keys = _middle_keys(board)
+        rows = [["", *keys]]
         for run in board.runs[:_RUNS]:
             name = run.label
-            rows.append([name, *(f"{run.means[key]:.4f}" if run.means else "-" for key in shown)])
+            rows.append([name, *(f"{run.means[key]:.4f}" if run.means else "-" for key in keys)])
         head = f"{len(board.runs)} runs, {len(board.queries):,} queries, {_conventions(board)}"
         more = len(board.runs) - _RUNS
         lines = [head, *_aligned(rows), *([f"  and {more} more"] if more > 0 else [])]
         lines.append("  one of them: [name]; all values: .to_frame(), .to_latex(), .summary")
-        return "\n".join([*lines, *_warned(self.warnings)])
+        return "\n".join([*lines, *_warning_lines(self.warnings)])
 
 
 def _frames(board: Scoreboard) -> "dict[str, DataFrame]":
@@ -204,7 +204,7 @@ def _measure(key: str) -> str:
     return key.partition("@")[0]
 
 
-def _warned(warnings: Sequence[str]) -> list[str]:
+def _warning_lines(warnings: Sequence[str]) -> list[str]:
     if not warnings:
         return []
     more = f" (and {len(warnings) - 1} more in .warnings)" if len(warnings) > 1 else ""

@@ -124,38 +124,38 @@ def read_run_list(path: Path | str) -> RunList:
     path = Path(path)
     data = bytes_of(path)
     try:
-        found = msgspec.toml.decode(data, type=_List)
+        content = msgspec.toml.decode(data, type=_List)
     except UNDECODABLE as error:
         raise InputError.single(path, f"is not a list of runs: {error}") from None
     problems: list[Problem] = []
     runs: dict[tuple[str, str], RunFile] = {}
-    seen: set[tuple[str, ...]] = set()
-    for row, one in enumerate(found.run, start=1):
-        files = {one.split: one.file} if isinstance(one.file, str) else one.file
-        if not isinstance(one.file, str) and one.split:
+    used: set[tuple[str, ...]] = set()
+    for row, entry in enumerate(content.run, start=1):
+        files = {entry.split: entry.file} if isinstance(entry.file, str) else entry.file
+        if not isinstance(entry.file, str) and entry.split:
             problems.append(Problem(str(path), row, "give `split`, or `file` with one for each split, not both"))
         for split, file in files.items():
-            run = _of(one, path.parent / file, split)
-            if not isinstance(found.truth, str) and split not in found.truth:
-                problems.append(Problem(str(path), row, _no_truth(split, found.truth)))
+            run = _run_file(entry, path.parent / file, split)
+            if not isinstance(content.truth, str) and split not in content.truth:
+                problems.append(Problem(str(path), row, _no_truth(split, content.truth)))
             row_of_table = (split, run.model or run.name, run.variant, run.seed)
-            if (split, run.name) in runs or row_of_table in seen:
-                what = "the same model, variant, seed and split are" if row_of_table in seen else f"{run.name!r} is"
+            if (split, run.name) in runs or row_of_table in used:
+                what = "the same model, variant, seed and split are" if row_of_table in used else f"{run.name!r} is"
                 problems.append(Problem(str(path), row, f"{what} already given; tell runs apart by `seed` or `name`"))
             runs[split, run.name] = run
-            seen.add(row_of_table)
+            used.add(row_of_table)
     splits = list(dict.fromkeys(run.split for run in runs.values()))
-    if isinstance(found.truth, str) and len(splits) > 1 and not (path.parent / found.truth).is_dir():
+    if isinstance(content.truth, str) and len(splits) > 1 and not (path.parent / content.truth).is_dir():
         parts = ", ".join(f"{split or 'val'} = FILE" for split in splits)
         problems.append(Problem(str(path), None, f"has runs of several splits: write truth = {{{parts}}}"))
-    if not found.run:
+    if not content.run:
         problems.append(Problem(str(path), None, "names no run: give at least one [[run]] with its file"))
     if problems:
         raise InputError(problems)
-    truths = dict.fromkeys(splits, found.truth) if isinstance(found.truth, str) else found.truth
-    beside = {split: path.parent / truths[split] for split in splits if truths[split]}
-    videos = path.parent / found.videos if found.videos else None
-    return of_releases(RunList(tuple(runs.values()), splits, beside, videos, found.variant))
+    truths = dict.fromkeys(splits, content.truth) if isinstance(content.truth, str) else content.truth
+    truth_paths = {split: path.parent / truths[split] for split in splits if truths[split]}
+    videos = path.parent / content.videos if content.videos else None
+    return of_releases(RunList(tuple(runs.values()), splits, truth_paths, videos, content.variant))
 
 
 def of_releases(runs: RunList) -> RunList:
@@ -169,7 +169,7 @@ def of_releases(runs: RunList) -> RunList:
         for split, truth in runs.truths.items()
         if split in SPLITS or not truth.is_dir()
     }
-    maps = [one.videos for one in chosen.values() if one.videos]
+    maps = [truth_file.videos for truth_file in chosen.values() if truth_file.videos]
     truths = {split: chosen[split].path if split in chosen else truth for split, truth in runs.truths.items()}
     return replace(runs, truths=truths, videos=runs.videos or next(iter(maps), None))
 
@@ -183,11 +183,11 @@ def _from_text(text: str) -> RunFile:
     return RunFile(Path(file), name.strip())
 
 
-def _of(one: _Run, path: Path, split: str) -> RunFile:
-    variant, seed = str(one.variant), str(one.seed)
-    parts = [one.model, variant, seed and f"seed {seed}"]
-    name = one.name or (" ".join(part for part in parts if part) if one.model else path.stem)
-    return RunFile(path, name, one.model, variant, seed, split, one.upper_bound)
+def _run_file(entry: _Run, path: Path, split: str) -> RunFile:
+    variant, seed = str(entry.variant), str(entry.seed)
+    parts = [entry.model, variant, seed and f"seed {seed}"]
+    name = entry.name or (" ".join(part for part in parts if part) if entry.model else path.stem)
+    return RunFile(path, name, entry.model, variant, seed, split, entry.upper_bound)
 
 
 def _no_truth(split: str, truths: Mapping[str, str]) -> str:

@@ -15,7 +15,7 @@ from backend.core.parallel import run_units
 from backend.core.progress import Progress, named
 from backend.core.timespan import Floats
 from backend.core.where import HERE, Where
-from backend.scoring.breakdown import Breakdown, break_down, judged_key, punished
+from backend.scoring.breakdown import Breakdown, bpref_warnings, break_down, judged_key
 from backend.scoring.cases import Case, build_case
 from backend.scoring.fates import FATES, NEVER_FOUND, FateCounts, Meeting, count_fates, meet
 from backend.scoring.matching.columns import Indices, QueryKey, Run, Truth
@@ -150,8 +150,8 @@ class Scoreboard:
 
     def meeting(self, run: ScoredRun, k: int | None = None, mu: float | None = None) -> Meeting:
         """Match a run's predictions, by default at the highest K and the middle mu."""
-        at = max(self.settings.k) if k is None else k
-        return meet(self.key, run.ranked, self.settings, at, self.middle[1] if mu is None else mu)
+        cutoff = max(self.settings.k) if k is None else k
+        return meet(self.key, run.ranked, self.settings, cutoff, self.middle[1] if mu is None else mu)
 
     def fates(self, run: ScoredRun, k: int | None = None, mu: float | None = None) -> FateCounts:
         """Return the error analysis of a run: its counts of fates."""
@@ -205,28 +205,28 @@ class Scoreboard:
         for run in self.runs:
             lacking = set(run.ranked.missing.tolist())
             for number, values in zip(run.query.tolist(), run.values.T.tolist(), strict=True):
-                named = dict(zip(keys, values, strict=True))
-                yield run.name, self.queries[number], number in lacking, named
+                value_of = dict(zip(keys, values, strict=True))
+                yield run.name, self.queries[number], number in lacking, value_of
 
     def _groups(self, part: Breakdown, run: ScoredRun) -> dict[str, Any]:
         means, counts = part.means(run.query, run.values)
         groups = {}
         for number, name in enumerate(part.names):
-            named = zip(self.settings.keys, means[:, number].tolist(), strict=True) if counts[number] else ()
-            groups[name] = {"queries": int(counts[number]), "measures": dict(named)}
+            value_of = zip(self.settings.keys, means[:, number].tolist(), strict=True) if counts[number] else ()
+            groups[name] = {"queries": int(counts[number]), "measures": dict(value_of)}
         return {"note": part.note, "groups": groups}
 
-    def _errors(self, found: FateCounts) -> dict[str, Any]:
+    def _errors(self, fate_counts: FateCounts) -> dict[str, Any]:
         truth = self.key.truth
         return {
-            "k": found.k,
-            "mu": found.mu,
-            "moments": found.moments,
-            "counts": {fate.value: found.total(fate) for fate in FATES},
-            "never_found": found.total(*NEVER_FOUND),
+            "k": fate_counts.k,
+            "mu": fate_counts.mu,
+            "moments": fate_counts.moments,
+            "counts": {fate.value: fate_counts.total(fate) for fate in FATES},
+            "never_found": fate_counts.total(*NEVER_FOUND),
             "by_relevance": {
                 fate.value: {str(grade): int(n) for grade, n in enumerate(row) if grade >= self.settings.min_relevance}
-                for fate, row in zip(FATES, found.counts, strict=True)
+                for fate, row in zip(FATES, fate_counts.counts, strict=True)
             },
             "examples": [
                 {
@@ -239,7 +239,7 @@ class Scoreboard:
                     "rank": missed.rank or None,
                     "iou": None if np.isnan(missed.iou) else missed.iou,
                 }
-                for missed in found.examples
+                for missed in fate_counts.examples
             ],
         }
 
@@ -268,23 +268,25 @@ def score_runs(
         where,
         progress=named(progress, "scoring"),
     )
-    if problems := [problem for one in of_runs if isinstance(one, list) for problem in one]:
+    if problems := [problem for result in of_runs if isinstance(result, list) for problem in result]:
         raise InputError(problems)
-    prepared = {name: one[0] for name, one in zip(runs, of_runs, strict=True) if not isinstance(one, list)}
+    prepared = {name: result[0] for name, result in zip(runs, of_runs, strict=True) if not isinstance(result, list)}
     warnings = [*key.warnings, *(warning for ranked in prepared.values() for warning in ranked.warnings)]
     scored = []
-    for name, one in zip(runs, of_runs, strict=True):
-        if isinstance(one, list):
+    for name, result in zip(runs, of_runs, strict=True):
+        if isinstance(result, list):
             continue
-        ranked, scores = one
+        ranked, scores = result
         query = scores.query
         if not len(query):
             warnings.append(said("{file}: no query counts, so there is no mean", file=ranked.run.file))
-        told = {judged: float(np.mean(scores.beside))} if judged and scores.beside is not None and len(query) else {}
-        scored.append(ScoredRun(name, ranked.run.file, ranked, query, scores.values, scores.mean(settings), told))
+        shares_of = (
+            {judged: float(np.mean(scores.beside))} if judged and scores.beside is not None and len(query) else {}
+        )
+        scored.append(ScoredRun(name, ranked.run.file, ranked, query, scores.values, scores.mean(settings), shares_of))
     if judged and all(run.judged for run in scored):
         shares = {run.name: run.judged[judged] for run in scored}
-        warnings += punished(key, prepared, {run.name: run.means for run in scored}, shares, settings)
+        warnings += bpref_warnings(key, prepared, {run.name: run.means for run in scored}, shares, settings)
     return Scoreboard(settings, key, tuple(scored), tuple(warnings)).with_upper_bounds()
 
 

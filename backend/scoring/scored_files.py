@@ -128,8 +128,8 @@ def score_files(
     truth = None if truth is None else with_videos(truth, names)
     paths = (truth_path, pool and pool.path, pool and pool.first_step, *(file.path for file in files))
     if refusals and not pool:
-        by = chosen.planned(options)[0][1] if chosen else settings
-        raise InputError(in_order(by_row([*problems, *further_problems(truth, runs.values(), refusals, by)]), paths))
+        rules = chosen.planned(options)[0][1] if chosen else settings
+        raise InputError(in_order(by_row([*problems, *further_problems(truth, runs.values(), refusals, rules)]), paths))
     if truth is None and (truth_path or not pool):
         raise InputError(
             problems or [Problem("truth", None, "is missing: give one, or give pools, whose moments become the truth")]
@@ -246,8 +246,8 @@ def file_inputs(
     if truth is not None:
         chosen = choose_truth(truth, videos=videos, queries=queries_of(runs))
         truth, videos = chosen.path, chosen.videos
-    named = truth or (pool.path if pool else None)
-    if named is None:
+    named_file = truth or (pool.path if pool else None)
+    if named_file is None:
         raise InputError.single("truth", "is missing: give one, or give pools, whose moments become the truth")
     files = [("truth", truth), *(("run", path) for path in runs), ("videos", videos)]
     files += [("pools", pool.path), ("first step", pool.first_step)] if pool else []
@@ -261,4 +261,4 @@ def file_inputs(
         pools = read_pools(pool.path)
         texts = {query.query_id: query.text for query in pools.queries}
         facts = Facts(texts | dict(facts.texts), dict(pools.durations) | dict(facts.durations))
-    return Inputs(named.name.split(".")[0], named.name, facts, tuple(sources))
+    return Inputs(named_file.name.split(".")[0], named_file.name, facts, tuple(sources))

@@ -114,14 +114,14 @@ def prepare_truth(truth: Truth, settings: Settings) -> AnswerKey:
     if not truth.queries:
         raise InputError.single(truth.file, said("holds no query"))
     must = truth.relevance_problems()
-    truth, told = _admit(truth, truth.span_problems(), must, settings)
-    warnings = [*truth.notes, *told]
+    truth, further_warnings = _admit(truth, truth.span_problems(), must, settings)
+    warnings = [*truth.notes, *further_warnings]
     order, first = truth.groups_of_equals()
     if repeated := len(order) - len(first):
         if options.duplicates == "merge_max":
             highest = np.maximum.reduceat(truth.relevance[order], first)
-            kept = np.argsort(order[first])
-            truth = replace(truth.take(order[first][kept]), relevance=highest[kept])
+            file_order = np.argsort(order[first])
+            truth = replace(truth.take(order[first][file_order]), relevance=highest[file_order])
         else:
             warnings.append(
                 said("{file}: {n} moments repeat another of the same query; all were kept", file=truth.file, n=repeated)
@@ -299,7 +299,7 @@ def _values(key: AnswerKey, ranked: RankedRun, chunk: slice, settings: Settings,
         run.end_s[rows],
         arithmetic=options.arithmetic,
     )
-    found = Matches(
+    matches = Matches(
         queries=len(truth_query),
         query=query,
         rank=np.arange(len(query)) - np.repeat(offsets[:-1] - offsets[0], size),
@@ -313,13 +313,15 @@ def _values(key: AnswerKey, ranked: RankedRun, chunk: slice, settings: Settings,
         min_relevance=settings.min_relevance,
         abandonment=options.abandonment,
     )
-    values = np.concatenate([one.values(found, settings.k, settings.thresholds(one)) for one in settings.family])
+    values = np.concatenate(
+        [measure.values(matches, settings.k, settings.thresholds(measure)) for measure in settings.family]
+    )
     values = values if settings.asked is None else values[settings.rows]
     if beside is None:
         return values
-    one = family.measure_of(beside)
-    k, level = one.read(beside)
-    return np.vstack([values, one.values(found, (int(str(k)),), (float(str(level)),))])
+    measure = family.measure_of(beside)
+    k, level = measure.read(beside)
+    return np.vstack([values, measure.values(matches, (int(str(k)),), (float(str(level)),))])
 
 
 def _admit(
@@ -333,11 +335,11 @@ def _admit(
     bad = sorted({*times, *must})
     if not bad:
         return spans, []
-    told = {"file": spans.file, "n": str(len(bad)), "first": str(spans.problem(bad[0], (times | must)[bad[0]]))}
+    values = {"file": spans.file, "n": str(len(bad)), "first": str(spans.problem(bad[0], (times | must)[bad[0]]))}
     warnings = [
-        said("{file}: {n} impossible moments were left out; the first: {first}", **told)
+        said("{file}: {n} impossible moments were left out; the first: {first}", **values)
         if invalid == "skip"
-        else said("{file}: {n} impossible moments were kept as they are; the first: {first}", **told)
+        else said("{file}: {n} impossible moments were kept as they are; the first: {first}", **values)
     ]
     if invalid == "zero":
         return spans, warnings
@@ -349,11 +351,11 @@ def _times_problems(run: Run, invalid: str) -> dict[int, str]:
 
     Real runs have empty predictions, and often thousands.
     """
-    found = run.span_problems()
-    empty = next((i for i in found if run.start_s[i] == run.end_s[i]), None)
+    faults = run.span_problems()
+    empty = next((i for i in faults if run.start_s[i] == run.end_s[i]), None)
     if empty is not None and invalid == "error":
-        found[empty] = said("{message} (the option invalid=skip leaves such predictions out)", message=found[empty])
-    return found
+        faults[empty] = said("{message} (the option invalid=skip leaves such predictions out)", message=faults[empty])
+    return faults
 
 
 def _rank(run: Run) -> Indices:

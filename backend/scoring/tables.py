@@ -122,8 +122,8 @@ def to_markdown(summary: Mapping[str, Any], shown: Shown = PLAIN) -> str:
         blocks.append(f"{_markdown(means.title)}.")
     else:
         means = narrow_means(summary, shown)
-    told = (*(means.notes if "benchmark" in summary else legend(summary)), *counted(summary))
-    blocks += [_grid(means), "\n".join(f"- {_markdown(line)}" for line in told)]
+    remarks = (*(means.notes if "benchmark" in summary else legend(summary)), *counted(summary))
+    blocks += [_grid(means), "\n".join(f"- {_markdown(line)}" for line in remarks)]
     if any("intervals" in run for run in runs):
         ranked = ranking(summary, shown=shown)
         blocks += [_grid(ranked), *(_markdown(note) for note in ranked.notes)]

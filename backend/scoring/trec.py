@@ -53,25 +53,25 @@ def pair_ids(content: bytes, truth: Truth) -> list[str]:
     entries = _entries(text.checked(content, truth.file), truth.file)
     query = [truth.queries[number] for number in truth.query.tolist()]
     rows, numbers = truth.row.tolist(), truth.number.tolist()
-    numbered = [_said(entries.get(row), number) for row, number in zip(rows, numbers, strict=True)]
+    numbered = [_pair_id(entries.get(row), number) for row, number in zip(rows, numbers, strict=True)]
     if any(one is None for one in numbered):
         return [f"{one}-{number}" for one, number in zip(query, numbers, strict=True)]
     names = [str(one) for one in numbered]
-    problems, seen = [], set()
-    for at, name in enumerate(zip(query, names, strict=True)):
-        if name in seen:
-            problems.append(truth.problem(at, said("duplicate pair {name}: keep one", name=name[1])))
+    problems, used = [], set()
+    for position, name in enumerate(zip(query, names, strict=True)):
+        if name in used:
+            problems.append(truth.problem(position, said("duplicate pair {name}: keep one", name=name[1])))
         elif not name[1] or len(name[1].split()) != 1:
             problems.append(
-                truth.problem(at, said("pair {name!r}: TREC ids cannot be empty or contain blanks", name=name[1]))
+                truth.problem(position, said("pair {name!r}: TREC ids cannot be empty or contain blanks", name=name[1]))
             )
-        seen.add(name)
+        used.add(name)
     if problems:
         raise InputError(problems)
     return names
 
 
-def require_plain(names: Sequence[object], file: str) -> None:
+def require_no_blanks(names: Sequence[object], file: str) -> None:
     """Check that query ids fit into a line of a TREC file.
 
     Raises:
@@ -100,7 +100,7 @@ def _entries(content: bytes, file: str) -> Mapping[int, Any]:
     return dict(enumerate(document if isinstance(document, list) else [document], start=1))
 
 
-def _said(entry: Any, number: int) -> object | None:
+def _pair_id(entry: Any, number: int) -> object | None:
     """Return the pair id of a moment: that of its entry, or of the `number`-th moment in the entry."""
     if not isinstance(entry, Mapping):
         return None
@@ -142,19 +142,19 @@ def match_run(truth_path: Path, run_path: Path, mu: float, *, videos: Path | Non
     chosen = choose_truth(truth_path, videos=videos, queries=queries_of([run_path]))
     truth_path, videos = chosen.path, chosen.videos
     content = unpacked(truth_path)
-    named = read_videos(videos) if videos else None
-    truth = with_videos(truth_file(content, str(truth_path)), named)
-    run = read_run(run_path, named, truth)
+    video_map = read_videos(videos) if videos else None
+    truth = with_videos(truth_file(content, str(truth_path)), video_map)
+    run = read_run(run_path, video_map, truth)
     longest = int(np.diff(run.offsets).max(initial=1))
     settings = settle("paper", [max(longest, 1)], [mu], {}, measures=["ndcg"])
     key = prepare_truth(truth, settings)
     ranked = prepare_run(run, key, settings)
     names = pair_ids(content, key.truth)
-    require_plain(key.truth.queries, str(truth_path))
-    found = meet(key, ranked, settings, settings.k[0], mu)
+    require_no_blanks(key.truth.queries, str(truth_path))
+    meeting = meet(key, ranked, settings, settings.k[0], mu)
     tag = "".join(run_path.name.split()) or "run"
     lines = []
-    for query, rank, takes in zip(found.query.tolist(), found.rank.tolist(), found.takes.tolist(), strict=True):
+    for query, rank, takes in zip(meeting.query.tolist(), meeting.rank.tolist(), meeting.takes.tolist(), strict=True):
         name = names[takes] if takes >= 0 else f"none-{rank}"
         # trec_eval sorts by score in float32, so scores are whole numbers that fall with the rank.
         lines.append(f"{key.truth.queries[query]} Q0 {name} {rank} {longest - rank + 1} {tag}\n")
@@ -170,6 +170,6 @@ def match_run(truth_path: Path, run_path: Path, mu: float, *, videos: Path | Non
         queries=len(key.truth.queries) - len(ranked.missing),
         missing=len(ranked.missing),
         predictions=len(lines),
-        taken=int((found.takes >= 0).sum()),
+        taken=int((meeting.takes >= 0).sum()),
         warnings=(*filter(None, (chosen.note,)), *key.warnings, *ranked.warnings),
     )

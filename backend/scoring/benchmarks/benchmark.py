@@ -45,12 +45,12 @@ class Beside:
     score: Callable[[Path, Path, str], Mapping[str, float]]
 
 
-def whole(truth: Truth) -> Truth:
+def unchanged_truth(truth: Truth) -> Truth:
     """Return the truth unchanged."""
     return truth
 
 
-def uncut(run: Run, _truth: Truth) -> Run:
+def unchanged_run(run: Run, _truth: Truth) -> Run:
     """Return the run unchanged."""
     return run
 
@@ -64,8 +64,8 @@ class Part:
     """
 
     figures: tuple[PublishedFigure, ...]
-    of_truth: Callable[[Truth], Truth] = whole
-    of_run: Callable[[Run, Truth], Run | None] = uncut
+    of_truth: Callable[[Truth], Truth] = unchanged_truth
+    of_run: Callable[[Run, Truth], Run | None] = unchanged_run
     options: Options = field(default_factory=Options)
 
     def settings(self, preset: str, options: Options) -> Settings:
@@ -133,11 +133,11 @@ class Benchmark:
         Raises:
             InputError: names every option that cannot be used.
         """
-        given = cast("Options", {name: value for name, value in asked.items() if value is not None})
+        options = cast("Options", {name: value for name, value in asked.items() if value is not None})
         parts = self.parts
-        if given.get("iou_compare", self.options.get("iou_compare")) == "gt":
+        if options.get("iou_compare", self.options.get("iou_compare")) == "gt":
             parts = tuple(replace(part, figures=tuple(map(_strict, part.figures))) for part in parts)
-        return [(part, part.settings(self.preset, self.options | part.options | given)) for part in parts]
+        return [(part, part.settings(self.preset, self.options | part.options | options)) for part in parts]
 
 
 def _strict(figure: PublishedFigure) -> PublishedFigure:

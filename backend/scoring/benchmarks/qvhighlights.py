@@ -67,7 +67,7 @@ def read_saliency(path: Path) -> dict[str, Indices]:
     Raises:
         InputError: lists every entry whose clips and grades do not match each other or the video.
     """
-    found: dict[str, Indices] = {}
+    grades_of: dict[str, Indices] = {}
     problems: list[Problem] = []
     for row, entry in _entries(path, _Graded, problems):
         if entry.saliency_scores is None or entry.qid == "":
@@ -78,10 +78,10 @@ def read_saliency(path: Path) -> dict[str, Indices]:
             continue
         grades = np.zeros((clips, people), dtype=np.int64)
         grades[entry.relevant_clip_ids] = entry.saliency_scores
-        found[nfc(str(entry.qid))] = grades
+        grades_of[nfc(str(entry.qid))] = grades
     if problems:
         raise InputError(problems)
-    return found
+    return grades_of
 
 
 def read_predicted_saliency(path: Path) -> dict[str, Floats]:
@@ -91,14 +91,14 @@ def read_predicted_saliency(path: Path) -> dict[str, Floats]:
         InputError: lists every entry whose scores are not a list of numbers.
     """
     problems: list[Problem] = []
-    found = {
+    scores = {
         nfc(str(entry.qid)): np.array(entry.pred_saliency_scores)
         for _, entry in _entries(path, _Predicted, problems)
         if entry.pred_saliency_scores is not None
     }
     if problems:
         raise InputError(problems)
-    return found
+    return scores
 
 
 def _fault(entry: _Graded, clips: int, people: int) -> str | None:
@@ -188,11 +188,11 @@ def score_highlights(graded: Mapping[str, Indices], predicted: Mapping[str, Floa
         precisions[number] = average_precisions(marked, fitted).reshape(len(LEVELS), people).mean(axis=1)
         if best < clips:
             hits[number] = marked[best].reshape(len(LEVELS), people).any(axis=1)
-    found = {}
+    figures = {}
     for place, name in enumerate(LEVELS):
-        found[f"HL-min-{name}-mAP"] = float(precisions[:, place].mean())
-        found[f"HL-min-{name}-Hit1"] = float(hits[:, place].mean())
-    return found
+        figures[f"HL-min-{name}-mAP"] = float(precisions[:, place].mean())
+        figures[f"HL-min-{name}-Hit1"] = float(hits[:, place].mean())
+    return figures
 
 
 def average_precisions(marked: Flags, scores: Floats) -> Floats:
@@ -220,7 +220,7 @@ FIRST = 10
 """How many predictions of a query average precision uses: the first of the file, which are then sorted by score."""
 
 
-def windows(above_s: float, to_s: float) -> Callable[[Truth], Truth]:
+def keep_windows(above_s: float, to_s: float) -> Callable[[Truth], Truth]:
     """Return a function that keeps the truth moments longer than `above_s` and at most `to_s` seconds.
 
     It drops the queries that have none.
@@ -234,17 +234,17 @@ def windows(above_s: float, to_s: float) -> Callable[[Truth], Truth]:
     return taken
 
 
-def first_ones(run: Run, _truth: Truth) -> Run:
+def first_predictions(run: Run, _truth: Truth) -> Run:
     """Return the first `FIRST` predictions of every query."""
     place = np.arange(len(run.video)) - np.repeat(run.offsets[:-1], np.diff(run.offsets))
     return run.take(np.flatnonzero(place < FIRST))
 
 
-def first_ones_left(run: Run, truth: Truth) -> Run:
+def first_predictions_for(run: Run, truth: Truth) -> Run:
     """Return the first `FIRST` predictions of those queries that the selected truth contains."""
     known = {str(query) for query in truth.queries}
-    kept = np.array([str(query) in known for query in run.queries], dtype=bool)
-    return first_ones(run, truth).of_queries(kept)
+    flags = np.array([str(query) in known for query in run.queries], dtype=bool)
+    return first_predictions(run, truth).of_queries(flags)
 
 
 def highlights(truth: Path, run: Path, missing: str) -> dict[str, float]:
@@ -257,7 +257,7 @@ def highlights(truth: Path, run: Path, missing: str) -> dict[str, float]:
 
 def _of_windows(name: str, above_s: int, to_s: int) -> Part:
     figures = (PublishedFigure(f"MR-{name}-mAP", "map@avg", f"{above_s}-{to_s} s"),)
-    return Part(figures, of_truth=windows(above_s, to_s), of_run=first_ones_left, options={"order": "score"})
+    return Part(figures, of_truth=keep_windows(above_s, to_s), of_run=first_predictions_for, options={"order": "score"})
 
 
 BENCHMARK = Benchmark(
@@ -276,7 +276,7 @@ BENCHMARK = Benchmark(
                 PublishedFigure("MR-full-mAP@0.75", "map@0.75"),
                 PublishedFigure("MR-full-mAP", "map@avg"),
             ),
-            of_run=first_ones,
+            of_run=first_predictions,
             options={"order": "score"},
         ),
         _of_windows("short", 0, 10),

@@ -48,7 +48,7 @@ def score_benchmark(
     parts = benchmark.planned(asked)
     if parts[0][1].conventions.missing != "published":
         # Drop unanswered queries now: once a part removes predictions, a query without any counts 0.
-        runs = {name: _answered(run) for name, run in runs.items()}
+        runs = {name: _answered_queries(run) for name, run in runs.items()}
     boards = [_board(part, settings, truth, runs, narrowing, progress) for part, settings in parts]
     first = next((board for board in boards if board and len(board.runs) == len(runs)), None)
     if first is None:
@@ -118,14 +118,14 @@ def require_only(benchmark: Benchmark, *, asked: bool, truth: bool, pools: bool)
         InputError: says what to leave out or to give.
     """
     if asked or (pools and not benchmark.in_pools):
-        told = "sets its own measures, K, mu, theta and preset; leave these and pools out"
-        raise InputError.single("benchmark", f"{benchmark.name} {told}")
+        advice = "sets its own measures, K, mu, theta and preset; leave these and pools out"
+        raise InputError.single("benchmark", f"{benchmark.name} {advice}")
     if benchmark.in_pools and (truth or not pools):
-        told = "takes its truth from the pools; give pools and no truth"
-        raise InputError.single("benchmark", f"{benchmark.name} {told}")
+        advice = "takes its truth from the pools; give pools and no truth"
+        raise InputError.single("benchmark", f"{benchmark.name} {advice}")
 
 
-def _answered(run: Run) -> Run:
+def _answered_queries(run: Run) -> Run:
     return replace(run.answered(), tasks={task: of_task.answered() for task, of_task in run.tasks.items()})
 
 
@@ -139,8 +139,8 @@ def _board(
 ) -> Scoreboard | None:
     """Score the runs for one part; return None if nothing of the truth is left, or no run has anything for the part."""
     left = part.of_truth(truth)
-    looked_at = {name: part.of_run(run, left) for name, run in runs.items()}
-    kept = {name: run for name, run in looked_at.items() if run is not None}
-    if not left.queries or (runs and not kept):
+    selected = {name: part.of_run(run, left) for name, run in runs.items()}
+    runs_left = {name: run for name, run in selected.items() if run is not None}
+    if not left.queries or (runs and not runs_left):
         return None
-    return score_runs(left, kept, settings, narrowing=narrowing, part=True, progress=progress)
+    return score_runs(left, runs_left, settings, narrowing=narrowing, part=True, progress=progress)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from backend.scoring.benchmarks.benchmark import Benchmark, Part, PublishedFigure, uncut, whole
+from backend.scoring.benchmarks.benchmark import Benchmark, Part, PublishedFigure, unchanged_run, unchanged_truth
 from backend.scoring.matching.columns import Run, Truth
 
 FIRST = 100
@@ -23,7 +23,7 @@ def of_type(name: str) -> OfTruth:
 
     def taken(truth: Truth) -> Truth:
         types = truth.types or ("",) * len(truth.queries)
-        return truth.of_queries(np.array([one == name for one in types], dtype=bool))
+        return truth.of_queries(np.array([query_type == name for query_type in types], dtype=bool))
 
     return taken
 
@@ -33,7 +33,7 @@ def videos_of(truth: Truth) -> Truth:
     return replace(truth, start_s=np.zeros(len(truth.video)), end_s=np.ones(len(truth.video)))
 
 
-def as_videos(run: Run, _truth: Truth) -> Run:
+def run_of_videos(run: Run, _truth: Truth) -> Run:
     """Return a run of videos, each as a span of one second as in `videos_of`; its times, which are 0, are ignored."""
     return replace(run, start_s=np.zeros(len(run.video)), end_s=np.ones(len(run.video)))
 
@@ -55,20 +55,20 @@ def of_task(task: str, then: OfRun, *, some: bool) -> Callable[[Run, Truth], Run
     """
 
     def taken(run: Run, truth: Truth) -> Run | None:
-        found = run.tasks.get(task)
-        if found is None:
+        part = run.tasks.get(task)
+        if part is None:
             return None
         if some:
             known = {str(query) for query in truth.queries}
-            found = found.of_queries(np.array([str(query) in known for query in found.queries], dtype=bool))
-        place = np.arange(len(found.video)) - np.repeat(found.offsets[:-1], np.diff(found.offsets))
-        return then(found.take(np.flatnonzero(place < FIRST)), truth)
+            part = part.of_queries(np.array([str(query) in known for query in part.queries], dtype=bool))
+        place = np.arange(len(part.video)) - np.repeat(part.offsets[:-1], np.diff(part.offsets))
+        return then(part.take(np.flatnonzero(place < FIRST)), truth)
 
     return taken
 
 
 def _parts(of_truth: OfTruth, prefix: str = "", about: str = "") -> tuple[Part, ...]:
-    some = of_truth is not whole
+    some = of_truth is not unchanged_truth
 
     def moments(task: str) -> tuple[PublishedFigure, ...]:
         return tuple(
@@ -80,12 +80,12 @@ def _parts(of_truth: OfTruth, prefix: str = "", about: str = "") -> tuple[Part, 
     alone = ", ".join(filter(None, ("of whole videos", about)))
     videos = tuple(PublishedFigure(f"VR {prefix}r{k}", f"recall@{k},0.5", alone) for k in _CUTOFFS)
     return (
-        Part(moments("VCMR"), of_truth=of_truth, of_run=of_task("VCMR", uncut, some=some)),
+        Part(moments("VCMR"), of_truth=of_truth, of_run=of_task("VCMR", unchanged_run, some=some)),
         Part(moments("SVMR"), of_truth=of_truth, of_run=of_task("SVMR", in_own_videos, some=some)),
         Part(
             videos,
             of_truth=lambda truth: videos_of(of_truth(truth)),
-            of_run=of_task("VR", as_videos, some=some),
+            of_run=of_task("VR", run_of_videos, some=some),
         ),
     )
 
@@ -96,7 +96,7 @@ BENCHMARK = Benchmark(
     "moments in a corpus, in their own video, and videos alone",
     "standalone_eval/eval.py (jayleicn/TVRetrieval, d99a9ea)",
     (
-        *_parts(whole),
+        *_parts(unchanged_truth),
         *(
             part
             for name, about in TYPES.items()

@@ -21,9 +21,9 @@ from backend.scoring.files.words import (
     VIDEO,
     Kind,
     Names,
+    durations_in,
     first_doubled,
     is_tvr_release,
-    lasting,
     name_only,
     pick,
     resolver,
@@ -102,18 +102,18 @@ def parse_video_map(document: object, file: str) -> VideoMap:
     pairs = {
         name: value[1] if isinstance(value, list) and len(value) == 2 else None for name, value in document.items()
     }
-    durations = lasting(
+    durations = durations_in(
         (name, value[0]) for name, value in document.items() if isinstance(value, (list, tuple)) and value
     )
     return VideoMap(_names_by_index(pairs, file, said("[duration, index]")), durations)
 
 
 def _of_splits(document: Mapping[str, Mapping[str, object]], file: str) -> dict[str, object]:
-    found: dict[str, object] = {}
+    merged: dict[str, object] = {}
     problems = []
     for row, (split, part) in enumerate(document.items(), start=1):
         for name, value in part.items():
-            if found.setdefault(nfc(name), value) != value:
+            if merged.setdefault(nfc(name), value) != value:
                 message = said(
                     "video {name} of {split} differs from an earlier split",
                     name=short(name),
@@ -122,7 +122,7 @@ def _of_splits(document: Mapping[str, Mapping[str, object]], file: str) -> dict[
                 problems.append(Problem(file, row, message))
     if problems:
         raise InputError(problems)
-    return found
+    return merged
 
 
 def _names_by_index(pairs: Mapping[str, object], file: str, shape: str) -> dict[int, str]:
@@ -150,19 +150,19 @@ def _names_by_index(pairs: Mapping[str, object], file: str, shape: str) -> dict[
 
 
 def _task(
-    document: Mapping[str, Any], file: str, videos: Mapping[int, str] | None, wanted: str | None
+    document: Mapping[str, Any], file: str, videos: Mapping[int, str] | None, requested: str | None
 ) -> tuple[object, Mapping[int, str] | None]:
     """Return a task of one of TVR's own prediction files, and the names of its videos, which the file contains."""
-    task = pick((wanted,) if wanted else TASKS, document)
+    task = pick((requested,) if requested else TASKS, document)
     if task is None:
         lacks = (
-            said("no predictions for {wanted}", wanted=wanted)
-            if wanted
+            said("no predictions for {wanted}", wanted=requested)
+            if requested
             else said("predictions for neither VCMR nor SVMR")
         )
         hint = (
             said("; --benchmark tvr scores VR, which ranks videos alone")
-            if TASK_OF_VIDEOS in document and not wanted
+            if TASK_OF_VIDEOS in document and not requested
             else ""
         )
         raise InputError.single(file, said("has {lacks}{hint}", lacks=lacks, hint=hint))

@@ -26,8 +26,8 @@ from backend.scoring.files.words import (
     NameVideo,
     Raw,
     canonical,
-    check_called,
-    lasting,
+    check_video_ids,
+    durations_in,
     lists,
     names_in,
     objects,
@@ -90,22 +90,22 @@ def by_query(
 
     If ranks are given, they decide the order within a query; a rank that a query has twice is a problem.
     """
-    found: dict[object, list[int]] = {}
+    places_of: dict[object, list[int]] = {}
     for place, query in enumerate(queries):
-        found.setdefault(query, []).append(place)
-    if any(isinstance(query, str) and not query.isascii() for query in found):
-        apart, found = found, {}
-        for query, places in apart.items():
-            found.setdefault(nfc(query) if isinstance(query, str) else query, []).extend(places)
-        for places in found.values():
+        places_of.setdefault(query, []).append(place)
+    if any(isinstance(query, str) and not query.isascii() for query in places_of):
+        unmerged, places_of = places_of, {}
+        for query, places in unmerged.items():
+            places_of.setdefault(nfc(query) if isinstance(query, str) else query, []).extend(places)
+        for places in places_of.values():
             places.sort()
     problems = []
-    for query, places in found.items():
+    for query, places in places_of.items():
         if ranks is None:
             break
-        seen: dict[int, int] = {}
+        row_of_rank: dict[int, int] = {}
         for place in places:
-            if (first := seen.setdefault(ranks[place], rows[place])) != rows[place]:
+            if (first := row_of_rank.setdefault(ranks[place], rows[place])) != rows[place]:
                 message = said(
                     "rank {rank} of query {query} was already given in row {first}",
                     query=query,
@@ -116,7 +116,7 @@ def by_query(
         places.sort(key=ranks.__getitem__)
     groups = [
         Group(query, rows[min(places)], [items[place] for place in places], [rows[place] for place in places])
-        for query, places in found.items()
+        for query, places in places_of.items()
     ]
     return Some(groups, problems)
 
@@ -141,7 +141,7 @@ def truth_of(groups: list[Group], file: str, names: Names, name: NameVideo) -> T
     """
     spans, relevance, problems = _columns_of(groups, file, lambda items: objects(items, names), name)
     items = (item for group in groups for item in group.items if isinstance(item, Mapping))
-    durations = lasting((item.get(names.video), item.get(DURATION)) for item in items)
+    durations = durations_in((item.get(names.video), item.get(DURATION)) for item in items)
     truth = Truth(**spans, relevance=relevance, durations=durations)
     if problems:
         raise PartlyRead(problems, truth)
@@ -206,9 +206,9 @@ def gather(
         rows: the row of each moment in the file; None if it is that of its query.
     """
     names: dict[str, int] = {}
-    named = [name(video) for video in called]
-    plain = are_plain(named)  # checked for all at once, because most files have only plain names
-    merged = [names.setdefault(text if plain else nfc(text), len(names)) for text in named]
+    video_names = [name(video) for video in called]
+    plain = are_plain(video_names)  # checked for all at once, because most files have only plain names
+    merged = [names.setdefault(text if plain else nfc(text), len(names)) for text in video_names]
     if len(names) < len(called):  # a video occurs by name and by index, or with two forms of its name
         video = np.array(merged, dtype=np.int64)[video]
     doubtful = (text for text in names if not (plain and text.strip()))
@@ -234,14 +234,14 @@ def _columns_of(
 
     `read` is applied to all items at once.
     """
-    found = _with_ids(groups, file)
+    known = _with_ids(groups, file)
     try:
-        return *_gathered(found, file, read, name), [*problems_with(groups), *found.problems]
+        return *_gathered(known, file, read, name), [*problems_with(groups), *known.problems]
     except (ValueError, TypeError, LookupError, OverflowError):
-        good = _readable(found, file, read, name)
+        good = _readable(known, file, read, name)
         if not good.problems:
             raise
-    problems = [*problems_with(groups), *found.problems, *good.problems]
+    problems = [*problems_with(groups), *known.problems, *good.problems]
     try:
         return *_gathered(good, file, read, name), problems
     except (ValueError, TypeError, LookupError, OverflowError):
@@ -255,7 +255,7 @@ def _gathered(
     numbering = Numbering()
     number = numbering.of(videos)
     if set(map(type, numbering.known)) - {str}:
-        check_called(videos)  # 7 and 7.0 have one number, but only one of them is an index
+        check_video_ids(videos)  # 7 and 7.0 have one number, but only one of them is an index
     spans = gather(
         file,
         [cast("QueryKey", group.query) for group in groups],
@@ -275,20 +275,20 @@ def _with_ids(groups: list[Group], file: str) -> Some[Group]:
         texts = list(map(str, queries))
         if len(set(texts)) == len(texts) and all(map(is_visible, texts)) and "".join(texts).isascii():
             return Some(groups)
-    found: Some[Group] = Some()
-    seen: dict[str, int] = {}
+    good: Some[Group] = Some()
+    first_rows: dict[str, int] = {}
     for group in groups:
         if isinstance(group.query, bool) or not isinstance(group.query, (int, str, np.integer)):
             message = said("query id {query} is neither text nor integer", query=short(group.query))
         elif fault := text_fault(str(group.query)):
             message = said("the query id {fault}", fault=fault)
-        elif (first := seen.setdefault(nfc(str(group.query)), group.row)) != group.row:
+        elif (first := first_rows.setdefault(nfc(str(group.query)), group.row)) != group.row:
             message = said("query {query} was already given in row {first}", query=group.query, first=first)
         else:
-            found.append(group)
+            good.append(group)
             continue
-        found.problems.append(Problem(file, group.row, message))
-    return found
+        good.problems.append(Problem(file, group.row, message))
+    return good
 
 
 def _readable(groups: list[Group], file: str, read: Callable[[list[object]], Raw], name: NameVideo) -> Some[Group]:
@@ -296,26 +296,26 @@ def _readable(groups: list[Group], file: str, read: Callable[[list[object]], Raw
 
     Items are tried query by query, then one by one.
     """
-    found: Some[Group] = Some()
+    readable: Some[Group] = Some()
     for group in groups:
         if _fault(group.items, read, name) is None:
-            found.append(group)
+            readable.append(group)
             continue
         good = []
         for number, item in enumerate(group.items, start=1):
             if message := _fault([item], read, name):
                 row = group.rows[number - 1] if group.rows else group.row
-                found.problems.append(row_problem(file, row, cast("QueryKey", group.query), number, message))
+                readable.problems.append(row_problem(file, row, cast("QueryKey", group.query), number, message))
             else:
                 good.append(number - 1)
         rows = [group.rows[place] for place in good] if group.rows else None
-        found.append(Group(group.query, group.row, [group.items[place] for place in good], rows))
-    return found
+        readable.append(Group(group.query, group.row, [group.items[place] for place in good], rows))
+    return readable
 
 
 def _fault(items: Sequence[object], read: Callable[[list[object]], Raw], name: NameVideo) -> str | None:
     try:
-        check_called(videos := read(list(items))[0])
+        check_video_ids(videos := read(list(items))[0])
         names = [name(video) for video in videos]
     except KeyError as missing:
         return said("has no field `{field}`", field=missing.args[0])

@@ -81,7 +81,7 @@ def read_facts(truth: Path, videos: Path | None = None) -> Facts:
     if not texts:
         for query, moments in sentences(content, str(truth)) or ():
             texts[nfc(str(query))] = moments[0].caption
-            durations |= {one.video: one.duration_s for one in moments if one.duration_s}
+            durations |= {moment.video: moment.duration_s for moment in moments if moment.duration_s}
     if videos:
         mapped = unpacked(videos)
         parts = [_decoded(mapped, _Videos, {}), *_decoded(mapped, dict[str, _Videos], {}).values()]
@@ -93,7 +93,7 @@ _Videos = dict[str, tuple[float, int]]
 """A video map, or one split of it, as in TVR."""
 
 
-def described(truth: Truth, content: bytes) -> Truth:
+def with_line_facts(truth: Truth, content: bytes) -> Truth:
     """Return a truth with the types and durations that its file gives, if this has the lines of TVR or QVHighlights."""
     lines = _lines(content)
     if not lines:
@@ -219,8 +219,8 @@ def _first(text: str) -> frozenset[str]:
     If the text ends inside the object, these are the fields that begin before that.
     """
     try:
-        found, _ = json.JSONDecoder().raw_decode(text)
-        return frozenset(found)
+        decoded, _ = json.JSONDecoder().raw_decode(text)
+        return frozenset(decoded)
     except UNDECODABLE:
         return frozenset(re.findall(r'"(\w+)"\s*:', text))
 
@@ -266,13 +266,13 @@ def _truth(queries: Iterable[Query], file: str) -> Truth:
         if items:
             groups.append(Group(query, moments[0].row, items))
     notes = [
-        *_told(file, left_out, "moments that do not end after they begin were left out, as published evaluators do"),
-        *_told(file, cut, "moments that end after their video were cut at its end, as published evaluators do"),
+        *_note(file, left_out, "moments that do not end after they begin were left out, as published evaluators do"),
+        *_note(file, cut, "moments that end after their video were cut at its end, as published evaluators do"),
     ]
     return replace(truth_of(groups, file, _NAMES, name_only), durations=durations, notes=tuple(notes))
 
 
-def _told(file: str, moments: Sequence[CaptionedMoment], what: str) -> list[str]:
+def _note(file: str, moments: Sequence[CaptionedMoment], what: str) -> list[str]:
     if not moments:
         return []
     places = ", ".join(moment.place for moment in moments[:_SHOWN]) + (", ..." if len(moments) > _SHOWN else "")

@@ -28,7 +28,7 @@ from backend.scoring.files.words import (
     TRUTH,
     Kind,
     NameVideo,
-    lasting,
+    durations_in,
     name_only,
     pick,
     resolver,
@@ -98,7 +98,9 @@ class Columns:
         n = len(moments)
         self.moments += n
         if n and hasattr(moments[0], DURATION):
-            self.durations |= lasting({moment.video: moment.duration for moment in moments if moment.duration}.items())
+            self.durations |= durations_in(
+                {moment.video: moment.duration for moment in moments if moment.duration}.items()
+            )
         if layout.video:
             videos = list(chain.from_iterable([entry.video] * len(entry.items) for entry in entries))
         else:
@@ -108,8 +110,8 @@ class Columns:
         times = [moment.times for moment in moments] if paired else moments
         piece["start_s"] = np.fromiter([time.start for time in times], np.float64, n)
         piece["end_s"] = np.fromiter([time.end for time in times], np.float64, n)
-        ones = layout.relevant
-        piece["value"] = np.ones(n) if ones else np.fromiter([moment.value for moment in moments], np.float64, n)
+        alike = layout.relevant
+        piece["value"] = np.ones(n) if alike else np.fromiter([moment.value for moment in moments], np.float64, n)
         self._pieces.append(piece)
 
     def as_listed(self) -> ReadMoments:
@@ -193,10 +195,10 @@ TASK_FILE = re.compile(rb'\s*\{\s*"(VCMR|SVMR|VR|video2idx)"')
 """Matches the beginning of TVR's own prediction files."""
 
 
-def _task(content: bytes, wanted: str | None) -> tuple[bytes, Mapping[int, str]]:
+def _task(content: bytes, requested: str | None) -> tuple[bytes, Mapping[int, str]]:
     """Return a task of one of TVR's own prediction files, and the names of its videos."""
     parts = msgspec.json.decode(content, type=dict[str, msgspec.Raw])
-    task = pick((wanted,) if wanted else TASKS, parts)
+    task = pick((requested,) if requested else TASKS, parts)
     if task is None or any(content.count(b'"%s"' % key.encode()) > 1 for key in parts):
         raise Doubt
     indices = json.loads(bytes(parts[TASK_VIDEOS]), object_pairs_hook=list)
@@ -218,14 +220,14 @@ def _read(
     for begin in range(0, len(raws), _ENTRIES):
         columns.add([read(raw) for raw in raws[begin : begin + _ENTRIES]])
     _require_each_once(content, layout, len(raws), columns.moments)
-    found = columns.by_query() if layout.flat else columns.as_listed()
-    ids = set(map(str, found.queries))
+    moments = columns.by_query() if layout.flat else columns.as_listed()
+    ids = set(map(str, moments.queries))
     plain = are_plain(ids)
-    if len(ids if plain else set(map(nfc, ids))) != len(found.queries):
+    if len(ids if plain else set(map(nfc, ids))) != len(moments.queries):
         raise Doubt
     if not all(map(str.strip if plain else is_visible, ids)):
         raise Doubt
-    return found.spans(file, name), found.value, columns.durations
+    return moments.spans(file, name), moments.value, columns.durations
 
 
 def _entries(content: bytes, form: Form, layout: Layout) -> tuple[list[msgspec.Raw], list[QueryKey]]:
@@ -257,20 +259,20 @@ def _require_each_once(content: bytes, layout: Layout, entries: int, moments: in
     too low, because every entry has its keys.
     """
     names = layout.names.all[: -1 if layout.relevant else None] if layout.names else ()
-    wanted = dict.fromkeys(names, moments)
-    wanted |= {key: entries for key in (layout.query, layout.items, layout.video) if key}
+    expected = dict.fromkeys(names, moments)
+    expected |= {key: entries for key in (layout.query, layout.items, layout.video) if key}
     paired = layout.names is None or len(layout.names.times) == 1
     lists = (layout.query is not None) + (entries if layout.items or layout.query is None else 0) + moments * paired
     # The expected number of brackets proves that no key of a list stands twice, not even with an empty list.
     brackets = count_byte(content, b"[")
     if brackets == lists and layout.names and paired:
-        del wanted[layout.names.times[0]]
+        del expected[layout.names.times[0]]
     if brackets == lists and layout.items:
-        del wanted[layout.items]
+        del expected[layout.items]
     if brackets != lists and layout.query is None:
         raise Doubt
-    for key, count in count_keys(content, list(wanted)).items():
-        if count != wanted[key] and content.count(b'"%s"' % key.encode()) != wanted[key]:
+    for key, count in count_keys(content, list(expected)).items():
+        if count != expected[key] and content.count(b'"%s"' % key.encode()) != expected[key]:
             raise Doubt
 
 
@@ -291,7 +293,7 @@ def count_keys(content: bytes, keys: Sequence[str]) -> dict[str, int]:
     {'query_id': 2, 'relevance': 1}
     """
     text = np.frombuffer(content, np.uint8)
-    found = dict.fromkeys(keys, 0)
+    counts = dict.fromkeys(keys, 0)
     beyond = max((len(key.encode()) for key in keys), default=0) + 1
     for begin in range(0, len(text), _BLOCK):
         block = text[begin : begin + _BLOCK + beyond]
@@ -304,5 +306,5 @@ def count_keys(content: bytes, keys: Sequence[str]) -> dict[str, int]:
                 hit = block[size - 1 : size - 1 + end] == letters[-1]
                 hit &= quotes[:end]
                 hit &= quotes[size : size + end]
-                found[key] += int(np.count_nonzero(hit))
-    return found
+                counts[key] += int(np.count_nonzero(hit))
+    return counts

@@ -19,8 +19,8 @@ from backend.core.reading import unpacked
 from backend.core.text_files import decode_text, number, read_csv, stripped, table_head, whole
 from backend.scoring.files import documents, fast, text
 from backend.scoring.files.entries import Group, by_query, run_of, truth_of
-from backend.scoring.files.facts import described, sentences_truth
-from backend.scoring.files.own_video_runs import lacks_videos, placed_run
+from backend.scoring.files.facts import sentences_truth, with_line_facts
+from backend.scoring.files.own_video_runs import lacks_videos, own_video_run
 from backend.scoring.files.text import Form, Some
 from backend.scoring.files.words import (
     END,
@@ -129,29 +129,29 @@ def _header(content: bytes, file: str, kind: Kind) -> _Header:
     problems = []
 
     def find(words: Sequence[str], *, needed: bool = True) -> str:
-        found = [word for word in words if word in head]
-        if needed and not found:
-            shown = ", ".join(repr(word) for word in words)
+        matches = [word for word in words if word in head]
+        if needed and not matches:
+            quoted = ", ".join(repr(word) for word in words)
             problems.append(
                 Problem(
                     file,
                     1,
                     said(
                         "no column {names}; the header is {header!r}",
-                        names=joined(said(" or "), shown.split(", ")),
+                        names=joined(said(" or "), quoted.split(", ")),
                         header=head.delimiter.join(head.cells),
                     ),
                 )
             )
-        if len(found) > 1:
+        if len(matches) > 1:
             problems.append(
                 Problem(
                     file,
                     1,
-                    said("both {one!r} and {other!r} are columns; keep one of them", one=found[0], other=found[1]),
+                    said("both {one!r} and {other!r} are columns; keep one of them", one=matches[0], other=matches[1]),
                 )
             )
-        return found[0] if found else ""
+        return matches[0] if matches else ""
 
     header = _Header(
         find(QUERY),
@@ -191,10 +191,10 @@ def truth_file(content: bytes, file: str) -> Truth:
         return truth_table(content, file)
     if form is Form.DOCUMENT and (captioned := sentences_truth(content, file)) is not None:
         return captioned
-    found = fast.truth(content, file, form)
-    if found is None:
-        found = documents.parse_truth(_decoded(content, file, form), file)
-    return described(found, content)
+    truth = fast.truth(content, file, form)
+    if truth is None:
+        truth = documents.parse_truth(_decoded(content, file, form), file)
+    return with_line_facts(truth, content)
 
 
 def run_file(
@@ -227,11 +227,11 @@ def run_file(
     if form is Form.CSV:
         return run_table(content, file, videos)
     if lacks_videos(content):
-        return placed_run(_decoded(content, file, form), file, truth)
-    found = fast.run(content, file, form, videos, task)
-    if found is None:
-        found = documents.parse_run(_decoded(content, file, form), file, videos, task)
-    return found if task else replace(found, notes=_left(content, file))
+        return own_video_run(_decoded(content, file, form), file, truth)
+    run = fast.run(content, file, form, videos, task)
+    if run is None:
+        run = documents.parse_run(_decoded(content, file, form), file, videos, task)
+    return run if task else replace(run, notes=_unread_tasks(content, file))
 
 
 def tasks_of(content: bytes) -> list[str]:
@@ -241,11 +241,11 @@ def tasks_of(content: bytes) -> list[str]:
     return [task for task in (*TASKS, TASK_OF_VIDEOS) if re.search(rb'"%s"\s*:\s*\[' % task.encode(), content)]
 
 
-def _left(content: bytes, file: str) -> tuple[str, ...]:
-    read, *others = tasks_of(content) or [""]
-    if not others:
+def _unread_tasks(content: bytes, file: str) -> tuple[str, ...]:
+    read, *unread = tasks_of(content) or [""]
+    if not unread:
         return ()
-    return (f"{file}: only its {read} was scored; --benchmark tvr scores {' and '.join(others)} too",)
+    return (f"{file}: only its {read} was scored; --benchmark tvr scores {' and '.join(unread)} too",)
 
 
 def video_map_file(content: bytes, file: str) -> VideoMap:

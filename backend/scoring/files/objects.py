@@ -17,7 +17,7 @@ from backend.scoring.files.documents import parse_run, parse_truth, parse_video_
 from backend.scoring.files.entries import Group, by_query, parse_run_mapping, parse_truth_mapping, run_of, truth_of
 from backend.scoring.files.facts import sentences_truth
 from backend.scoring.files.formats import of_tasks, read_run, read_tasks, read_truth, read_videos
-from backend.scoring.files.own_video_runs import placed_run, rows_lack_videos
+from backend.scoring.files.own_video_runs import own_video_run, rows_lack_videos
 from backend.scoring.files.words import (
     QUERY,
     RANK,
@@ -60,8 +60,8 @@ def truth_from(given: object, name: str = "truth") -> Truth:
         return given
     if isinstance(given, (str, os.PathLike)):
         return read_truth(_path(given, name))
-    if _is_annotation(given) and (found := sentences_truth(msgspec.json.encode(given), name)) is not None:
-        return found
+    if _is_annotation(given) and (truth := sentences_truth(msgspec.json.encode(given), name)) is not None:
+        return truth
     if isinstance(given, Mapping) and not _is_entry(given):
         return parse_truth_mapping(given, name)
     if isinstance(given, (list, tuple, Mapping)):
@@ -99,7 +99,7 @@ def run_from(given: object, name: str = "run", videos: Videos | None = None, tru
     if isinstance(given, (str, os.PathLike)):
         return read_run(_path(given, name), videos, truth)
     if rows_lack_videos(given):
-        return placed_run(given, name, truth)
+        return own_video_run(given, name, truth)
     if isinstance(given, Mapping) and not _is_entry(given) and not pick((*TASKS, TASK_VIDEOS), given):
         return parse_run_mapping(given, name, name_video)
     if isinstance(given, (list, tuple, Mapping)):
@@ -158,8 +158,8 @@ def _rows_of(frame: Frame, file: str, kind: Kind) -> list[Group]:
         for name in sorted(set(columns))
         if columns.count(name) > 1
     ]
-    wanted = [query or QUERY[0], *names.all]
-    lacking = [name for name in wanted if name not in columns]
+    needed = [query or QUERY[0], *names.all]
+    lacking = [name for name in needed if name not in columns]
     problems += [
         Problem(
             file, None, said("has no column {name!r}; its columns are {columns}", name=name, columns=", ".join(columns))

@@ -30,11 +30,11 @@ def lacks_videos(content: bytes) -> bool:
     (True, False)
     """
     text = content[:_PEEK].decode("utf-8", "ignore")
-    found = _FIRST_ROW.search(text)
-    if found is None or f'"{RUN_WINDOWS}"' in text[: found.end()]:
+    match = _FIRST_ROW.search(text)
+    if match is None or f'"{RUN_WINDOWS}"' in text[: match.end()]:
         return False
     try:
-        row = json.loads(found[1])
+        row = json.loads(match[1])
     except UNDECODABLE:
         return False
     return _are_times(row)
@@ -62,7 +62,7 @@ def _are_times(row: object) -> bool:
     return all(isinstance(part, (int, float)) and not isinstance(part, bool) for part in row)
 
 
-def placed_run(document: object, file: str, truth: Truth | None) -> Run:
+def own_video_run(document: object, file: str, truth: Truth | None) -> Run:
     """Return a run in the own videos of the truth's queries; rows without a score are ranked in their order.
 
     Raises:

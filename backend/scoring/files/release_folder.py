@@ -35,16 +35,16 @@ def truths_in(folder: Path) -> dict[str, Path]:
     Raises:
         InputError: there is none.
     """
-    found = {split: folder / f"{split}.json" for split in SPLITS}
-    found = {split: path for split, path in found.items() if path.is_file()}
-    if not found:
+    truths = {split: folder / f"{split}.json" for split in SPLITS}
+    truths = {split: path for split, path in truths.items() if path.is_file()}
+    if not truths:
         raise InputError.single(
             folder,
             said(
                 "is not a release: it has neither val.json nor test.json; give a file or what `reelrank export` wrote"
             ),
         )
-    return found
+    return truths
 
 
 def choose_truth(
@@ -77,8 +77,8 @@ def choose_truth(
     if len(filled) == 1:
         (path,) = filled.values()
         return ChosenTruth(path, videos, f"truth {path}: the only split of the release with queries")
-    asked = _ids(queries, videos)
-    fitting = [path for path in filled.values() if asked and asked <= set(map(str, read_truth(path).queries))]
+    needed = _ids(queries, videos)
+    fitting = [path for path in filled.values() if needed and needed <= set(map(str, read_truth(path).queries))]
     if len(fitting) == 1:
         return ChosenTruth(fitting[0], videos, f"truth {fitting[0]}: all queries of the run are of this split")
     files = " or ".join(map(str, filled.values()))

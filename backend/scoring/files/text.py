@@ -88,15 +88,15 @@ def form_of(content: bytes, file: str) -> Form:
     >>> form_of(b"query_id,video,start,end,score\n5,v,0,9,1.5\n", "run")
     <Form.CSV: 'csv'>
     """
-    found = _INK.search(content)
-    start = found.start() if found else 0
+    match = _INK.search(content)
+    start = match.start() if match else 0
     end = content.find(b"\n", start)
     if end < 0:
         end = len(content)
     opening, last = content[start : start + 1], content[max(start, end - 80) : end].rstrip()[-1:]
     if opening == b"{":
-        found = _INK.search(content, end)
-        following = found[0] if found else b""
+        match = _INK.search(content, end)
+        following = match[0] if match else b""
         if following == b"{" and last not in b":[,":
             return Form.LINES
         if last == b"}" and following and following not in b",]}":
@@ -118,10 +118,10 @@ def document(content: bytes, file: str) -> object:
             list or object, from 1.
     """
     reader = _Reader(content.decode("utf-8"), file)
-    found, end = reader.entries(reader.blank(0))
+    decoded, end = reader.entries(reader.blank(0))
     if reader.blank(end) < len(reader.text):
         raise reader.fault(said("has text after its end"), reader.blank(end), None)
-    return found
+    return decoded
 
 
 def lines(content: bytes, file: str) -> Some[object]:
@@ -239,15 +239,15 @@ class _Reader:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) == len(pairs):
-        return found
+    decoded = dict(pairs)
+    if len(decoded) == len(pairs):
+        return decoded
     counts = Counter(key for key, _ in pairs)
-    return _doubled(found, frozenset(key for key, count in counts.items() if count > 1))
+    return _doubled(decoded, frozenset(key for key, count in counts.items() if count > 1))
 
 
-def _doubled(found: dict[str, Any], twice: frozenset[str]) -> Doubled:
-    doubled = Doubled(found)
+def _doubled(decoded: dict[str, Any], twice: frozenset[str]) -> Doubled:
+    doubled = Doubled(decoded)
     doubled.twice = twice
     return doubled
 

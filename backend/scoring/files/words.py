@@ -50,14 +50,14 @@ class NotANumber:
 def objects(items: list[object], names: Names) -> Raw:
     """Convert rows that are objects to columns."""
     kinds = set(map(type, items))
-    if not _are(kinds, (Mapping,)):
+    if not _all_of(kinds, (Mapping,)):
         raise ValueError(said("is not an object"))
-    if _doubles(kinds) and (twice := first_doubled(items, names.all)):
+    if _any_doubled(kinds) and (twice := first_doubled(items, names.all)):
         raise ValueError(said("has the field `{twice}` twice", twice=twice))
     rows = cast("list[Mapping[str, Any]]", items)
     video, *times, value = ([row[field] for row in rows] for field in names.all)
     if len(times) == 1:
-        if not (_are(set(map(type, times[0])), (list, tuple)) and set(map(len, times[0])) <= {2}):
+        if not (_all_of(set(map(type, times[0])), (list, tuple)) and set(map(len, times[0])) <= {2}):
             raise ValueError(said("`{field}` is not [start, end] in seconds", field=names.times[0]))
         times = [[pair[0] for pair in times[0]], [pair[1] for pair in times[0]]]
     return video, _floats(times[0], "start"), _floats(times[1], "end"), _floats(value, names.value)
@@ -65,7 +65,7 @@ def objects(items: list[object], names: Names) -> Raw:
 
 def lists(items: list[object]) -> Raw:
     """Convert rows `[video, start, end, score]` to columns."""
-    if not _are(set(map(type, items)), (list, tuple)) or set(map(len, cast("list[list[object]]", items))) - {4}:
+    if not _all_of(set(map(type, items)), (list, tuple)) or set(map(len, cast("list[list[object]]", items))) - {4}:
         raise ValueError(said("is not [video, start, end, score]"))
     rows = cast("list[Sequence[Any]]", items)
     # Not `zip`: with so many arguments the garbage collector visits every row again.
@@ -73,24 +73,24 @@ def lists(items: list[object]) -> Raw:
     return video, _floats(start, "start"), _floats(end, "end"), _floats(score, "score")
 
 
-def _are(kinds: set[type], wanted: tuple[type, ...]) -> bool:
+def _all_of(kinds: set[type], bases: tuple[type, ...]) -> bool:
     """Return whether each type is a subclass of a wanted one; checking types once is faster than checking rows."""
-    return all(issubclass(kind, wanted) for kind in kinds)
+    return all(issubclass(kind, bases) for kind in kinds)
 
 
-def _doubles(kinds: set[type]) -> bool:
+def _any_doubled(kinds: set[type]) -> bool:
     return any(issubclass(kind, Doubled) for kind in kinds)
 
 
 def first_doubled(items: Sequence[object], names: Sequence[str]) -> str | None:
     """Return one of these names that is repeated in one of these objects, or None."""
-    if not _doubles(set(map(type, items))):
+    if not _any_doubled(set(map(type, items))):
         return None
     twice = (key for item in items if isinstance(item, Doubled) for key in item.twice)
     return next((key for key in twice if key in names), None)
 
 
-def check_called(videos: Sequence[object]) -> None:
+def check_video_ids(videos: Sequence[object]) -> None:
     """Check that video ids are names or indices; `text_fault` reports blank names.
 
     Raises:
@@ -103,10 +103,10 @@ def check_called(videos: Sequence[object]) -> None:
 
 def _floats(values: Sequence[Any], what: str) -> Floats:
     try:
-        found = np.array(array("d", values))
-        zeros_and_ones = np.flatnonzero((found == 0) | (found == 1)).tolist()
+        numbers = np.array(array("d", values))
+        zeros_and_ones = np.flatnonzero((numbers == 0) | (numbers == 1)).tolist()
         if bool not in set(map(type, map(values.__getitem__, zeros_and_ones))):
-            return found
+            return numbers
     except TypeError:
         pass  # a value is not a number: reported below
     for kind in set(map(type, values)):
@@ -148,14 +148,18 @@ def canonical(query: QueryKey) -> QueryKey:
     return nfc(query) if isinstance(query, str) else query
 
 
-def lasting(durations: Iterable[tuple[object, object]]) -> dict[str, float]:
+def durations_in(durations: Iterable[tuple[object, object]]) -> dict[str, float]:
     """Return the valid durations in seconds, by the name of the video.
 
-    >>> lasting([("v", 30), ("w", None), ("x", "30"), ("y", 0), ("z", 10**400)])
+    >>> durations_in([("v", 30), ("w", None), ("x", "30"), ("y", 0), ("z", 10**400)])
     {'v': 30.0}
     """
-    known = ((str(name), one) for name, one in durations if isinstance(one, (int, float)) and not isinstance(one, bool))
-    return {name: float(one) for name, one in known if 0 < one <= sys.float_info.max}
+    known = (
+        (str(name), value)
+        for name, value in durations
+        if isinstance(value, (int, float)) and not isinstance(value, bool)
+    )
+    return {name: float(value) for name, value in known if 0 < value <= sys.float_info.max}
 
 
 def short(value: object) -> str:
@@ -236,11 +240,11 @@ def names_in(keys: Collection[str], kind: Kind) -> Names:
     >>> names_in({"video": "a", "start": 0, "end_s": 2, "relevance": 3}, TRUTH).all
     ('video', 'start', 'end_s', 'relevance')
     """
-    one = pick(TIMES, keys)
+    both_times = pick(TIMES, keys)
     start, end = pick(START, keys), pick(END, keys)
     times: tuple[str, ...] = kind.usual.times
-    if one:
-        times = (one,)
+    if both_times:
+        times = (both_times,)
     elif start or end:
         times = (start or START[0], end or END[0])
     return Names(pick(VIDEO, keys) or kind.usual.video, times, pick(kind.value, keys) or kind.usual.value)
