@@ -16,7 +16,7 @@ from backend.scoring.scores import AnswerKey, RankedRun
 
 
 class Worth(StrEnum):
-    """How a prediction is rated; the first value that fits."""
+    """The rating of a prediction; the first value that fits."""
 
     MATCH = "match"
     """Takes a truth moment of relevance 1-4."""
@@ -62,7 +62,7 @@ class CasePrediction:
 
 @dataclass(frozen=True, slots=True)
 class CaseAnswer:
-    """How a run answered a truth moment: the rank of the prediction that takes it, and its fate.
+    """A run's answer to a truth moment: the rank of the prediction that takes it, and the moment's fate.
 
     `fate` is None for a moment that is not relevant, because no run has to find it.
     """

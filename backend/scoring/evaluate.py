@@ -80,10 +80,10 @@ def evaluate(
     """Score a run: return each measure's mean over the queries, and its value for each query.
 
     Args:
-        truth: `{query: [{"video", "start", "end", "relevance"}]}`, with times in seconds and relevance 0-4. Or a list
-            of entries as in truth files, a data frame with a row for each moment, or the path of a truth file or of a
-            release's folder. Fields may have any name that truth files use (`video_name`, `timestamp`). None takes the
-            truth from `pools`: each query's own moment and its positives.
+        truth: `{query: [{"video", "start", "end", "relevance"}]}`, with times in seconds and relevance 0-4. It may
+            also be a list of entries as in truth files, or a data frame with a row for each moment. Or give the path of
+            a truth file or of a release's folder. Fields may have any name that truth files use (`video_name`,
+            `timestamp`). None takes the truth from `pools`: each query's own moment and its positives.
         run: `{query: [[video, start, end, score], ...]}`, best first; a prediction may also be an object. Or a list of
             entries, a data frame or a path, as for the truth.
         preset: `paper` or `tvr-ranking`; sets every option that you do not give.

@@ -57,7 +57,7 @@ class ScoredRun:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What a special evaluation, such as one in pools, adds to its summary; see `scoring.pools`.
+    """Entries that a special evaluation, such as one in pools, adds to the summary; see `scoring.pools`.
 
     `options` are listed with those of the preset. `facts` belong to the whole summary, `of_run` to each run, by name.
     """

@@ -58,7 +58,7 @@ def score_files(
     progress: Progress | None = None,
     **options: Unpack[Options],
 ) -> Scoreboard:
-    """Score run files against a truth file; for the names of runs without one see `named_files`.
+    """Score run files against a truth file; `named_files` names the runs that have no name.
 
     Args:
         truth_path: the truth, or the folder of a release; None takes the truth from the pools.

@@ -248,7 +248,10 @@ def first_predictions_for(run: Run, truth: Truth) -> Run:
 
 
 def highlights(truth: Path, run: Path, missing: str) -> dict[str, float]:
-    """Return the highlight figures if both files have saliency; by default a query that the run lacks counts 0."""
+    """Return the highlight figures if both files have saliency.
+
+    A query that the run lacks counts 0, unless `missing` is `skip` or `published`.
+    """
     graded, predicted = read_saliency(truth), read_predicted_saliency(run)
     if missing in ("skip", "published"):
         graded = {query: grades for query, grades in graded.items() if query in predicted}

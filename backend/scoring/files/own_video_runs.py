@@ -1,7 +1,7 @@
-"""Read runs whose rows name no video: retrieval within each query's own video, as in 2D-TAN and others.
+"""Read runs whose rows name no video, for retrieval within each query's own video (as in 2D-TAN and others).
 
 Such a file gives `[start, end]` or `[start, end, score]` for each query, best first. Either the file names the queries,
-or its lists are in the order of the truth's queries. Only the truth then tells which video a row is about.
+or its lists are in the order of the truth's queries. The truth is needed to know which video a row is about.
 """
 
 import json

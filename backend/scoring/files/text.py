@@ -43,7 +43,7 @@ class PartlyRead(InputError):
         self.rest = rest
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return how to pickle the error with `rest`."""
+        """Return the recipe for pickling, which keeps `rest`."""
         return type(self), (self.problems, self.rest)
 
 
@@ -53,7 +53,7 @@ def problems_with(items: Sequence[object]) -> list[Problem]:
 
 
 class Form(StrEnum):
-    """How a file is laid out: one JSON document, a JSON value on each line, or CSV."""
+    """The form of a file: one JSON document, a JSON value on each line, or CSV."""
 
     DOCUMENT = "document"
     LINES = "lines"

@@ -29,7 +29,7 @@ class VideoMap(dict[int, str]):
         self.durations = durations
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return how to pickle the map with its durations."""
+        """Return the recipe for pickling, which keeps the durations."""
         return VideoMap, (dict(self), self.durations)
 
 
@@ -202,7 +202,7 @@ def offsets_of(sizes: Indices) -> Indices:
 
 
 def row_problem(file: str, row: int, query: QueryKey, number: int, message: str) -> Problem:
-    """Return a problem with the `number`-th moment of a query."""
+    """Return the problem `message` about the `number`-th moment of a query."""
     return Problem(
         file, row, said("query {query}, moment {number}: {message}", query=query, number=number, message=message)
     )

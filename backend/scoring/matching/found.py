@@ -44,7 +44,11 @@ class Matches:
     abandonment: str
 
     def taken(self, mu: tuple[float, ...]) -> list[tuple[Indices, Indices]]:
-        """Match one-to-one at each mu; return the predictions that take a truth moment, and that moment's relevance."""
+        """Match predictions one-to-one with truth moments at each mu.
+
+        Returns:
+            For each mu, the predictions that take a truth moment, and the relevance of that moment.
+        """
         settled = settle_pairs(self.pairs, mu, strict=self.strict)
         return [(prediction, self.relevance[truth]) for prediction, truth in settled]
 

@@ -216,7 +216,11 @@ def pair_up(
 
 
 def settle_pairs(pairs: Pairs, mu: Sequence[float], *, strict: bool) -> list[tuple[Indices, Indices]]:
-    """Match one-to-one at each mu; return the matched predictions, in their order, and the truth moment of each."""
+    """Match one-to-one at each mu.
+
+    Returns:
+        For each mu, the matched predictions, in their order, and the truth moment of each.
+    """
     # A pair below the lowest mu cannot match. Dropping these first leaves little to sort.
     near = pairs.take(pairs.iou.reach(min(mu), strict=False))
     # Equal IoUs keep the order of the index: relevance, then file.
