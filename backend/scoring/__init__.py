@@ -1,1 +1,1 @@
-"""Product one: runs against graded truth. Knows no campaign, no database, no video."""
+"""Score runs against graded truth (the first of the two products). It uses no campaign, database or video."""

@@ -1,4 +1,4 @@
-"""Groups of queries, so that a mean can be taken apart: by duration, show, relevance or type.
+"""Group queries by duration, show, relevance or type, to compute a mean for each group.
 
 Each query belongs to exactly one group of a breakdown.
 """
@@ -16,7 +16,7 @@ from backend.scoring.presets import Settings
 from backend.scoring.scores import AnswerKey, RankedRun, score
 
 DURATION_BOUNDS_S = (10.0, 30.0)
-"""Where short, medium and long queries part; benchmark `qvhighlights` parts windows instead, at bounds of its own."""
+"""The bounds between short, medium and long queries. Benchmark `qvhighlights` divides windows, with its own bounds."""
 
 _TV_NAME = re.compile(r"^(?:(?P<show>.+?)_)?s\d+e\d+(?:-\d+)?(?:_|$)", re.IGNORECASE)
 _NONE = "no relevant moment"
@@ -24,7 +24,10 @@ _NONE = "no relevant moment"
 
 @dataclass(frozen=True, slots=True)
 class Breakdown:
-    """`group[i]` counts in `names`, for query i of the truth; a group without query is not named."""
+    """The queries of a truth in groups; `group[i]` is the index in `names` of query i's group.
+
+    Groups without a query have no name.
+    """
 
     by: str
     note: str
@@ -33,11 +36,11 @@ class Breakdown:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Queries in each group."""
+        """The number of queries in each group."""
         return tuple(np.bincount(self.group, minlength=len(self.names)).tolist())
 
     def means(self, query: Indices, values: Floats) -> tuple[Floats, Indices]:
-        """Mean of each group, NaN where none of its queries counts, and how many count.
+        """Return the mean of each group (NaN if none of its queries counts), and how many of its queries count.
 
         Args:
             query: the truth's query number of each column of `values`, shape (N,).
@@ -55,21 +58,21 @@ class Breakdown:
 
 
 def show_of(video: str) -> str:
-    """The show of a video named as in TVR, `friends_s01e01_seg02_clip_00`: what stands before season and episode.
+    """Return the show of a video named as in TVR, `friends_s01e01_seg02_clip_00`: the part before season and episode.
 
-    TVR names one show's videos without it (The Big Bang Theory): `no prefix`. Other names: `other`.
+    TVR omits this part for one show (The Big Bang Theory); its videos return `no prefix`. Other names return `other`.
 
     >>> show_of("friends_s01e16-17_seg02_clip_00"), show_of("s09e01_seg02_clip_14"), show_of("kitchen")
     ('friends', 'no prefix', 'other')
     """
-    found = _TV_NAME.match(video)
-    if found is None:
+    match = _TV_NAME.match(video)
+    if match is None:
         return "other"
-    return found["show"] or "no prefix"
+    return match["show"] or "no prefix"
 
 
 def break_down(by: str, truth: Truth, min_relevance: int = 1) -> Breakdown:
-    """Group a truth's queries; `by` is one of `BREAKDOWNS`."""
+    """Group the queries of a truth; `by` is one of `BREAKDOWNS`."""
     note, label, order = BREAKDOWNS[by](truth, min_relevance)
     names = [name for name in order if name in set(label)]
     place = {name: number for number, name in enumerate(names)}
@@ -77,7 +80,7 @@ def break_down(by: str, truth: Truth, min_relevance: int = 1) -> Breakdown:
 
 
 _Groups = tuple[str, list[str], list[str]]
-"""What the grouping is by, the group of each query, and all groups in the order of showing."""
+"""A description of the grouping, the group of each query, and all groups in display order."""
 
 
 def _by_duration(truth: Truth, min_relevance: int) -> _Groups:
@@ -126,30 +129,35 @@ BREAKDOWNS: Mapping[str, Callable[[Truth, int], _Groups]] = {
 
 
 GAP = 0.05
-"""How much less of a run than of another is judged before it is worth a warning."""
+"""The smallest difference in Judged@K between two runs that can cause a warning."""
 
 
 def judged_key(truth: Truth, settings: Settings) -> str | None:
-    """The key of Judged@K that is told of each run, at the middle K and mu; None where NDCG or pooled truth is not."""
+    """Return the key of Judged@K, at the middle K and mu, that is reported for each run.
+
+    Return None if NDCG is not computed, or if all truth moments have relevance 1 (so the truth was not pooled).
+    """
     pooled = bool((truth.relevance != 1).any())
     return MEASURES["judged"].key(*settings.middle) if pooled and "ndcg" in settings.measures else None
 
 
-def punished(
+def bpref_warnings(
     key: AnswerKey,
     runs: Mapping[str, RankedRun],
     means: Mapping[str, Mapping[str, float]],
     judged: Mapping[str, float],
     settings: Settings,
 ) -> list[str]:
-    """A warning for each run that NDCG puts below one of which more is judged, and bpref above it.
+    """Return a warning for each run that NDCG may rank too low because few of its predictions are judged.
+
+    Such a run has a lower NDCG than another run, of which more is judged, but a higher bpref.
 
     Args:
         key: the truth.
-        runs: by name.
-        means: of each run, by key.
+        runs: the runs by name.
+        means: the means of each run, by key.
         judged: Judged@K of each run.
-        settings: of the evaluation.
+        settings: the settings of the evaluation.
     """
     k, mu = settings.middle
     ndcg, bpref = MEASURES["ndcg"].key(k, mu), MEASURES["bpref"].key(None, mu)
@@ -168,14 +176,14 @@ def punished(
     fair = {
         name: score(key, runs[name], alone).mean(alone)[bpref] for name in {name for pair in pairs for name in pair}
     }
-    found: dict[str, list[str]] = {}
+    above: dict[str, list[str]] = {}
     for name, other in pairs:
         if fair[name] > fair[other]:
-            found.setdefault(name, []).append(other)
+            above.setdefault(name, []).append(other)
     return [
         f"{runs[name].run.file}: {judged[name]:.0%} of its {k} best predictions show a graded moment, of "
         + ", ".join(f"{other}'s {judged[other]:.0%}" for other in others)
         + f". {ndcg} ranks it lower, {bpref}, which ignores ungraded moments, higher: it may lose {ndcg} only because "
         "nobody graded what it finds"
-        for name, others in found.items()
+        for name, others in above.items()
     ]

@@ -1,6 +1,6 @@
-"""One query seen whole: its truth moments and each run's first predictions, who takes whom, and what went wrong.
+"""Show one query in full: its truth moments, each run's first predictions, which take which moment, and the errors.
 
-TVR-Ranking's Figure 7 as data; pages and reports draw it.
+This is TVR-Ranking's Figure 7 as data; pages and reports draw it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,23 +16,23 @@ from backend.scoring.scores import AnswerKey, RankedRun
 
 
 class Worth(StrEnum):
-    """What a prediction is worth; the first that holds."""
+    """The rating of a prediction; the first value that fits."""
 
     MATCH = "match"
     """Takes a truth moment of relevance 1-4."""
     NOT_RELEVANT = "not relevant"
-    """Takes a truth moment of relevance 0: people looked at it and said no."""
+    """Takes a truth moment of relevance 0, which people judged not relevant."""
     TAKEN = "already matched"
-    """Reaches mu with a truth moment, but predictions of better rank took all of those."""
+    """Reaches mu with truth moments, but predictions of better rank took them all."""
     WRONG_TIME = "wrong time"
-    """The truth has a moment in this video, but none is reached."""
+    """The truth has moments in this video, but the prediction reaches mu with none of them."""
     WRONG_VIDEO = "wrong video"
     """The truth has no moment in this video."""
 
 
 @dataclass(frozen=True, slots=True)
 class CaseMoment:
-    """A truth moment; `number` counts from 1 by falling relevance, then in the order of the truth."""
+    """A truth moment; `number` counts from 1, by falling relevance, then in the order of the truth."""
 
     number: int
     video: str
@@ -43,7 +43,11 @@ class CaseMoment:
 
 @dataclass(frozen=True, slots=True)
 class CasePrediction:
-    """A prediction; `takes` is the number of its truth moment, `iou` its highest with one of its video (or None)."""
+    """A prediction of a run.
+
+    `takes` is the number of the truth moment that it takes. `iou` is its highest IoU with a truth moment of its video,
+    or None if there is none.
+    """
 
     rank: int
     video: str
@@ -57,10 +61,10 @@ class CasePrediction:
 
 
 @dataclass(frozen=True, slots=True)
-class CaseFound:
-    """What a run made of a truth moment: the rank of the prediction that takes it, and its fate.
+class CaseAnswer:
+    """A run's answer to a truth moment: the rank of the prediction that takes it, and the moment's fate.
 
-    `fate` is None for a moment that is not relevant; nobody has to find it.
+    `fate` is None for a moment that is not relevant, because no run has to find it.
     """
 
     rank: int | None
@@ -69,16 +73,16 @@ class CaseFound:
 
 @dataclass(frozen=True, slots=True)
 class CaseRun:
-    """One run's predictions of rank <= K, and what it made of each of the case's moments, in their order."""
+    """One run's predictions of rank <= K, and its answer to each moment of the case, in the case's order."""
 
     name: str
     predictions: tuple[CasePrediction, ...]
-    found: tuple[CaseFound, ...]
+    found: tuple[CaseAnswer, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A query at one K and mu, as all runs answer it."""
+    """A query at one K and mu, with the answers of all runs."""
 
     query: QueryKey
     k: int
@@ -93,7 +97,7 @@ def build_case(
     runs: Mapping[str, tuple[RankedRun, Meeting]],
     min_relevance: int = 1,
 ) -> Case:
-    """The case of the truth's query number `query`; all meetings have one K and mu.
+    """Return the case of the truth's query number `query`; all meetings must have the same K and mu.
 
     Example (TVR-Ranking's Figure 2, the first prediction): `[10, 30)` meets `[12, 19)` with IoU .35 and `[20, 28)`
     with .4, so at mu = 0.3 it takes the second.
@@ -112,9 +116,9 @@ def build_case(
         )
         for moment, number in number_of.items()
     )
-    found = next(iter(runs.values()))[1]
+    meeting = next(iter(runs.values()))[1]
     answers = tuple(_case_run(name, query, number_of, key, *run, min_relevance) for name, run in runs.items())
-    return Case(truth.queries[query], found.k, found.mu, moments, answers)
+    return Case(truth.queries[query], meeting.k, meeting.mu, moments, answers)
 
 
 def _case_run(
@@ -123,52 +127,53 @@ def _case_run(
     number_of: Mapping[int, int],
     key: AnswerKey,
     ranked: RankedRun,
-    found: Meeting,
+    meeting: Meeting,
     min_relevance: int,
 ) -> CaseRun:
     run, truth = ranked.run, key.truth
     predictions = []
-    for i in np.flatnonzero(found.query == query).tolist():
-        at, moment, iou = int(found.position[i]), int(found.takes[i]), float(found.best_iou[i])
+    for i in np.flatnonzero(meeting.query == query).tolist():
+        position, moment, iou = int(meeting.position[i]), int(meeting.takes[i]), float(meeting.best_iou[i])
         relevance = None if moment < 0 else int(truth.relevance[moment])
         if relevance is not None:
             worth = Worth.MATCH if relevance else Worth.NOT_RELEVANT
-        elif found.reaches[i]:
+        elif meeting.reaches[i]:
             worth = Worth.TAKEN
         else:
             worth = Worth.WRONG_VIDEO if np.isnan(iou) else Worth.WRONG_TIME
         predictions.append(
             CasePrediction(
-                int(found.rank[i]),
-                run.videos[run.video[at]],
-                float(run.start_s[at]),
-                float(run.end_s[at]),
-                float(run.score[at]),
+                int(meeting.rank[i]),
+                run.videos[run.video[position]],
+                float(run.start_s[position]),
+                float(run.end_s[position]),
+                float(run.score[position]),
                 number_of.get(moment),
                 relevance,
                 None if np.isnan(iou) else iou,
                 worth,
             )
         )
-    fate = fates(key, found, min_relevance)
+    fate = fates(key, meeting, min_relevance)
     return CaseRun(
         name,
         tuple(predictions),
         tuple(
-            CaseFound(int(found.taken_at[m]) or None, None if fate[m] < 0 else FATES[int(fate[m])]) for m in number_of
+            CaseAnswer(int(meeting.taken_at[m]) or None, None if fate[m] < 0 else FATES[int(fate[m])])
+            for m in number_of
         ),
     )
 
 
 def notable(values: Floats, each: int = 3) -> dict[str, list[int]]:
-    """Queries worth looking at: where runs differ most, which all answer worst, which all answer best.
+    """Return the queries that are worth looking at: where runs differ most, and where all score worst or best.
 
     Args:
         values: one measure of every run and query, shape (runs, queries).
-        each: how many of each kind; no query is named twice.
+        each: how many queries of each kind; no query occurs twice.
 
     Returns:
-        Columns of `values` by kind, kinds without a query left out.
+        Columns of `values` by kind; kinds without a query are left out.
 
     >>> notable(np.array([[0.0, 0.9, 0.1, 0.5], [0.0, 0.9, 0.8, 0.5]]), each=1)
     {'differ': [2], 'worst': [0], 'best': [1]}
@@ -176,12 +181,12 @@ def notable(values: Floats, each: int = 3) -> dict[str, list[int]]:
     spread, mean = values.max(axis=0) - values.min(axis=0), values.mean(axis=0)
     kinds: Sequence[tuple[str, Floats]] = (("differ", -spread), ("worst", mean), ("best", -mean))
     chosen: dict[str, list[int]] = {}
-    seen: set[int] = set()
+    used: set[int] = set()
     for kind, order in kinds:
-        fitting = [i for i in np.argsort(order, kind="stable").tolist() if i not in seen]
+        fitting = [i for i in np.argsort(order, kind="stable").tolist() if i not in used]
         if kind == "differ":
             fitting = [i for i in fitting if spread[i] > 0]
         if picked := fitting[:each]:
             chosen[kind] = picked
-            seen.update(picked)
+            used.update(picked)
     return chosen

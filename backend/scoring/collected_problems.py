@@ -1,4 +1,4 @@
-"""Collect the problems of truth and runs, so that all are told at once although some files could not be read whole."""
+"""Collect the problems of truth and runs, to report all at once even if some files could only be read in part."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -14,11 +14,11 @@ _Read = TypeVar("_Read")
 
 
 def read_or_collect(
-    problems: list[Problem], read: Callable[..., _Read], *given: Any, refusals: list[PartlyRead] | None = None
+    problems: list[Problem], read: Callable[..., _Read], *arguments: Any, refusals: list[PartlyRead] | None = None
 ) -> _Read | None:
-    """What `read` makes of what is given; None where that is refused, and then its problems are among the others."""
+    """Return what `read` returns for these arguments; if it refuses, return None and add its problems to `problems`."""
     try:
-        return read(*given)
+        return read(*arguments)
     except InputError as error:
         problems += error.problems
         if refusals is not None and isinstance(error, PartlyRead):
@@ -29,25 +29,25 @@ def read_or_collect(
 def further_problems(
     truth: Truth | None, runs: Iterable[Run], refusals: Iterable[PartlyRead], settings: Settings
 ) -> list[Problem]:
-    """The values that `settings` do not let pass, in files that were read whole and in what was read of the others.
+    """Return the values that `settings` do not allow, in files read in full and in the readable part of refused files.
 
-    A truth that was refused says nothing of queries that it lacks, nor a run of those that are missing in it.
+    If a truth or run was refused, queries missing in it are no problem.
     """
     rests = [refusal.rest for refusal in refusals]
-    kept = truth or next((rest for rest in rests if isinstance(rest, Truth)), None)
+    readable = truth or next((rest for rest in rests if isinstance(rest, Truth)), None)
     options = replace(settings.conventions, missing="zero")
     if truth is None:
         options = replace(options, unknown="ignore")
     settings = replace(settings, conventions=options)
-    if kept is None or not kept.queries:
+    if readable is None or not readable.queries:
         return []
     problems: list[Problem] = []
     try:
-        key = prepare_truth(kept, settings)
+        key = prepare_truth(readable, settings)
     except InputError as error:
         problems += error.problems
-        # Runs are held against the moments that are right.
-        key = prepare_truth(kept, replace(settings, conventions=replace(options, invalid="skip")))
+        # Check the runs against the valid moments.
+        key = prepare_truth(readable, replace(settings, conventions=replace(options, invalid="skip")))
     for run in (*runs, *(rest for rest in rests if isinstance(rest, Run))):
         try:
             prepare_run(run, key, settings)
@@ -57,11 +57,11 @@ def further_problems(
 
 
 def in_order(problems: Iterable[Problem], files: Iterable[object]) -> list[Problem]:
-    """Problems file by file, in the order of these files, and as they stand within each."""
+    """Return the problems in the order of these files, keeping their order within each file."""
     place = {str(file): number for number, file in enumerate(files)}
     return sorted(problems, key=lambda problem: place.get(problem.file, len(place)))
 
 
 def by_row(problems: Iterable[Problem]) -> list[Problem]:
-    """Problems by their rows, those of whole files first."""
+    """Return the problems sorted by row, those of whole files first."""
     return sorted(problems, key=lambda problem: problem.row or 0)

@@ -1,4 +1,4 @@
-"""Draw Vega-Lite specifications as files, all in one look; vl-convert renders them."""
+"""Draw Vega-Lite specifications as SVG or PNG in one common style, with vl-convert."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -7,10 +7,10 @@ from typing import Any
 import vl_convert
 
 PALETTE = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f", "#000000", "#8c564b", "#bcbd22"]
-"""Okabe and Ito's colours first: told apart by colour-blind readers, on white and in print."""
+"""Okabe and Ito's colours come first: colour-blind readers can tell them apart, on white and in print."""
 
 Specification = dict[str, Any]
-"""A chart, or a part of one, in Vega-Lite's words."""
+"""A Vega-Lite chart, or a part of one."""
 
 _SCHEMA = "https://vega.github.io/schema/vega-lite/v6.4.1.json"
 _FONT = "DejaVu Sans, Helvetica, Arial, sans-serif"
@@ -41,20 +41,20 @@ def heading(text: str, subtitle: Sequence[str]) -> Specification:
 
 
 def svg(chart: Mapping[str, Any]) -> str:
-    """The chart as SVG text, in the house style."""
+    """Return the chart as SVG text, in the common style."""
     return str(vl_convert.vegalite_to_svg(_styled(chart)))
 
 
 def png(chart: Mapping[str, Any]) -> bytes:
-    """The chart as a PNG picture of twice its size in pixels, in the house style."""
+    """Return the chart as a PNG picture at twice its size in pixels, in the common style."""
     return bytes(vl_convert.vegalite_to_png(_styled(chart), scale=2))
 
 
 def save(chart: Mapping[str, Any], path: Path) -> None:
-    """Write the chart to a `.svg` or `.png` file, in the house style.
+    """Write the chart to a `.svg` or `.png` file, in the common style.
 
     Raises:
-        ValueError: for another ending.
+        ValueError: the file has another ending.
     """
     if path.suffix == ".svg":
         path.write_text(svg(chart), encoding="utf-8")

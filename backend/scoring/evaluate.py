@@ -1,4 +1,4 @@
-"""Score runs against graded ground truth, both given as Python objects or files.
+"""Score runs against graded ground truth; both are given as Python objects or files.
 
 Reads: the files whose paths are given. Writes: nothing.
 """
@@ -29,11 +29,11 @@ from backend.scoring.statistics.sureness import Sureness, add_statistics
 _NO_OPTIONS = frozenset(
     ("preset", "k", "mu", "theta", "min_relevance", "measures", "benchmark", "videos", "pools", "pooling", "first_step")
 )
-"""What may be asked for that is no convention."""
+"""The keyword arguments of `evaluate` that are not conventions."""
 
 
 class Wanted(Options, total=False):
-    """What `evaluate` and `compare` may be asked for besides truth and runs; see `evaluate`."""
+    """The keyword arguments of `evaluate` and `compare` besides truth and runs; see `evaluate`."""
 
     preset: Preset | None
     k: Iterable[SupportsIndex] | SupportsIndex | None
@@ -77,58 +77,59 @@ def evaluate(
     nms: float | None = None,
     abandonment: str | Sequence[float] | None = None,
 ) -> Evaluation:
-    """Measures of a run: the mean over queries, and each query's value.
+    """Score a run: return each measure's mean over the queries, and its value for each query.
 
     Args:
-        truth: `{query: [{"video", "start", "end", "relevance"}]}`, times in seconds, relevance 0-4; a list of entries
-            as truth files have them; a data frame with a row a moment; or the path of a file, or of a release's folder.
-            Fields may be called as in any truth file (`video_name`, `timestamp`). None where
-            the own and positive moments of `pools` are.
-        run: `{query: [[video, start, end, score], ...]}`, best first, or with objects for the predictions; entries, a
-            data frame or a path as for the truth.
-        preset: `paper` or `tvr-ranking`; gives every option that is not given.
-        k: rank cut-offs, whole numbers from 1; 10, 20, 40 where not given.
-        mu: IoU thresholds of NDCG, in (0, 1]; .3, .5, .7 where not given.
-        theta: IoU thresholds of measures without graded relevance, in (0, 1]; the same.
-        min_relevance: relevance (1-4) from which a moment counts for measures without graded relevance.
-        measures: one or more names of measures (`rank` stands for `recall`, `ap` for `axiou_ap`), or keys such as
-            `ndcg@20,0.5`, `map@avg` and `miou`, which name one value whatever `k`, `mu` and `theta` are. Where not
-            given, those of the papers (not `map`, `miou`, `ncxiou`) in preset `paper`, `ndcg` alone in `tvr-ranking`.
-        benchmark: name of a benchmark of the field, such as `charades-sta`: it says which measures, cut-offs,
-            thresholds and conventions, and `figures` of the result are those that its own evaluator prints.
+        truth: `{query: [{"video", "start", "end", "relevance"}]}`, with times in seconds and relevance 0-4. It may
+            also be a list of entries as in truth files, or a data frame with a row for each moment. Or give the path of
+            a truth file or of a release's folder. Fields may have any name that truth files use (`video_name`,
+            `timestamp`). None takes the truth from `pools`: each query's own moment and its positives.
+        run: `{query: [[video, start, end, score], ...]}`, best first; a prediction may also be an object. Or a list of
+            entries, a data frame or a path, as for the truth.
+        preset: `paper` or `tvr-ranking`; sets every option that you do not give.
+        k: rank cut-offs, whole numbers from 1; default 10, 20, 40.
+        mu: IoU thresholds of NDCG, in (0, 1]; default .3, .5, .7.
+        theta: IoU thresholds of measures without graded relevance, in (0, 1]; default .3, .5, .7.
+        min_relevance: lowest relevance (1-4) that counts as relevant for measures without graded relevance.
+        measures: one or more names of measures (`rank` stands for `recall`, `ap` for `axiou_ap`), or keys. A key such
+            as `ndcg@20,0.5`, `map@avg` or `miou` chooses one value, whatever `k`, `mu` and `theta` are. By default
+            preset `paper` computes the measures of the papers (not `map`, `miou`, `ncxiou`), and `tvr-ranking` only
+            `ndcg`.
+        benchmark: name of a benchmark of the field, such as `charades-sta`. It sets measures, cut-offs, thresholds and
+            conventions. `figures` of the result has the figures that the benchmark's own evaluator prints.
         videos: the map `name -> [duration, index]` or its path, for runs that give videos by index.
-        pools: a file of pools, or what `reelrank.read_pools` read of it: each query is searched in its own pool of
-            videos, as in MVMR.
-        pooling: what of the run counts in pools, such as `Pooling(one_per_video=True)`.
-        first_step: a run whose scores rank the videos of a pool; only the best five, or `pooling.top_videos`, are
-            looked at. Its times do not matter.
-        order: rank predictions as they stand (`file`) or by falling score, stable (`score`).
-        missing: a truth query without predictions counts 0 (`zero`; preset `paper`), is left out of the mean (`skip`)
-            or is refused (`error`): one that is not in the run, whose list is empty, or whose predictions are all left
-            out as invalid. `published` (preset `tvr-ranking`) leaves out the first kind alone, the others count 0.
-        gain: of NDCG and DCG, `linear` (x) or `exp2` (2**x - 1).
-        iou_compare: of NDCG, IoU `ge` or `gt` mu.
-        arithmetic: `exact` whole numbers, `float64`, `float64_hull` as the evaluators of Charades-STA have it, or
-            `float32` as those of TVR, MMN and MVMR.
-        zero_relevance: truth moments of relevance 0 take predictions (`absorb`) or are not there (`drop`).
+        pools: a pool file, or the result of `reelrank.read_pools`. Each query is searched in its own pool of videos,
+            as in MVMR.
+        pooling: which predictions count in pools, such as `Pooling(one_per_video=True)`.
+        first_step: a run whose scores rank the videos of a pool. Only the best five (or `pooling.top_videos`) videos
+            count. Its times do not matter.
+        order: rank predictions in the given order (`file`) or by falling score, with a stable sort (`score`).
+        missing: a truth query without predictions scores 0 (`zero`; preset `paper`), is left out of the mean (`skip`)
+            or is an error (`error`). It may be absent from the run, have an empty list, or have only predictions that
+            `invalid` leaves out. `published` (preset `tvr-ranking`) leaves out absent queries; the others score 0.
+        gain: gain of NDCG and DCG: `linear` (x) or `exp2` (2**x - 1).
+        iou_compare: whether NDCG needs an IoU of at least mu (`ge`) or above mu (`gt`).
+        arithmetic: `exact` whole numbers, `float64`, `float64_hull` as in the evaluators of Charades-STA, or `float32`
+            as in those of TVR, MMN and MVMR.
+        zero_relevance: truth moments of relevance 0 take predictions (`absorb`) or are removed (`drop`).
         unknown: queries of the run that the truth lacks: `error` or `ignore`.
-        no_relevant: queries without relevant moment: count 0 (`zero`) or are left out (`skip`).
-        duplicates: equal truth moments: `keep` or `merge_max`.
-        dedupe_predictions: drop later ones of equal predictions of a query.
-        invalid: impossible moments, mu outside (0, 1]: `error`, `skip` them, or `zero` (see `Conventions`).
-        nms: non-maximum suppression: IoU in (0, 1] above which a prediction falls to a better one, by score, of the
-            same query and video; what stays is ranked by score.
-        abandonment: of NCxIoU, where a person stops reading: `err`, `uniform`, or the probabilities of ranks 1, 2, ...
+        no_relevant: queries without relevant moments score 0 (`zero`) or are left out (`skip`).
+        duplicates: equal truth moments: `keep` them, or merge them with the highest relevance (`merge_max`).
+        dedupe_predictions: of equal predictions of a query, keep only the first.
+        invalid: impossible moments, and mu outside (0, 1]: `error`, `skip` them, or `zero` (see `Conventions`).
+        nms: non-maximum suppression: an IoU in (0, 1]. A prediction that overlaps one of higher score, of the same
+            query and video, by more than this is dropped. The others are ranked by score.
+        abandonment: where a person stops reading, for NCxIoU: `err`, `uniform`, or the probabilities of ranks 1, 2, ...
 
     Returns:
-        A dict of `mean` and `per_query`, which has both as attributes too, and `to_frame()` and `to_latex()`. Values
-        are keyed `ndcg@K,mu`, `recall@K,theta` (IoU >= theta), `recall_gt@K,theta` (>), `axiou_ap@K,theta` (>),
-        `axiou@K`, `dcg@K`, `ncxiou@K`, `map@theta` (>=), `map@avg` and `miou`, such as `ndcg@10,0.3`, in 0..1 except
-        DCG, which is not normalised. `per_query` has the queries of the run in its order, then the missing ones if they
-        count; `mean` is NumPy's mean of them in that order, `{}` if none counts.
+        A dict of `mean` and `per_query`, which are also attributes, with methods `to_frame()` and `to_latex()`. Keys
+        are `ndcg@K,mu`, `recall@K,theta` (IoU >= theta), `recall_gt@K,theta` (>), `axiou_ap@K,theta` (>), `axiou@K`,
+        `dcg@K`, `ncxiou@K`, `map@theta` (>=), `map@avg` and `miou`, such as `ndcg@10,0.3`. Values are in 0..1, except
+        for DCG, which is not normalised. `per_query` has the queries of the run in its order, then the missing ones if
+        they count. `mean` is NumPy's mean in that order; it is `{}` if no query counts.
 
     Raises:
-        InputError: naming `truth`, `run`, `first_step` or `pools` and the row, or the option, for all that is wrong.
+        InputError: lists all problems, each with `truth`, `run`, `first_step` or `pools` and the row, or the option.
 
     >>> truth = {"q": [{"video": "v1", "start": 12, "end": 19, "relevance": 4},
     ...                {"video": "v1", "start": 20, "end": 28, "relevance": 2}]}
@@ -136,11 +137,11 @@ def evaluate(
     >>> evaluate(truth, run, k=2, mu=0.3, measures=["ndcg", "axiou"]).mean
     {'ndcg@2,0.3': 0.8597186998521972, 'axiou@2': 0.4}
 
-    The predictions take relevance 2, then 4: (2 + 4/log2(3)) / (4 + 2/log2(3)).
+    The two predictions take moments of relevance 2 and 4: (2 + 4/log2(3)) / (4 + 2/log2(3)).
     """
     asked = cast("Wanted", {name: value for name, value in locals().items() if name not in ("truth", "run")})
     name = Path(run).stem if isinstance(run, (str, os.PathLike)) and not is_json_text(run) else "run"
-    return Evaluation(_scored(truth, {name: run}, asked))
+    return Evaluation(_scoreboard(truth, {name: run}, asked))
 
 
 def compare(
@@ -154,25 +155,26 @@ def compare(
     seed: int = 0,
     **asked: Unpack[Wanted],
 ) -> Evaluations:
-    """Measures of several runs against one truth, and how sure their differences are.
+    """Score several runs against one truth, and test how sure their differences are.
 
     Args:
         truth: as for `evaluate`.
-        runs: `{name: run}`, each run as for `evaluate`; or paths, whose runs are named as their files, or `NAME=FILE`.
-        baseline: name of the run that the others are compared with; differences, p and intervals are in `summary`, and
-            `to_latex` marks what is told apart.
-        upper_bounds: names of runs that know what no competing system can know: marked, never best. A run called
-            `caption`, as the baseline's is, is one in any case.
-        intervals: 95 % bootstrap intervals in `summary`, also without a baseline.
-        resamples: of bootstrap and sign flips.
-        seed: of both.
+        runs: `{name: run}`, each run as for `evaluate`. Or a list of paths, where each run gets its file's name, or of
+            texts `NAME=FILE`.
+        baseline: name of the run that the others are compared with. Differences, p-values and intervals are in
+            `summary`, and `to_latex` marks significant differences.
+        upper_bounds: names of runs that know what no competing system can know. Tables mark them and never call them
+            best. A run called `caption`, like the baseline of that name, is always an upper bound.
+        intervals: add 95 % bootstrap intervals to `summary`, even without a baseline.
+        resamples: number of bootstrap samples and of sign flips.
+        seed: random seed of both.
         **asked: as for `evaluate`.
 
     Returns:
         The `Evaluation` of each run by name, with `to_frame()` and `to_latex()` for all of them.
 
     Raises:
-        InputError: for all that is wrong with the truth or any run; nothing is scored then.
+        InputError: lists all problems of the truth and the runs. Nothing is scored then.
 
     >>> truth = {"q": [{"video": "v1", "start": 12, "end": 19, "relevance": 4}]}
     >>> first, second = {"q": [["v1", 10, 30, 0.9]]}, {"q": [["v1", 12, 20, 0.9]]}
@@ -180,9 +182,9 @@ def compare(
     >>> [(name, round(one.mean["axiou@1"], 3)) for name, one in both.items()]
     [('first', 0.35), ('second', 0.875)]
     """
-    board = _scored(truth, named := _by_name(runs), asked).with_upper_bounds(upper_bounds)
-    if unknown := next((name for name in upper_bounds if name not in named), None):
-        raise InputError.single("upper_bounds", f"{unknown!r} is not one of {', '.join(named)}")
+    board = _scoreboard(truth, runs_by_name := _by_name(runs), asked).with_upper_bounds(upper_bounds)
+    if unknown := next((name for name in upper_bounds if name not in runs_by_name), None):
+        raise InputError.single("upper_bounds", f"{unknown!r} is not one of {', '.join(runs_by_name)}")
     summary = board.summary()
     if intervals or baseline is not None:
         add_statistics(summary, board, Sureness(baseline, resamples, seed))
@@ -190,35 +192,37 @@ def compare(
 
 
 def _by_name(runs: object) -> Mapping[str, AnyRun]:
-    """Runs by name, where they are that or paths."""
-    told = "give {name: run}, or a list of paths"
+    """Return the runs by name, from a mapping or from paths."""
+    advice = "give {name: run}, or a list of paths"
     if isinstance(runs, Mapping):
         if not runs:
-            raise InputError.single("runs", f"are none; {told}")
-        if one := next((name for name, run in runs.items() if _is_rows(run)), None):
-            raise InputError.single("runs", f"{one!r} holds the predictions of one query, not a run; {told}")
+            raise InputError.single("runs", f"are none; {advice}")
+        if bad := next((name for name, run in runs.items() if _is_rows(run)), None):
+            raise InputError.single("runs", f"{bad!r} holds the predictions of one query, not a run; {advice}")
         return {str(name): run for name, run in runs.items()}
     if isinstance(runs, (str, os.PathLike)) or not isinstance(runs, Sequence):
-        raise InputError.single("runs", f"are of type {type(runs).__name__}; {told}")
+        raise InputError.single("runs", f"are of type {type(runs).__name__}; {advice}")
     if not runs or not all(isinstance(run, (str, os.PathLike)) for run in runs):
-        raise InputError.single("runs", f"are not paths; {told}" if runs else f"are none; {told}")
+        raise InputError.single("runs", f"are not paths; {advice}" if runs else f"are none; {advice}")
     return {file.name: file.path for file in named_files(run if isinstance(run, str) else Path(run) for run in runs)}
 
 
 def _is_rows(run: object) -> bool:
-    """Whether this is a list of predictions, which no run is: a run's list is of entries with a query."""
+    """Return whether this is a list of predictions, and not a run.
+
+    A run may be a list too, but its entries name queries.
+    """
     return isinstance(run, (list, tuple)) and bool(run) and isinstance(run[0], (list, tuple))
 
 
-def _scored(given: AnyTruth | None, runs: Mapping[str, AnyRun], asked: Wanted) -> Scoreboard:
-    """The scoreboard of runs by name."""
+def _scoreboard(given: AnyTruth | None, runs: Mapping[str, AnyRun], asked: Wanted) -> Scoreboard:
     options: Options = {name: value for name, value in asked.items() if name not in _NO_OPTIONS}  # type: ignore[assignment]  # settle refuses other names
     chosen = {name: asked.get(name) for name in ("k", "mu", "theta", "measures", "preset")}
     benchmark = benchmark_named(name) if (name := asked.get("benchmark")) else None
     pools, pooling, first = asked.get("pools"), asked.get("pooling"), asked.get("first_step")
     if benchmark:
-        wanted = any(value is not None for value in chosen.values()) or asked.get("min_relevance", 1) != 1
-        require_only(benchmark, asked=wanted, truth=given is not None, pools=pools is not None)
+        chooses_values = any(value is not None for value in chosen.values()) or asked.get("min_relevance", 1) != 1
+        require_only(benchmark, asked=chooses_values, truth=given is not None, pools=pools is not None)
     settings = settle(
         asked.get("preset") or "paper",
         DEFAULT_K if (k := asked.get("k")) is None else k,
@@ -233,12 +237,12 @@ def _scored(given: AnyTruth | None, runs: Mapping[str, AnyRun], asked: Wanted) -
         raise InputError.single(missing_one, "is missing: give a truth or pools; pooling and a first step need pools")
     problems: list[Problem] = []
     refusals: list[PartlyRead] = []
-    told, note = asked.get("videos"), ""
+    video_map, note = asked.get("videos"), ""
     if _is_path(given) and runs:
         run_name, run = next(iter(runs.items()))
         release = choose_truth(Path(given), queries=lambda names: run_from(run, run_name, names).queries)
-        given, note, told = release.path, release.note, release.videos if told is None else told
-    videos = None if told is None else read_or_collect(problems, videos_from, told)
+        given, note, video_map = release.path, release.note, release.videos if video_map is None else video_map
+    videos = None if video_map is None else read_or_collect(problems, videos_from, video_map)
     truth = None if given is None else read_or_collect(problems, truth_from, given, refusals=refusals)
     truth = None if truth is None else with_videos(truth, videos)
     reader = tasks_from if benchmark and benchmark.tasks else run_from
@@ -256,9 +260,11 @@ def _scored(given: AnyTruth | None, runs: Mapping[str, AnyRun], asked: Wanted) -
         pools = read_or_collect(problems, read_pools, Path(pools))
     columns = {name: run for name, run in read.items() if run is not None}
     if refusals and pools is None:
-        by = benchmark.planned(options)[0][1] if benchmark else settings
+        rules = benchmark.planned(options)[0][1] if benchmark else settings
         files = dict.fromkeys(problem.file for problem in problems)
-        raise InputError(in_order(by_row([*problems, *further_problems(truth, columns.values(), refusals, by)]), files))
+        raise InputError(
+            in_order(by_row([*problems, *further_problems(truth, columns.values(), refusals, rules)]), files)
+        )
     if problems:
         raise InputError(problems)
     if pools is not None:

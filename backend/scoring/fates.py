@@ -1,7 +1,7 @@
-"""What becomes of each relevant truth moment in a run: found in its place, found too low, or missed, and how.
+"""Classify each relevant truth moment by its fate in a run: found in place, found too low, or missed, and why.
 
-Ours, not a paper's. For a query's relevant truth moment g of relevance r, with K and mu of the analysis, the first
-that holds:
+This classification is ours, not a paper's. The fate of a query's relevant truth moment g of relevance r, with K and
+mu of the analysis, is the first of these that holds:
 
     no predictions   the run has no prediction for the query
     in place         a prediction of rank <= K takes g, at a rank that is at most the number of the query's moments
@@ -11,9 +11,9 @@ that holds:
     wrong time       a prediction of rank <= K lies in g's video, but none reaches mu with g
     wrong video      no prediction of rank <= K lies in g's video
 
-The last two and `no predictions` are the moments that were never found. If all moments of a query are in place
-and K covers them, its NDCG@K is 1, and the other way round. With fewer ranks than moments some must be missed:
-read the shares at a K that has room.
+Moments with the fates `wrong time`, `wrong video` and `no predictions` were never found. If K is at least the number
+of a query's relevant moments, its NDCG@K is 1 exactly if all of them are in place. With a smaller K some moments must
+be missed, so choose a K that is large enough when you read the shares.
 """
 
 from dataclasses import dataclass
@@ -31,29 +31,29 @@ from backend.scoring.scores import AnswerKey, RankedRun
 
 @dataclass(frozen=True, slots=True)
 class Meeting:
-    """T truth moments in the order of `AnswerKey.truth`, P predictions of rank <= `k` in the order of the run.
+    """The matching of P predictions of rank <= `k` with T truth moments, at one mu.
 
-    A prediction meets the truth moments of its query and video. IoUs are float64 in [0, 1] and for showing; NaN
-    where nothing is met. `reached` and `reaches` compare with mu as the conventions of the evaluation say, so
-    they are exact in preset `paper`.
+    Predictions are in the order of the run, truth moments in that of `AnswerKey.truth`. A prediction meets the truth
+    moments of its query and video. IoUs are float64 in [0, 1], for display; NaN if nothing is met. `reached` and
+    `reaches` compare with mu by the conventions of the evaluation, so they are exact in preset `paper`.
     """
 
     k: int
     mu: float
     position: Indices
-    """Place of each prediction in `RankedRun.run`, shape (P,)."""
+    """Position of each prediction in `RankedRun.run`, shape (P,)."""
     query: Indices
     """The truth's query number of each prediction, shape (P,)."""
     rank: Indices
-    """From 1, shape (P,)."""
+    """Rank of each prediction, from 1, shape (P,)."""
     takes: Indices
-    """The truth moment that each prediction takes, -1 for none, shape (P,)."""
+    """The truth moment that each prediction takes, or -1, shape (P,)."""
     best_iou: Floats
     """The highest IoU of each prediction with a truth moment, shape (P,)."""
     reaches: Flags
     """Whether a prediction reaches mu with any truth moment, taken or not, shape (P,)."""
     taken_at: Indices
-    """Rank of the prediction that takes each truth moment, 0 for none, shape (T,)."""
+    """Rank of the prediction that takes each truth moment, or 0, shape (T,)."""
     near_iou: Floats
     """The highest IoU of each truth moment with a prediction, shape (T,)."""
     reached: Flags
@@ -61,7 +61,9 @@ class Meeting:
 
 
 def meet(key: AnswerKey, ranked: RankedRun, settings: Settings, k: int, mu: float) -> Meeting:
-    """Match a run's predictions of rank <= `k` at `mu`, by the settings' conventions; `k` is at most max(settings.k).
+    """Match a run's predictions of rank <= `k` at `mu`, by the conventions of `settings`.
+
+    `k` is at most max(settings.k).
 
     >>> from backend.scoring.presets import settle
     >>> from backend.scoring.scores import prepare_run, prepare_truth
@@ -100,22 +102,22 @@ def meet(key: AnswerKey, ranked: RankedRun, settings: Settings, k: int, mu: floa
     return Meeting(k, mu, position, query, rank, takes, best_iou, reaching, taken_at, near_iou, reached)
 
 
-def best_iou_of_queries(key: AnswerKey, found: Meeting) -> Floats:
-    """For each truth query the highest IoU of its first K predictions with a truth moment, 0 where none is met."""
+def best_iou_of_queries(key: AnswerKey, meeting: Meeting) -> Floats:
+    """Return the highest IoU of each truth query's first K predictions with a truth moment; 0 if they meet none."""
     best = np.zeros(len(key.truth.queries))
-    np.fmax.at(best, found.query, found.best_iou)
+    np.fmax.at(best, meeting.query, meeting.best_iou)
     return best
 
 
 def _index_order(truth: Truth, absorb: bool) -> Indices:
-    """The truth moment at each place of `AnswerKey.index`, which is sorted by query, video and falling relevance."""
+    """Return the truth moment at each position of `AnswerKey.index` (sorted by query, video and falling relevance)."""
     relevance = truth.relevance.astype(np.int64)
     able = np.flatnonzero((relevance > 0) | absorb)
     return able[order_within(truth.query[able] * len(truth.videos) + truth.video[able], -relevance[able])]
 
 
 class Fate(StrEnum):
-    """What became of a relevant truth moment; exactly one holds."""
+    """The fate of a relevant truth moment in a run; each moment has exactly one."""
 
     IN_PLACE = "in place"
     WRONG_RANK = "wrong rank"
@@ -134,7 +136,7 @@ WORDS = {
     Fate.WRONG_VIDEO: said("wrong video"),
     Fate.NO_PREDICTIONS: said("no predictions"),
 }
-"""The same as people read them."""
+"""The fates as screens show them."""
 MEANINGS = {
     Fate.IN_PLACE: said("found, at a rank where an ideal ranking has a moment at least as relevant"),
     Fate.WRONG_RANK: said("right moment, wrong rank: found, but further down"),
@@ -149,18 +151,21 @@ NEVER_FOUND = (Fate.WRONG_TIME, Fate.WRONG_VIDEO, Fate.NO_PREDICTIONS)
 
 @dataclass(frozen=True, slots=True)
 class FateExample:
-    """A truth moment as an example of its fate: position in the truth, and where its prediction stands (0: none)."""
+    """A truth moment as an example of its fate.
+
+    `moment` is its position in the truth, `rank` that of the prediction that takes it, or 0.
+    """
 
     fate: Fate
     moment: int
     rank: int
     iou: float
-    """Highest IoU of a prediction with it, NaN where none lies in its video."""
+    """Highest IoU of a prediction with the moment, NaN if no prediction is in its video."""
 
 
 @dataclass(frozen=True, slots=True)
 class FateCounts:
-    """How many relevant truth moments met which fate; `counts` has shape (len(FATES), 5), by relevance 0-4."""
+    """The number of relevant truth moments by fate and relevance: `counts` has shape (len(FATES), 5), relevance 0-4."""
 
     k: int
     mu: float
@@ -169,16 +174,16 @@ class FateCounts:
 
     @property
     def moments(self) -> int:
-        """All relevant truth moments."""
+        """The number of all relevant truth moments."""
         return int(self.counts.sum())
 
     def total(self, *fates: Fate) -> int:
-        """Moments of these fates, over all relevances."""
+        """Return the number of moments with these fates, of any relevance."""
         return int(sum(self.counts[FATES.index(fate)].sum() for fate in fates))
 
 
 def places(truth: Truth) -> Indices:
-    """How many moments of the same query are at least as relevant as each moment, shape (T,).
+    """Return, for each moment, how many moments of its query are at least as relevant, itself included; shape (T,).
 
     >>> from backend.scoring.files.entries import parse_truth_mapping
     >>> moments = [{"video": "v", "start": 0, "end": 1, "relevance": r} for r in (2, 4, 2, 0)]
@@ -192,17 +197,17 @@ def places(truth: Truth) -> Indices:
     return np.asarray(at_least[query, relevance], dtype=np.int64)
 
 
-def fates(key: AnswerKey, found: Meeting, min_relevance: int = 1) -> Indices:
-    """Each truth moment's place in `FATES`, shape (T,); -1 for moments of relevance below `min_relevance`."""
+def fates(key: AnswerKey, meeting: Meeting, min_relevance: int = 1) -> Indices:
+    """Return the index in `FATES` of each truth moment's fate, shape (T,); -1 for a relevance below `min_relevance`."""
     truth = key.truth
     answered = np.zeros(len(truth.queries), dtype=bool)
-    answered[found.query] = True
+    answered[meeting.query] = True
     conditions = (
         (Fate.NO_PREDICTIONS, ~answered[truth.query]),
-        (Fate.IN_PLACE, (found.taken_at > 0) & (found.taken_at <= places(truth))),
-        (Fate.WRONG_RANK, found.taken_at > 0),
-        (Fate.TAKEN, found.reached),
-        (Fate.WRONG_TIME, ~np.isnan(found.near_iou)),
+        (Fate.IN_PLACE, (meeting.taken_at > 0) & (meeting.taken_at <= places(truth))),
+        (Fate.WRONG_RANK, meeting.taken_at > 0),
+        (Fate.TAKEN, meeting.reached),
+        (Fate.WRONG_TIME, ~np.isnan(meeting.near_iou)),
     )
     fate = np.select(
         [condition for _, condition in conditions],
@@ -212,22 +217,23 @@ def fates(key: AnswerKey, found: Meeting, min_relevance: int = 1) -> Indices:
     return np.where(truth.relevance >= min_relevance, fate, -1).astype(np.int64)
 
 
-def count_fates(key: AnswerKey, found: Meeting, min_relevance: int = 1, examples: int = 3) -> FateCounts:
-    """Count the fates by relevance, with the worst `examples` of each: the most relevant, then in the truth's order.
+def count_fates(key: AnswerKey, meeting: Meeting, min_relevance: int = 1, examples: int = 3) -> FateCounts:
+    """Count the fates by relevance, and pick the worst `examples` of each fate except `in place`.
 
-    A wrong rank is worse the further down it is, a wrong time the less it overlaps.
+    More relevant moments come first. Among equally relevant ones, a wrong rank is worse the lower it ranks, and a wrong
+    time the less it overlaps. Remaining ties keep the order of the truth.
     """
     truth = key.truth
-    fate, relevance = fates(key, found, min_relevance), truth.relevance.astype(np.int64)
+    fate, relevance = fates(key, meeting, min_relevance), truth.relevance.astype(np.int64)
     counts = np.zeros((len(FATES), HIGHEST_RELEVANCE + 1), dtype=np.int64)
     relevant = np.flatnonzero(fate >= 0)
     np.add.at(counts, (fate[relevant], relevance[relevant]), 1)
-    shown: list[FateExample] = []
+    worst: list[FateExample] = []
     for number, name in enumerate(FATES):
         if name is Fate.IN_PLACE:
             continue
         members = np.flatnonzero(fate == number)
-        severity = np.nan_to_num(found.near_iou[members]) - found.taken_at[members]
+        severity = np.nan_to_num(meeting.near_iou[members]) - meeting.taken_at[members]
         for moment in members[np.lexsort((severity, -relevance[members]))][:examples].tolist():
-            shown.append(FateExample(name, moment, int(found.taken_at[moment]), float(found.near_iou[moment])))
-    return FateCounts(found.k, found.mu, counts, tuple(shown))
+            worst.append(FateExample(name, moment, int(meeting.taken_at[moment]), float(meeting.near_iou[moment])))
+    return FateCounts(meeting.k, meeting.mu, counts, tuple(worst))

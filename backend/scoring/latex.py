@@ -1,4 +1,4 @@
-r"""The scores of an evaluation as one table of a paper: `\usepackage{booktabs}` and paste it.
+r"""Write the scores of an evaluation as one LaTeX table to paste into a paper; it needs `\usepackage{booktabs}`.
 
 Reads and writes nothing.
 """
@@ -12,15 +12,16 @@ from backend.scoring.views.words import tex_text
 
 _DAGGERS = {"†↑": r"$^{\dagger\uparrow}$", "†↓": r"$^{\dagger\downarrow}$"}
 _NARROW = 4
-"""A table of more columns of numbers goes over both columns of a page, in small letters."""
+"""A table with more columns of numbers than this spans both columns of a page, in small type."""
 
 
 def to_latex(summary: Mapping[str, Any], shown: Shown = PLAIN) -> str:
-    r"""A `table` with one `tabular`: runs, or models and their variants, by cut-off, threshold and split.
+    r"""Return a LaTeX `table` with one `tabular`: runs, or models and their variants, by cut-off, threshold and split.
 
-    Every measure is a block, and so is everything else that was asked for: groups of queries, errors, the own video.
-    Best values are bold among the runs that count the same queries; a dagger says whether a run is above or below the
-    baseline, where that was tested; intervals stand under their values. What the numbers rest on is in the caption.
+    Every measure is a block of rows. So is every extra that the summary has: groups of queries, errors, the own video.
+    Best values are bold; only runs that count the same queries are compared. A dagger says that a run is above or below
+    the baseline, if that was tested. Intervals stand under their values. The caption says how the numbers were
+    computed.
     """
     tables = paper(summary, shown)
     labels = len([column for column in tables[0].columns if not column.heads])
@@ -45,39 +46,39 @@ def to_latex(summary: Mapping[str, Any], shown: Shown = PLAIN) -> str:
 
 
 def _heads(columns: Sequence[Column], labels: int) -> list[str]:
-    """The heads level by level; one that stands over several columns has a rule under it."""
+    """Return the header lines, level by level; a head that spans several columns has a rule under it."""
     numbers = columns[labels:]
     depth = max(len(column.heads) for column in numbers)
     words = [tex_text(column.title[:1].upper() + column.title[1:]) for column in columns[:labels]]
     lines = []
     for level in range(depth):
         last = level == depth - 1
-        cells, rules, at = words if last else [""] * labels, [], labels + 1
-        for heads in _alike([column.heads[: level + 1] for column in numbers]):
+        cells, rules, column_number = words if last else [""] * labels, [], labels + 1
+        for heads in _group_equals([column.heads[: level + 1] for column in numbers]):
             text = heads[0][-1].tex if len(heads[0]) > level else ""
             wide = len(heads)
             cells = [*cells, f"\\multicolumn{{{wide}}}{{c}}{{{text}}}" if wide > 1 else text]
-            rules += [f"\\cmidrule(lr){{{at}-{at + wide - 1}}}"] if wide > 1 else []
-            at += wide
+            rules += [f"\\cmidrule(lr){{{column_number}-{column_number + wide - 1}}}"] if wide > 1 else []
+            column_number += wide
         lines.append(" & ".join(cells) + r" \\")
         if rules:
             lines.append(" ".join(rules))
     return lines
 
 
-def _alike(paths: Sequence[tuple[Any, ...]]) -> list[list[tuple[Any, ...]]]:
-    """Neighbours that are equal, together."""
-    found: list[list[tuple[Any, ...]]] = []
+def _group_equals(paths: Sequence[tuple[Any, ...]]) -> list[list[tuple[Any, ...]]]:
+    """Group equal neighbours."""
+    groups: list[list[tuple[Any, ...]]] = []
     for path in paths:
-        if found and found[-1][0] == path:
-            found[-1].append(path)
+        if groups and groups[-1][0] == path:
+            groups[-1].append(path)
         else:
-            found.append([path])
-    return found
+            groups.append([path])
+    return groups
 
 
 def _rows(rows: Sequence[Row], labels: int) -> list[str]:
-    """The rows; a model is named once, and models with several variants have room between them."""
+    """Return the lines of rows; a model is named once, and there is space between models with several variants."""
     lines = []
     variants = labels > 2
     before = None

@@ -1,4 +1,4 @@
-"""Describe a measure: its name, its threshold, what people call it, its range, and how it is computed."""
+"""Describe a measure: its name, threshold, title and range, and the function that computes it."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -7,12 +7,12 @@ from typing import Literal
 import numpy as np
 
 from backend.core.timespan import Floats
-from backend.scoring.matching.found import Found
+from backend.scoring.matching.found import Matches
 
 Compare = Literal[">=", ">"]
 Level = float | Literal["avg"]
 AVERAGE: Literal["avg"] = "avg"
-"""In keys, in place of a threshold: the mean over the thresholds that the measure is averaged over."""
+"""Stands for a threshold in keys, and means the average over the measure's fixed thresholds."""
 _GREEK = frozenset(
     {"alpha", "beta", "gamma", "delta", "epsilon", "eta", "theta", "kappa", "lambda", "mu", "rho", "tau"}
 )
@@ -20,11 +20,13 @@ _GREEK = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """The IoU that a measure asks of a prediction.
+    """The IoU threshold of a measure.
 
-    `symbol` is what titles and equations call it. `compare` is how an IoU meets it, None where the option
-    `iou_compare` says so. `values` names the list of an evaluation that it is taken from: `mu` of graded measures,
-    `theta` of the others. A measure that is also read as its mean over fixed thresholds has these in `averaged`.
+    Attributes:
+        symbol: its name in titles and equations.
+        compare: whether an IoU must reach (`>=`) or exceed (`>`) it; None if the option `iou_compare` decides.
+        values: the list of an evaluation that its values come from. Graded measures use `mu`, the others `theta`.
+        averaged: fixed thresholds; the measure has a further value, its mean over them. Empty if there is none.
     """
 
     symbol: str
@@ -34,7 +36,7 @@ class Threshold:
 
     @property
     def tex(self) -> str:
-        r"""The symbol in LaTeX's mathematics.
+        r"""The symbol in LaTeX math notation.
 
         >>> Threshold("mu", None).tex, Threshold("m", ">").tex
         ('\\mu', 'm')
@@ -42,11 +44,11 @@ class Threshold:
         return f"\\{self.symbol}" if self.symbol in _GREEK else self.symbol
 
     def sign(self, iou_compare: str = "ge") -> Compare:
-        """How an IoU meets the threshold, where the evaluation compares by `iou_compare` (`ge` or `gt`)."""
+        """Return how an IoU is compared with the threshold if the evaluation's `iou_compare` is `ge` or `gt`."""
         return self.compare or (">" if iou_compare == "gt" else ">=")
 
     def words(self, value: Level | str | None = None) -> str:
-        """A threshold as a title has it: the symbol in general, the range where it is the mean over `averaged`.
+        """Return a threshold as titles show it: its value, its symbol for None, or a range for the mean over `averaged`.
 
         >>> Threshold("theta", ">=", averaged=(0.5, 0.55, 0.6)).words(AVERAGE)
         '0.5:0.05:0.6'
@@ -58,14 +60,21 @@ class Threshold:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One measure of ranked moments: everything that any table, chart or page says of it stands here.
+    """A measure of ranked moments, with all that tables, charts and pages say about it.
 
-    `compute(found, cutoffs, thresholds)` returns the values of all queries, shape (cut-offs, thresholds, queries);
-    a measure that takes no threshold gets none and returns shape (cut-offs, 1, queries). One that looks at the first
-    `depth` predictions of a list, whatever the cut-offs are, has no K in its keys and returns shape (1, ...).
-    `description` is half a sentence for a legend, `source` an equation that the title must name to be understood.
-    Values are from 0 to `highest`, None where there is no bound. One that is not `usual` has to be asked for. `also`
-    are other names under which it may be asked for, each with what the person is told.
+    Attributes:
+        name: its name in keys.
+        short: its name in titles.
+        threshold: the threshold that it takes, or None.
+        compute: `compute(matches, cutoffs, thresholds)` returns the values of all queries, of shape (cut-offs,
+            thresholds, queries). Without a threshold it gets none and returns shape (cut-offs, 1, queries).
+        description: half a sentence for a legend.
+        source: the equation that a title has to name to be understood.
+        highest: the upper bound of values, None if there is none. The lower bound is 0.
+        depth: set if the measure looks at the first `depth` predictions, whatever the cut-offs are. Its keys then have
+            no K, and it returns shape (1, ...).
+        usual: whether it is computed if nobody asks for it by name.
+        also: other names that people may use for it, each with the note that they then get.
 
     >>> reached = Measure("reached", "Reached", Threshold("tau", ">"), lambda found, k, taus: ..., "whether")
     >>> reached.key(5, 0.3), reached.title(5, 0.3), reached.signature, reached.title()
@@ -78,7 +87,7 @@ class Measure:
     name: str
     short: str
     threshold: Threshold | None
-    compute: Callable[[Found, tuple[int, ...], tuple[float, ...]], Floats]
+    compute: Callable[[Matches, tuple[int, ...], tuple[float, ...]], Floats]
     description: str
     source: str = ""
     highest: float | None = 1.0
@@ -87,40 +96,43 @@ class Measure:
     also: Mapping[str, str] = field(default_factory=dict)
 
     def key(self, k: int | str | None, threshold: Level | str | None = None) -> str:
-        """Name of one value: `name@K,threshold`, `name@K`, `name@threshold` or `name`."""
+        """Return the name of one value: `name@K,threshold`, `name@K`, `name@threshold` or `name`."""
         parts = [str(part) for part in (None if self.depth else k, threshold) if part is not None]
         return self.name + ("@" + ",".join(parts) if parts else "")
 
     def keys(self, cutoffs: Iterable[int], thresholds: Sequence[float]) -> tuple[str, ...]:
-        """Names of all its values: cut-off by cut-off, then thresholds and, where it has one, their fixed average."""
+        """Return the names of all values, by cut-off, then by threshold; the mean over fixed thresholds comes last."""
         levels: list[Level | None] = [*thresholds, *([AVERAGE] if self.threshold and self.threshold.averaged else [])]
         return tuple(
             self.key(k, level) for k in (cutoffs if self.depth is None else [None]) for level in levels or [None]
         )
 
-    def values(self, found: Found, cutoffs: tuple[int, ...], thresholds: tuple[float, ...]) -> Floats:
-        """All its values in the order of `keys`, shape (keys, queries)."""
+    def values(self, matches: Matches, cutoffs: tuple[int, ...], thresholds: tuple[float, ...]) -> Floats:
+        """Return all values in the order of `keys`, shape (keys, queries)."""
         averaged = self.threshold.averaged if self.threshold else ()
         levels = tuple(dict.fromkeys((*thresholds, *averaged)))
-        values = self.compute(found, cutoffs, levels)
+        values = self.compute(matches, cutoffs, levels)
         if averaged:
             asked, fixed = (values[:, [levels.index(level) for level in part]] for part in (thresholds, averaged))
             values = np.concatenate([asked, fixed.mean(axis=1, keepdims=True)], axis=1)
         return values.reshape(values.shape[0] * values.shape[1], -1)
 
     def read(self, key: str) -> tuple[str | None, str | None]:
-        """Cut-off and threshold of one of its keys, as they are written there."""
+        """Return the cut-off and the threshold in one of the measure's keys, as text."""
         parts = [part for part in key.partition("@")[2].split(",") if part]
         k = parts.pop(0) if parts and self.depth is None else None
         return k, parts[0] if parts else None
 
     @property
     def signature(self) -> str:
-        """The form of its keys, such as `recall@K,theta`."""
+        """The general form of its keys, such as `recall@K,theta`."""
         return self.key("K", self.threshold.symbol if self.threshold else None)
 
     def title(self, k: int | str | None = "K", threshold: Level | str | None = None, *, iou_compare: str = "ge") -> str:
-        """What people call it, at a cut-off and a threshold or in general; always says whether IoU must exceed."""
+        """Return the measure's title, for one cut-off and threshold or in general.
+
+        It always says whether an IoU must reach or exceed the threshold.
+        """
         at = self.short if self.depth or k is None else f"{self.short}@{k}"
         if self.threshold:
             at += f", IoU{self.threshold.sign(iou_compare)}{self.threshold.words(threshold)}"

@@ -1,4 +1,4 @@
-"""Warn of predictions that are probably mistakes: after their video ends, not in seconds, of unknown videos.
+"""Warn of predictions that are probably mistakes: behind the end of a video, not in seconds, or of unknown videos.
 
 All facts about videos come from the truth.
 """
@@ -12,24 +12,24 @@ from backend.core.timespan import Flags, Floats
 from backend.scoring.matching.columns import Run, Truth, VideoMap
 
 SLACK_S = 5.0
-"""A prediction may end this many seconds after its video: models predict whole clips, in DiDeMo of 5 s."""
+"""A prediction may end this many seconds after its video, because models predict whole clips (of 5 s in DiDeMo)."""
 _MOST = 0.95
 """A unit is named only if it explains at least this share of the late predictions."""
 _FRAMES = ((1, 35), (10, 65))
 """(number of late predictions, highest frame rate): a few times at 60 frames/s could also be milliseconds."""
 _MUCH = 5
-"""Times are called frames only if their median is this many durations of the video; less has other causes."""
+"""Times count as frames only if their median is at least this multiple of the video's duration."""
 
 
 def with_videos(truth: Truth, videos: VideoMap | None) -> Truth:
-    """Return the truth with the names and durations of a video map, if there is one."""
+    """Return the truth with the names and durations of a video map added, if there is one."""
     if videos is None:
         return truth
     return replace(truth, catalogue=frozenset(videos.values()), durations={**truth.durations, **videos.durations})
 
 
 def doubts_about(run: Run, truth: Truth) -> list[str]:
-    """Return a warning for each kind of implausible prediction, with their number and the first.
+    """Return a warning for each kind of implausible prediction, with their number and the first one.
 
     >>> from backend.scoring.files.entries import parse_run_mapping, parse_truth_mapping
     >>> truth = parse_truth_mapping({"q": [{"video": "v", "start": 0, "end": 9, "relevance": 1}]})
@@ -55,7 +55,7 @@ def _after_the_end(run: Run, truth: Truth) -> list[str]:
         what = said_n(
             "{n:,} prediction begins after its video ends", "{n:,} predictions begin after their video ends", n
         )
-        doubts.append(_told(run, what, unit, begins, lasts_s))
+        doubts.append(_late_warning(run, what, unit, begins, lasts_s))
     if n := int(ends.sum()):
         what = said_n(
             "{n:,} prediction ends more than {slack:g} s after its video",
@@ -63,12 +63,12 @@ def _after_the_end(run: Run, truth: Truth) -> list[str]:
             n,
             slack=SLACK_S,
         )
-        doubts.append(_told(run, what, "" if doubts else unit, ends, lasts_s))
+        doubts.append(_late_warning(run, what, "" if doubts else unit, ends, lasts_s))
     return doubts
 
 
-def _told(run: Run, what: str, unit: str, which: Flags, lasts_s: Floats) -> str:
-    at = int(np.argmax(which))
+def _late_warning(run: Run, what: str, unit: str, flags: Flags, lasts_s: Floats) -> str:
+    at = int(np.argmax(flags))
     example = said(
         "{start:.10g} to {end:.10g} s of {video}, which lasts {lasts:.10g} s",
         start=run.start_s[at],
@@ -94,9 +94,9 @@ def _with_first(run: Run, what: str, at: int, example: str) -> str:
 
 
 def _unit(end_s: Floats, lasts_s: Floats) -> str:
-    """Return the unit that these times seem to be in, or "" if none explains them.
+    """Return the unit that these times seem to be in, or "" if no unit explains them.
 
-    Most times in frames are below 60 times the duration, and in milliseconds far above.
+    Most times in frames are below 60 times the duration; times in milliseconds are far above.
     """
     most = max(rate for least, rate in _FRAMES if len(end_s) >= least)
     if np.mean(end_s <= most * (lasts_s + SLACK_S)) >= _MOST:
@@ -109,13 +109,13 @@ def _unknown_names(run: Run, truth: Truth) -> list[str]:
         return []
     known = truth.catalogue.union(truth.videos)
     unknown = np.array([video not in known for video in run.videos], dtype=bool)
-    if not unknown.any() or not (which := unknown[run.video]).any():
+    if not unknown.any() or not (flags := unknown[run.video]).any():
         return []
-    n, at = int(which.sum()), int(np.argmax(which))
+    n, at = int(flags.sum()), int(np.argmax(flags))
     what = said_n(
         "{n:,} prediction is of a video that is not in the map of videos",
         "{n:,} predictions are of videos that are not in the map of videos ({videos:,} names)",
         n,
-        videos=len(np.unique(run.video[which])),
+        videos=len(np.unique(run.video[flags])),
     )
     return [_with_first(run, what, at, repr(run.videos[run.video[at]]))]

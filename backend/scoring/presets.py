@@ -1,8 +1,8 @@
-"""Where the paper and the published evaluator of TVR-Ranking differ, as named options in two presets.
+"""Define the conventions on which the paper and the published evaluator of TVR-Ranking differ, and two presets of them.
 
-`paper` is the formula of the paper: linear gain, IoU >= mu, exact arithmetic, every query of the truth counts.
-`tvr-ranking` is the published function bit for bit: gain 2**rel - 1, IoU > mu, float64, an average over the
-queries that the run holds. An option given explicitly overrides its preset.
+`paper` is the formula of the paper: linear gain, IoU >= mu, exact arithmetic, and every query of the truth counts.
+`tvr-ranking` is the published function, bit for bit: gain 2**rel - 1, IoU > mu, float64, and an average over the
+queries that the run holds. An option that you give overrides its preset.
 """
 
 import math
@@ -22,44 +22,45 @@ from backend.scoring.requested_values import HIGHEST_K, Asked, read_asked, split
 
 Preset = Literal["paper", "tvr-ranking", "official"]
 FORMER: Mapping[str, str] = {"official": "tvr-ranking"}
-"""What a preset was called before: accepted where one is asked for, never printed."""
+"""Former names of presets: still accepted as input, never printed."""
 DEFAULT_K = (10, 20, 40)
 DEFAULT_MU = (0.3, 0.5, 0.7)
 POOL_K = (1, 5, 20, 50)
 POOL_MU = (0.5, 0.7)
 POOL_MEASURES = ("recall", "axiou", "ndcg")
-"""In pools of videos: MVMR's Rank n@m, which is R@K, IoU>=theta, and beside it AxIoU and NDCG."""
+"""The default measures in pools of videos: MVMR's Rank n@m, which is R@K, IoU>=theta, then AxIoU and NDCG."""
 
 
 @dataclass(frozen=True, slots=True)
 class Conventions:
-    """Every choice that can change a number; docs/metrics.md says why each exists."""
+    """Every choice that can change a number; docs/metrics.md explains why each exists."""
 
     gain: Gain
     iou_compare: Literal["ge", "gt"]
     arithmetic: Arithmetic
     zero_relevance: Literal["absorb", "drop"]
-    """`absorb`: a truth moment of relevance 0 takes a prediction; `drop`: it is not there."""
+    """`absorb`: a truth moment of relevance 0 takes a prediction; `drop`: it is removed."""
     missing: Literal["zero", "skip", "error", "published"]
-    """A truth query for which the run has no predictions: not named, an empty list, or only impossible ones that
-    `invalid` leaves out. `published`: left out if not named, else 0, as in the published function."""
+    """What happens to a truth query without predictions: it is absent from the run, has an empty list, or has only
+    impossible predictions that `invalid` leaves out. `published`: an absent query is left out, any other scores 0, as
+    in the published function."""
     unknown: Literal["error", "ignore"]
-    """A query of the run that the truth lacks."""
+    """What happens to a query of the run that the truth lacks."""
     no_relevant: Literal["zero", "skip"]
-    """A query whose truth has no relevance above 0."""
+    """What happens to a query whose truth has no relevance above 0."""
     order: Literal["file", "score"]
     duplicates: Literal["keep", "merge_max"]
-    """A truth moment given twice; `merge_max` keeps the first with the higher relevance."""
+    """What happens to repeated truth moments; `merge_max` keeps the first, with the highest relevance of them."""
     dedupe_predictions: bool
-    """Keep only the best-ranked of equal predictions."""
+    """Whether to keep only the best-ranked of equal predictions."""
     invalid: Literal["error", "skip", "zero"]
-    """Moments that no video can hold (end not after start, negative, not finite), mu outside (0, 1]:
-    `skip` leaves such moments out, `zero` computes on, which gives them IoU 0 (except negative times,
-    which overlap as usual); both let any finite mu pass."""
+    """What happens to impossible moments (end not after start, negative or not finite times) and to mu outside (0, 1].
+    `skip` leaves such moments out. `zero` keeps them: their IoU is 0, except that negative times overlap as usual.
+    Both accept any finite mu."""
     nms: float | None = None
-    """IoU above which a prediction falls to a better one of its query and video, see `matching.suppression`."""
+    """IoU above which a better prediction of the same query and video removes another, see `matching.suppression`."""
     abandonment: str = ERR
-    """Where a person stops reading, for NCxIoU alone, see `matching.discount`."""
+    """Where a person stops reading; used by NCxIoU only, see `matching.discount`."""
 
 
 class Options(TypedDict, total=False):
@@ -97,14 +98,18 @@ _PUBLISHED = replace(_PAPER, gain="exp2", iou_compare="gt", arithmetic="float64"
 PRESETS: Mapping[str, Conventions] = {"paper": _PAPER, "tvr-ranking": _PUBLISHED}
 
 OPTION_VALUES: Mapping[str, tuple[str | bool, ...]] = {
-    **{one.name: get_args(one.type) or (False, True) for one in fields(Conventions) if one.default is MISSING},
+    **{
+        option.name: get_args(option.type) or (False, True)
+        for option in fields(Conventions)
+        if option.default is MISSING
+    },
     "abandonment": ABANDONMENTS,
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """One evaluation's preset, measures, cut-offs and thresholds, all checked."""
+    """The preset, measures, cut-offs and thresholds of one evaluation, all checked."""
 
     preset: str
     k: tuple[int, ...]
@@ -112,12 +117,12 @@ class Settings:
     conventions: Conventions
     theta: tuple[float, ...]
     min_relevance: int
-    """What counts as relevant for measures without graded relevance."""
+    """The lowest relevance that counts as relevant for measures without graded relevance."""
     measures: tuple[str, ...]
     notes: tuple[str, ...] = ()
-    """What to tell of names that were asked for, where a measure is called otherwise."""
+    """Notes about alternative names of measures that the caller used."""
     asked: tuple[str, ...] | None = None
-    """The keys that were asked for, where not all values of all these measures were."""
+    """The keys that the caller asked for; None for all values of all these measures."""
 
     @property
     def family(self) -> tuple[Measure, ...]:
@@ -126,28 +131,28 @@ class Settings:
 
     @property
     def depth(self) -> int:
-        """How many predictions of a query are looked at."""
+        """The number of predictions of a query that count."""
         return max(*self.k, *(measure.depth or 1 for measure in self.family))
 
     @property
     def middle(self) -> tuple[int, float]:
-        """The cut-off and the mu in the middle of those asked for."""
+        """The middle cut-off and the middle mu of those in use."""
         return sorted(self.k)[len(self.k) // 2], sorted(self.mu)[len(self.mu) // 2]
 
     def thresholds(self, measure: Measure) -> tuple[float, ...]:
-        """The thresholds that a measure is computed at, none where it takes none."""
+        """Return the thresholds that a measure is computed at; empty if it takes none."""
         if measure.threshold is None:
             return ()
         return self.mu if measure.threshold.values == "mu" else self.theta
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """Names of the values, such as `ndcg@K,mu` and `axiou@K`: as asked for, or measure by measure, then K by K."""
+        """The names of the values, such as `ndcg@K,mu` and `axiou@K`: as asked for, or by measure, then by K."""
         return self._computed if self.asked is None else self.asked
 
     @property
     def rows(self) -> list[int]:
-        """Which of the values computed, measure by measure, are those of `keys`."""
+        """The row of each of `keys` among all computed values."""
         at = {key: row for row, key in enumerate(self._computed)}
         return [at[key] for key in self.keys]
 
@@ -157,7 +162,7 @@ class Settings:
 
     @property
     def changed(self) -> dict[str, str | bool | float]:
-        """The options whose value is not the preset's, or not the usual one."""
+        """The options whose value differs from the preset's or from the default."""
         usual = asdict(PRESETS[self.preset])
         changed = {name: value for name, value in asdict(self.conventions).items() if value != usual[name]}
         if self.min_relevance != 1:
@@ -175,27 +180,27 @@ def settle(
     min_relevance: int = 1,
     measures: Iterable[str] | str | None = None,
 ) -> Settings:
-    """Check what a caller asked for and fill the rest from the preset.
+    """Check the options that a caller gave, and fill in the rest from the preset.
 
-    `measures` are names, or keys such as `ndcg@20,0.5`, which choose one value whatever `k`, `mu` and `theta` are. They
-    default to the usual ones in preset `paper`, and to NDCG alone in `tvr-ranking`, because the published
-    function has no other; those asked for there follow its other conventions (gain, arithmetic, missing queries).
+    `measures` are names, or keys such as `ndcg@20,0.5`, which choose one value whatever `k`, `mu` and `theta` are. By
+    default preset `paper` has the usual measures. `tvr-ranking` has only NDCG, the one measure of the published
+    function. Other measures in that preset follow its other conventions (gain, arithmetic, missing queries).
 
     Raises:
-        InputError: naming every preset, option, measure, K, mu, theta or min_relevance that cannot be used.
+        InputError: names every preset, option, measure, K, mu, theta or min_relevance that cannot be used.
     """
     given_name, preset = preset, FORMER.get(preset, preset)
     if preset not in PRESETS:
         raise InputError.single("preset", f"{given_name!r} is not one of {', '.join(PRESETS)}")
     problems = []
-    given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
-    for name, value in given.items():
+    chosen: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
+    for name, value in chosen.items():
         allowed = OPTION_VALUES.get(name)
         if name == "nms":
             problems += [] if _is_level(value) else [Problem(name, None, f"{value!r} is not an IoU in (0, 1]")]
         elif name == "abandonment":
             try:
-                given[name] = read_abandonment(value)
+                chosen[name] = read_abandonment(value)
             except ValueError as error:
                 problems.append(Problem(name, None, str(error)))
         elif allowed is None:
@@ -204,7 +209,7 @@ def settle(
             problems.append(Problem(name, None, f"{value!r} is not one of {', '.join(map(str, allowed))}"))
     if problems:
         raise InputError(problems)
-    conventions: Conventions = replace(PRESETS[preset], **given)
+    conventions: Conventions = replace(PRESETS[preset], **chosen)
     cutoffs = _cutoffs(k, problems)
     strict = conventions.invalid == "error"
     thresholds = _thresholds("mu", mu, strict, problems)
@@ -230,7 +235,7 @@ def settle(
 
 
 def _listed(name: str, values: object, example: str, problems: list[Problem]) -> Iterable[Any]:
-    """One value or several, as several; text is neither."""
+    """Return one or several values as an iterable; text is a problem."""
     if isinstance(values, (str, bytes)):
         problems.append(Problem(name, None, f"{values!r} is text; write {example}"))
         return ()
@@ -238,17 +243,17 @@ def _listed(name: str, values: object, example: str, problems: list[Problem]) ->
 
 
 def _cutoffs(values: Iterable[SupportsIndex] | SupportsIndex, problems: list[Problem]) -> tuple[int, ...]:
-    found = []
+    cutoffs = []
     for value in _listed("k", values, "k=10 or k=[10, 20]", problems):
         try:
-            found.append(operator.index(value))
+            cutoffs.append(operator.index(value))
         except TypeError:
             problems.append(Problem("k", None, f"{value!r} is not a whole number"))
-    problems += [Problem("k", None, f"{value} is not at least 1") for value in found if value < 1]
-    problems += [Problem("k", None, f"{value} is more than any list holds") for value in found if value > HIGHEST_K]
-    if not found and not problems:
+    problems += [Problem("k", None, f"{value} is not at least 1") for value in cutoffs if value < 1]
+    problems += [Problem("k", None, f"{value} is more than any list holds") for value in cutoffs if value > HIGHEST_K]
+    if not cutoffs and not problems:
         problems.append(Problem("k", None, "give at least one cut-off, such as 10"))
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(cutoffs))
 
 
 def _is_level(value: object) -> bool:
@@ -256,15 +261,15 @@ def _is_level(value: object) -> bool:
 
 
 def _thresholds(name: str, values: Iterable[float] | float, strict: bool, problems: list[Problem]) -> tuple[float, ...]:
-    found = []
+    thresholds = []
     for value in _listed(name, values, f"{name}=0.5 or {name}=[0.3, 0.5]", problems):
         try:
-            found.append(float(value))
+            thresholds.append(float(value))
         except (TypeError, ValueError):
             problems.append(Problem(name, None, f"{value!r} is not a number"))
-    for value in found:
+    for value in thresholds:
         if not math.isfinite(value) or (strict and not 0 < value <= 1):
             problems.append(Problem(name, None, f"{value!r} is not in (0, 1]"))
-    if not found and not problems:
+    if not thresholds and not problems:
         problems.append(Problem(name, None, "give at least one threshold, such as 0.5"))
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(thresholds))

@@ -1,7 +1,7 @@
-"""Read which values an evaluation is asked for: measures by name, and single values by their keys.
+"""Read which values a caller wants from an evaluation: measures by name, and single values by key.
 
-`ndcg` asks for NDCG at every cut-off and threshold of the evaluation, `ndcg@20` for all thresholds at one cut-off,
-`ndcg@20,0.5`, `map@avg` and `miou` for one value, as output names them.
+`ndcg` asks for NDCG at every cut-off and threshold of the evaluation, and `ndcg@20` for all thresholds at one cut-off.
+`ndcg@20,0.5`, `map@avg` and `miou` ask for one value, by the name that output uses.
 """
 
 import math
@@ -14,14 +14,14 @@ from backend.scoring import measures as family
 from backend.scoring.measure import AVERAGE, Level, Measure
 
 HIGHEST_K = 2**53
-"""Up to here float64 holds every whole number."""
+"""float64 represents every whole number up to this one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Names of measures, each once, and the cut-offs and thresholds that cover all that is asked for.
+    """The measures, cut-offs and thresholds that cover all values that the caller wants; each measure is named once.
 
-    `keys` are the values in the order asked for, None where they are all values of all these measures.
+    `keys` are the wanted values in the caller's order, or None for all values of all these measures.
     """
 
     measures: tuple[str, ...]
@@ -34,7 +34,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """One text: a measure, its cut-off and its thresholds; None where all of the evaluation are meant."""
+    """One name or key that was read: a measure, its cut-off and its thresholds; None means all of the evaluation."""
 
     measure: Measure
     k: int | None
@@ -42,7 +42,7 @@ class _Request:
 
 
 def split(text: str) -> list[str]:
-    """Names and keys from one text with commas, which keys have too: a number belongs to the key before it.
+    """Split a text with commas into names and keys; a number after a comma belongs to the key before it.
 
     >>> split("ndcg@20,0.5, recall@1,0.7,miou,map@avg")
     ['ndcg@20,0.5', 'recall@1,0.7', 'miou', 'map@avg']
@@ -59,32 +59,32 @@ def read_asked(
     strict: bool,
     problems: list[Problem],
 ) -> Asked:
-    """Read names and keys; what cannot be read is added to `problems`.
+    """Read names and keys of measures; those that cannot be read are added to `problems`.
 
     Args:
-        texts: what was asked for.
-        k: cut-offs of measures asked for by name alone.
-        mu: their thresholds, of graded measures.
-        theta: their thresholds, of the others.
+        texts: the names and keys.
+        k: cut-offs of measures that are given by name alone.
+        mu: thresholds of such measures with graded relevance.
+        theta: thresholds of the other such measures.
         strict: whether a threshold must lie in (0, 1]; otherwise any finite one will do.
-        problems: of the evaluation.
+        problems: the list of problems of the evaluation.
     """
-    given = list(dict.fromkeys(texts))
-    names, notes = family.proper_names(text.partition("@")[0] for text in given)
-    found = [one for text in given if (one := _request(text, strict, problems)) is not None]
-    if not given:
+    wanted_texts = list(dict.fromkeys(texts))
+    names, notes = family.proper_names(text.partition("@")[0] for text in wanted_texts)
+    requests = [request for text in wanted_texts if (request := _request(text, strict, problems)) is not None]
+    if not wanted_texts:
         problems.append(Problem("measures", None, f"give at least one of {', '.join(family.MEASURES)}"))
-    if all(one.k is None and one.levels is None for one in found):
+    if all(request.k is None and request.levels is None for request in requests):
         return Asked(names, k, mu, theta, notes=notes)
     lists = {"mu": mu, "theta": theta}
-    keys = [key for one in found for key in _keys(one, k, lists)]
-    levels = {name: _levels(name, usual, found) for name, usual in lists.items()}
-    cutoffs = _cutoffs(k, found)
+    keys = [key for request in requests for key in _keys(request, k, lists)]
+    levels = {name: _levels(name, usual, requests) for name, usual in lists.items()}
+    cutoffs = _cutoffs(k, requests)
     return Asked(names, cutoffs, levels["mu"], levels["theta"], tuple(dict.fromkeys(keys)), notes)
 
 
 def _request(text: str, strict: bool, problems: list[Problem]) -> _Request | None:
-    """What one text asks for, None where it is refused."""
+    """Read one name or key; return None if it cannot be used."""
     name, at, rest = text.partition("@")
     (proper,), _ = family.proper_names([name])
     measure = family.MEASURES.get(proper)
@@ -126,24 +126,27 @@ def _refused(text: str, measure: Measure, why: str) -> Problem:
     return Problem("measures", None, f"{text!r}: {why}; write {measure.name} as {measure.signature}")
 
 
-def _keys(one: _Request, k: tuple[int, ...], lists: dict[str, tuple[float, ...]]) -> Sequence[str]:
-    cutoffs = k if one.k is None else (one.k,)
-    usual = lists[one.measure.threshold.values] if one.measure.threshold else ()
-    if one.levels is None:
-        return one.measure.keys(cutoffs, usual)
-    return [one.measure.key(cutoff, level) for cutoff in cutoffs for level in one.levels]
+def _keys(request: _Request, k: tuple[int, ...], lists: dict[str, tuple[float, ...]]) -> Sequence[str]:
+    cutoffs = k if request.k is None else (request.k,)
+    usual = lists[request.measure.threshold.values] if request.measure.threshold else ()
+    if request.levels is None:
+        return request.measure.keys(cutoffs, usual)
+    return [request.measure.key(cutoff, level) for cutoff in cutoffs for level in request.levels]
 
 
-def _cutoffs(usual: tuple[int, ...], found: Sequence[_Request]) -> tuple[int, ...]:
-    """Those of keys, after the usual ones where some measure is asked for by name, or none has a cut-off."""
-    own = [one.k for one in found if one.k is not None]
-    by_name = any(one.measure.depth is None and one.k is None for one in found)
+def _cutoffs(usual: tuple[int, ...], requests: Sequence[_Request]) -> tuple[int, ...]:
+    """Return the cut-offs to compute: those of the keys, and before them the default ones if they are needed.
+
+    They are needed if a measure with cut-offs is given by name alone, or if no key has a cut-off.
+    """
+    own = [request.k for request in requests if request.k is not None]
+    by_name = any(request.measure.depth is None and request.k is None for request in requests)
     return tuple(dict.fromkeys([*(usual if by_name or not own else ()), *own]))
 
 
-def _levels(name: str, usual: tuple[float, ...], found: Sequence[_Request]) -> tuple[float, ...]:
-    """The same for the thresholds of one list."""
-    those = [one for one in found if one.measure.threshold and one.measure.threshold.values == name]
-    own = [level for one in those for level in one.levels or () if level != AVERAGE]
-    by_name = any(one.levels is None for one in those)
+def _levels(name: str, usual: tuple[float, ...], requests: Sequence[_Request]) -> tuple[float, ...]:
+    """Return the thresholds to compute from the list `name`, in the same way as `_cutoffs`."""
+    ours = [request for request in requests if request.measure.threshold and request.measure.threshold.values == name]
+    own = [level for request in ours for level in request.levels or () if level != AVERAGE]
+    by_name = any(request.levels is None for request in ours)
     return tuple(dict.fromkeys([*(usual if by_name or not own else ()), *own]))

@@ -1,4 +1,4 @@
-"""The results of `evaluate` and `compare` in Python: to read, to compute with, and to put into a paper.
+"""Hold the results of `evaluate` and `compare`, convert them to data frames and LaTeX, and print them.
 
 Reads and writes nothing.
 """
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 _MEASURES = 7
-"""Of so many measures a value is shown where a result is only looked at."""
+"""How many measures a printed result shows, with one value each."""
 _RUNS = 7
 
 
 class Evaluation(dict[str, Any]):
-    """What one run is worth: a dict of `mean`, by key, and `per_query`, by query and key; and what to do with it.
+    """The scores of one run: a dict of `mean`, by key, and `per_query`, by query and key.
 
-    Keys are such as `ndcg@10,0.5`. Printed, it says what is most asked for, in ten lines at most.
+    A key is, for example, `ndcg@10,0.5`. Printing it shows the main values in at most ten lines.
     """
 
     def __init__(self, board: Scoreboard) -> None:
-        """Of a scoreboard with one run."""
+        """Take the scores from a scoreboard with one run."""
         (run,) = board.runs
         keys, queries = board.settings.keys, board.queries
         rows = map(dict, map(zip, repeat(keys), run.values.T.tolist()))
@@ -40,22 +40,22 @@ class Evaluation(dict[str, Any]):
 
     @property
     def mean(self) -> dict[str, float]:
-        """The mean of each value over the queries that count; empty where none does."""
+        """The mean of each value over the queries that count; empty if no query counts."""
         return self["mean"]  # type: ignore[no-any-return]  # put there above
 
     @property
     def per_query(self) -> dict[QueryKey, dict[str, float]]:
-        """The values of each query that counts."""
+        """The values of each query that counts, by query and key."""
         return self["per_query"]  # type: ignore[no-any-return]  # put there above
 
     @property
     def figures(self) -> dict[str, float | None]:
-        """What the evaluator of a benchmark prints, by the name that it has there; empty without a benchmark."""
+        """The figures that a benchmark's own evaluator prints, by their published names; empty without a benchmark."""
         return dict(self._board.setting.of_run.get(self._board.runs[0].name, {}).get("figures", {}))
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What may be a mistake in truth or run, in sentences."""
+        """Warnings about possible mistakes in the truth or the run."""
         return self._board.warnings
 
     @property
@@ -64,16 +64,16 @@ class Evaluation(dict[str, Any]):
         return self._board.summary()
 
     def to_frame(self) -> "DataFrame":
-        """A pandas frame of every query's values: a row for each query, a column for each key."""
+        """Return a pandas data frame with a row for each query and a column for each key."""
         (frame,) = _frames(self._board).values()
         return frame
 
     def to_latex(self, *, percent: bool = False, digits: int | None = None, caption: str = "", label: str = "") -> str:
-        """The means as a LaTeX table; its caption begins with `caption`."""
+        """Return the means as a LaTeX table whose caption begins with `caption`."""
         return _latex(self.summary, percent, digits, caption, label)
 
     def __repr__(self) -> str:
-        """Ten lines at most: a benchmark's figures, or one value of each measure, and where the others are."""
+        """Return at most ten lines: a benchmark's figures or one value of each measure, and where to find the rest."""
         run, figures = self._board.runs[0], self.figures
         values = figures or {key: self.mean.get(key) for key in _middle_keys(self._board)}
         shown = dict(list(values.items())[:_MEASURES])
@@ -83,22 +83,22 @@ class Evaluation(dict[str, Any]):
         more = (len(figures) or len(self._board.settings.keys)) - len(shown)
         place = ".figures, and all values in .mean" if figures else ".mean"
         lines.append(f"  {more} more in {place}, of every query in .per_query; .to_frame(), .to_latex()")
-        return "\n".join([*lines, *_warned(self.warnings)])
+        return "\n".join([*lines, *_warning_lines(self.warnings)])
 
 
 class Evaluations(Mapping[str, Evaluation]):
-    """Several runs against one truth, by name: `runs["mine"]` is the `Evaluation` of one of them.
+    """The scores of several runs against one truth, by name: `runs["mine"]` is the `Evaluation` of the run `mine`.
 
-    Printed, it shows one value of each measure for every run.
+    Printing it shows one value of each measure for every run.
     """
 
     def __init__(self, board: Scoreboard, summary: dict[str, Any]) -> None:
-        """Of a scoreboard, and its summary with the statistics that were asked for."""
+        """Take a scoreboard, and its summary with the statistics that the caller asked for."""
         self._board, self.summary = board, summary
         self._found: dict[str, Evaluation] = {}
 
     def __getitem__(self, name: str) -> Evaluation:
-        """One run's."""
+        """Return the `Evaluation` of one run."""
         if name not in self._found:
             runs = tuple(run for run in self._board.runs if run.name == name)
             if not runs:
@@ -107,22 +107,22 @@ class Evaluations(Mapping[str, Evaluation]):
         return self._found[name]
 
     def __iter__(self) -> Iterator[str]:
-        """The names, in the order given, upper bounds last."""
+        """Iterate over the names of the runs, in the order given, upper bounds last."""
         return iter([run.name for run in self._board.runs])
 
     def __len__(self) -> int:
-        """How many runs."""
+        """Return the number of runs."""
         return len(self._board.runs)
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What may be a mistake in truth or runs, in sentences."""
+        """Warnings about possible mistakes in the truth or the runs."""
         return self._board.warnings
 
     def to_frame(self, *, per_query: bool = False) -> "DataFrame":
-        """A pandas frame of the means: a row for each run, a column for each key.
+        """Return a pandas data frame of the means, with a row for each run and a column for each key.
 
-        With `per_query` a row for each run and query that counts.
+        With `per_query` it has a row for each run and query that counts.
         """
         _require_pandas()
         import pandas as pd
@@ -134,26 +134,29 @@ class Evaluations(Mapping[str, Evaluation]):
         return frame.rename_axis("run")
 
     def to_latex(self, *, percent: bool = False, digits: int | None = None, caption: str = "", label: str = "") -> str:
-        """The means as a LaTeX table, with daggers where runs were compared; its caption begins with `caption`."""
+        """Return the means as a LaTeX table whose caption begins with `caption`.
+
+        It has daggers if the runs were compared with a baseline.
+        """
         return _latex(self.summary, percent, digits, caption, label)
 
     def __repr__(self) -> str:
-        """One value of each measure for the first runs, and where the others are."""
+        """Return one value of each measure for the first runs, and where to find the rest."""
         board = self._board
-        shown = _middle_keys(board)
-        rows = [["", *shown]]
+        keys = _middle_keys(board)
+        rows = [["", *keys]]
         for run in board.runs[:_RUNS]:
             name = run.label
-            rows.append([name, *(f"{run.means[key]:.4f}" if run.means else "-" for key in shown)])
+            rows.append([name, *(f"{run.means[key]:.4f}" if run.means else "-" for key in keys)])
         head = f"{len(board.runs)} runs, {len(board.queries):,} queries, {_conventions(board)}"
         more = len(board.runs) - _RUNS
         lines = [head, *_aligned(rows), *([f"  and {more} more"] if more > 0 else [])]
         lines.append("  one of them: [name]; all values: .to_frame(), .to_latex(), .summary")
-        return "\n".join([*lines, *_warned(self.warnings)])
+        return "\n".join([*lines, *_warning_lines(self.warnings)])
 
 
 def _frames(board: Scoreboard) -> "dict[str, DataFrame]":
-    """The values of every query, by run."""
+    """Return a data frame with the values of every query, for each run."""
     _require_pandas()
     import pandas as pd
 
@@ -165,7 +168,7 @@ def _frames(board: Scoreboard) -> "dict[str, DataFrame]":
 
 
 def _require_pandas() -> None:
-    """Refuse a frame without pandas, which nothing else here needs.
+    """Check that pandas is installed; only data frames need it.
 
     Raises:
         ImportError: it is not installed.
@@ -187,7 +190,7 @@ def _conventions(board: Scoreboard) -> str:
 
 
 def _middle_keys(board: Scoreboard) -> list[str]:
-    """A key of each measure, at the middle of the cut-offs and thresholds, that in focus first."""
+    """Return a key of each measure, at the middle of its cut-offs and thresholds; the measure in focus comes first."""
     of_measure: dict[str, list[str]] = {}
     for key in board.settings.keys:
         of_measure.setdefault(key.partition("@")[0], []).append(key)
@@ -201,7 +204,7 @@ def _measure(key: str) -> str:
     return key.partition("@")[0]
 
 
-def _warned(warnings: Sequence[str]) -> list[str]:
+def _warning_lines(warnings: Sequence[str]) -> list[str]:
     if not warnings:
         return []
     more = f" (and {len(warnings) - 1} more in .warnings)" if len(warnings) > 1 else ""
@@ -209,7 +212,7 @@ def _warned(warnings: Sequence[str]) -> list[str]:
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Rows as text, the first column to the left, the others to the right."""
+    """Return the rows as lines of text, with the first column aligned left and the others right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         "  ".join(

@@ -1,6 +1,6 @@
-"""Which runs are scored: files with names, or a list of them that says which model, variant, seed and split each is.
+"""Read which runs to score: files with names, or a list that gives each run's model, variant, seed and split.
 
-Reads: the list. The runs themselves are read by `scored_files`.
+Reads: the list. `scored_files` reads the runs themselves.
 """
 
 from collections import Counter
@@ -18,10 +18,10 @@ from backend.scoring.files.release_folder import SPLITS, choose_truth
 
 @dataclass(frozen=True, slots=True)
 class RunFile:
-    """A run's file. Runs that differ only in their `seed` are one row of a table: mean and standard deviation.
+    """A run's file. Runs that differ only in their `seed` share a table row, with their mean and standard deviation.
 
-    `name` is what tables and messages call it; empty, it is named as its file. An `upper_bound` competes with no other
-    run.
+    `name` is used in tables and messages; if empty, the run gets the name of its file. An `upper_bound` does not
+    compete with other runs.
     """
 
     path: Path
@@ -34,16 +34,16 @@ class RunFile:
 
     @property
     def facts(self) -> dict[str, str]:
-        """What the list says of it, as the run has it in a summary."""
+        """The model, variant, seed and split that the list gives, as the run's summary has them."""
         found = {"model": self.model, "variant": self.variant, "seed": self.seed, "split": self.split}
         return {name: value for name, value in found.items() if value}
 
 
 @dataclass(frozen=True, slots=True)
 class RunList:
-    """Runs with the truth of each split; without splits there is one, of the empty name.
+    """Runs with the truth of each split; without splits there is one split, with an empty name.
 
-    `truths` is empty where the list names none. `variant_title` is what the column of variants is headed.
+    `truths` is empty if the list names none. `variant_title` is the title of the column of variants.
     """
 
     runs: tuple[RunFile, ...]
@@ -53,7 +53,7 @@ class RunList:
     variant_title: str = ""
 
     def of(self, split: str) -> list[RunFile]:
-        """The runs of a split."""
+        """Return the runs of a split."""
         return [run for run in self.runs if run.split == split]
 
 
@@ -68,7 +68,7 @@ class _Run(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class _List(msgspec.Struct, forbid_unknown_fields=True):
-    """What a list says, see `read_run_list`."""
+    """The content of a list of runs, see `read_run_list`."""
 
     run: list[_Run]
     truth: str | dict[str, str] = ""
@@ -77,12 +77,13 @@ class _List(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def named_files(given: Iterable[str | Path | RunFile]) -> list[RunFile]:
-    """Runs given as files, as texts `NAME=FILE` or `FILE`, or as they are; a file whose name has a `=` is that file.
+    """Return runs with names, from paths, texts `NAME=FILE` or `FILE`, or `RunFile` objects.
 
-    One that has no name is named as its file (without the ending), or by its path where two files share a name.
+    An existing file with `=` in its name is that file. A run without a name gets its file's name without the ending, or
+    its path if two files have the same name.
 
     Raises:
-        InputError: naming each name that is given twice.
+        InputError: names each name that is given twice.
 
     >>> [(run.name, run.path.name) for run in named_files(["Ours=runs/a.json", "b.json"])]
     [('Ours', 'a.json'), ('b', 'b.json')]
@@ -102,12 +103,12 @@ def named_files(given: Iterable[str | Path | RunFile]) -> list[RunFile]:
 
 
 def read_run_list(path: Path | str) -> RunList:
-    """A list of runs as a TOML file; its files are looked for beside it.
+    """Read a list of runs from a TOML file; paths in it are relative to its folder.
 
         truth = "val.json"                # or one for each split: truth = {val = "val.json", test = "test.json"};
                                           # or the folder of a release, which has one for each
         videos = "video_corpus.json"      # optional: name -> [duration, index]
-        variant = "Training set"          # optional: what the column of variants is headed
+        variant = "Training set"          # optional: title of the column of variants
 
         [[run]]
         file = "xml_20.json"              # or one for each split: file = {val = "a.json", test = "b.json"}
@@ -118,47 +119,47 @@ def read_run_list(path: Path | str) -> RunList:
         upper_bound = false               # true: it knows what no competing system can know
 
     Raises:
-        InputError: with everything that is wrong with the list; `row` counts its runs.
+        InputError: lists all problems of the list; `row` is the number of the run.
     """
     path = Path(path)
     data = bytes_of(path)
     try:
-        found = msgspec.toml.decode(data, type=_List)
+        content = msgspec.toml.decode(data, type=_List)
     except UNDECODABLE as error:
         raise InputError.single(path, f"is not a list of runs: {error}") from None
     problems: list[Problem] = []
     runs: dict[tuple[str, str], RunFile] = {}
-    seen: set[tuple[str, ...]] = set()
-    for row, one in enumerate(found.run, start=1):
-        files = {one.split: one.file} if isinstance(one.file, str) else one.file
-        if not isinstance(one.file, str) and one.split:
+    used: set[tuple[str, ...]] = set()
+    for row, entry in enumerate(content.run, start=1):
+        files = {entry.split: entry.file} if isinstance(entry.file, str) else entry.file
+        if not isinstance(entry.file, str) and entry.split:
             problems.append(Problem(str(path), row, "give `split`, or `file` with one for each split, not both"))
         for split, file in files.items():
-            run = _of(one, path.parent / file, split)
-            if not isinstance(found.truth, str) and split not in found.truth:
-                problems.append(Problem(str(path), row, _no_truth(split, found.truth)))
+            run = _run_file(entry, path.parent / file, split)
+            if not isinstance(content.truth, str) and split not in content.truth:
+                problems.append(Problem(str(path), row, _no_truth(split, content.truth)))
             row_of_table = (split, run.model or run.name, run.variant, run.seed)
-            if (split, run.name) in runs or row_of_table in seen:
-                what = "the same model, variant, seed and split are" if row_of_table in seen else f"{run.name!r} is"
+            if (split, run.name) in runs or row_of_table in used:
+                what = "the same model, variant, seed and split are" if row_of_table in used else f"{run.name!r} is"
                 problems.append(Problem(str(path), row, f"{what} already given; tell runs apart by `seed` or `name`"))
             runs[split, run.name] = run
-            seen.add(row_of_table)
+            used.add(row_of_table)
     splits = list(dict.fromkeys(run.split for run in runs.values()))
-    if isinstance(found.truth, str) and len(splits) > 1 and not (path.parent / found.truth).is_dir():
+    if isinstance(content.truth, str) and len(splits) > 1 and not (path.parent / content.truth).is_dir():
         parts = ", ".join(f"{split or 'val'} = FILE" for split in splits)
         problems.append(Problem(str(path), None, f"has runs of several splits: write truth = {{{parts}}}"))
-    if not found.run:
+    if not content.run:
         problems.append(Problem(str(path), None, "names no run: give at least one [[run]] with its file"))
     if problems:
         raise InputError(problems)
-    truths = dict.fromkeys(splits, found.truth) if isinstance(found.truth, str) else found.truth
-    beside = {split: path.parent / truths[split] for split in splits if truths[split]}
-    videos = path.parent / found.videos if found.videos else None
-    return of_releases(RunList(tuple(runs.values()), splits, beside, videos, found.variant))
+    truths = dict.fromkeys(splits, content.truth) if isinstance(content.truth, str) else content.truth
+    truth_paths = {split: path.parent / truths[split] for split in splits if truths[split]}
+    videos = path.parent / content.videos if content.videos else None
+    return of_releases(RunList(tuple(runs.values()), splits, truth_paths, videos, content.variant))
 
 
 def of_releases(runs: RunList) -> RunList:
-    """Return the list with the truth of each split `val` or `test` where the folder of a release is given for it.
+    """Return the list with each release folder replaced by the truth of its split (`val` or `test`).
 
     Raises:
         InputError: a folder is no release, or lacks the split.
@@ -168,7 +169,7 @@ def of_releases(runs: RunList) -> RunList:
         for split, truth in runs.truths.items()
         if split in SPLITS or not truth.is_dir()
     }
-    maps = [one.videos for one in chosen.values() if one.videos]
+    maps = [truth_file.videos for truth_file in chosen.values() if truth_file.videos]
     truths = {split: chosen[split].path if split in chosen else truth for split, truth in runs.truths.items()}
     return replace(runs, truths=truths, videos=runs.videos or next(iter(maps), None))
 
@@ -182,11 +183,11 @@ def _from_text(text: str) -> RunFile:
     return RunFile(Path(file), name.strip())
 
 
-def _of(one: _Run, path: Path, split: str) -> RunFile:
-    variant, seed = str(one.variant), str(one.seed)
-    parts = [one.model, variant, seed and f"seed {seed}"]
-    name = one.name or (" ".join(part for part in parts if part) if one.model else path.stem)
-    return RunFile(path, name, one.model, variant, seed, split, one.upper_bound)
+def _run_file(entry: _Run, path: Path, split: str) -> RunFile:
+    variant, seed = str(entry.variant), str(entry.seed)
+    parts = [entry.model, variant, seed and f"seed {seed}"]
+    name = entry.name or (" ".join(part for part in parts if part) if entry.model else path.stem)
+    return RunFile(path, name, entry.model, variant, seed, split, entry.upper_bound)
 
 
 def _no_truth(split: str, truths: Mapping[str, str]) -> str:

@@ -1,6 +1,6 @@
-"""Score many runs against one graded ground truth, and keep what is needed to explain the scores.
+"""Score many runs against one graded truth, and keep what is needed to explain the scores.
 
-Reads and writes nothing; files are for `scored_files`.
+Reads and writes nothing; `scored_files` reads files.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -15,7 +15,7 @@ from backend.core.parallel import run_units
 from backend.core.progress import Progress, named
 from backend.core.timespan import Floats
 from backend.core.where import HERE, Where
-from backend.scoring.breakdown import Breakdown, break_down, judged_key, punished
+from backend.scoring.breakdown import Breakdown, bpref_warnings, break_down, judged_key
 from backend.scoring.cases import Case, build_case
 from backend.scoring.fates import FATES, NEVER_FOUND, FateCounts, Meeting, count_fates, meet
 from backend.scoring.matching.columns import Indices, QueryKey, Run, Truth
@@ -27,10 +27,17 @@ from backend.scoring.upper_bound import is_upper_bound, run_label
 
 @dataclass(frozen=True, slots=True)
 class ScoredRun:
-    """One run: `values` has shape (len(settings.keys), N) for the N queries that count; `query` numbers them.
+    """One scored run.
 
-    `judged` is Judged@K by its key, where the truth was pooled: how much of the run somebody has graded.
-    An `upper_bound` competes with no other run.
+    Attributes:
+        name: its name in tables.
+        file: the name of its file.
+        ranked: its predictions in rank order.
+        query: the truth's query number of each query that counts, shape (N,).
+        values: its values, shape (len(settings.keys), N).
+        means: the mean of each value, by key.
+        judged: Judged@K by its key, if the truth was pooled: the share of its predictions that somebody has graded.
+        upper_bound: whether it competes with no other run.
     """
 
     name: str
@@ -50,9 +57,9 @@ class ScoredRun:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What an evaluation adds to its summary that is not of every evaluation: of pools, see `scoring.pools`.
+    """Entries that a special evaluation, such as one in pools, adds to the summary; see `scoring.pools`.
 
-    `options` stand beside the numbers with those of the preset, `facts` beside the runs, `of_run` in each run by name.
+    `options` are listed with those of the preset. `facts` belong to the whole summary, `of_run` to each run, by name.
     """
 
     options: Mapping[str, str | bool | float] = field(default_factory=dict)
@@ -73,17 +80,17 @@ class Scoreboard:
 
     @property
     def options(self) -> dict[str, str | bool | float]:
-        """Every choice that is not the usual one, of the preset and of the setting."""
+        """Every option that differs from the default, of the preset and of the setting."""
         return self.settings.changed | dict(self.setting.options)
 
     @property
     def queries(self) -> tuple[QueryKey, ...]:
-        """The truth's queries, which numbers count in."""
+        """The truth's query ids; query numbers are indices of it."""
         return self.key.truth.queries
 
     @property
     def focus(self) -> str:
-        """The measure that a page is sorted by: NDCG (else the first) at the middle of the cut-offs and thresholds."""
+        """The key that pages sort by: NDCG at the middle cut-off and threshold, or else the first key."""
         keys = self.settings.keys
         k, mu = self.middle
         middle = MEASURES["ndcg"].key(k, mu)
@@ -91,15 +98,18 @@ class Scoreboard:
 
     @property
     def middle(self) -> tuple[int, float]:
-        """The cut-off and the threshold in the middle of those asked for."""
+        """The middle cut-off and the middle mu of those in use."""
         return self.settings.middle
 
     def noted(self, note: str) -> "Scoreboard":
-        """The same with a further note in front, if there is one."""
+        """Return the scoreboard with a note in front of the others, or unchanged if the note is empty."""
         return replace(self, setting=replace(self.setting, notes=(note, *self.setting.notes))) if note else self
 
     def with_upper_bounds(self, names: Collection[str] = ()) -> "Scoreboard":
-        """Mark runs as upper bounds, by their names; those whose name says so are marked in any case."""
+        """Return the scoreboard with the runs of these names marked as upper bounds.
+
+        Runs whose name itself says so are always marked.
+        """
         runs = [
             replace(run, upper_bound=run.upper_bound or run.name in names or is_upper_bound(run.name))
             for run in self.runs
@@ -112,16 +122,22 @@ class Scoreboard:
         return sorted(order, key=lambda number: self.runs[number].upper_bound)
 
     def missing(self, run: ScoredRun) -> list[QueryKey]:
-        """Ids of the truth's queries that a run lacks."""
+        """Return the ids of the truth's queries that a run lacks."""
         return [self.queries[i] for i in run.ranked.missing]
 
     def shared(self, key: str) -> tuple[Indices, Floats]:
-        """One measure of all runs on the queries that count for each of them: (Q,) and (runs, Q)."""
+        """Return the queries that count for every run, shape (Q,), and all runs' values of one key on them.
+
+        The values have shape (runs, Q).
+        """
         shared, (values,) = self.shared_of([key])
         return shared, values
 
     def shared_of(self, keys: Sequence[str]) -> tuple[Indices, Floats]:
-        """Several measures at once: (Q,) and (keys, runs, Q)."""
+        """Return the queries that count for every run, shape (Q,), and all runs' values of several keys on them.
+
+        The values have shape (keys, runs, Q).
+        """
         rows = np.array([self.settings.keys.index(key) for key in keys])
         shared = np.sort(self.runs[0].query)
         for run in self.runs[1:]:
@@ -133,25 +149,25 @@ class Scoreboard:
         return shared, values
 
     def meeting(self, run: ScoredRun, k: int | None = None, mu: float | None = None) -> Meeting:
-        """Who takes whom, at the highest K and the middle mu unless told otherwise."""
-        at = max(self.settings.k) if k is None else k
-        return meet(self.key, run.ranked, self.settings, at, self.middle[1] if mu is None else mu)
+        """Match a run's predictions, by default at the highest K and the middle mu."""
+        cutoff = max(self.settings.k) if k is None else k
+        return meet(self.key, run.ranked, self.settings, cutoff, self.middle[1] if mu is None else mu)
 
     def fates(self, run: ScoredRun, k: int | None = None, mu: float | None = None) -> FateCounts:
-        """The error analysis of a run."""
+        """Return the error analysis of a run: its counts of fates."""
         return count_fates(self.key, self.meeting(run, k, mu), self.settings.min_relevance)
 
     def cases(self, queries: Iterable[int], k: int | None = None, mu: float | None = None) -> list[Case]:
-        """These queries (numbers of the truth) as all runs answer them."""
+        """Return the cases of these queries (numbers of the truth), each with the answers of all runs."""
         meetings = {run.name: (run.ranked, self.meeting(run, k, mu)) for run in self.runs}
         return [build_case(query, self.key, meetings, self.settings.min_relevance) for query in queries]
 
     def breakdown(self, by: str) -> Breakdown:
-        """The truth's queries in groups."""
+        """Return the truth's queries in groups."""
         return break_down(by, self.key.truth, self.settings.min_relevance)
 
     def summary(self, by: Sequence[str] = (), *, errors: bool = False) -> dict[str, Any]:
-        """What `reelrank evaluate --json` prints; see `evaluate_files`."""
+        """Return the object that `reelrank evaluate --json` prints; see `evaluate_files`."""
         breakdowns = [self.breakdown(name) for name in by]
         runs = []
         for run in self.runs:
@@ -184,33 +200,33 @@ class Scoreboard:
         return summary | ({"notes": notes} if notes else {})
 
     def per_query(self) -> Iterable[tuple[str, QueryKey, bool, dict[str, float]]]:
-        """(run, query, whether the run lacks it, values) of every query that counts."""
+        """Return (run, query, whether the run lacks it, values by key) for every query that counts."""
         keys = self.settings.keys
         for run in self.runs:
             lacking = set(run.ranked.missing.tolist())
             for number, values in zip(run.query.tolist(), run.values.T.tolist(), strict=True):
-                named = dict(zip(keys, values, strict=True))
-                yield run.name, self.queries[number], number in lacking, named
+                value_of = dict(zip(keys, values, strict=True))
+                yield run.name, self.queries[number], number in lacking, value_of
 
     def _groups(self, part: Breakdown, run: ScoredRun) -> dict[str, Any]:
         means, counts = part.means(run.query, run.values)
         groups = {}
         for number, name in enumerate(part.names):
-            named = zip(self.settings.keys, means[:, number].tolist(), strict=True) if counts[number] else ()
-            groups[name] = {"queries": int(counts[number]), "measures": dict(named)}
+            value_of = zip(self.settings.keys, means[:, number].tolist(), strict=True) if counts[number] else ()
+            groups[name] = {"queries": int(counts[number]), "measures": dict(value_of)}
         return {"note": part.note, "groups": groups}
 
-    def _errors(self, found: FateCounts) -> dict[str, Any]:
+    def _errors(self, fate_counts: FateCounts) -> dict[str, Any]:
         truth = self.key.truth
         return {
-            "k": found.k,
-            "mu": found.mu,
-            "moments": found.moments,
-            "counts": {fate.value: found.total(fate) for fate in FATES},
-            "never_found": found.total(*NEVER_FOUND),
+            "k": fate_counts.k,
+            "mu": fate_counts.mu,
+            "moments": fate_counts.moments,
+            "counts": {fate.value: fate_counts.total(fate) for fate in FATES},
+            "never_found": fate_counts.total(*NEVER_FOUND),
             "by_relevance": {
                 fate.value: {str(grade): int(n) for grade, n in enumerate(row) if grade >= self.settings.min_relevance}
-                for fate, row in zip(FATES, found.counts, strict=True)
+                for fate, row in zip(FATES, fate_counts.counts, strict=True)
             },
             "examples": [
                 {
@@ -223,7 +239,7 @@ class Scoreboard:
                     "rank": missed.rank or None,
                     "iou": None if np.isnan(missed.iou) else missed.iou,
                 }
-                for missed in found.examples
+                for missed in fate_counts.examples
             ],
         }
 
@@ -238,10 +254,10 @@ def score_runs(
     where: Where = HERE,
     progress: Progress | None = None,
 ) -> Scoreboard:
-    """Score runs, by name, that are columns already; see `prepare_run` for `narrowing` and `part`.
+    """Score runs, given by name as columns; for `narrowing` and `part` see `prepare_run`.
 
     Raises:
-        InputError: with the problems of the truth and of all runs; nothing is scored then.
+        InputError: lists the problems of the truth and of all runs. Nothing is scored then.
     """
     key = prepare_truth(truth, settings)
     judged = None if narrowing else judged_key(key.truth, settings)
@@ -252,30 +268,32 @@ def score_runs(
         where,
         progress=named(progress, "scoring"),
     )
-    if problems := [problem for one in of_runs if isinstance(one, list) for problem in one]:
+    if problems := [problem for result in of_runs if isinstance(result, list) for problem in result]:
         raise InputError(problems)
-    prepared = {name: one[0] for name, one in zip(runs, of_runs, strict=True) if not isinstance(one, list)}
+    prepared = {name: result[0] for name, result in zip(runs, of_runs, strict=True) if not isinstance(result, list)}
     warnings = [*key.warnings, *(warning for ranked in prepared.values() for warning in ranked.warnings)]
     scored = []
-    for name, one in zip(runs, of_runs, strict=True):
-        if isinstance(one, list):
+    for name, result in zip(runs, of_runs, strict=True):
+        if isinstance(result, list):
             continue
-        ranked, scores = one
+        ranked, scores = result
         query = scores.query
         if not len(query):
             warnings.append(said("{file}: no query counts, so there is no mean", file=ranked.run.file))
-        told = {judged: float(np.mean(scores.beside))} if judged and scores.beside is not None and len(query) else {}
-        scored.append(ScoredRun(name, ranked.run.file, ranked, query, scores.values, scores.mean(settings), told))
+        shares_of = (
+            {judged: float(np.mean(scores.beside))} if judged and scores.beside is not None and len(query) else {}
+        )
+        scored.append(ScoredRun(name, ranked.run.file, ranked, query, scores.values, scores.mean(settings), shares_of))
     if judged and all(run.judged for run in scored):
         shares = {run.name: run.judged[judged] for run in scored}
-        warnings += punished(key, prepared, {run.name: run.means for run in scored}, shares, settings)
+        warnings += bpref_warnings(key, prepared, {run.name: run.means for run in scored}, shares, settings)
     return Scoreboard(settings, key, tuple(scored), tuple(warnings)).with_upper_bounds()
 
 
 def _score(
     shared: tuple[AnswerKey, Settings, Narrowing | None, bool, str | None], run: Run
 ) -> tuple[RankedRun, Scores] | list[Problem]:
-    """A unit of work: a run's scores, or what is wrong with it."""
+    """Return a run's scores, or its problems: one unit of work."""
     key, settings, narrowing, part, judged = shared
     try:
         ranked = prepare_run(run, key, settings, narrowing, part=part)

@@ -1,4 +1,4 @@
-"""Score run files against a truth file: the scoreboard, or the object that `reelrank evaluate --json` prints.
+"""Score run files against a truth file; return the scoreboard or the object that `reelrank evaluate --json` prints.
 
 Reads: truth, run and video map files. Writes: nothing.
 """
@@ -58,28 +58,28 @@ def score_files(
     progress: Progress | None = None,
     **options: Unpack[Options],
 ) -> Scoreboard:
-    """Score run files against a truth file; what runs are called without a name of their own: see `named_files`.
+    """Score run files against a truth file; `named_files` names the runs that have no name.
 
     Args:
-        truth_path: the truth, or the folder of a release; None where the pools' own and positive moments are.
-        run_paths: the runs; with `RunFile`, which model, variant, seed and split each is, the summary says so too.
+        truth_path: the truth, or the folder of a release; None takes the truth from the pools.
+        run_paths: the runs. If given as `RunFile`, the summary has the model, variant, seed and split of each.
         videos: `name -> [duration, index]`, or the release that has it, for runs that give videos by index.
         preset: `paper` or `tvr-ranking`.
-        k: rank cut-offs; 10, 20, 40 where not given, in pools 1, 5, 20, 50.
-        mu: IoU thresholds of graded measures; .3, .5, .7 where not given, in pools .5, .7.
-        theta: IoU thresholds of measures without grades; the same.
-        min_relevance: what counts as relevant where relevance is not graded.
-        measures: their names, or keys. Where not given: in pools recall (MVMR's Rank n@m), AxIoU and NDCG; else the
-            usual ones in preset `paper` and `ndcg` in `tvr-ranking`.
-        pool: a file of pools: each query is searched in its own videos.
-        benchmark: name of a benchmark of the field, which says which measures, cut-offs, thresholds and conventions;
-            options that are given override its own.
-        where: where run files are read and, but for pools and benchmarks, scored.
-        progress: called with (what is done, done, all).
+        k: rank cut-offs; default 10, 20, 40, in pools 1, 5, 20, 50.
+        mu: IoU thresholds of graded measures; default .3, .5, .7, in pools .5, .7.
+        theta: IoU thresholds of measures without grades; default as for mu.
+        min_relevance: lowest relevance that counts as relevant for measures without graded relevance.
+        measures: names or keys of measures. Default in pools: recall (MVMR's Rank n@m), AxIoU and NDCG. Otherwise the
+            usual ones in preset `paper`, and `ndcg` in `tvr-ranking`.
+        pool: a pool file; each query is searched in its own videos.
+        benchmark: name of a benchmark of the field, which sets measures, cut-offs, thresholds and conventions. Options
+            that are given override its own.
+        where: where run files are read and, except with pools and benchmarks, scored.
+        progress: called with (name of the step, done, all).
         **options: see `backend.scoring.evaluate.evaluate`.
 
     Raises:
-        InputError: with the problems of all files; nothing is scored then.
+        InputError: lists the problems of all files. Nothing is scored then.
     """
     chosen = None if benchmark is None else benchmark_named(benchmark)
     if chosen:
@@ -128,8 +128,8 @@ def score_files(
     truth = None if truth is None else with_videos(truth, names)
     paths = (truth_path, pool and pool.path, pool and pool.first_step, *(file.path for file in files))
     if refusals and not pool:
-        by = chosen.planned(options)[0][1] if chosen else settings
-        raise InputError(in_order(by_row([*problems, *further_problems(truth, runs.values(), refusals, by)]), paths))
+        rules = chosen.planned(options)[0][1] if chosen else settings
+        raise InputError(in_order(by_row([*problems, *further_problems(truth, runs.values(), refusals, rules)]), paths))
     if truth is None and (truth_path or not pool):
         raise InputError(
             problems or [Problem("truth", None, "is missing: give one, or give pools, whose moments become the truth")]
@@ -156,7 +156,7 @@ def score_files(
 def _read(
     shared: tuple[Callable[..., Run], Mapping[int, str] | None, Truth | None], path: Path
 ) -> tuple[Run | None, list[Problem], list[PartlyRead]]:
-    """A unit of work: a run, or what is wrong with its file."""
+    """Return a run, or the problems of its file: one unit of work."""
     reader, names, truth = shared
     problems: list[Problem] = []
     refusals: list[PartlyRead] = []
@@ -164,10 +164,12 @@ def _read(
 
 
 def score_splits(runs: RunList, **asked: Any) -> dict[str, Scoreboard]:
-    """Score the runs of a list, each split against its truth; takes what `score_files` takes beside truth and runs.
+    """Score the runs of a list, each split against its truth.
+
+    The other arguments are those of `score_files`.
 
     Raises:
-        InputError: with the problems of all files of all splits.
+        InputError: lists the problems of all files of all splits.
     """
     problems: list[Problem] = []
     boards = {}
@@ -189,7 +191,7 @@ def _in_pools(
     settings: Settings,
     progress: Progress | None,
 ) -> Scoreboard:
-    """The runs in the pools of a file, which may be the truth too."""
+    """Score the runs in the pools of a file, whose moments are the truth if none is given."""
     options = {"pool": pool.path.name} | ({"first_step": pool.first_step.name} if pool.first_step else {})
     said = "the truth comes from the pools: a query's own moment and its positives, relevance 1"
     return score_in_pools(
@@ -213,17 +215,19 @@ def _pooled(pool: PoolFile, truth: Truth | None, names: Mapping[int, str] | None
 
 
 def evaluate_files(truth_path: Path | None, run_paths: Sequence[Path | RunFile], **asked: Any) -> dict[str, Any]:
-    """Score run files: the object that `reelrank evaluate --json` prints; takes what `score_files` takes.
+    """Score run files; return the object that `reelrank evaluate --json` prints.
+
+    The arguments are those of `score_files`.
 
     Returns:
         `{"preset", "options", "focus", "truth": {"queries", "moments"}, "runs": [{"name", "queries", "counted",
-        "missing", "measures"}], "warnings"}`: `options` are those that differ from the preset, `missing` the
-        ids of truth queries that the run lacks, as the truth file writes them, `queries` how many of them it has,
-        `counted` how many its means are of; where measures were asked for under other names,
-        `notes` tell. In pools `pool` and each run's `outside_pool` (and `own_video`) are added, see `score_in_pools`.
+        "missing", "measures"}], "warnings"}`. `options` are those that differ from the preset. `missing` has the ids of
+        truth queries that the run lacks, as the truth file writes them, and `queries` the number of those that it has.
+        `counted` is the number of queries in its means. `notes` is added if measures were asked for by other names.
+        In pools `pool` and each run's `outside_pool` (and `own_video`) are added, see `score_in_pools`.
 
     Raises:
-        InputError: with the problems of all files; nothing is scored then.
+        InputError: lists the problems of all files. Nothing is scored then.
     """
     return score_files(truth_path, run_paths, **asked).summary()
 
@@ -231,17 +235,19 @@ def evaluate_files(truth_path: Path | None, run_paths: Sequence[Path | RunFile],
 def file_inputs(
     truth: Path | None, runs: Sequence[Path], videos: Path | None = None, pool: PoolFile | None = None
 ) -> Inputs:
-    """Return the files that scores are made from, with their hashes and what they say besides; pools may be the truth.
+    """Return the files that scores are made from, with their hashes, query texts and video durations.
+
+    The truth may be None if pools are given.
 
     Raises:
-        InputError: one cannot be read, or neither truth nor pools are given.
+        InputError: a file cannot be read, or neither truth nor pools are given.
     """
     videos = None if videos is None else map_of(videos)
     if truth is not None:
         chosen = choose_truth(truth, videos=videos, queries=queries_of(runs))
         truth, videos = chosen.path, chosen.videos
-    named = truth or (pool.path if pool else None)
-    if named is None:
+    named_file = truth or (pool.path if pool else None)
+    if named_file is None:
         raise InputError.single("truth", "is missing: give one, or give pools, whose moments become the truth")
     files = [("truth", truth), *(("run", path) for path in runs), ("videos", videos)]
     files += [("pools", pool.path), ("first step", pool.first_step)] if pool else []
@@ -255,4 +261,4 @@ def file_inputs(
         pools = read_pools(pool.path)
         texts = {query.query_id: query.text for query in pools.queries}
         facts = Facts(texts | dict(facts.texts), dict(pools.durations) | dict(facts.durations))
-    return Inputs(named.name.split(".")[0], named.name, facts, tuple(sources))
+    return Inputs(named_file.name.split(".")[0], named_file.name, facts, tuple(sources))

@@ -1,6 +1,6 @@
-"""Apply an evaluation's conventions to truth and run columns, and compute all its values.
+"""Apply an evaluation's conventions to columns of truth and runs, and compute all values.
 
-`prepare_truth` once, `prepare_run` and `score` for every run.
+Call `prepare_truth` once, then `prepare_run` and `score` for every run.
 """
 
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ from backend.core.messages import said, said_n
 from backend.core.timespan import Flags, Floats
 from backend.scoring import measures as family
 from backend.scoring.matching.columns import Indices, Run, Spans, Truth, order_within
-from backend.scoring.matching.found import Found
+from backend.scoring.matching.found import Matches
 from backend.scoring.matching.greedy import TruthIndex, index_truth, pair_up
 from backend.scoring.matching.suppression import suppress
 from backend.scoring.measures.ndcg import ideal_dcg
@@ -25,17 +25,17 @@ from backend.scoring.presets import Settings
 AnySpans = TypeVar("AnySpans", bound=Spans)
 
 _CHUNK = 60_000
-"""Predictions looked at together: bounds the memory, and the arrays of the official size stay in the cache."""
+"""How many predictions are processed together; bounds the memory, and typical arrays fit the processor's cache."""
 _LISTED = 10
-"""Ids that a message names before it only counts."""
+"""How many ids a message lists; it only counts the rest."""
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerKey:
-    """Truth ready to be scored against.
+    """The truth, ready for scoring.
 
-    `ideal` has shape (len(k), queries); `relevant`, shape (queries,), counts moments of at least `min_relevance`,
-    `irrelevant` those of less.
+    `ideal` has shape (len(k), queries). `relevant` and `irrelevant`, of shape (queries,), count the moments with at
+    least and with less than `min_relevance`.
     """
 
     truth: Truth
@@ -50,29 +50,29 @@ class AnswerKey:
 
 
 class Narrowing(Protocol):
-    """What leaves only some predictions of a run, before it is cut at the highest K; see `scoring.pools`."""
+    """Selects the predictions of a run that count, before the run is cut at the highest K; see `scoring.pools`."""
 
     @property
     def sorts(self) -> bool:
-        """Whether the run is ranked by score first, whatever `order` says."""
+        """Whether the run is first ranked by score, whatever the option `order` says."""
 
     @property
     def by_score(self) -> bool:
         """Whether every score must be a number."""
 
     def check(self, run: Run) -> tuple[list[Problem], list[str]]:
-        """What is refused of a run as its file has it, and what is told of it."""
+        """Return the problems of a run as its file has it, and warnings about it."""
 
     def narrow(self, run: Run) -> Run:
-        """The predictions that count, in the order given."""
+        """Return the predictions that count, in the order given."""
 
 
 @dataclass(frozen=True, slots=True)
 class RankedRun:
-    """A run's predictions in rank order, cut at the highest K, of queries that the truth knows.
+    """A run's predictions in rank order, cut at the highest K, for queries of the truth.
 
-    `truth_query` is the truth's number of each of the run's queries, -1 for those ignored; `truth_video` that
-    of each prediction's video; `missing` numbers the truth queries that the run lacks.
+    `truth_query` is the truth's number of each of the run's queries, -1 for ignored ones. `truth_video` is the truth's
+    number of each prediction's video. `missing` has the numbers of truth queries that the run lacks.
     """
 
     run: Run
@@ -84,10 +84,10 @@ class RankedRun:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """`values` has shape (len(settings.keys), N) for N queries, each in [0, 1] except those of DCG@K.
+    """The values of N queries: `values` has shape (len(settings.keys), N). They are in [0, 1], except those of DCG@K.
 
-    `query` has the truth's number of each of the queries, shape (N,). `beside` are the values of one more key, shape
-    (N,), where there is one.
+    `query` has the truth's number of each query, shape (N,). `beside` has the values of one more key, shape (N,), or is
+    None.
     """
 
     query: Indices
@@ -95,9 +95,9 @@ class Scores:
     beside: Floats | None = None
 
     def mean(self, settings: Settings) -> dict[str, float]:
-        """Mean over the queries, by key; NumPy's pairwise sum, as in the published evaluator.
+        """Return the mean over the queries, by key, with NumPy's pairwise sum as in the published evaluator.
 
-        Empty where no query counts, as there: 0 would be a result, and there is none.
+        The result is empty if no query counts, as in that evaluator, because 0 would look like a result.
         """
         if not len(self.query):
             return {}
@@ -108,20 +108,20 @@ def prepare_truth(truth: Truth, settings: Settings) -> AnswerKey:
     """Check, clean and sort the truth.
 
     Raises:
-        InputError: with every moment that the conventions do not let pass, or where there is no query.
+        InputError: lists every moment that the conventions do not allow, or there is no query.
     """
     options = settings.conventions
     if not truth.queries:
         raise InputError.single(truth.file, said("holds no query"))
     must = truth.relevance_problems()
-    truth, told = _admit(truth, truth.span_problems(), must, settings)
-    warnings = [*truth.notes, *told]
+    truth, further_warnings = _admit(truth, truth.span_problems(), must, settings)
+    warnings = [*truth.notes, *further_warnings]
     order, first = truth.groups_of_equals()
     if repeated := len(order) - len(first):
         if options.duplicates == "merge_max":
             highest = np.maximum.reduceat(truth.relevance[order], first)
-            kept = np.argsort(order[first])
-            truth = replace(truth.take(order[first][kept]), relevance=highest[kept])
+            file_order = np.argsort(order[first])
+            truth = replace(truth.take(order[first][file_order]), relevance=highest[file_order])
         else:
             warnings.append(
                 said("{file}: {n} moments repeat another of the same query; all were kept", file=truth.file, n=repeated)
@@ -142,7 +142,7 @@ def prepare_truth(truth: Truth, settings: Settings) -> AnswerKey:
         truth.start_s[able],
         truth.end_s[able],
         relevance[able],
-        # One more than the truth has, for whatever other videos a run names.
+        # One number more than the truth needs, for all other videos of a run.
         videos=len(truth.videos) + 1,
     )
     return AnswerKey(
@@ -161,20 +161,20 @@ def prepare_truth(truth: Truth, settings: Settings) -> AnswerKey:
 def prepare_run(
     run: Run, key: AnswerKey, settings: Settings, narrowing: Narrowing | None = None, *, part: bool = False
 ) -> RankedRun:
-    """Check a run and bring it into rank order.
+    """Check a run and sort it into rank order.
 
-    A query without predictions is missing, like one that the run does not name, and so is one whose predictions are
-    all left out because they are impossible.
+    A query is missing if the run does not name it, if it has no predictions, or if all of them are left out as
+    impossible.
 
     Args:
         run: the run.
         key: the truth.
-        settings: of the evaluation.
-        narrowing: which predictions count, all if None. A query that has none of these counts 0.
-        part: whether `run` is part of a run: a query whose other predictions were taken out counts 0, too.
+        settings: the settings of the evaluation.
+        narrowing: selects the predictions that count, all if None. A query without any of these scores 0.
+        part: whether `run` is only part of a run. A query whose predictions were all removed then scores 0 too.
 
     Raises:
-        InputError: with every prediction and query that the conventions do not let pass.
+        InputError: lists every prediction and query that the conventions do not allow.
     """
     options = settings.conventions
     problems = []
@@ -258,9 +258,10 @@ def prepare_run(
 
 
 def score(key: AnswerKey, ranked: RankedRun, settings: Settings, beside: str | None = None) -> Scores:
-    """All values of all queries that count: those of the run in its order, then missing ones as zeros.
+    """Return all values of all queries that count: those of the run in its order, then missing ones as zeros.
 
-    `beside` is one more key, of a measure with a cut-off and a threshold, which costs less so than among all others.
+    `beside` is one more key to compute, of a measure with a cut-off and a threshold. This costs less than adding the
+    measure to `settings`.
     """
     options = settings.conventions
     known = np.flatnonzero(ranked.truth_query >= 0)
@@ -276,14 +277,14 @@ def score(key: AnswerKey, ranked: RankedRun, settings: Settings, beside: str | N
 
 
 def _chunks(run: Run) -> list[slice]:
-    """Neighbouring queries that together have about `_CHUNK` predictions; at least one chunk, also of nothing."""
+    """Split the run's queries into neighbouring chunks of about `_CHUNK` predictions; there is at least one chunk."""
     first = np.searchsorted(run.offsets[:-1], np.arange(_CHUNK, len(run.video), _CHUNK))
     edges = [0, *np.unique(first).tolist(), len(run.queries)]
     return [slice(low, high) for low, high in pairwise(edges)]
 
 
 def _values(key: AnswerKey, ranked: RankedRun, chunk: slice, settings: Settings, beside: str | None) -> Floats:
-    """All values of a chunk of the run's queries, shape (len(settings.keys), queries); `beside` is one row more."""
+    """Return all values of a chunk of the run's queries, shape (len(settings.keys), queries); `beside` adds a row."""
     options, run = settings.conventions, ranked.run
     truth_query = ranked.truth_query[chunk]
     offsets = run.offsets[chunk.start : chunk.stop + 1]
@@ -298,7 +299,7 @@ def _values(key: AnswerKey, ranked: RankedRun, chunk: slice, settings: Settings,
         run.end_s[rows],
         arithmetic=options.arithmetic,
     )
-    found = Found(
+    matches = Matches(
         queries=len(truth_query),
         query=query,
         rank=np.arange(len(query)) - np.repeat(offsets[:-1] - offsets[0], size),
@@ -312,19 +313,21 @@ def _values(key: AnswerKey, ranked: RankedRun, chunk: slice, settings: Settings,
         min_relevance=settings.min_relevance,
         abandonment=options.abandonment,
     )
-    values = np.concatenate([one.values(found, settings.k, settings.thresholds(one)) for one in settings.family])
+    values = np.concatenate(
+        [measure.values(matches, settings.k, settings.thresholds(measure)) for measure in settings.family]
+    )
     values = values if settings.asked is None else values[settings.rows]
     if beside is None:
         return values
-    one = family.measure_of(beside)
-    k, level = one.read(beside)
-    return np.vstack([values, one.values(found, (int(str(k)),), (float(str(level)),))])
+    measure = family.measure_of(beside)
+    k, level = measure.read(beside)
+    return np.vstack([values, measure.values(matches, (int(str(k)),), (float(str(level)),))])
 
 
 def _admit(
     spans: AnySpans, times: dict[int, str], must: dict[int, str], settings: Settings
 ) -> tuple[AnySpans, list[str]]:
-    """Refuse, leave out or let pass moments with problems; `must` cannot be computed on whatever the option."""
+    """Refuse, leave out or accept moments with problems; those in `must` are never accepted."""
     invalid = settings.conventions.invalid
     refused = {"error": times | must, "skip": {}, "zero": must}[invalid]
     if refused:
@@ -332,11 +335,11 @@ def _admit(
     bad = sorted({*times, *must})
     if not bad:
         return spans, []
-    told = {"file": spans.file, "n": str(len(bad)), "first": str(spans.problem(bad[0], (times | must)[bad[0]]))}
+    values = {"file": spans.file, "n": str(len(bad)), "first": str(spans.problem(bad[0], (times | must)[bad[0]]))}
     warnings = [
-        said("{file}: {n} impossible moments were left out; the first: {first}", **told)
+        said("{file}: {n} impossible moments were left out; the first: {first}", **values)
         if invalid == "skip"
-        else said("{file}: {n} impossible moments were kept as they are; the first: {first}", **told)
+        else said("{file}: {n} impossible moments were kept as they are; the first: {first}", **values)
     ]
     if invalid == "zero":
         return spans, warnings
@@ -344,15 +347,15 @@ def _admit(
 
 
 def _times_problems(run: Run, invalid: str) -> dict[int, str]:
-    """What is wrong with predictions' times; where it is refused, the first empty one tells what to do about them.
+    """Return what is wrong with predictions' times; if they are refused, the first empty one also names the remedy.
 
     Real runs have empty predictions, and often thousands.
     """
-    found = run.span_problems()
-    empty = next((i for i in found if run.start_s[i] == run.end_s[i]), None)
+    faults = run.span_problems()
+    empty = next((i for i in faults if run.start_s[i] == run.end_s[i]), None)
     if empty is not None and invalid == "error":
-        found[empty] = said("{message} (the option invalid=skip leaves such predictions out)", message=found[empty])
-    return found
+        faults[empty] = said("{message} (the option invalid=skip leaves such predictions out)", message=faults[empty])
+    return faults
 
 
 def _rank(run: Run) -> Indices:
@@ -360,7 +363,7 @@ def _rank(run: Run) -> Indices:
 
 
 def _rises(run: Run) -> Flags:
-    """Where a score is above the one before it in the same query, shape (N - 1,)."""
+    """Return whether each score is above the one before it in the same query, shape (N - 1,)."""
     same = run.query[1:] == run.query[:-1]
     return np.asarray(same & (run.score[1:] > run.score[:-1]), dtype=bool)
 

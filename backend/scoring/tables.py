@@ -1,7 +1,7 @@
-"""The scores of an evaluation as text to take along: CSV, Markdown, LaTeX.
+"""Write the scores of an evaluation as CSV, Markdown or LaTeX.
 
-All of them come from the object that `reelrank evaluate --json` prints, and all of them carry the preset and every
-option that differs from it, and say of every measure whether IoU must reach or exceed its threshold.
+Each is made from the object that `reelrank evaluate --json` prints. Each states the preset, every option that differs
+from it, and for every measure whether an IoU must reach or exceed its threshold.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -21,20 +21,20 @@ _FACTS = ("model", "variant", "seed", "split")
 
 
 class ScoreFormat(Protocol):
-    """A summary as text; `shown` is how the numbers are written, where that is not in full."""
+    """A function that writes a summary as text; `shown` says how, for formats that do not write numbers in full."""
 
     def __call__(self, summary: Mapping[str, Any], shown: Shown = ...) -> str: ...  # noqa: D102  # told above
 
 
 def to_csv(summary: Mapping[str, Any], shown: Shown = PLAIN, *, for_people: bool = False) -> str:
-    """One line for each run, group and measure, ready for a data frame; numbers in full, undefined ones empty.
+    """Return CSV with a line for each run, group and measure; numbers are in full, undefined ones empty.
 
     The figures of a benchmark follow as group `figure`, by their published names.
 
-    Columns: run, model, variant, seed, split (as the list of runs says), by, group, queries (that count), missing,
-    measure, value, then interval and comparison where they were asked for, then baseline, preset and options, and last
-    the measure's title, which says how IoU is compared. Where a run is an upper bound, a further column `upper_bound`
-    says of each line whether it is of one. `for_people`: see `csv_text`.
+    Columns: run, model, variant, seed, split (from the list of runs), by, group, queries (those that count), missing,
+    measure, value. Then come interval and comparison, which are empty unless asked for, then baseline, preset and
+    options. The last column is the measure's title, which says how IoU is compared. If any run is an upper bound, a
+    column `upper_bound` is added. For `for_people` see `csv_text`.
     """
     head = ["run", *_FACTS, "by", "group", "queries", "missing", "measure", "value", *_STATISTICS, "baseline"]
     bounds = _upper_bounds(summary)
@@ -67,14 +67,17 @@ def _upper_bounds(summary: Mapping[str, Any]) -> frozenset[str]:
 def _csv_text(
     head: Sequence[str], lines: Iterable[Sequence[object]], bounds: Collection[str], *, for_people: bool
 ) -> str:
-    """The lines of runs, by name in the first cell; a last column marks upper bounds, where there are any."""
+    """Return the lines as CSV, with a last column that marks upper bounds if there are any.
+
+    The first cell of a line is the run's name; `bounds` has the names of the upper bounds.
+    """
     if bounds:
         head, lines = [*head, "upper_bound"], ([*line, word(line[0] in bounds)] for line in lines)
     return csv_text(head, lines, for_people=for_people)
 
 
 def _figures(summary: Mapping[str, Any]) -> Iterator[tuple[list[object], str]]:
-    """Each figure of a benchmark and run: the cells up to its value, and what it is computed as."""
+    """Return each figure of a benchmark and run: the cells up to its value, and the title of the value behind it."""
     if "benchmark" not in summary:
         return
     titles = {row[0].text: row[1].text for row in figures(summary).rows}
@@ -91,7 +94,10 @@ def per_query_csv(
     *,
     for_people: bool = False,
 ) -> str:
-    """One line for each run and query that counts, all measures as columns; `rows` from `Scoreboard.per_query`."""
+    """Return CSV with a line for each run and query that counts, and a column for each measure.
+
+    `rows` comes from `Scoreboard.per_query`.
+    """
     keys = list(rows[0][3]) if rows else []
     changed = " ".join(options(summary))
     lines = (
@@ -103,9 +109,9 @@ def per_query_csv(
 
 
 def to_markdown(summary: Mapping[str, Any], shown: Shown = PLAIN) -> str:
-    """A table of measures by runs (runs by measures where those are fewer), then one for each breakdown.
+    """Return Markdown tables: measures by runs (or runs by measures, if those are fewer), then one for each breakdown.
 
-    Of several splits, or of models and their variants, the tables are those of `views.paper`.
+    For several splits, or models with variants, the tables are those of `views.paper`.
     """
     if is_grouped(summary):
         return _paper(summary, shown)
@@ -116,8 +122,8 @@ def to_markdown(summary: Mapping[str, Any], shown: Shown = PLAIN) -> str:
         blocks.append(f"{_markdown(means.title)}.")
     else:
         means = narrow_means(summary, shown)
-    told = (*(means.notes if "benchmark" in summary else legend(summary)), *counted(summary))
-    blocks += [_grid(means), "\n".join(f"- {_markdown(line)}" for line in told)]
+    remarks = (*(means.notes if "benchmark" in summary else legend(summary)), *counted(summary))
+    blocks += [_grid(means), "\n".join(f"- {_markdown(line)}" for line in remarks)]
     if any("intervals" in run for run in runs):
         ranked = ranking(summary, shown=shown)
         blocks += [_grid(ranked), *(_markdown(note) for note in ranked.notes)]
@@ -136,7 +142,7 @@ def to_markdown(summary: Mapping[str, Any], shown: Shown = PLAIN) -> str:
 
 
 def _paper(summary: Mapping[str, Any], shown: Shown) -> str:
-    """Block by block, each with its title, and what the numbers rest on."""
+    """Return one block for each table, with its title; the first block says how the numbers were computed."""
     tables = paper(summary, shown)
     blocks = [_markdown(" ".join([shown.caption, *tables[0].notes] if shown.caption else tables[0].notes))]
     for table in tables:
@@ -162,7 +168,7 @@ def _grid(table: Table) -> str:
 
 
 def _markdown(text: str) -> str:
-    """Text that no Markdown reader takes for a cell border, markup or HTML."""
+    """Escape a text so that Markdown does not read it as a cell border, markup or HTML."""
     for mark in "\\|`*_[]<>":
         text = text.replace(mark, f"\\{mark}" if mark not in "<>" else {"<": "&lt;", ">": "&gt;"}[mark])
     return " ".join(text.split())

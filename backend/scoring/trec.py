@@ -1,8 +1,8 @@
-"""Runs and truths as programs of TREC read them: documents are the truth's pairs, and a run is matched at one mu.
+"""Convert a run and its truth to the files of TREC programs: a document is a pair of the truth, at one mu.
 
-Each prediction of a run takes a truth moment as in NDCG@K, IoU>=mu (see `matching`); its line names that pair. One that
-takes none keeps its rank under a name that no truth has. So NDCG@K of the two files, by any program with linear gain
-and the discount 1 / log2(k + 1), is the NDCG@K, IoU>=mu of preset `paper`.
+Each prediction takes a truth moment as in NDCG@K, IoU>=mu (see `matching`), and its line names that pair. An unmatched
+prediction keeps its rank, under a name that the truth lacks. So any program with linear gain and the discount
+1 / log2(k + 1) computes as NDCG@K of the two files the NDCG@K, IoU>=mu of preset `paper`.
 
 Reads truth, run and video map files. Writes nothing.
 """
@@ -34,14 +34,14 @@ FIELD = "pair_id"
 
 
 def pair_ids(content: bytes, truth: Truth) -> list[str]:
-    r"""A name for every moment of a truth, in its order: its pair's number, or query and place where there is none.
+    r"""Return an id for every moment of a truth, in its order: its pair id, or else its query and number.
 
     Args:
-        content: the bytes of its file, unpacked.
-        truth: the same, read.
+        content: the bytes of the truth file, unpacked.
+        truth: the same file, read.
 
     Raises:
-        InputError: two moments of a query have one name, or a name has a blank in it.
+        InputError: two moments of a query have the same id, or an id has a blank in it.
 
     >>> from backend.scoring.files.formats import truth_file
     >>> content = b"query_id,video,start,end,relevance,pair_id\n5,v,0,9,4,77\n5,v,9,12,0,78\n"
@@ -53,29 +53,29 @@ def pair_ids(content: bytes, truth: Truth) -> list[str]:
     entries = _entries(text.checked(content, truth.file), truth.file)
     query = [truth.queries[number] for number in truth.query.tolist()]
     rows, numbers = truth.row.tolist(), truth.number.tolist()
-    numbered = [_said(entries.get(row), number) for row, number in zip(rows, numbers, strict=True)]
+    numbered = [_pair_id(entries.get(row), number) for row, number in zip(rows, numbers, strict=True)]
     if any(one is None for one in numbered):
         return [f"{one}-{number}" for one, number in zip(query, numbers, strict=True)]
     names = [str(one) for one in numbered]
-    problems, seen = [], set()
-    for at, name in enumerate(zip(query, names, strict=True)):
-        if name in seen:
-            problems.append(truth.problem(at, said("duplicate pair {name}: keep one", name=name[1])))
+    problems, used = [], set()
+    for position, name in enumerate(zip(query, names, strict=True)):
+        if name in used:
+            problems.append(truth.problem(position, said("duplicate pair {name}: keep one", name=name[1])))
         elif not name[1] or len(name[1].split()) != 1:
             problems.append(
-                truth.problem(at, said("pair {name!r}: TREC ids cannot be empty or contain blanks", name=name[1]))
+                truth.problem(position, said("pair {name!r}: TREC ids cannot be empty or contain blanks", name=name[1]))
             )
-        seen.add(name)
+        used.add(name)
     if problems:
         raise InputError(problems)
     return names
 
 
-def require_plain(names: Sequence[object], file: str) -> None:
-    """Refuse ids of queries that a line of TREC could not hold.
+def require_no_blanks(names: Sequence[object], file: str) -> None:
+    """Check that query ids fit into a line of a TREC file.
 
     Raises:
-        InputError: one has a blank in it.
+        InputError: an id has a blank in it.
     """
     bad = [str(name) for name in names if len(str(name).split()) != 1]
     problems = [Problem(file, None, said("query {name!r}: TREC ids cannot contain blanks", name=name)) for name in bad]
@@ -84,7 +84,7 @@ def require_plain(names: Sequence[object], file: str) -> None:
 
 
 def _entries(content: bytes, file: str) -> Mapping[int, Any]:
-    """The entries of a file by their row, as the columns of a truth number them."""
+    """Return the entries of a file by row, numbered as in the columns of a truth."""
     form = text.form_of(content, file)
     if form is Form.CSV:
         table = read_csv(content, file, (), (FIELD,))
@@ -95,13 +95,13 @@ def _entries(content: bytes, file: str) -> Mapping[int, Any]:
             lines = content.split(b"\n")
             return {row: msgspec.json.decode(line) for row, line in enumerate(lines, start=1) if line.strip()}
         document = msgspec.json.decode(content)
-    except UNDECODABLE as error:  # numbers that nobody reads elsewhere
+    except UNDECODABLE as error:  # bad numbers in fields that other readers ignore
         raise InputError.single(file, said("its pairs cannot be read: {error}", error=error)) from None
     return dict(enumerate(document if isinstance(document, list) else [document], start=1))
 
 
-def _said(entry: Any, number: int) -> object | None:
-    """The pair of a moment: that of its entry, or of the so manyeth moment in it."""
+def _pair_id(entry: Any, number: int) -> object | None:
+    """Return the pair id of a moment: that of its entry, or of the `number`-th moment in the entry."""
     if not isinstance(entry, Mapping):
         return None
     moments = entry.get(TRUTH.items)
@@ -112,9 +112,10 @@ def _said(entry: Any, number: int) -> object | None:
 
 @dataclass(frozen=True, slots=True)
 class MatchedRun:
-    """A run in the ids of the truth's pairs, a prediction a line; and the truth, a pair a line.
+    """A run in the ids of the truth's pairs, a prediction on each line, and the truth as qrels, a pair on each line.
 
-    `predictions` of the run took `taken` pairs; `queries` of it are in the truth, which has `missing` more.
+    `predictions` counts the run's predictions, `taken` those that took a pair. `queries` counts the run's queries that
+    are in the truth, `missing` the truth's queries that the run lacks.
     """
 
     run: str
@@ -136,26 +137,26 @@ def match_run(truth_path: Path, run_path: Path, mu: float, *, videos: Path | Non
         videos: `name -> [duration, index]`, for runs that give videos by index.
 
     Raises:
-        InputError: with the problems of the files, or mu.
+        InputError: lists the problems of the files, or mu.
     """
     chosen = choose_truth(truth_path, videos=videos, queries=queries_of([run_path]))
     truth_path, videos = chosen.path, chosen.videos
     content = unpacked(truth_path)
-    named = read_videos(videos) if videos else None
-    truth = with_videos(truth_file(content, str(truth_path)), named)
-    run = read_run(run_path, named, truth)
+    video_map = read_videos(videos) if videos else None
+    truth = with_videos(truth_file(content, str(truth_path)), video_map)
+    run = read_run(run_path, video_map, truth)
     longest = int(np.diff(run.offsets).max(initial=1))
     settings = settle("paper", [max(longest, 1)], [mu], {}, measures=["ndcg"])
     key = prepare_truth(truth, settings)
     ranked = prepare_run(run, key, settings)
     names = pair_ids(content, key.truth)
-    require_plain(key.truth.queries, str(truth_path))
-    found = meet(key, ranked, settings, settings.k[0], mu)
+    require_no_blanks(key.truth.queries, str(truth_path))
+    meeting = meet(key, ranked, settings, settings.k[0], mu)
     tag = "".join(run_path.name.split()) or "run"
     lines = []
-    for query, rank, takes in zip(found.query.tolist(), found.rank.tolist(), found.takes.tolist(), strict=True):
+    for query, rank, takes in zip(meeting.query.tolist(), meeting.rank.tolist(), meeting.takes.tolist(), strict=True):
         name = names[takes] if takes >= 0 else f"none-{rank}"
-        # Whole numbers that fall with the rank: trec_eval orders by the scores, and holds them in float32.
+        # trec_eval sorts by score in float32, so scores are whole numbers that fall with the rank.
         lines.append(f"{key.truth.queries[query]} Q0 {name} {rank} {longest - rank + 1} {tag}\n")
     relevance = key.truth.relevance.astype(np.int64).tolist()
     query_of = key.truth.query.tolist()
@@ -169,6 +170,6 @@ def match_run(truth_path: Path, run_path: Path, mu: float, *, videos: Path | Non
         queries=len(key.truth.queries) - len(ranked.missing),
         missing=len(ranked.missing),
         predictions=len(lines),
-        taken=int((found.takes >= 0).sum()),
+        taken=int((meeting.takes >= 0).sum()),
         warnings=(*filter(None, (chosen.note,)), *key.warnings, *ranked.warnings),
     )

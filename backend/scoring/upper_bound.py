@@ -1,7 +1,7 @@
-"""Tell upper bounds from systems that compete.
+"""Tell upper bounds from competing systems.
 
-An upper bound knows what no competing system can know, such as the captions of the moments. It is a line to compare
-with: tables mark it, give it no place and never mark it as best.
+An upper bound knows what no competing system can know, such as the captions of the moments. Tables show it for
+comparison: they mark it, but never rank it or call it best.
 """
 
 import re
@@ -9,12 +9,12 @@ import re
 from backend.core.messages import said
 
 CAPTION = "caption"
-"""The baseline that has seen the captions; its run is called so unless somebody renames it."""
+"""The name of the baseline that knows the captions, and by default of its run."""
 _BESIDE = frozenset(("baseline", "run", "val", "test"))
 
 
 def is_upper_bound(name: str) -> bool:
-    """Return whether a run's name says that it is an upper bound: that of the caption baseline, or in words.
+    """Return whether a run's name says that it is an upper bound: by these words, or as the caption baseline's name.
 
     >>> [is_upper_bound(name) for name in ("caption", "caption-val", "our upper bound", "caption transformer")]
     [True, True, True, False]
@@ -24,7 +24,7 @@ def is_upper_bound(name: str) -> bool:
 
 
 def run_label(name: str, *, upper_bound: bool) -> str:
-    """Return a run's name as every table shows it.
+    """Return a run's name as tables show it.
 
     >>> run_label("XML", upper_bound=False), run_label("caption", upper_bound=True)
     ('XML', 'caption (upper bound)')

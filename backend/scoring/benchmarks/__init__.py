@@ -1,4 +1,4 @@
-"""The benchmarks of the field, one file each: a file here that defines `BENCHMARK` is all that a new one needs."""
+"""Find the benchmarks of the field, one file each. To add one, add a file here that defines `BENCHMARK`."""
 
 import pkgutil
 from collections.abc import Mapping
@@ -11,24 +11,24 @@ _FRAME = ("benchmark", "scoring")
 
 
 def find_benchmarks() -> Mapping[str, Benchmark]:
-    """The benchmarks of the files beside this one, by name.
+    """Return the benchmarks that are defined in this package, by name.
 
     >>> find_benchmarks()["charades-sta"].title
     'Charades-STA'
     """
     files = [module.name for module in pkgutil.iter_modules(__path__) if module.name not in _FRAME]
-    found: list[Benchmark] = [import_module(f"{__name__}.{name}").BENCHMARK for name in files]
-    return {one.name: one for one in sorted(found, key=lambda one: one.name)}
+    benchmarks: list[Benchmark] = [import_module(f"{__name__}.{name}").BENCHMARK for name in files]
+    return {benchmark.name: benchmark for benchmark in sorted(benchmarks, key=lambda benchmark: benchmark.name)}
 
 
 BENCHMARKS = find_benchmarks()
 
 
 def benchmark_named(name: str) -> Benchmark:
-    """The benchmark of this name.
+    """Return the benchmark of this name.
 
     Raises:
-        InputError: with the names that there are.
+        InputError: there is none; the message lists the names.
     """
     if name not in BENCHMARKS:
         raise InputError.single("benchmark", f"{name!r} is not one of {', '.join(BENCHMARKS)}")

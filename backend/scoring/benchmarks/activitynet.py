@@ -1,4 +1,4 @@
-"""ActivityNet Captions as grounding uses it: one moment of one given video for each sentence."""
+"""ActivityNet Captions for grounding: find the moment of each sentence in a given video."""
 
 from backend.scoring.benchmarks.benchmark import Benchmark, Part, grounding_figures
 

@@ -1,4 +1,4 @@
-"""What a benchmark is: the figures that its published evaluator prints, and how they are got from truth and run."""
+"""Define a benchmark: the figures that its published evaluator prints, and how to compute them from truth and run."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,9 +12,10 @@ from backend.scoring.presets import PRESETS, Options, Settings, settle
 
 @dataclass(frozen=True, slots=True)
 class PublishedFigure:
-    """One number of the published table: `name` is what it is called there, `key` the value that it is here.
+    """One number of the published table; `name` is its name there.
 
-    `about` says what of: which moments; or all, where it is none of our values but computed beside them.
+    `key` is the key of the value here, or empty if the figure is computed in another way. `about` says which moments
+    the figure is about, or describes it fully if it has no key.
     """
 
     name: str
@@ -23,7 +24,7 @@ class PublishedFigure:
 
 
 def grounding_figures(cutoffs: Sequence[int], thetas: Sequence[float]) -> tuple[PublishedFigure, ...]:
-    """What benchmarks of one moment for each sentence print: R@K at every theta, and mIoU.
+    """Return the figures of benchmarks with one moment for each sentence: R@K at every theta, and mIoU.
 
     >>> [figure.name for figure in grounding_figures([1], [0.5])]
     ['R@1, IoU=0.5', 'mIoU']
@@ -34,53 +35,60 @@ def grounding_figures(cutoffs: Sequence[int], thetas: Sequence[float]) -> tuple[
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """Figures of something else than moments, which the same files hold.
+    """Figures that are not about moments, computed from the same files.
 
-    `score(truth, run, missing)` reads the two files and returns the figures' values by name, none where the files do
-    not hold it; `missing` is the convention for queries that the run lacks.
+    `score(truth, run, missing)` reads the two files and returns the figures' values by name, or none if the files lack
+    the data. `missing` is the convention for queries that the run lacks.
     """
 
     figures: tuple[PublishedFigure, ...]
     score: Callable[[Path, Path, str], Mapping[str, float]]
 
 
-def whole(truth: Truth) -> Truth:
-    """The truth as its file has it."""
+def unchanged_truth(truth: Truth) -> Truth:
+    """Return the truth unchanged."""
     return truth
 
 
-def uncut(run: Run, _truth: Truth) -> Run:
-    """The run as its file has it."""
+def unchanged_run(run: Run, _truth: Truth) -> Run:
+    """Return the run unchanged."""
     return run
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Figures of one look at truth and runs.
+    """The figures that are computed from one selection of truth and runs.
 
-    `of_truth` leaves what this part looks at, such as the short moments, and `of_run` what it looks at of a run, given
-    the truth that was left; None where a run has nothing for this part. `options` are conventions of this part alone.
+    `of_truth` selects from the truth, for example the short moments. `of_run` selects from a run, given the selected
+    truth; it returns None if the run has nothing for this part. `options` are conventions of this part only.
     """
 
     figures: tuple[PublishedFigure, ...]
-    of_truth: Callable[[Truth], Truth] = whole
-    of_run: Callable[[Run, Truth], Run | None] = uncut
+    of_truth: Callable[[Truth], Truth] = unchanged_truth
+    of_run: Callable[[Run, Truth], Run | None] = unchanged_run
     options: Options = field(default_factory=Options)
 
     def settings(self, preset: str, options: Options) -> Settings:
-        """What has to be computed for the figures."""
+        """Return the settings that compute the figures."""
         return settle(preset, (1,), (0.5,), options, measures=[figure.key for figure in self.figures])
 
 
 @dataclass(frozen=True, slots=True)
 class Benchmark:
-    """A benchmark of the field: its figures by its own evaluator's conventions, printed as they are printed there.
+    """A benchmark of the field, with the figures and conventions of its own evaluator.
 
-    `evaluator` names the published code that its figures are held to. `options` are the conventions of that code
-    where they are not those of `preset`; `beside` are figures of something else than moments. The first part is the
-    one that groups, statistics, report and JSON are of. Figures are shares; tables show them in percent with `digits`,
-    unless `percent` is false. `about` says in a few words what is scored, `notes` what people should know who compare
-    with published tables.
+    Attributes:
+        name: its name in options and files.
+        title: its name in tables.
+        about: a few words about what is scored.
+        evaluator: the published code whose figures these reproduce.
+        parts: its parts; groups, statistics, report and JSON are about the first.
+        options: the conventions of that code that differ from `preset`.
+        preset: the preset of the other conventions.
+        digits: how many decimal places tables show.
+        percent: whether tables show the figures, which are shares, in percent.
+        notes: what to know before comparing with published tables.
+        beside: figures that are not about moments.
     """
 
     name: str
@@ -95,22 +103,22 @@ class Benchmark:
     notes: tuple[str, ...] = ()
     beside: Beside | None = None
     tasks: bool = False
-    """Runs are read with all their tasks, see `Run.tasks`."""
+    """Whether runs are read with all their tasks, see `Run.tasks`."""
     in_pools: bool = False
-    """Runs are scored in pools of videos, whose own moments are the truth."""
+    """Whether runs are scored in pools of videos, whose own moments are the truth."""
 
     @property
     def figures(self) -> list[PublishedFigure]:
-        """All its figures, part by part."""
+        """All figures, part by part, then those beside the parts."""
         found = [figure for part in self.parts for figure in part.figures]
         return found + list(self.beside.figures if self.beside else ())
 
     def missing(self, asked: Options) -> str:
-        """What is done about a query that a run lacks: as `asked` for, or the benchmark's own convention."""
+        """Return the convention for queries that a run lacks: the caller's, or else the benchmark's."""
         return asked.get("missing") or self.options.get("missing") or PRESETS[self.preset].missing
 
     def figures_beside(self, truth: Path, run: Path, asked: Options, problems: list[Problem]) -> Mapping[str, float]:
-        """The figures of something else than moments; what is wrong with the files is added to `problems`, once."""
+        """Return the figures that are not about moments; problems of the files are added to `problems`, each once."""
         try:
             return self.beside.score(truth, run, self.missing(asked)) if self.beside else {}
         except InputError as error:
@@ -118,18 +126,18 @@ class Benchmark:
             return {}
 
     def planned(self, asked: Options) -> list[tuple[Part, Settings]]:
-        """The parts, each with what has to be computed for it; an option asked for overrides the benchmark's own.
+        """Return the parts, each with its settings; the caller's options override the benchmark's own.
 
-        With `iou_compare=gt` recall asks for more than theta, too.
+        With `iou_compare=gt`, recall also requires more than theta.
 
         Raises:
-            InputError: naming every option that cannot be.
+            InputError: names every option that cannot be used.
         """
-        given = cast("Options", {name: value for name, value in asked.items() if value is not None})
+        options = cast("Options", {name: value for name, value in asked.items() if value is not None})
         parts = self.parts
-        if given.get("iou_compare", self.options.get("iou_compare")) == "gt":
+        if options.get("iou_compare", self.options.get("iou_compare")) == "gt":
             parts = tuple(replace(part, figures=tuple(map(_strict, part.figures))) for part in parts)
-        return [(part, part.settings(self.preset, self.options | part.options | given)) for part in parts]
+        return [(part, part.settings(self.preset, self.options | part.options | options)) for part in parts]
 
 
 def _strict(figure: PublishedFigure) -> PublishedFigure:

@@ -1,4 +1,4 @@
-"""Charades-STA (Gao et al., ICCV 2017): one moment of one given video for each sentence."""
+"""Charades-STA (Gao et al., ICCV 2017): find the moment of each sentence in a given video."""
 
 from backend.scoring.benchmarks.benchmark import Benchmark, Part, grounding_figures
 

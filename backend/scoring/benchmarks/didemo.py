@@ -1,4 +1,4 @@
-"""DiDeMo (Hendricks et al., ICCV 2017): the moment of whole segments of five seconds that several people agree on."""
+"""DiDeMo (Hendricks et al., ICCV 2017): find the moment that several people agree on, in segments of five seconds."""
 
 from backend.scoring.benchmarks.benchmark import Benchmark, Part, PublishedFigure
 

@@ -1,4 +1,4 @@
-"""MVMR (Yang et al., CIKM 2024): moments in a pool of videos of the query's own, several of which may hold it."""
+"""MVMR (Yang et al., CIKM 2024): find moments in each query's pool of videos, several of which may contain one."""
 
 from backend.scoring.benchmarks.benchmark import Benchmark, Part, PublishedFigure
 

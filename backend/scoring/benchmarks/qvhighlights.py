@@ -1,20 +1,20 @@
-"""QVHighlights (Lei et al., NeurIPS 2021): all moments of a video that a sentence describes, and their highlights.
+"""QVHighlights (Lei et al., NeurIPS 2021): find all moments of a video that match a sentence, and their highlights.
 
-Highlight detection asks whether a run finds the clips that people called salient. Of each query several people graded
-every relevant clip of 2 s from 0 (very bad) to 4 (very good). A clip is a highlight for a person from a lowest grade
-on: 2 (Fair), 3 (Good), 4 (VeryGood).
+Highlight detection tests whether a run finds the clips that people called salient. For each query several people
+graded every relevant clip of 2 s from 0 (very bad) to 4 (very good). A clip is a highlight for a person if its grade
+is at least 2 (Fair), 3 (Good) or 4 (VeryGood), depending on the level.
 
     HL-mAP  = mean over queries and people of the average precision of the clips by falling score
-    HL-Hit1 = share of queries whose clip of the highest score is a highlight for somebody
+    HL-Hit1 = share of queries whose clip with the highest score is a highlight for at least one person
 
-The average precision is interpolated: the mean, over the different recalls that are reached, of the highest precision
-at that recall or a higher one. Clips of equal score are found together.
+The average precision is interpolated: for each different recall that is reached, take the highest precision at that
+recall or a higher one, and average these. Clips of equal score are found together.
 
-Edge cases: for a person to whom no clip is a highlight it is 0, to whom all are it is 1; scores beyond the video's
-clips are left out, clips without a score have 0; of equal highest scores the first clip is taken.
+Edge cases: for a person without highlights it is 0; for a person to whom all clips are highlights it is 1. Scores
+beyond the video's clips are left out, and clips without a score have 0. Of equal highest scores the first clip counts.
 
-Worked example: three clips with scores .9, .5, .1, of which the second is a highlight for one of two people and none
-for the other: average precisions 1/2 and 0, and the best clip is none.
+Worked example: three clips have the scores .9, .5, .1. The second is a highlight for one of two people, and none is
+one for the other. The average precisions are 1/2 and 0, and the best clip is no highlight.
 
 >>> average_precisions(np.array([[0, 0], [1, 0], [0, 0]], dtype=bool), np.array([0.9, 0.5, 0.1])).tolist()
 [0.5, 0.0]
@@ -60,12 +60,14 @@ _Entry = TypeVar("_Entry", _Graded, _Predicted)
 
 
 def read_saliency(path: Path) -> dict[str, Indices]:
-    """How several people graded the clips, by query id: shape (clips, people), 0-4; 0 where nobody was asked.
+    """Return the grades (0-4) that people gave to clips, by query id, shape (clips, people).
+
+    Clips that nobody was asked about have 0.
 
     Raises:
-        InputError: with every entry whose clips and grades do not fit one another or the video.
+        InputError: lists every entry whose clips and grades do not match each other or the video.
     """
-    found: dict[str, Indices] = {}
+    grades_of: dict[str, Indices] = {}
     problems: list[Problem] = []
     for row, entry in _entries(path, _Graded, problems):
         if entry.saliency_scores is None or entry.qid == "":
@@ -76,31 +78,31 @@ def read_saliency(path: Path) -> dict[str, Indices]:
             continue
         grades = np.zeros((clips, people), dtype=np.int64)
         grades[entry.relevant_clip_ids] = entry.saliency_scores
-        found[nfc(str(entry.qid))] = grades
+        grades_of[nfc(str(entry.qid))] = grades
     if problems:
         raise InputError(problems)
-    return found
+    return grades_of
 
 
 def read_predicted_saliency(path: Path) -> dict[str, Floats]:
-    """A run's score of each clip, the higher the more salient, by query id.
+    """Return a run's score for each clip, by query id; a higher score means more salient.
 
     Raises:
-        InputError: with every entry whose scores are not a list of numbers.
+        InputError: lists every entry whose scores are not a list of numbers.
     """
     problems: list[Problem] = []
-    found = {
+    scores = {
         nfc(str(entry.qid)): np.array(entry.pred_saliency_scores)
         for _, entry in _entries(path, _Predicted, problems)
         if entry.pred_saliency_scores is not None
     }
     if problems:
         raise InputError(problems)
-    return found
+    return scores
 
 
 def _fault(entry: _Graded, clips: int, people: int) -> str | None:
-    """What is wrong with an entry's clips and grades, None if nothing."""
+    """Return what is wrong with an entry's clips and grades, or None."""
     ids, scores = entry.relevant_clip_ids or [], entry.saliency_scores or []
     if len(ids) != len(scores) or not ids:
         return said(
@@ -123,7 +125,7 @@ def _fault(entry: _Graded, clips: int, people: int) -> str | None:
 
 
 def _entries(path: Path, kind: type[_Entry], problems: list[Problem]) -> Iterator[tuple[int, _Entry]]:
-    """The entries of a file that name their query as QVHighlights does, with their rows; faults become problems."""
+    """Yield the entries that name their query by `qid`, with their rows; faults are added to `problems`."""
     content = text.checked(unpacked(path), str(path))
     decoder = msgspec.json.Decoder(kind)
     for row, line in enumerate(_lines(content, str(path)), start=1):
@@ -134,7 +136,7 @@ def _entries(path: Path, kind: type[_Entry], problems: list[Problem]) -> Iterato
         except msgspec.ValidationError as error:
             problems.append(Problem(str(path), row, str(error)))
         except UNDECODABLE:
-            with contextlib.suppress(*UNDECODABLE):  # what is no JSON at all is for whoever reads the moments to say
+            with contextlib.suppress(*UNDECODABLE):  # invalid JSON is reported by the code that reads the moments
                 json.loads(line)
                 problems.append(
                     Problem(str(path), row, said("has NaN, Infinity or a number too large among its scores"))
@@ -142,7 +144,7 @@ def _entries(path: Path, kind: type[_Entry], problems: list[Problem]) -> Iterato
 
 
 def _lines(content: bytes, file: str) -> Iterable[bytes]:
-    """Every entry of a list, or line; what is no JSON has been refused by whoever reads the moments."""
+    """Return every entry of a list, or every line; invalid JSON was refused when the moments were read."""
     form = text.form_of(content, file)
     if form is Form.LINES:
         return content.split(b"\n")
@@ -157,18 +159,18 @@ def _lines(content: bytes, file: str) -> Iterable[bytes]:
 
 
 LEVELS: Mapping[str, int] = {"Fair": 2, "Good": 3, "VeryGood": 4}
-"""From which grade on a clip is a highlight, by the name of the level."""
+"""The lowest grade of a highlight, by the name of the level."""
 
 
 def score_highlights(graded: Mapping[str, Indices], predicted: Mapping[str, Floats]) -> dict[str, float]:
-    """HL-mAP and HL-Hit1 of each level over the graded queries, each in [0, 1]; a query without scores counts 0.
+    """Return HL-mAP and HL-Hit1 of each level over the graded queries, each in [0, 1]; a query without scores counts 0.
 
     Args:
         graded: grades by query, shape (clips, people).
         predicted: scores by query, shape (clips,).
 
     Returns:
-        By name, such as `HL-min-Fair-mAP`; empty where no query is graded.
+        Values by name, such as `HL-min-Fair-mAP`; empty if no query is graded.
     """
     if not graded:
         return {}
@@ -186,18 +188,18 @@ def score_highlights(graded: Mapping[str, Indices], predicted: Mapping[str, Floa
         precisions[number] = average_precisions(marked, fitted).reshape(len(LEVELS), people).mean(axis=1)
         if best < clips:
             hits[number] = marked[best].reshape(len(LEVELS), people).any(axis=1)
-    found = {}
+    figures = {}
     for place, name in enumerate(LEVELS):
-        found[f"HL-min-{name}-mAP"] = float(precisions[:, place].mean())
-        found[f"HL-min-{name}-Hit1"] = float(hits[:, place].mean())
-    return found
+        figures[f"HL-min-{name}-mAP"] = float(precisions[:, place].mean())
+        figures[f"HL-min-{name}-Hit1"] = float(hits[:, place].mean())
+    return figures
 
 
 def average_precisions(marked: Flags, scores: Floats) -> Floats:
-    """Interpolated average precision of clips ranked by falling score, for each column of `marked`.
+    """Return the interpolated average precision of clips ranked by falling score, for each column of `marked`.
 
     Args:
-        marked: whether a clip is a highlight, shape (clips, columns).
+        marked: whether each clip is a highlight, shape (clips, columns).
         scores: shape (clips,).
     """
     clips = len(scores)
@@ -215,11 +217,14 @@ def average_precisions(marked: Flags, scores: Floats) -> Floats:
 
 
 FIRST = 10
-"""Predictions of a query that average precision looks at: the first ones of the file, then sorted by score."""
+"""How many predictions of a query average precision uses: the first of the file, which are then sorted by score."""
 
 
-def windows(above_s: float, to_s: float) -> Callable[[Truth], Truth]:
-    """The truth with its moments longer than `above_s` seconds and at most `to_s`, and the queries that have one."""
+def keep_windows(above_s: float, to_s: float) -> Callable[[Truth], Truth]:
+    """Return a function that keeps the truth moments longer than `above_s` and at most `to_s` seconds.
+
+    It drops the queries that have none.
+    """
 
     def taken(truth: Truth) -> Truth:
         length = truth.end_s - truth.start_s
@@ -229,21 +234,24 @@ def windows(above_s: float, to_s: float) -> Callable[[Truth], Truth]:
     return taken
 
 
-def first_ones(run: Run, _truth: Truth) -> Run:
-    """The first predictions of every query."""
+def first_predictions(run: Run, _truth: Truth) -> Run:
+    """Return the first `FIRST` predictions of every query."""
     place = np.arange(len(run.video)) - np.repeat(run.offsets[:-1], np.diff(run.offsets))
     return run.take(np.flatnonzero(place < FIRST))
 
 
-def first_ones_left(run: Run, truth: Truth) -> Run:
-    """The first predictions of the queries that are left of the truth."""
+def first_predictions_for(run: Run, truth: Truth) -> Run:
+    """Return the first `FIRST` predictions of those queries that the selected truth contains."""
     known = {str(query) for query in truth.queries}
-    kept = np.array([str(query) in known for query in run.queries], dtype=bool)
-    return first_ones(run, truth).of_queries(kept)
+    flags = np.array([str(query) in known for query in run.queries], dtype=bool)
+    return first_predictions(run, truth).of_queries(flags)
 
 
 def highlights(truth: Path, run: Path, missing: str) -> dict[str, float]:
-    """The figures of highlights, where both files have saliency; a query that the run lacks counts 0 unless skipped."""
+    """Return the highlight figures if both files have saliency.
+
+    A query that the run lacks counts 0, unless `missing` is `skip` or `published`.
+    """
     graded, predicted = read_saliency(truth), read_predicted_saliency(run)
     if missing in ("skip", "published"):
         graded = {query: grades for query, grades in graded.items() if query in predicted}
@@ -252,7 +260,7 @@ def highlights(truth: Path, run: Path, missing: str) -> dict[str, float]:
 
 def _of_windows(name: str, above_s: int, to_s: int) -> Part:
     figures = (PublishedFigure(f"MR-{name}-mAP", "map@avg", f"{above_s}-{to_s} s"),)
-    return Part(figures, of_truth=windows(above_s, to_s), of_run=first_ones_left, options={"order": "score"})
+    return Part(figures, of_truth=keep_windows(above_s, to_s), of_run=first_predictions_for, options={"order": "score"})
 
 
 BENCHMARK = Benchmark(
@@ -271,7 +279,7 @@ BENCHMARK = Benchmark(
                 PublishedFigure("MR-full-mAP@0.75", "map@0.75"),
                 PublishedFigure("MR-full-mAP", "map@avg"),
             ),
-            of_run=first_ones,
+            of_run=first_predictions,
             options={"order": "score"},
         ),
         _of_windows("short", 0, 10),

@@ -1,6 +1,6 @@
-"""Score runs by a benchmark: a scoreboard of its first part, with the figures of all of them.
+"""Score runs by a benchmark: a scoreboard of its first part, with the figures of all parts.
 
-Reads and writes nothing; files are for `scored_files`.
+Reads and writes nothing; `scored_files` reads files.
 """
 
 from collections.abc import Mapping
@@ -27,28 +27,28 @@ def score_benchmark(
     narrowing: Narrowing | None = None,
     progress: Progress | None = None,
 ) -> Scoreboard:
-    """Score runs, by name, by a benchmark; `asked` are options that override its own.
+    """Score runs by the figures and conventions of a benchmark.
 
     Args:
-        benchmark: which figures, by which conventions.
+        benchmark: the benchmark.
         truth: the truth.
         runs: the runs by name.
-        asked: options that override the benchmark's.
-        beside: by run, the figures that are of something else than moments.
-        narrowing: which predictions count, all if None.
-        progress: called with (what is done, done, all).
+        asked: the caller's options, which override the benchmark's.
+        beside: by run, the figures that are not about moments.
+        narrowing: selects the predictions that count, all if None.
+        progress: called with (name of the step, done, all).
 
     Returns:
         The scoreboard of the benchmark's first part. Its summary has `benchmark` (name, title, evaluator, digits,
-        percent, figures, notes) and, for each run, `figures`: each figure's value by name, None where no query counts.
+        percent, figures, notes) and, for each run, `figures`: each figure's value by name, None if no query counts.
 
     Raises:
-        InputError: with the problems of the truth and of all runs; nothing is scored then.
+        InputError: lists the problems of the truth and of all runs. Nothing is scored then.
     """
     parts = benchmark.planned(asked)
     if parts[0][1].conventions.missing != "published":
-        # Before a part takes predictions out, after which a query without any counts 0.
-        runs = {name: _answered(run) for name, run in runs.items()}
+        # Drop unanswered queries now: once a part removes predictions, a query without any counts 0.
+        runs = {name: _answered_queries(run) for name, run in runs.items()}
     boards = [_board(part, settings, truth, runs, narrowing, progress) for part, settings in parts]
     first = next((board for board in boards if board and len(board.runs) == len(runs)), None)
     if first is None:
@@ -77,7 +77,7 @@ def score_benchmark(
         "figures": figures,
         "notes": list(benchmark.notes),
     }
-    # A part of fewer queries, such as those of a type, has nothing to tell that the parts of all have not told.
+    # Parts with fewer queries, such as those of one type, only repeat warnings of the parts with all queries.
     whole = [board for board in boards if board and len(board.queries) == len(first.queries)]
     warnings = tuple(dict.fromkeys(warning for board in whole for warning in board.warnings))
     of_runs = {name: {"figures": found} for name, found in values.items()}
@@ -93,7 +93,7 @@ def score_benchmark_in_pools(
     pools: str,
     progress: Progress | None = None,
 ) -> Scoreboard:
-    """Score runs, by name, by a benchmark in pools whose own moments are the truth; `pools` is what they are called.
+    """Score runs by a benchmark in pools whose own moments are the truth; `pools` is their name in the summary.
 
     Raises:
         InputError: as `score_benchmark`.
@@ -106,26 +106,26 @@ def score_benchmark_in_pools(
 
 
 def require_only(benchmark: Benchmark, *, asked: bool, truth: bool, pools: bool) -> None:
-    """Refuse beside a benchmark what it says itself, and files that it does not score.
+    """Refuse settings that the benchmark itself decides, and files that it does not score.
 
     Args:
-        benchmark: which.
-        asked: whether measures, K, mu, theta, relevance or preset were chosen.
+        benchmark: the benchmark.
+        asked: whether the caller chose measures, K, mu, theta, relevance or preset.
         truth: whether a truth is given.
         pools: whether pools are given.
 
     Raises:
-        InputError: with what to leave out, or to give.
+        InputError: says what to leave out or to give.
     """
     if asked or (pools and not benchmark.in_pools):
-        told = "sets its own measures, K, mu, theta and preset; leave these and pools out"
-        raise InputError.single("benchmark", f"{benchmark.name} {told}")
+        advice = "sets its own measures, K, mu, theta and preset; leave these and pools out"
+        raise InputError.single("benchmark", f"{benchmark.name} {advice}")
     if benchmark.in_pools and (truth or not pools):
-        told = "takes its truth from the pools; give pools and no truth"
-        raise InputError.single("benchmark", f"{benchmark.name} {told}")
+        advice = "takes its truth from the pools; give pools and no truth"
+        raise InputError.single("benchmark", f"{benchmark.name} {advice}")
 
 
-def _answered(run: Run) -> Run:
+def _answered_queries(run: Run) -> Run:
     return replace(run.answered(), tasks={task: of_task.answered() for task, of_task in run.tasks.items()})
 
 
@@ -137,10 +137,10 @@ def _board(
     narrowing: Narrowing | None,
     progress: Progress | None,
 ) -> Scoreboard | None:
-    """The runs as one part looks at them, None where nothing is left of the truth, or no run has anything for it."""
+    """Score the runs for one part; return None if nothing of the truth is left, or no run has anything for the part."""
     left = part.of_truth(truth)
-    looked_at = {name: part.of_run(run, left) for name, run in runs.items()}
-    kept = {name: run for name, run in looked_at.items() if run is not None}
-    if not left.queries or (runs and not kept):
+    selected = {name: part.of_run(run, left) for name, run in runs.items()}
+    runs_left = {name: run for name, run in selected.items() if run is not None}
+    if not left.queries or (runs and not runs_left):
         return None
-    return score_runs(left, kept, settings, narrowing=narrowing, part=True, progress=progress)
+    return score_runs(left, runs_left, settings, narrowing=narrowing, part=True, progress=progress)

@@ -1,4 +1,4 @@
-"""TACoS (Regneri et al., TACL 2013) as grounding uses it: one moment of one given video for each sentence."""
+"""TACoS (Regneri et al., TACL 2013) for grounding: find the moment of each sentence in a given video."""
 
 from backend.scoring.benchmarks.benchmark import Benchmark, Part, grounding_figures
 

@@ -1,17 +1,17 @@
-"""TVR (Lei et al., ECCV 2020): moments in a corpus (VCMR), moments in the own video (SVMR), videos alone (VR)."""
+"""TVR (Lei et al., ECCV 2020): find moments in a corpus (VCMR) or in the own video (SVMR), or videos alone (VR)."""
 
 from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
-from backend.scoring.benchmarks.benchmark import Benchmark, Part, PublishedFigure, uncut, whole
+from backend.scoring.benchmarks.benchmark import Benchmark, Part, PublishedFigure, unchanged_run, unchanged_truth
 from backend.scoring.matching.columns import Run, Truth
 
 FIRST = 100
-"""Predictions of a query that are looked at, before those of other videos are left out of SVMR."""
+"""How many predictions of a query count; for SVMR this limit applies before those of other videos are removed."""
 TYPES = {"v": "the video", "t": "subtitles", "vt": "both"}
-"""What a sentence tells of."""
+"""The types of sentences, and what each type is about."""
 _CUTOFFS = (1, 5, 10, 100)
 
 OfTruth = Callable[[Truth], Truth]
@@ -19,27 +19,27 @@ OfRun = Callable[[Run, Truth], Run]
 
 
 def of_type(name: str) -> OfTruth:
-    """The truth with the sentences of a type; none where the file does not say the types."""
+    """Return a function that keeps the queries of a type; it keeps none if the truth has no types."""
 
     def taken(truth: Truth) -> Truth:
         types = truth.types or ("",) * len(truth.queries)
-        return truth.of_queries(np.array([one == name for one in types], dtype=bool))
+        return truth.of_queries(np.array([query_type == name for query_type in types], dtype=bool))
 
     return taken
 
 
 def videos_of(truth: Truth) -> Truth:
-    """The truth as videos: every moment is all of its video, a second long."""
+    """Return the truth with every moment replaced by its video, as a span of one second."""
     return replace(truth, start_s=np.zeros(len(truth.video)), end_s=np.ones(len(truth.video)))
 
 
-def as_videos(run: Run, _truth: Truth) -> Run:
-    """A run of videos, each as long as in `videos_of`: of its times, which are 0, nothing is looked at."""
+def run_of_videos(run: Run, _truth: Truth) -> Run:
+    """Return a run of videos, each as a span of one second as in `videos_of`; its times, which are 0, are ignored."""
     return replace(run, start_s=np.zeros(len(run.video)), end_s=np.ones(len(run.video)))
 
 
 def in_own_videos(run: Run, truth: Truth) -> Run:
-    """The predictions that are of their query's own video."""
+    """Return the predictions that are in their query's own video."""
     queries = {str(query): number for number, query in enumerate(truth.queries)}
     videos = {video: number for number, video in enumerate(truth.videos)}
     query = np.array([queries.get(str(one), -1) for one in run.queries], dtype=np.int64)[run.query]
@@ -49,23 +49,26 @@ def in_own_videos(run: Run, truth: Truth) -> Run:
 
 
 def of_task(task: str, then: OfRun, *, some: bool) -> Callable[[Run, Truth], Run | None]:
-    """What `then` takes of the first predictions of a task, None without such; with `some`, of the truth's queries."""
+    """Return a function that applies `then` to each query's first `FIRST` predictions of a task.
+
+    It returns None if the run lacks the task. With `some`, it uses only the predictions for the truth's queries.
+    """
 
     def taken(run: Run, truth: Truth) -> Run | None:
-        found = run.tasks.get(task)
-        if found is None:
+        part = run.tasks.get(task)
+        if part is None:
             return None
         if some:
             known = {str(query) for query in truth.queries}
-            found = found.of_queries(np.array([str(query) in known for query in found.queries], dtype=bool))
-        place = np.arange(len(found.video)) - np.repeat(found.offsets[:-1], np.diff(found.offsets))
-        return then(found.take(np.flatnonzero(place < FIRST)), truth)
+            part = part.of_queries(np.array([str(query) in known for query in part.queries], dtype=bool))
+        place = np.arange(len(part.video)) - np.repeat(part.offsets[:-1], np.diff(part.offsets))
+        return then(part.take(np.flatnonzero(place < FIRST)), truth)
 
     return taken
 
 
 def _parts(of_truth: OfTruth, prefix: str = "", about: str = "") -> tuple[Part, ...]:
-    some = of_truth is not whole
+    some = of_truth is not unchanged_truth
 
     def moments(task: str) -> tuple[PublishedFigure, ...]:
         return tuple(
@@ -77,12 +80,12 @@ def _parts(of_truth: OfTruth, prefix: str = "", about: str = "") -> tuple[Part, 
     alone = ", ".join(filter(None, ("of whole videos", about)))
     videos = tuple(PublishedFigure(f"VR {prefix}r{k}", f"recall@{k},0.5", alone) for k in _CUTOFFS)
     return (
-        Part(moments("VCMR"), of_truth=of_truth, of_run=of_task("VCMR", uncut, some=some)),
+        Part(moments("VCMR"), of_truth=of_truth, of_run=of_task("VCMR", unchanged_run, some=some)),
         Part(moments("SVMR"), of_truth=of_truth, of_run=of_task("SVMR", in_own_videos, some=some)),
         Part(
             videos,
             of_truth=lambda truth: videos_of(of_truth(truth)),
-            of_run=of_task("VR", as_videos, some=some),
+            of_run=of_task("VR", run_of_videos, some=some),
         ),
     )
 
@@ -93,7 +96,7 @@ BENCHMARK = Benchmark(
     "moments in a corpus, in their own video, and videos alone",
     "standalone_eval/eval.py (jayleicn/TVRetrieval, d99a9ea)",
     (
-        *_parts(whole),
+        *_parts(unchanged_truth),
         *(
             part
             for name, about in TYPES.items()

@@ -1,4 +1,4 @@
-"""TVR-Ranking (Liang et al., 2024): all moments of a corpus that a query asks for, graded."""
+"""TVR-Ranking (Liang et al., 2024): rank all moments of a corpus that match a query, with graded relevance."""
 
 from backend.scoring.benchmarks.benchmark import Benchmark, Part, PublishedFigure
 

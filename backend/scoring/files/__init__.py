@@ -1,1 +1,1 @@
-"""Files of truths and runs, from their bytes to columns."""
+"""Read the files of truths and runs into columns."""

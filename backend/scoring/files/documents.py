@@ -1,6 +1,6 @@
-"""Read decoded truth and run files into columns, carefully: this path finds and names every fault.
+"""Read decoded truth and run files into columns, and report every fault with its row.
 
-`fast` reads the same files in a tenth of the time and gives up at the first doubt; then it is this module's turn.
+`fast` reads the same files in a tenth of the time, but gives up at the first doubt. This module then reads the file.
 """
 
 from collections.abc import Mapping
@@ -21,9 +21,9 @@ from backend.scoring.files.words import (
     VIDEO,
     Kind,
     Names,
+    durations_in,
     first_doubled,
     is_tvr_release,
-    lasting,
     name_only,
     pick,
     resolver,
@@ -33,10 +33,10 @@ from backend.scoring.matching.columns import QueryKey, Run, Truth, VideoMap, row
 
 
 def parse_truth(document: object, file: str) -> Truth:
-    """Truth from a decoded list of queries or moments, or from the objects of a file with one a line.
+    """Return the truth from a decoded list of queries or moments, or from the objects of a file with one on each line.
 
     Raises:
-        InputError: with every entry that is not of that shape, or whose query id occurred before.
+        InputError: lists every entry that has another shape or repeats a query id.
     """
     if isinstance(document, Mapping) and pick(QUERY, document):
         document = [document]
@@ -47,12 +47,12 @@ def parse_truth(document: object, file: str) -> Truth:
 
 
 def parse_run(document: object, file: str, videos: Mapping[int, str] | None, task: str | None = None) -> Run:
-    """A run from one of its decoded formats; `videos` names the videos that rows give by index.
+    """Return a run from a decoded file of any format; `videos` names the videos that rows give by index.
 
-    Of TVR's own prediction files `task` is read, where it is None the first of `TASKS` that is there.
+    Of TVR's own prediction files, `task` is read, or by default the first of `TASKS` that the file has.
 
     Raises:
-        InputError: with every row that is not of that shape, or whose index `videos` lacks.
+        InputError: lists every row that has another shape or an index that `videos` lacks.
     """
     if isinstance(document, Mapping):
         query = pick(QUERY, document)
@@ -70,10 +70,12 @@ def parse_run(document: object, file: str, videos: Mapping[int, str] | None, tas
 
 
 def named_groups(document: object, file: str) -> list[Group]:
-    """The rows of each query of an object of queries, or of a list of queries with `predictions`; rows of any shape.
+    """Return the rows of each query, from an object of queries or a list of queries with `predictions`.
+
+    Rows may have any shape.
 
     Raises:
-        InputError: with every entry that is not of that shape.
+        InputError: lists every entry that has another shape.
     """
     if isinstance(document, Mapping) and pick(QUERY, document):
         document = [document]
@@ -89,7 +91,10 @@ def named_groups(document: object, file: str) -> list[Group]:
 
 
 def parse_video_map(document: object, file: str) -> VideoMap:
-    """Names and durations from a decoded `{name: [duration, index]}`, or an object of splits of such, as TVR has it."""
+    """Return names and durations from a decoded `{name: [duration, index]}`.
+
+    The map may also be in splits, as in TVR: an object of such objects.
+    """
     if not isinstance(document, Mapping):
         raise InputError.single(file, said("a video map is an object `name -> [duration, index]`"))
     if document and all(isinstance(part, Mapping) for part in document.values()):
@@ -97,18 +102,18 @@ def parse_video_map(document: object, file: str) -> VideoMap:
     pairs = {
         name: value[1] if isinstance(value, list) and len(value) == 2 else None for name, value in document.items()
     }
-    durations = lasting(
+    durations = durations_in(
         (name, value[0]) for name, value in document.items() if isinstance(value, (list, tuple)) and value
     )
     return VideoMap(_names_by_index(pairs, file, said("[duration, index]")), durations)
 
 
 def _of_splits(document: Mapping[str, Mapping[str, object]], file: str) -> dict[str, object]:
-    found: dict[str, object] = {}
+    merged: dict[str, object] = {}
     problems = []
     for row, (split, part) in enumerate(document.items(), start=1):
         for name, value in part.items():
-            if found.setdefault(nfc(name), value) != value:
+            if merged.setdefault(nfc(name), value) != value:
                 message = said(
                     "video {name} of {split} differs from an earlier split",
                     name=short(name),
@@ -117,7 +122,7 @@ def _of_splits(document: Mapping[str, Mapping[str, object]], file: str) -> dict[
                 problems.append(Problem(file, row, message))
     if problems:
         raise InputError(problems)
-    return found
+    return merged
 
 
 def _names_by_index(pairs: Mapping[str, object], file: str, shape: str) -> dict[int, str]:
@@ -145,19 +150,19 @@ def _names_by_index(pairs: Mapping[str, object], file: str, shape: str) -> dict[
 
 
 def _task(
-    document: Mapping[str, Any], file: str, videos: Mapping[int, str] | None, wanted: str | None
+    document: Mapping[str, Any], file: str, videos: Mapping[int, str] | None, requested: str | None
 ) -> tuple[object, Mapping[int, str] | None]:
-    """The wanted task of one of TVR's own prediction files, and the names of its videos, which it brings along."""
-    task = pick((wanted,) if wanted else TASKS, document)
+    """Return a task of one of TVR's own prediction files, and the names of its videos, which the file contains."""
+    task = pick((requested,) if requested else TASKS, document)
     if task is None:
         lacks = (
-            said("no predictions for {wanted}", wanted=wanted)
-            if wanted
+            said("no predictions for {wanted}", wanted=requested)
+            if requested
             else said("predictions for neither VCMR nor SVMR")
         )
         hint = (
             said("; --benchmark tvr scores VR, which ranks videos alone")
-            if TASK_OF_VIDEOS in document and not wanted
+            if TASK_OF_VIDEOS in document and not requested
             else ""
         )
         raise InputError.single(file, said("has {lacks}{hint}", lacks=lacks, hint=hint))
@@ -174,7 +179,7 @@ def _task(
 
 
 def _groups(document: list[object], kind: Kind, file: str) -> tuple[Some[Group], Names]:
-    """The rows of each query, and how rows that are objects call their fields; None stands for an empty line."""
+    """Return the rows of each query, and the field names of rows that are objects; None stands for an empty line."""
     entries = [entry for entry in document if isinstance(entry, Mapping)]
     for field in (kind.items, kind.windows):
         if any(field in entry for entry in entries):
@@ -210,7 +215,7 @@ def _nested(document: list[object], field: str, file: str) -> Some[Group]:
 
 
 def _flat(document: list[object], file: str) -> Some[Group]:
-    """Entries that are one moment each, gathered by query."""
+    """Group entries that are one moment each by their query."""
     groups: dict[str, Group] = {}
     problems = list(problems_with(document))
     for row, entry in enumerate(document, start=1):
@@ -228,7 +233,7 @@ def _flat(document: list[object], file: str) -> Some[Group]:
 
 
 def _query_of(entry: object, fields: tuple[str, ...]) -> tuple[object, str | None]:
-    """An entry's query id, and what is wrong with it."""
+    """Return an entry's query id and None, or else what is wrong with it."""
     if not isinstance(entry, Mapping):
         return None, said("is not an object with a `query_id`")
     word = pick(QUERY, entry)
@@ -240,7 +245,7 @@ def _query_of(entry: object, fields: tuple[str, ...]) -> tuple[object, str | Non
 
 
 def _windows(groups: Some[Group], document: list[object], kind: Kind, file: str) -> Some[Group]:
-    """QVHighlights: windows of the one video that its entry names, as rows of the usual shape."""
+    """Convert QVHighlights' windows to rows of the usual shape; an entry's windows are in the video that it names."""
     problems, good = groups.problems, []
     length, shape = (2, said("[start, end]")) if kind is TRUTH else (3, said("[start, end, score]"))
     for group in groups:

@@ -1,7 +1,7 @@
-"""Read truth and run documents, decoded or given as Python objects, into columns; every problem with its row.
+"""Read truth and run documents, decoded or given as Python objects, into columns, with the row of every problem.
 
-Shapes that are wrong (a field missing, text where a number belongs) are refused here, all of them at once.
-Values that are wrong (an end before its start) pass; see `matching.columns`. The bytes of files are for `formats`.
+Wrong shapes (a missing field, text in place of a number) are refused here, all at once. Wrong values (an end before
+its start) pass; see `matching.columns`. `formats` reads the bytes of files.
 """
 
 from collections import defaultdict
@@ -26,8 +26,8 @@ from backend.scoring.files.words import (
     NameVideo,
     Raw,
     canonical,
-    check_called,
-    lasting,
+    check_video_ids,
+    durations_in,
     lists,
     names_in,
     objects,
@@ -45,26 +45,30 @@ class Group:
     row: int
     items: list[object]
     rows: list[int] | None = None
-    """Each item's own place in the file, where items and not queries are its entries."""
+    """The row of each item in the file, if the file's entries are items and not queries."""
 
 
 def parse_truth_mapping(truth: Mapping[Any, Any], file: str = "truth") -> Truth:
-    """Truth from `{query: [{"video", "start", "end", "relevance"}]}`, or in the words of any truth file."""
+    """Return the truth from `{query: [{"video", "start", "end", "relevance"}]}`.
+
+    Fields may be named as in any truth file.
+    """
     groups = mapping_groups(truth, file)
     return truth_of(groups, file, names_of(groups, TRUTH), str)
 
 
 def parse_run_mapping(run: Mapping[Any, Any], file: str = "run", name: NameVideo = str) -> Run:
-    """A run from `{query: [[video, start, end, score], ...]}`, or with objects in the words of any run file.
+    """Return a run from `{query: [[video, start, end, score], ...]}`.
 
-    Videos that are not text are compared as text, unless `name` names them.
+    Rows may also be objects, with fields named as in any run file. Video ids that are not text are converted to text,
+    unless `name` returns their names.
     """
     groups = mapping_groups(run, file)
     return run_of(groups, file, names_of(groups, RUN), name)
 
 
 def mapping_groups(document: Mapping[Any, Any], file: str) -> Some[Group]:
-    """The groups of `{query: rows}`, beside the problems of those that hold no list."""
+    """Return the groups of `{query: rows}`, and the problems of queries whose value is no list."""
     problems = []
     groups = []
     for row, (query, items) in enumerate(document.items(), start=1):
@@ -82,26 +86,26 @@ def mapping_groups(document: Mapping[Any, Any], file: str) -> Some[Group]:
 def by_query(
     queries: Sequence[object], rows: Sequence[int], items: Sequence[object], ranks: Sequence[int] | None, file: str
 ) -> Some[Group]:
-    """Items that are one moment each, gathered by query; `rows` is where each is in the file.
+    """Group items that are one moment each by query; `rows` has the row of each item in the file.
 
-    Ranks, where given, decide the order within a query; beside the groups stands every rank that a query has twice.
+    If ranks are given, they decide the order within a query; a rank that a query has twice is a problem.
     """
-    found: dict[object, list[int]] = {}
+    places_of: dict[object, list[int]] = {}
     for place, query in enumerate(queries):
-        found.setdefault(query, []).append(place)
-    if any(isinstance(query, str) and not query.isascii() for query in found):
-        apart, found = found, {}
-        for query, places in apart.items():
-            found.setdefault(nfc(query) if isinstance(query, str) else query, []).extend(places)
-        for places in found.values():
+        places_of.setdefault(query, []).append(place)
+    if any(isinstance(query, str) and not query.isascii() for query in places_of):
+        unmerged, places_of = places_of, {}
+        for query, places in unmerged.items():
+            places_of.setdefault(nfc(query) if isinstance(query, str) else query, []).extend(places)
+        for places in places_of.values():
             places.sort()
     problems = []
-    for query, places in found.items():
+    for query, places in places_of.items():
         if ranks is None:
             break
-        seen: dict[int, int] = {}
+        row_of_rank: dict[int, int] = {}
         for place in places:
-            if (first := seen.setdefault(ranks[place], rows[place])) != rows[place]:
+            if (first := row_of_rank.setdefault(ranks[place], rows[place])) != rows[place]:
                 message = said(
                     "rank {rank} of query {query} was already given in row {first}",
                     query=query,
@@ -112,13 +116,16 @@ def by_query(
         places.sort(key=ranks.__getitem__)
     groups = [
         Group(query, rows[min(places)], [items[place] for place in places], [rows[place] for place in places])
-        for query, places in found.items()
+        for query, places in places_of.items()
     ]
     return Some(groups, problems)
 
 
 def names_of(groups: list[Group], kind: Kind) -> Names:
-    """How rows that are objects call their fields: the first one decides for all, of a run that begins with one."""
+    """Return the field names of rows that are objects, as the first object has them.
+
+    A run whose first row is a list gets the default names.
+    """
     items = chain.from_iterable(group.items for group in groups)
     first = next(items, {})
     if kind is TRUTH and not isinstance(first, Mapping):
@@ -127,14 +134,14 @@ def names_of(groups: list[Group], kind: Kind) -> Names:
 
 
 def truth_of(groups: list[Group], file: str, names: Names, name: NameVideo) -> Truth:
-    """Truth whose rows are objects.
+    """Return the truth from rows that are objects.
 
     Raises:
-        PartlyRead: with every row that is not of that shape, or query that was given before.
+        PartlyRead: lists every row that has another shape, and every repeated query.
     """
     spans, relevance, problems = _columns_of(groups, file, lambda items: objects(items, names), name)
     items = (item for group in groups for item in group.items if isinstance(item, Mapping))
-    durations = lasting((item.get(names.video), item.get(DURATION)) for item in items)
+    durations = durations_in((item.get(names.video), item.get(DURATION)) for item in items)
     truth = Truth(**spans, relevance=relevance, durations=durations)
     if problems:
         raise PartlyRead(problems, truth)
@@ -142,10 +149,10 @@ def truth_of(groups: list[Group], file: str, names: Names, name: NameVideo) -> T
 
 
 def run_of(groups: list[Group], file: str, names: Names, name: NameVideo) -> Run:
-    """A run whose rows are objects, or `[video, start, end, score]`: the first one decides.
+    """Return a run from rows that are objects, or `[video, start, end, score]`; the first row decides which.
 
     Raises:
-        PartlyRead: with every row that is not of that shape, or query that was given before.
+        PartlyRead: lists every row that has another shape, and every repeated query.
     """
     first = next((item for group in groups for item in group.items), None)
 
@@ -160,7 +167,7 @@ def run_of(groups: list[Group], file: str, names: Names, name: NameVideo) -> Run
 
 
 class Numbering:
-    """Numbers whatever it meets, from 0 in the order in which it does.
+    """Assigns numbers to values, from 0, in the order in which they first occur.
 
     >>> numbering = Numbering()
     >>> numbering.of(["v2", "v1", "v2"]), numbering.of(["v1", "v3"]), list(numbering.known)
@@ -168,11 +175,11 @@ class Numbering:
     """
 
     def __init__(self) -> None:
-        # One look-up a value: one that is not known yet gets the next number.
+        # A single look-up for each value: a new one gets the next number.
         self.known: defaultdict[QueryKey, int] = defaultdict(count().__next__)
 
     def of(self, values: Sequence[QueryKey]) -> Indices:
-        """The number of each value; shape (N,) for N values."""
+        """Return the number of each value; shape (N,) for N values."""
         return np.fromiter(map(self.known.__getitem__, values), np.int64, len(values))
 
 
@@ -186,23 +193,23 @@ def gather(
     name: NameVideo,
     rows: Sequence[int] | Indices | None = None,
 ) -> dict[str, Any]:
-    """The fields of `Spans` but for its times.
+    """Return the fields of `Spans`, except its times.
 
     Args:
-        file: its name.
+        file: the file's name.
         queries: the Q query ids.
-        query_rows: where each query is in the file, from 1.
+        query_rows: the row of each query in the file, from 1.
         sizes: how many moments each query has, in order; shape (Q,).
-        video: the video of each moment, a place in `called`; shape (N,).
-        called: what the moments call their videos, in the order in which they first do.
-        name: turns that into a name.
-        rows: where each moment is in the file; None if where its query is.
+        video: the video of each moment, as an index of `called`; shape (N,).
+        called: the ids that moments give for their videos, in the order of their first use.
+        name: returns the name for such an id.
+        rows: the row of each moment in the file; None if it is that of its query.
     """
     names: dict[str, int] = {}
-    named = [name(video) for video in called]
-    plain = are_plain(named)  # asked of all of them at once, as most files have nothing else
-    merged = [names.setdefault(text if plain else nfc(text), len(names)) for text in named]
-    if len(names) < len(called):  # called by its name here and by its index there, or in two forms of one name
+    video_names = [name(video) for video in called]
+    plain = are_plain(video_names)  # checked for all at once, because most files have only plain names
+    merged = [names.setdefault(text if plain else nfc(text), len(names)) for text in video_names]
+    if len(names) < len(called):  # a video occurs by name and by index, or with two forms of its name
         video = np.array(merged, dtype=np.int64)[video]
     doubtful = (text for text in names if not (plain and text.strip()))
     if fault := next((fault for text in doubtful if (fault := text_fault(text))), None):
@@ -223,18 +230,18 @@ def gather(
 def _columns_of(
     groups: list[Group], file: str, read: Callable[[list[object]], Raw], name: NameVideo
 ) -> tuple[dict[str, Any], Floats, list[Problem]]:
-    """The fields of `Spans`, the last column, and what is wrong with rows that are not there.
+    """Return the fields of `Spans`, the last column, and the problems of the rows that were left out.
 
-    `read` runs over all items at once.
+    `read` is applied to all items at once.
     """
-    found = _with_ids(groups, file)
+    known = _with_ids(groups, file)
     try:
-        return *_gathered(found, file, read, name), [*problems_with(groups), *found.problems]
+        return *_gathered(known, file, read, name), [*problems_with(groups), *known.problems]
     except (ValueError, TypeError, LookupError, OverflowError):
-        good = _readable(found, file, read, name)
+        good = _readable(known, file, read, name)
         if not good.problems:
             raise
-    problems = [*problems_with(groups), *found.problems, *good.problems]
+    problems = [*problems_with(groups), *known.problems, *good.problems]
     try:
         return *_gathered(good, file, read, name), problems
     except (ValueError, TypeError, LookupError, OverflowError):
@@ -248,7 +255,7 @@ def _gathered(
     numbering = Numbering()
     number = numbering.of(videos)
     if set(map(type, numbering.known)) - {str}:
-        check_called(videos)  # 7 and 7.0 have one number, but only one of them is an index
+        check_video_ids(videos)  # 7 and 7.0 have one number, but only one of them is an index
     spans = gather(
         file,
         [cast("QueryKey", group.query) for group in groups],
@@ -263,49 +270,52 @@ def _gathered(
 
 
 def _with_ids(groups: list[Group], file: str) -> Some[Group]:
-    """The groups with a query id that no other has."""
+    """Return the groups that have a valid query id of their own, and the problems of the others."""
     if set(map(type, queries := [group.query for group in groups])) <= {str, int}:
         texts = list(map(str, queries))
         if len(set(texts)) == len(texts) and all(map(is_visible, texts)) and "".join(texts).isascii():
             return Some(groups)
-    found: Some[Group] = Some()
-    seen: dict[str, int] = {}
+    good: Some[Group] = Some()
+    first_rows: dict[str, int] = {}
     for group in groups:
         if isinstance(group.query, bool) or not isinstance(group.query, (int, str, np.integer)):
             message = said("query id {query} is neither text nor integer", query=short(group.query))
         elif fault := text_fault(str(group.query)):
             message = said("the query id {fault}", fault=fault)
-        elif (first := seen.setdefault(nfc(str(group.query)), group.row)) != group.row:
+        elif (first := first_rows.setdefault(nfc(str(group.query)), group.row)) != group.row:
             message = said("query {query} was already given in row {first}", query=group.query, first=first)
         else:
-            found.append(group)
+            good.append(group)
             continue
-        found.problems.append(Problem(file, group.row, message))
-    return found
+        good.problems.append(Problem(file, group.row, message))
+    return good
 
 
 def _readable(groups: list[Group], file: str, read: Callable[[list[object]], Raw], name: NameVideo) -> Some[Group]:
-    """Read query by query, then item by item, after reading them together failed: what is not to blame."""
-    found: Some[Group] = Some()
+    """Return the items that can be read, and the problems of the others, after reading all at once failed.
+
+    Items are tried query by query, then one by one.
+    """
+    readable: Some[Group] = Some()
     for group in groups:
         if _fault(group.items, read, name) is None:
-            found.append(group)
+            readable.append(group)
             continue
         good = []
         for number, item in enumerate(group.items, start=1):
             if message := _fault([item], read, name):
                 row = group.rows[number - 1] if group.rows else group.row
-                found.problems.append(row_problem(file, row, cast("QueryKey", group.query), number, message))
+                readable.problems.append(row_problem(file, row, cast("QueryKey", group.query), number, message))
             else:
                 good.append(number - 1)
         rows = [group.rows[place] for place in good] if group.rows else None
-        found.append(Group(group.query, group.row, [group.items[place] for place in good], rows))
-    return found
+        readable.append(Group(group.query, group.row, [group.items[place] for place in good], rows))
+    return readable
 
 
 def _fault(items: Sequence[object], read: Callable[[list[object]], Raw], name: NameVideo) -> str | None:
     try:
-        check_called(videos := read(list(items))[0])
+        check_video_ids(videos := read(list(items))[0])
         names = [name(video) for video in videos]
     except KeyError as missing:
         return said("has no field `{field}`", field=missing.args[0])

@@ -1,8 +1,8 @@
-"""What scores were made from, and what it says besides the numbers: texts of queries, lengths of videos.
+"""Read query texts, video durations and other facts from truth files, and truth from benchmarks' own annotation files.
 
-Truth from the annotation files that benchmarks were published as is read here too: sentences, each with its moment in
-one video. A sentence is a query, its moment relevant by 1. Where the file gives sentences no id, a query is called
-`VIDEO#N`, N counting the sentences of the video from 0, as in files of pools.
+An annotation file has sentences, each with its moment in one video. A sentence is a query, and its moment has
+relevance 1. If the file gives sentences no id, a query is called `VIDEO#N`, where N counts the sentences of the video
+from 0, as in pool files.
 
 Reads: truth and video map files. Writes: nothing.
 """
@@ -37,7 +37,7 @@ from backend.scoring.matching.columns import Truth
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Query texts by id, video durations in seconds by name; both as far as they are known."""
+    """Query texts by id, and video durations in seconds by name, as far as they are known."""
 
     texts: Mapping[str, str]
     durations: Mapping[str, float]
@@ -45,7 +45,7 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A `truth`, a `run`, `videos`, `pools` or a `first step`, with size and hash of its file where there is one."""
+    """One input: a `truth`, a `run`, `videos`, `pools` or a `first step`, with size and hash if it is a file."""
 
     what: str
     name: str
@@ -55,7 +55,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """Everything that scores were made from; `title` and `truth` name the truth, short and as its file."""
+    """All inputs of scores; `title` is a short name of the truth, `truth` the name of its file."""
 
     title: str
     truth: str
@@ -64,7 +64,10 @@ class Inputs:
 
 
 def read_facts(truth: Path, videos: Path | None = None) -> Facts:
-    """Facts where the truth is a `val.json` or a benchmark's own file, and the videos a map; none of other formats."""
+    """Return the facts in a `val.json` or a benchmark's own file, and the durations of a video map.
+
+    Other truth formats have none.
+    """
     texts: dict[str, str] = {}
     durations: dict[str, float] = {}
     content = unpacked(truth)
@@ -78,7 +81,7 @@ def read_facts(truth: Path, videos: Path | None = None) -> Facts:
     if not texts:
         for query, moments in sentences(content, str(truth)) or ():
             texts[nfc(str(query))] = moments[0].caption
-            durations |= {one.video: one.duration_s for one in moments if one.duration_s}
+            durations |= {moment.video: moment.duration_s for moment in moments if moment.duration_s}
     if videos:
         mapped = unpacked(videos)
         parts = [_decoded(mapped, _Videos, {}), *_decoded(mapped, dict[str, _Videos], {}).values()]
@@ -87,11 +90,11 @@ def read_facts(truth: Path, videos: Path | None = None) -> Facts:
 
 
 _Videos = dict[str, tuple[float, int]]
-"""A map of videos; it may be in splits, as TVR's."""
+"""A video map, or one split of it, as in TVR."""
 
 
-def described(truth: Truth, content: bytes) -> Truth:
-    """A truth of lines of TVR or QVHighlights with what these say besides their moments: types, durations."""
+def with_line_facts(truth: Truth, content: bytes) -> Truth:
+    """Return a truth with the types and durations that its file gives, if this has the lines of TVR or QVHighlights."""
     lines = _lines(content)
     if not lines:
         return truth
@@ -112,7 +115,7 @@ class _Entry(msgspec.Struct):
 
 
 class _Line(msgspec.Struct):
-    """What a line of TVR, or of QVHighlights, says of its query and of its video."""
+    """The fields of a line of TVR or QVHighlights about its query and its video."""
 
     desc_id: int | str | None = None
     qid: int | str | None = None
@@ -140,7 +143,7 @@ _LINE = re.compile(rb'\s*\{[^\n]*"(ts|relevant_windows)"\s*:')
 
 
 def _lines(content: bytes) -> list[_Line]:
-    """The lines of such a file; none of another, or where one is not as it should be."""
+    """Return the lines of a TVR or QVHighlights file; empty for any other file, or if a line is malformed."""
     if not _LINE.match(content):
         return []
     try:
@@ -161,22 +164,22 @@ Query = tuple[int | str, Sequence[CaptionedMoment]]
 """A query's id and its moments."""
 _NAMES = Names("video", ("start", "end"), "relevance")
 _PEEK = 1 << 16
-"""So many bytes are looked at for what a file is."""
+"""How many bytes are read to recognise a file's format."""
 _VIDEOS = re.compile(r'\{\s*"(?:[^"\\]|\\.)*"\s*:\s*(?=\{)')
 _LIST = re.compile(r"\[\s*(?=\{)")
 _SHOWN = 3
 
 
 def sentences_truth(content: bytes, file: str) -> Truth | None:
-    r"""Truth of a file of Charades-STA (text or JSON), ActivityNet Captions, TACoS or DiDeMo; None if it is none.
+    r"""Return the truth in a benchmark's own annotation file, or None for any other file.
 
-    Moments that end before they begin exist in the published files: those queries are left out, as the published
-    evaluators do. Ends after that of the video are cut there, as they do too. Both are told in `notes`.
-
-    In DiDeMo several people placed each sentence: every one's moment is relevant.
+    The formats are Charades-STA (text or JSON), ActivityNet Captions, TACoS and DiDeMo. Published files contain moments
+    that end before they begin. Such queries are left out, and ends after the end of the video are cut there, as the
+    published evaluators do. `notes` reports both. In DiDeMo several people marked the moment of each sentence; every
+    such moment is relevant.
 
     Raises:
-        InputError: it is one, with everything in it that is not of its shape.
+        InputError: the file has one of these formats; lists everything in it that has another shape.
 
     >>> truth = sentences_truth(b"ABC12 24.3 30.4##person sits.\nABC12 0 2.5##person stands.", "test.txt")
     >>> (truth.queries, truth.end_s.tolist()) if truth else None
@@ -187,10 +190,10 @@ def sentences_truth(content: bytes, file: str) -> Truth | None:
 
 
 def sentences(content: bytes, file: str) -> list[Query] | None:
-    """The queries of such a file with their moments as they stand there; None of any other.
+    """Return the queries of a benchmark's own annotation file, with their moments unchanged; None for any other file.
 
     Raises:
-        InputError: it is one, with everything in it that is not of its shape.
+        InputError: the file has such a format; lists everything in it that has another shape.
     """
     text = content[:_PEEK].decode("utf-8", "ignore").lstrip()
     if opening := _VIDEOS.match(text):
@@ -211,10 +214,13 @@ def sentences(content: bytes, file: str) -> list[Query] | None:
 
 
 def _first(text: str) -> frozenset[str]:
-    """The fields of the object that a text begins with; of one that goes on further, those that begin before."""
+    """Return the fields of the object that a text begins with.
+
+    If the text ends inside the object, these are the fields that begin before that.
+    """
     try:
-        found, _ = json.JSONDecoder().raw_decode(text)
-        return frozenset(found)
+        decoded, _ = json.JSONDecoder().raw_decode(text)
+        return frozenset(decoded)
     except UNDECODABLE:
         return frozenset(re.findall(r'"(\w+)"\s*:', text))
 
@@ -260,13 +266,13 @@ def _truth(queries: Iterable[Query], file: str) -> Truth:
         if items:
             groups.append(Group(query, moments[0].row, items))
     notes = [
-        *_told(file, left_out, "moments that do not end after they begin were left out, as published evaluators do"),
-        *_told(file, cut, "moments that end after their video were cut at its end, as published evaluators do"),
+        *_note(file, left_out, "moments that do not end after they begin were left out, as published evaluators do"),
+        *_note(file, cut, "moments that end after their video were cut at its end, as published evaluators do"),
     ]
     return replace(truth_of(groups, file, _NAMES, name_only), durations=durations, notes=tuple(notes))
 
 
-def _told(file: str, moments: Sequence[CaptionedMoment], what: str) -> list[str]:
+def _note(file: str, moments: Sequence[CaptionedMoment], what: str) -> list[str]:
     if not moments:
         return []
     places = ", ".join(moment.place for moment in moments[:_SHOWN]) + (", ..." if len(moments) > _SHOWN else "")

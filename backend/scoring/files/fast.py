@@ -1,8 +1,8 @@
-"""Read truth and run files into columns, near the speed of the parser alone; return None at the first doubt.
+"""Read truth and run files into columns almost as fast as the parser alone; return None at the first doubt.
 
-One look for where each entry is, one typed decode of each, one pass over each column. The types are those of the first
-entry, and whatever does not fit them (another shape, a wrong value, a key that stands twice) is left to `documents`,
-which knows how to tell of it.
+It finds the entries, decodes each into a type, and builds each column in one pass. The types are taken from the first
+entry. A file with anything that does not fit them (another shape, a wrong value, a repeated key) is left to
+`documents`, which reports the problem.
 """
 
 import json
@@ -28,7 +28,7 @@ from backend.scoring.files.words import (
     TRUTH,
     Kind,
     NameVideo,
-    lasting,
+    durations_in,
     name_only,
     pick,
     resolver,
@@ -38,10 +38,18 @@ from backend.scoring.matching.columns import Indices, QueryKey, Run, Truth
 
 @dataclass(frozen=True, slots=True)
 class ReadMoments:
-    """Q queries of `sizes` moments each, N in all, by query.
+    """N moments of Q queries, grouped by query.
 
-    `query_rows` and `rows` are the places of queries and moments in the file, from 1; `rows` is None where a moment's
-    is its query's. `video` is a place in `called`, in the order in which the file first calls each.
+    Attributes:
+        queries: the query ids.
+        query_rows: the row of each query in the file, from 1.
+        sizes: the number of moments of each query, shape (Q,).
+        rows: the row of each moment in the file, from 1; None if it is that of its query.
+        video: the video of each moment, as an index of `called`, shape (N,).
+        called: the ids of videos in the file, in the order of their first use.
+        start_s: starts in seconds, shape (N,).
+        end_s: ends in seconds, shape (N,).
+        value: relevances or scores, shape (N,).
     """
 
     queries: Sequence[QueryKey]
@@ -55,13 +63,16 @@ class ReadMoments:
     value: Floats
 
     def spans(self, file: str, name: NameVideo) -> dict[str, Any]:
-        """The fields of `Spans`."""
+        """Return the fields of `Spans`."""
         found = gather(file, self.queries, self.query_rows, self.sizes, self.video, self.called, name, self.rows)
         return {**found, "start_s": self.start_s, "end_s": self.end_s}
 
 
 class Columns:
-    """Takes entries of a layout, as `entry_type` makes them; `queries` are theirs where they do not name them."""
+    """Collects entries of one layout, decoded as `entry_type`, into columns.
+
+    `queries` are the query ids if the entries do not name them, otherwise empty.
+    """
 
     def __init__(self, layout: Layout, queries: list[QueryKey]) -> None:
         self.moments = 0
@@ -72,7 +83,7 @@ class Columns:
         self.durations: dict[str, float] = {}
 
     def add(self, entries: list[Any]) -> None:
-        """The next entries."""
+        """Add the next entries."""
         layout = self._layout
         piece: dict[str, Any] = {}
         if layout.flat:
@@ -87,7 +98,9 @@ class Columns:
         n = len(moments)
         self.moments += n
         if n and hasattr(moments[0], DURATION):
-            self.durations |= lasting({moment.video: moment.duration for moment in moments if moment.duration}.items())
+            self.durations |= durations_in(
+                {moment.video: moment.duration for moment in moments if moment.duration}.items()
+            )
         if layout.video:
             videos = list(chain.from_iterable([entry.video] * len(entry.items) for entry in entries))
         else:
@@ -97,19 +110,22 @@ class Columns:
         times = [moment.times for moment in moments] if paired else moments
         piece["start_s"] = np.fromiter([time.start for time in times], np.float64, n)
         piece["end_s"] = np.fromiter([time.end for time in times], np.float64, n)
-        ones = layout.relevant
-        piece["value"] = np.ones(n) if ones else np.fromiter([moment.value for moment in moments], np.float64, n)
+        alike = layout.relevant
+        piece["value"] = np.ones(n) if alike else np.fromiter([moment.value for moment in moments], np.float64, n)
         self._pieces.append(piece)
 
     def as_listed(self) -> ReadMoments:
-        """What was added, where entries are queries."""
+        """Return the moments, if the entries are queries."""
         rows = range(1, len(self._queries) + 1)
         return ReadMoments(
             queries=self._queries, query_rows=rows, rows=None, called=list(self._video_of.known), **self._joined()
         )
 
     def by_query(self) -> ReadMoments:
-        """What was added, where entries are moments: brought together by query, in the order of first moments."""
+        """Return the moments grouped by query, if the entries are moments.
+
+        Queries are in the order of their first moment.
+        """
         columns = self._joined()
         # The number 5 and the text "5" are one query.
         numbers: dict[str, int] = {}
@@ -130,7 +146,7 @@ class Columns:
 
 
 def _in_order(numbers: Indices, known: Sequence[QueryKey]) -> tuple[Indices, list[QueryKey]]:
-    """Numbered again, by first occurrence.
+    """Renumber values by their first occurrence.
 
     >>> _in_order(np.array([2, 0, 2, 1]), ["a", "b", "c"])
     (array([0, 1, 0, 2]), ['c', 'a', 'b'])
@@ -144,16 +160,16 @@ def _in_order(numbers: Indices, known: Sequence[QueryKey]) -> tuple[Indices, lis
 
 
 _ENTRIES = 2_000
-"""Entries decoded together: what they take fits the processor's cache better than a file does."""
+"""How many entries are decoded together; so few fit the processor's cache."""
 _BLOCK = 1 << 17
-"""Bytes looked at together: what stays in the processor's cache."""
+"""How many bytes are searched together; so few stay in the processor's cache."""
 _QUOTE = ord('"')
 _ESCAPED_LETTER = re.compile(rb"\\u00[2-7]")
-"""Could hide a key from being counted."""
+"""An escaped letter, which could hide a key from the count."""
 
 
 def truth(content: bytes, file: str, form: Form) -> Truth | None:
-    """Truth of a checked file, or None if `documents` has to look at it."""
+    """Return the truth in a checked file, or None if `documents` has to read it."""
     try:
         spans, value, durations = _read(content, file, form, TRUTH, name_only)
     except _GIVE_UP:
@@ -162,7 +178,7 @@ def truth(content: bytes, file: str, form: Form) -> Truth | None:
 
 
 def run(content: bytes, file: str, form: Form, videos: Mapping[int, str] | None, task: str | None = None) -> Run | None:
-    """A run of a checked file, or None if `documents` has to look at it."""
+    """Return the run in a checked file, or None if `documents` has to read it."""
     try:
         if form is Form.DOCUMENT and TASK_FILE.match(content):
             content, videos = _task(content, task)
@@ -176,13 +192,13 @@ _GIVE_UP = (Doubt, msgspec.MsgspecError, ValueError, TypeError, LookupError, Ove
 
 
 TASK_FILE = re.compile(rb'\s*\{\s*"(VCMR|SVMR|VR|video2idx)"')
-"""How TVR's own prediction files begin."""
+"""Matches the beginning of TVR's own prediction files."""
 
 
-def _task(content: bytes, wanted: str | None) -> tuple[bytes, Mapping[int, str]]:
-    """The wanted task of TVR's own prediction files, and the names of its videos."""
+def _task(content: bytes, requested: str | None) -> tuple[bytes, Mapping[int, str]]:
+    """Return a task of one of TVR's own prediction files, and the names of its videos."""
     parts = msgspec.json.decode(content, type=dict[str, msgspec.Raw])
-    task = pick((wanted,) if wanted else TASKS, parts)
+    task = pick((requested,) if requested else TASKS, parts)
     if task is None or any(content.count(b'"%s"' % key.encode()) > 1 for key in parts):
         raise Doubt
     indices = json.loads(bytes(parts[TASK_VIDEOS]), object_pairs_hook=list)
@@ -204,20 +220,20 @@ def _read(
     for begin in range(0, len(raws), _ENTRIES):
         columns.add([read(raw) for raw in raws[begin : begin + _ENTRIES]])
     _require_each_once(content, layout, len(raws), columns.moments)
-    found = columns.by_query() if layout.flat else columns.as_listed()
-    ids = set(map(str, found.queries))
+    moments = columns.by_query() if layout.flat else columns.as_listed()
+    ids = set(map(str, moments.queries))
     plain = are_plain(ids)
-    if len(ids if plain else set(map(nfc, ids))) != len(found.queries):
+    if len(ids if plain else set(map(nfc, ids))) != len(moments.queries):
         raise Doubt
     if not all(map(str.strip if plain else is_visible, ids)):
         raise Doubt
-    return found.spans(file, name), found.value, columns.durations
+    return moments.spans(file, name), moments.value, columns.durations
 
 
 def _entries(content: bytes, form: Form, layout: Layout) -> tuple[list[msgspec.Raw], list[QueryKey]]:
-    """The bytes of each entry, and the queries where these are the keys of entries.
+    """Return the bytes of each entry, and the query ids if these are the keys of the entries.
 
-    Decoded all together, large files would fill the memory many times over, and that is slower than looking twice.
+    Decoding a large file at once would need many times its size in memory, and would be slower than these two passes.
     """
     if layout.query is None:
         mapping = msgspec.json.decode(content, type=dict[str, msgspec.Raw])
@@ -230,33 +246,33 @@ def _entries(content: bytes, form: Form, layout: Layout) -> tuple[list[msgspec.R
 
 
 def _require_one_a_line(content: bytes, entries: int) -> None:
-    """The parser does not mind two values in a line, or a value or nothing over many: rows would be wrong then."""
+    """Raise `Doubt` unless every line has exactly one value; the parser does not check it, and rows would be wrong."""
     joints = content.count(b"}\n{") or content.count(b"}\r\n{")
     if joints != entries - 1 or count_byte(content, b"\n") != entries - (not content.endswith(b"\n")):
         raise Doubt
 
 
 def _require_each_once(content: bytes, layout: Layout, entries: int, moments: int) -> None:
-    """The parser keeps the last of a key that stands twice, and says nothing: so the keys are counted.
+    """Raise `Doubt` if a key may stand twice in an object, because the parser silently keeps the last one.
 
-    More than there should be means a key twice, or a text that looks like a key: in both cases a doubt. Fewer there
-    cannot be, because every entry was found to have its keys.
+    The keys are counted. A count that is too high means a repeated key, or a text that looks like a key. It cannot be
+    too low, because every entry has its keys.
     """
     names = layout.names.all[: -1 if layout.relevant else None] if layout.names else ()
-    wanted = dict.fromkeys(names, moments)
-    wanted |= {key: entries for key in (layout.query, layout.items, layout.video) if key}
+    expected = dict.fromkeys(names, moments)
+    expected |= {key: entries for key in (layout.query, layout.items, layout.video) if key}
     paired = layout.names is None or len(layout.names.times) == 1
     lists = (layout.query is not None) + (entries if layout.items or layout.query is None else 0) + moments * paired
-    # A bracket for every list: as many as there should be, so no key of a list stands twice, even with an empty list.
+    # The expected number of brackets proves that no key of a list stands twice, not even with an empty list.
     brackets = count_byte(content, b"[")
     if brackets == lists and layout.names and paired:
-        del wanted[layout.names.times[0]]
+        del expected[layout.names.times[0]]
     if brackets == lists and layout.items:
-        del wanted[layout.items]
+        del expected[layout.items]
     if brackets != lists and layout.query is None:
         raise Doubt
-    for key, count in count_keys(content, list(wanted)).items():
-        if count != wanted[key] and content.count(b'"%s"' % key.encode()) != wanted[key]:
+    for key, count in count_keys(content, list(expected)).items():
+        if count != expected[key] and content.count(b'"%s"' % key.encode()) != expected[key]:
             raise Doubt
 
 
@@ -269,15 +285,15 @@ def count_byte(content: bytes, byte: bytes) -> int:
 
 
 def count_keys(content: bytes, keys: Sequence[str]) -> dict[str, int]:
-    """Return how often each key stands in quotes, or a little more often: never less.
+    """Return how often each key stands in quotes; the count may be slightly too high, never too low.
 
-    Compares the quotes and the last letter, a block at a time: several times as fast as `bytes.count` for each.
+    It compares the quotes and the last letter, block by block: several times as fast as `bytes.count` for each key.
 
     >>> count_keys(b'[{"query_id": 5, "relevance": 4}, {"query_id": 6}]', ["query_id", "relevance"])
     {'query_id': 2, 'relevance': 1}
     """
     text = np.frombuffer(content, np.uint8)
-    found = dict.fromkeys(keys, 0)
+    counts = dict.fromkeys(keys, 0)
     beyond = max((len(key.encode()) for key in keys), default=0) + 1
     for begin in range(0, len(text), _BLOCK):
         block = text[begin : begin + _BLOCK + beyond]
@@ -290,5 +306,5 @@ def count_keys(content: bytes, keys: Sequence[str]) -> dict[str, int]:
                 hit = block[size - 1 : size - 1 + end] == letters[-1]
                 hit &= quotes[:end]
                 hit &= quotes[size : size + end]
-                found[key] += int(np.count_nonzero(hit))
-    return found
+                counts[key] += int(np.count_nonzero(hit))
+    return counts

@@ -1,9 +1,10 @@
-"""Read truth, run and video map files into columns, from paths or bytes; every problem with its file and row.
+"""Read truth, run and video map files into columns, from paths or bytes; every problem names its file and row.
 
-`fast` reads every form of JSON at nearly the speed of the parser, with `layout`. Where it has any doubt, `documents`
-with `text` finds and names every fault. This module reads CSV itself; `words` has the words of all forms.
+`fast` reads every JSON format almost as fast as the parser, with the help of `layout`. At any doubt, `documents` with
+`text` reads the file again and reports every fault. This module itself reads CSV. `words` has the field names of all
+formats.
 
-Reads: these files, packed with gzip or not. Writes: nothing.
+Reads: these files, with or without gzip. Writes: nothing.
 """
 
 import re
@@ -18,8 +19,8 @@ from backend.core.reading import unpacked
 from backend.core.text_files import decode_text, number, read_csv, stripped, table_head, whole
 from backend.scoring.files import documents, fast, text
 from backend.scoring.files.entries import Group, by_query, run_of, truth_of
-from backend.scoring.files.facts import described, sentences_truth
-from backend.scoring.files.own_video_runs import lacks_videos, placed_run
+from backend.scoring.files.facts import sentences_truth, with_line_facts
+from backend.scoring.files.own_video_runs import lacks_videos, own_video_run
 from backend.scoring.files.text import Form, Some
 from backend.scoring.files.words import (
     END,
@@ -43,7 +44,7 @@ _CSV_NAMES = Names("video", ("start", "end"), "value")
 
 @dataclass(frozen=True, slots=True)
 class _Header:
-    """Which columns of a file hold what; `rank` is None if it has none."""
+    """The names of the columns in a file; `rank` is None if there is no such column."""
 
     query: str
     video: str
@@ -54,10 +55,10 @@ class _Header:
 
 
 def truth_table(content: bytes, file: str) -> Truth:
-    r"""Truth with the columns query_id, video, start, end, relevance, or other usual words for these.
+    r"""Return the truth in a CSV file with the columns query_id, video, start, end and relevance, or known synonyms.
 
     Raises:
-        InputError: with every line that is wrong.
+        InputError: lists every line that is wrong.
 
     >>> truth_table(b"query_id,video,start,end,relevance\n5,v1,0,9.5,4\n", "truth.csv").relevance
     array([4.])
@@ -71,17 +72,19 @@ def truth_table(content: bytes, file: str) -> Truth:
 
 
 def run_table(content: bytes, file: str, videos: Mapping[int, str] | None) -> Run:
-    r"""A run with the columns query_id, video, start, end, score, and perhaps rank, which then decides the order.
+    r"""Return the run in a CSV file with the columns query_id, video, start, end, score, or other known names of these.
+
+    An optional column rank decides the order.
 
     Raises:
-        InputError: with every line that is wrong.
+        InputError: lists every line that is wrong.
 
     >>> run_table(b"query_id,rank,video,start,end,score\n5,2,v1,0,9,.1\n5,1,v2,3,4,.2\n", "run.csv", None).videos
     ('v2', 'v1')
     """
     groups = _groups(content, file, RUN)
     if videos is not None:
-        # A cell does not say whether it is a name or an index: with a map, a number is an index.
+        # A cell does not say whether it holds a name or an index. With a map, a number is an index.
         for group in groups:
             for cells in cast("list[list[object]]", group.items):
                 index = whole(str(cells[0]))
@@ -121,34 +124,34 @@ def _groups(content: bytes, file: str, kind: Kind) -> Some[Group]:
 
 
 def _header(content: bytes, file: str, kind: Kind) -> _Header:
-    """Find the columns; the one word that the header has for each."""
+    """Return the name of each column in the file's header."""
     head = table_head(decode_text(content, file), [*QUERY, *VIDEO, *START, *END, *kind.value])
     problems = []
 
     def find(words: Sequence[str], *, needed: bool = True) -> str:
-        found = [word for word in words if word in head]
-        if needed and not found:
-            shown = ", ".join(repr(word) for word in words)
+        matches = [word for word in words if word in head]
+        if needed and not matches:
+            quoted = ", ".join(repr(word) for word in words)
             problems.append(
                 Problem(
                     file,
                     1,
                     said(
                         "no column {names}; the header is {header!r}",
-                        names=joined(said(" or "), shown.split(", ")),
+                        names=joined(said(" or "), quoted.split(", ")),
                         header=head.delimiter.join(head.cells),
                     ),
                 )
             )
-        if len(found) > 1:
+        if len(matches) > 1:
             problems.append(
                 Problem(
                     file,
                     1,
-                    said("both {one!r} and {other!r} are columns; keep one of them", one=found[0], other=found[1]),
+                    said("both {one!r} and {other!r} are columns; keep one of them", one=matches[0], other=matches[1]),
                 )
             )
-        return found[0] if found else ""
+        return matches[0] if matches else ""
 
     header = _Header(
         find(QUERY),
@@ -167,14 +170,16 @@ __all__ = ["run_file", "truth_file", "video_map_file"]
 
 
 def truth_file(content: bytes, file: str) -> Truth:
-    r"""Truth of TVR-Ranking, of another benchmark (see `sentences`), or generic CSV or JSONL; the content tells which.
+    r"""Return the truth in a file of TVR-Ranking, of another benchmark (see `sentences`), or in generic CSV or JSONL.
+
+    The content decides which format it is.
 
     Args:
         content: the bytes of the file, unpacked.
         file: its name, for messages.
 
     Raises:
-        InputError: with everything in it that is not of its shape, and its row.
+        InputError: lists everything in it that has another shape, with its row.
 
     >>> truth = truth_file(b'{"query_id": 5, "video": "v1", "start": 0, "end": 9.5, "relevance": 4}\n', "t.jsonl")
     >>> truth.queries, truth.videos, truth.end_s.tolist(), truth.relevance.tolist()
@@ -186,10 +191,10 @@ def truth_file(content: bytes, file: str) -> Truth:
         return truth_table(content, file)
     if form is Form.DOCUMENT and (captioned := sentences_truth(content, file)) is not None:
         return captioned
-    found = fast.truth(content, file, form)
-    if found is None:
-        found = documents.parse_truth(_decoded(content, file, form), file)
-    return described(found, content)
+    truth = fast.truth(content, file, form)
+    if truth is None:
+        truth = documents.parse_truth(_decoded(content, file, form), file)
+    return with_line_facts(truth, content)
 
 
 def run_file(
@@ -200,18 +205,19 @@ def run_file(
     *,
     task: str | None = None,
 ) -> Run:
-    """A run in any of the forms of the product, of TVR's or QVHighlights' predictions, or generic CSV or JSONL.
+    """Return the run in a file: a format of this project, TVR's or QVHighlights' predictions, generic CSV or JSONL.
 
     Args:
         content: the bytes of the file, unpacked.
         file: its name, for messages.
         videos: names of the videos that rows give by index.
-        truth: tells what rows mean that name no video, see `placing`; other forms do not need it.
-        task: which of the tasks in TVR's own prediction files is wanted: `VCMR`, `SVMR` or `VR`; None takes VCMR, SVMR
-            where there is no VCMR, and says in `notes` what it left.
+        truth: gives the videos of rows that name none, see `own_video_runs`; other formats do not need it.
+        task: the task to read from TVR's own prediction files: `VCMR`, `SVMR` or `VR`. None reads VCMR, or SVMR if
+        there
+            is no VCMR; `notes` says which tasks were not read.
 
     Raises:
-        InputError: with everything in it that is not of its shape, and its row.
+        InputError: lists everything in it that has another shape, with its row.
 
     >>> run_file(b'{"5": [["v1", 0, 9.5, 0.7], ["v2", 3, 4, 0.2]]}', "run.json").score.tolist()
     [0.7, 0.2]
@@ -221,29 +227,29 @@ def run_file(
     if form is Form.CSV:
         return run_table(content, file, videos)
     if lacks_videos(content):
-        return placed_run(_decoded(content, file, form), file, truth)
-    found = fast.run(content, file, form, videos, task)
-    if found is None:
-        found = documents.parse_run(_decoded(content, file, form), file, videos, task)
-    return found if task else replace(found, notes=_left(content, file))
+        return own_video_run(_decoded(content, file, form), file, truth)
+    run = fast.run(content, file, form, videos, task)
+    if run is None:
+        run = documents.parse_run(_decoded(content, file, form), file, videos, task)
+    return run if task else replace(run, notes=_unread_tasks(content, file))
 
 
 def tasks_of(content: bytes) -> list[str]:
-    """The tasks that one of TVR's own prediction files has predictions for; none of another file."""
+    """Return the tasks for which one of TVR's own prediction files has predictions; empty for any other file."""
     if not fast.TASK_FILE.match(content):
         return []
     return [task for task in (*TASKS, TASK_OF_VIDEOS) if re.search(rb'"%s"\s*:\s*\[' % task.encode(), content)]
 
 
-def _left(content: bytes, file: str) -> tuple[str, ...]:
-    read, *others = tasks_of(content) or [""]
-    if not others:
+def _unread_tasks(content: bytes, file: str) -> tuple[str, ...]:
+    read, *unread = tasks_of(content) or [""]
+    if not unread:
         return ()
-    return (f"{file}: only its {read} was scored; --benchmark tvr scores {' and '.join(others)} too",)
+    return (f"{file}: only its {read} was scored; --benchmark tvr scores {' and '.join(unread)} too",)
 
 
 def video_map_file(content: bytes, file: str) -> VideoMap:
-    """Names and durations of a map `{name: [duration, index]}`."""
+    """Return the names and durations in a map `{name: [duration, index]}`."""
     return documents.parse_video_map(text.document(text.checked(content, file), file), file)
 
 
@@ -252,37 +258,43 @@ def _decoded(content: bytes, file: str, form: Form) -> object:
 
 
 VIDEO_MAP = "video_corpus.json"
-"""The map of videos in a release."""
+"""The file name of the video map in a release."""
 
 
 def read_truth(path: Path) -> Truth:
-    """Truth in any of its forms; see `backend.scoring.files.formats`."""
+    """Read a truth file of any format."""
     return truth_file(unpacked(path), str(path))
 
 
 def read_run(path: Path, videos: Mapping[int, str] | None = None, truth: Truth | None = None) -> Run:
-    """A run in any of its forms; `videos` (from `read_videos`) names videos given by index, `truth` those not given."""
+    """Read a run file of any format.
+
+    `videos` (from `read_videos`) names videos that are given by index. `truth` gives the videos of rows that name none.
+    """
     return run_file(unpacked(path), str(path), videos, truth)
 
 
 def read_tasks(path: Path, videos: Mapping[int, str] | None = None, truth: Truth | None = None) -> Run:
-    """As `read_run`, with every task of one of TVR's own prediction files; any other run is one of VCMR."""
+    """Read a run file as `read_run` does, with every task of one of TVR's own prediction files.
+
+    Any other file is a run of the task VCMR.
+    """
     content, file = unpacked(path), str(path)
     runs = {task: run_file(content, file, videos, truth, task=task) for task in tasks_of(content)}
     return of_tasks(runs or {TASKS[0]: run_file(content, file, videos, truth)})
 
 
 def of_tasks(runs: Mapping[str, Run]) -> Run:
-    """The first of some tasks' runs, which has them all."""
+    """Return the first task's run, with the runs of all tasks in `tasks`."""
     return replace(next(iter(runs.values())), tasks=runs)
 
 
 def map_of(videos: Path) -> Path:
-    """Return the video map: the file itself, or that of a release whose folder was given."""
+    """Return the path of the video map: the file itself, or the one in the release whose folder is given."""
     return videos / VIDEO_MAP if videos.is_dir() else videos
 
 
 def read_videos(path: Path) -> VideoMap:
-    """Names and durations of a map file `{name: [duration, index]}`, or of the release that has it."""
+    """Read names and durations from a video map `{name: [duration, index]}`, or from the release that contains it."""
     path = map_of(path)
     return video_map_file(unpacked(path), str(path))

@@ -1,4 +1,4 @@
-"""Detect the layout of a truth or run file by its first entry: its keys, and the types to decode it with."""
+"""Detect the layout of a truth or run file from its first entry: its keys, and the types to decode it with."""
 
 import json
 import re
@@ -11,23 +11,25 @@ from backend.core.reading import UNDECODABLE
 from backend.scoring.files.words import DURATION, QUERY, RUN, TRUTH, VIDEO, Kind, Names, is_tvr_release, names_in, pick
 
 _PEEKS = (1 << 14, 1 << 21)
-"""So many bytes are looked at for the first entry, and so many if it does not end there."""
+"""How many bytes are searched for the first entry, and how many if it does not end there."""
 _MAPPING = re.compile(r'\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\[')
-"""An object of lists: queries, unless it is an entry whose first field happens to be a list."""
+"""The beginning of an object of lists: queries by id, unless it is one entry whose first field is a list."""
 _ENTRY = re.compile(r'\{\s*"(?:predictions|pred_\w+|timestamp|ts)"')
 
 
 class Doubt(Exception):
-    """Something is not as the fast way needs it."""
+    """The file has something that the fast reader cannot handle."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """What a file looks like, by its first entry.
+    """The layout of a file, as its first entry shows it.
 
-    `query` and `items` are the keys of an entry's id and list; `items` is None where an entry is a moment itself.
-    `video` is the key of the video that an entry names for all its windows. `names` are the keys of a moment that
-    is an object, None where it is a list.
+    Attributes:
+        query: the key of an entry's query id, None if query ids are the keys of the file's object.
+        items: the key of an entry's list of moments, None if an entry is itself a moment.
+        names: the keys of a moment that is an object, None if it is a list.
+        video: the key of the one video of all windows of an entry, if any.
     """
 
     query: str | None
@@ -35,7 +37,7 @@ class Layout:
     names: Names | None
     video: str | None = None
     relevant: bool = False
-    """Moments come without relevance because all of them are relevant."""
+    """Whether moments have no relevance because all of them are relevant."""
 
     @property
     def flat(self) -> bool:
@@ -62,10 +64,10 @@ class _Window(msgspec.Struct, array_like=True, gc=False, forbid_unknown_fields=T
 
 
 def layout_of(content: bytes, kind: Kind) -> Layout:
-    """Look at the first entry alone.
+    """Return the layout of a file, from its first entry alone.
 
     Raises:
-        Doubt: there is none within a reasonable length.
+        Doubt: there is no complete entry within a reasonable length.
     """
     for size in _PEEKS:
         try:
@@ -97,17 +99,17 @@ def _by_first_entry(text: str, kind: Kind) -> Layout:
 
 
 def _row_names(items: list[object], kind: Kind) -> Names | None:
-    """The keys of moments that are objects, None if they are lists."""
+    """Return the keys of moments that are objects, or None if they are lists."""
     if items and isinstance(items[0], dict):
         return names_in(items[0], kind)
     return kind.usual if kind is TRUTH else None
 
 
 def entry_type(layout: Layout, kind: Kind) -> Any:
-    """What msgspec is to make of an entry: `items` and perhaps `query` and `video`, or a moment, or a list of these.
+    """Return the type that msgspec decodes an entry to.
 
-    A moment has `video`, unless its entry does, `start` and `end` or `times` of both, and `value`, unless all are
-    relevant.
+    It has `items` and perhaps `query` and `video`, or it is a moment, or a list of moments. A moment has `video`
+    (unless its entry has), `start` and `end` or `times` with both, and `value` (unless all are relevant).
     """
     moment = _moment_type(layout, kind)
     if layout.flat:

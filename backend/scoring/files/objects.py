@@ -1,4 +1,4 @@
-"""Read what a Python program passes into columns: paths, dicts and lists, data frames of any library.
+"""Read Python objects into columns: paths, dicts and lists, and data frames of any library.
 
 Reads: the file of a path. Writes: nothing.
 """
@@ -17,7 +17,7 @@ from backend.scoring.files.documents import parse_run, parse_truth, parse_video_
 from backend.scoring.files.entries import Group, by_query, parse_run_mapping, parse_truth_mapping, run_of, truth_of
 from backend.scoring.files.facts import sentences_truth
 from backend.scoring.files.formats import of_tasks, read_run, read_tasks, read_truth, read_videos
-from backend.scoring.files.own_video_runs import placed_run, rows_lack_videos
+from backend.scoring.files.own_video_runs import own_video_run, rows_lack_videos
 from backend.scoring.files.words import (
     QUERY,
     RANK,
@@ -39,10 +39,10 @@ class Frame(Protocol):
 
     @property
     def columns(self) -> Any:
-        """Their names."""
+        """The names of the columns."""
 
     def __getitem__(self, name: Any, /) -> Any:
-        """The values of one."""
+        """Return the values of one column."""
 
 
 AnyTruth = str | os.PathLike[str] | Mapping[Any, Any] | Sequence[Mapping[str, Any]] | Frame | Truth
@@ -51,17 +51,17 @@ Videos = Mapping[int, str]
 
 
 def truth_from(given: object, name: str = "truth") -> Truth:
-    """Truth from a path, `{query: [moment, ...]}`, a list of entries as decoded from JSON, or a data frame.
+    """Return the truth from a path, `{query: [moment, ...]}`, a list of entries as decoded from JSON, or a data frame.
 
     Raises:
-        InputError: with everything that is wrong, or what may be given, where this is none of it.
+        InputError: lists everything that is wrong. For any other type, it says which types are accepted.
     """
     if isinstance(given, Truth):
         return given
     if isinstance(given, (str, os.PathLike)):
         return read_truth(_path(given, name))
-    if _is_annotation(given) and (found := sentences_truth(msgspec.json.encode(given), name)) is not None:
-        return found
+    if _is_annotation(given) and (truth := sentences_truth(msgspec.json.encode(given), name)) is not None:
+        return truth
     if isinstance(given, Mapping) and not _is_entry(given):
         return parse_truth_mapping(given, name)
     if isinstance(given, (list, tuple, Mapping)):
@@ -73,7 +73,10 @@ def truth_from(given: object, name: str = "truth") -> Truth:
 
 
 def tasks_from(given: object, name: str = "run", videos: Videos | None = None, truth: Truth | None = None) -> Run:
-    """As `run_from`, with every task of one of TVR's own prediction files, or of its content; others are of VCMR."""
+    """Return a run as `run_from` does, with every task of one of TVR's own prediction files.
+
+    Any other run is of the task VCMR.
+    """
     if isinstance(given, (str, os.PathLike)):
         return read_tasks(_path(given, name), videos, truth)
     if isinstance(given, Mapping) and (tasks := [task for task in (*TASKS, TASK_OF_VIDEOS) if task in given]):
@@ -82,13 +85,13 @@ def tasks_from(given: object, name: str = "run", videos: Videos | None = None, t
 
 
 def run_from(given: object, name: str = "run", videos: Videos | None = None, truth: Truth | None = None) -> Run:
-    """A run from a path, `{query: [[video, start, end, score], ...]}`, a list of entries or a data frame.
+    """Return a run from a path, `{query: [[video, start, end, score], ...]}`, a list of entries or a data frame.
 
-    `videos` (from `videos_from`) names videos that are given by index; without it such are compared as text, but in
-    files, where an index is refused. `truth` names the videos of files that give none.
+    `videos` (from `videos_from`) names videos that are given by index. Without it, indices in objects are compared as
+    text, and indices in files are refused. `truth` gives the videos for files that name none.
 
     Raises:
-        InputError: with everything that is wrong, or what may be given, where this is none of it.
+        InputError: lists everything that is wrong. For any other type, it says which types are accepted.
     """
     name_video = str if videos is None else resolver(videos)
     if isinstance(given, Run):
@@ -96,7 +99,7 @@ def run_from(given: object, name: str = "run", videos: Videos | None = None, tru
     if isinstance(given, (str, os.PathLike)):
         return read_run(_path(given, name), videos, truth)
     if rows_lack_videos(given):
-        return placed_run(given, name, truth)
+        return own_video_run(given, name, truth)
     if isinstance(given, Mapping) and not _is_entry(given) and not pick((*TASKS, TASK_VIDEOS), given):
         return parse_run_mapping(given, name, name_video)
     if isinstance(given, (list, tuple, Mapping)):
@@ -107,14 +110,14 @@ def run_from(given: object, name: str = "run", videos: Videos | None = None, tru
 
 
 def videos_from(given: object) -> VideoMap:
-    """Names and durations from the path of a map `{name: [duration, index]}`, or that map."""
+    """Return names and durations from a video map `{name: [duration, index]}` or its path."""
     if isinstance(given, (str, os.PathLike)):
         return read_videos(_path(given, "videos"))
     return parse_video_map(given, "videos")
 
 
 def is_json_text(given: object) -> bool:
-    """Whether somebody gave the content of a file for its path."""
+    """Return whether a text is the content of a JSON file, given by mistake for its path."""
     return isinstance(given, str) and given.lstrip()[:1] in ("{", "[")
 
 
@@ -125,25 +128,28 @@ def _path(given: str | os.PathLike[str], name: str) -> Path:
 
 
 def _is_annotation(given: object) -> bool:
-    """Whether this may be the content of a benchmark's own annotation file: videos with sentences, or DiDeMo's list."""
+    """Return whether this may be a decoded annotation file of a benchmark: videos with sentences, or DiDeMo's list."""
     if isinstance(given, Mapping):
         return isinstance(next(iter(given.values()), None), Mapping)
     return isinstance(given, list) and bool(given) and isinstance(given[0], Mapping) and "times" in given[0]
 
 
 def _is_entry(given: Mapping[Any, Any]) -> bool:
-    """Whether this is one entry of a file, and not its queries by id."""
+    """Return whether this is one entry of a file, and not an object of queries by id."""
     word = pick(QUERY, given)
     return word is not None and not isinstance(given[word], (list, tuple, dict))
 
 
 def _is_frame(given: object) -> TypeGuard[Frame]:
-    """Whether it has named columns, as data frames of pandas and polars have."""
+    """Return whether this has named columns, like data frames of pandas and polars."""
     return hasattr(given, "columns") and hasattr(given, "__getitem__")
 
 
 def _rows_of(frame: Frame, file: str, kind: Kind) -> list[Group]:
-    """The rows of each query of a data frame, one moment a row; a column `rank` decides their order in a run."""
+    """Return the rows of each query of a data frame with one moment in each row.
+
+    For a run, a column `rank` decides their order.
+    """
     columns = list(map(str, frame.columns))
     names = names_in(columns, kind)
     query = pick(QUERY, columns)
@@ -152,8 +158,8 @@ def _rows_of(frame: Frame, file: str, kind: Kind) -> list[Group]:
         for name in sorted(set(columns))
         if columns.count(name) > 1
     ]
-    wanted = [query or QUERY[0], *names.all]
-    lacking = [name for name in wanted if name not in columns]
+    needed = [query or QUERY[0], *names.all]
+    lacking = [name for name in needed if name not in columns]
     problems += [
         Problem(
             file, None, said("has no column {name!r}; its columns are {columns}", name=name, columns=", ".join(columns))

@@ -1,7 +1,7 @@
-"""Read runs whose rows name no video: retrieval within each query's own video, as 2D-TAN and others do it.
+"""Read runs whose rows name no video, for retrieval within each query's own video (as in 2D-TAN and others).
 
-Such a file gives, for each query, `[start, end]` or `[start, end, score]`, best first; the query is named, or the lists
-stand in the order of the truth's queries and nothing is named at all. Only a truth tells then what is meant.
+Such a file gives `[start, end]` or `[start, end, score]` for each query, best first. Either the file names the queries,
+or its lists are in the order of the truth's queries. The truth is needed to know which video a row is about.
 """
 
 import json
@@ -24,24 +24,24 @@ _LISTS = re.compile(r"\s*\[\s*\[")
 
 
 def lacks_videos(content: bytes) -> bool:
-    """Whether the first row of a run is two or three numbers: times without a video.
+    """Return whether the first row of a run file is two or three numbers: times without a video.
 
     >>> lacks_videos(b'[[[0.5, 9], [2, 4]], [[1, 2]]]'), lacks_videos(b'{"5": [[3, 0, 9.5, 0.7]]}')
     (True, False)
     """
     text = content[:_PEEK].decode("utf-8", "ignore")
-    found = _FIRST_ROW.search(text)
-    if found is None or f'"{RUN_WINDOWS}"' in text[: found.end()]:
+    match = _FIRST_ROW.search(text)
+    if match is None or f'"{RUN_WINDOWS}"' in text[: match.end()]:
         return False
     try:
-        row = json.loads(found[1])
+        row = json.loads(match[1])
     except UNDECODABLE:
         return False
     return _are_times(row)
 
 
 def rows_lack_videos(document: object) -> bool:
-    """The same of a run that is decoded: of its first row, if it has one.
+    """Return whether the first row of a decoded run is two or three numbers: times without a video.
 
     >>> rows_lack_videos({"q": [], "r": [(0.5, 9)]}), rows_lack_videos([{"qid": 5, "predictions": [["v", 0, 9, 1]]}])
     (True, False)
@@ -56,18 +56,19 @@ def rows_lack_videos(document: object) -> bool:
 
 
 def _are_times(row: object) -> bool:
-    """Whether a row is `[start, end]` or `[start, end, score]`."""
+    """Return whether a row is `[start, end]` or `[start, end, score]`."""
     if not (isinstance(row, (list, tuple)) and len(row) in (2, 3)):
         return False
     return all(isinstance(part, (int, float)) and not isinstance(part, bool) for part in row)
 
 
-def placed_run(document: object, file: str, truth: Truth | None) -> Run:
-    """A run in the own videos of a truth's queries; rows without a score are ranked as they stand.
+def own_video_run(document: object, file: str, truth: Truth | None) -> Run:
+    """Return a run in the own videos of the truth's queries; rows without a score are ranked in their order.
 
     Raises:
-        InputError: there is no truth, or another number of lists than it has queries, or with every row that is wrong
-            or whose query the truth has in several videos.
+        InputError: there is no truth, or the number of lists differs from that of its queries. Or lists every row that
+        is
+            wrong, or whose query has several videos in the truth.
     """
     if truth is None:
         message = said("its rows name no video, so it can only be read together with a truth")
@@ -85,7 +86,7 @@ def placed_run(document: object, file: str, truth: Truth | None) -> Run:
             )
             problems.append(Problem(file, group.row, message))
             continue
-        # A query that the truth lacks is told of where runs meet truths.
+        # `prepare_run` reports queries that the truth lacks.
         video = next(iter(videos), "-")
         items: list[object] = []
         for number, row in enumerate(group.items, start=1):

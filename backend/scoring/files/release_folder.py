@@ -1,6 +1,6 @@
-"""The folder of a release given in place of a truth file: which of its files is meant.
+"""Choose the truth file when the folder of a release is given in its place.
 
-Reads: the truths of the folder, and runs where they have to tell which split is meant. Writes: nothing.
+Reads: the truths of the folder, and runs if they have to decide which split is meant. Writes: nothing.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -17,12 +17,12 @@ SPLITS = ("val", "test")
 """The judged splits of a release; each has its truth in `SPLIT.json`."""
 
 Queries = Callable[[Mapping[int, str] | None], Iterable[QueryKey]]
-"""Returns the query ids of a run, given the names of videos by index; raises `InputError` if it cannot be read."""
+"""A function that returns the query ids of a run, given video names by index; `InputError` if it cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChosenTruth:
-    """A truth file and the map of its videos; `note` says which file of a release was taken and why."""
+    """A truth file and its video map; `note` says which file of a release was chosen and why."""
 
     path: Path
     videos: Path | None = None
@@ -35,33 +35,33 @@ def truths_in(folder: Path) -> dict[str, Path]:
     Raises:
         InputError: there is none.
     """
-    found = {split: folder / f"{split}.json" for split in SPLITS}
-    found = {split: path for split, path in found.items() if path.is_file()}
-    if not found:
+    truths = {split: folder / f"{split}.json" for split in SPLITS}
+    truths = {split: path for split, path in truths.items() if path.is_file()}
+    if not truths:
         raise InputError.single(
             folder,
             said(
                 "is not a release: it has neither val.json nor test.json; give a file or what `reelrank export` wrote"
             ),
         )
-    return found
+    return truths
 
 
 def choose_truth(
     given: Path, *, videos: Path | None = None, split: str | None = None, queries: Queries | None = None
 ) -> ChosenTruth:
-    """Return the truth file that is meant: the one given, or of the folder of a release the split that is asked for.
+    """Return the truth file to use: the given file, or the truth of one split if a release folder is given.
 
-    Without a split it is the only one that has queries, or else the one that has all queries of the run.
+    Without `split` it is the only one that has queries, or else the only one that has all queries of the run.
 
     Args:
         given: a truth file, or the folder of a release.
-        videos: the map of videos, or the release that has it; that of the truth's release where not given.
-        split: `val` or `test`; not looked at where a file is given.
-        queries: gives the query ids of a run.
+        videos: the video map, or the release that has it; default is the map of the truth's release.
+        split: `val` or `test`; ignored if a file is given.
+        queries: returns the query ids of a run.
 
     Raises:
-        InputError: the folder is no release, lacks the split, or it cannot be told which split is meant.
+        InputError: the folder is no release or lacks the split, or it is not clear which split is meant.
     """
     videos = None if videos is None else map_of(videos)
     if not given.is_dir():
@@ -77,8 +77,8 @@ def choose_truth(
     if len(filled) == 1:
         (path,) = filled.values()
         return ChosenTruth(path, videos, f"truth {path}: the only split of the release with queries")
-    asked = _ids(queries, videos)
-    fitting = [path for path in filled.values() if asked and asked <= set(map(str, read_truth(path).queries))]
+    needed = _ids(queries, videos)
+    fitting = [path for path in filled.values() if needed and needed <= set(map(str, read_truth(path).queries))]
     if len(fitting) == 1:
         return ChosenTruth(fitting[0], videos, f"truth {fitting[0]}: all queries of the run are of this split")
     files = " or ".join(map(str, filled.values()))
@@ -90,13 +90,13 @@ def choose_truth(
 
 
 def queries_of(runs: Iterable[Path]) -> Queries:
-    """Return what reads the query ids of the first of these runs, for `choose_truth`."""
+    """Return a function that reads the query ids of the first of these runs, for `choose_truth`."""
     paths = list(runs)[:1]
     return lambda names: [query for path in paths for query in read_run(path, names).queries]
 
 
 def _ids(queries: Queries | None, videos: Path | None) -> set[str]:
-    """Query ids as texts; none where the run cannot be read by itself."""
+    """Return query ids as texts; empty if the run cannot be read without a truth."""
     if queries is None:
         return set()
     try:

@@ -1,8 +1,8 @@
-"""The text of truth and run files: which form it has, and JSON decoded entry by entry, so that a fault has a row.
+"""Detect the form of truth and run files, and decode JSON entry by entry, so that every fault has a row.
 
-JSON leaves open, or programs write in spite of it, what must not pass in silence here: a key that stands twice, NaN
-and Infinity, numbers too large for any reader. Such values decode to `Doubled` and `NotANumber`, and whoever uses
-them refuses them; fields that nobody reads may hold anything.
+JSON allows, or programs write anyway, things that must not pass unnoticed: repeated keys, NaN and Infinity, and numbers
+that are too large. They decode to `Doubled` and `NotANumber`, which are refused by the code that uses the value. Fields
+that nobody reads may contain anything.
 """
 
 import json
@@ -28,7 +28,7 @@ _Item = TypeVar("_Item")
 
 
 class Some(list[_Item]):
-    """What could be read, and what is wrong with the rest."""
+    """The items that could be read, and the problems of the others."""
 
     def __init__(self, items: Iterable[_Item] = (), problems: Iterable[Problem] = ()) -> None:
         super().__init__(items)
@@ -36,24 +36,24 @@ class Some(list[_Item]):
 
 
 class PartlyRead(InputError):
-    """A file is refused for its shape; `rest` is what of it has the right one, whose values may be wrong, too."""
+    """A file was refused for its shape; `rest` has the part with the right shape, whose values may still be wrong."""
 
     def __init__(self, problems: Sequence[Problem], rest: Truth | Run) -> None:
         super().__init__(sorted(problems, key=lambda problem: problem.row or 0))
         self.rest = rest
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """As it travels from one process to another."""
+        """Return the recipe for pickling, which keeps `rest`."""
         return type(self), (self.problems, self.rest)
 
 
 def problems_with(items: Sequence[object]) -> list[Problem]:
-    """What is wrong with what is not among these."""
+    """Return the problems of the items that could not be read."""
     return items.problems if isinstance(items, Some) else []
 
 
 class Form(StrEnum):
-    """How a file is laid out."""
+    """The form of a file: one JSON document, a JSON value on each line, or CSV."""
 
     DOCUMENT = "document"
     LINES = "lines"
@@ -61,10 +61,10 @@ class Form(StrEnum):
 
 
 def checked(content: bytes, file: str) -> bytes:
-    """The content in UTF-8, without a byte order mark.
+    """Return the content in UTF-8, without a byte order mark.
 
     Raises:
-        InputError: it is empty, or no text in UTF-8 (with the line) or UTF-16.
+        InputError: it is empty, or not text in UTF-8 (with the line) or UTF-16.
     """
     content = utf8(content, file)
     if content.startswith(_MARK):  # `removeprefix` would copy in any case
@@ -81,22 +81,22 @@ def checked(content: bytes, file: str) -> bytes:
 
 
 def form_of(content: bytes, file: str) -> Form:
-    r"""How a file is laid out, by its first two lines.
+    r"""Return how a file is laid out, from its first two lines.
 
     >>> form_of(b'{"5": [["v", 0, 9, 1.5]]}', "run.json"), form_of(b'{"qid": 5}\n{"qid": 6}', "run.json")
     (<Form.DOCUMENT: 'document'>, <Form.LINES: 'lines'>)
     >>> form_of(b"query_id,video,start,end,score\n5,v,0,9,1.5\n", "run")
     <Form.CSV: 'csv'>
     """
-    found = _INK.search(content)
-    start = found.start() if found else 0
+    match = _INK.search(content)
+    start = match.start() if match else 0
     end = content.find(b"\n", start)
     if end < 0:
         end = len(content)
     opening, last = content[start : start + 1], content[max(start, end - 80) : end].rstrip()[-1:]
     if opening == b"{":
-        found = _INK.search(content, end)
-        following = found[0] if found else b""
+        match = _INK.search(content, end)
+        following = match[0] if match else b""
         if following == b"{" and last not in b":[,":
             return Form.LINES
         if last == b"}" and following and following not in b",]}":
@@ -111,21 +111,21 @@ def form_of(content: bytes, file: str) -> Form:
 
 
 def document(content: bytes, file: str) -> object:
-    """A decoded JSON document.
+    """Decode a JSON document.
 
     Raises:
-        InputError: not JSON, or a key of the outermost object stands twice; the row is the entry of the outermost
+        InputError: it is not JSON, or a key of the outermost object is repeated. The row is the entry of the outermost
             list or object, from 1.
     """
     reader = _Reader(content.decode("utf-8"), file)
-    found, end = reader.entries(reader.blank(0))
+    decoded, end = reader.entries(reader.blank(0))
     if reader.blank(end) < len(reader.text):
         raise reader.fault(said("has text after its end"), reader.blank(end), None)
-    return found
+    return decoded
 
 
 def lines(content: bytes, file: str) -> Some[object]:
-    """The decoded lines of a file with a JSON value a line; None stands for an empty one and for one with a problem."""
+    """Decode a file with a JSON value on each line; empty lines and lines with a problem become None."""
     documents: Some[object] = Some()
     for row, line in enumerate(content.decode("utf-8").split("\n"), start=1):
         reader = _Reader(line, file)
@@ -145,7 +145,7 @@ def lines(content: bytes, file: str) -> Some[object]:
 
 
 class _Reader:
-    """Decodes one text."""
+    """Decodes one JSON text."""
 
     def __init__(self, text: str, file: str) -> None:
         self.text = text
@@ -163,13 +163,13 @@ class _Reader:
         return InputError.single(self.file, said("is not JSON: {message} ({place})", message=message, place=place), row)
 
     def blank(self, position: int) -> int:
-        """Where the text goes on after white space."""
+        """Return the position after any white space."""
         while position < len(self.text) and self.text[position] in BLANK:
             position += 1
         return position
 
     def value(self, position: int, row: int | None) -> tuple[object, int]:
-        """A value that begins here, and where it ends."""
+        """Return the value that begins here, and the position where it ends."""
         try:
             return cast("tuple[object, int]", _DECODER.raw_decode(self.text, position))
         except json.JSONDecodeError as error:
@@ -178,7 +178,7 @@ class _Reader:
             raise self.fault(said("nested too deep"), position, row) from None
 
     def entries(self, position: int, *, outermost: bool = True) -> tuple[object, int]:
-        """A list or object that begins here, decoded one entry after another, so that a fault has a row."""
+        """Decode the list or object that begins here, entry by entry, so that a fault has a row."""
         if self.text[position : position + 1] not in ("[", "{"):
             return self.value(position, None)
         close = "]" if self.text[position] == "[" else "}"
@@ -199,7 +199,7 @@ class _Reader:
                             self.file, row, said("{key} was already given in row {first}", key=short(key), first=first)
                         )
                     )
-                # The tasks of TVR's own files: their rows are the entries of the list, not those of the file.
+                # In TVR's own files the rows are the entries of a task's list, not those of the file.
                 nested = self.text[position : position + 1] == "[" and key in TASKS
                 members[key], position = (
                     self.entries(position, outermost=False) if nested else self.value(position, row)
@@ -210,7 +210,7 @@ class _Reader:
                 except InputError as error:
                     if not (outermost and items):
                         raise
-                    # Where it goes on nobody knows; what came before is an entry each.
+                    # The next entry cannot be found after a fault; keep the entries before it.
                     return Some(items, error.problems), len(self.text)
                 items.append(value)
             position = self.blank(position)
@@ -222,7 +222,7 @@ class _Reader:
             row += 1
         word = pick(QUERY, members)
         if problems and word and not isinstance(members[word], (list, dict)):
-            # An entry that stands alone: its keys are fields, and whoever reads them tells of those that matter.
+            # The file is a single entry and its keys are fields: their reader reports repeated ones that matter.
             return _doubled(members, frozenset(twice)), position + 1
         if problems:
             raise InputError(problems)
@@ -239,15 +239,15 @@ class _Reader:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) == len(pairs):
-        return found
+    decoded = dict(pairs)
+    if len(decoded) == len(pairs):
+        return decoded
     counts = Counter(key for key, _ in pairs)
-    return _doubled(found, frozenset(key for key, count in counts.items() if count > 1))
+    return _doubled(decoded, frozenset(key for key, count in counts.items() if count > 1))
 
 
-def _doubled(found: dict[str, Any], twice: frozenset[str]) -> Doubled:
-    doubled = Doubled(found)
+def _doubled(decoded: dict[str, Any], twice: frozenset[str]) -> Doubled:
+    doubled = Doubled(decoded)
     doubled.twice = twice
     return doubled
 

@@ -1,6 +1,6 @@
-"""Read field names and rows of truth and run files: which names a file has, and its rows, checked, as columns.
+"""Define the field names of truth and run files, and check rows and convert them to columns.
 
-A row that is wrong raises what is wrong with it; `entries` finds which row that was.
+A wrong row raises an error that says what is wrong; `entries` finds out which row it was.
 """
 
 import sys
@@ -17,15 +17,15 @@ from backend.core.typed_text import is_visible, nfc
 from backend.scoring.matching.columns import QueryKey
 
 NameVideo = Callable[[QueryKey], str]
-"""Turns what a row calls its video into the video's name, or raises `ValueError`."""
+"""A function that returns a video's name for the id in a row, or raises `ValueError`."""
 
 Raw = tuple[list[QueryKey], Floats, Floats, Floats]
-"""What rows call their videos, starts, ends, and relevances or scores."""
+"""The video ids, starts, ends, and relevances or scores of rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """What rows that are objects call their fields; `times` is start and end, or one field of both."""
+    """The field names of rows that are objects; `times` names start and end, or one field with both."""
 
     video: str
     times: tuple[str, ...]
@@ -33,65 +33,69 @@ class Names:
 
     @property
     def all(self) -> tuple[str, ...]:
-        """Every name."""
+        """All the names."""
         return self.video, *self.times, self.value
 
 
 class Doubled(dict[str, Any]):
-    """A decoded object in which some keys stood more than once; the last value of each is kept."""
+    """A decoded object with repeated keys, named in `twice`; it has the last value of each."""
 
     twice: frozenset[str] = frozenset()
 
 
 class NotANumber:
-    """Stands for NaN, Infinity and numbers that are too large, which are no JSON but which many programs write."""
+    """Stands for NaN, Infinity and numbers that are too large: not valid JSON, but written by many programs."""
 
 
 def objects(items: list[object], names: Names) -> Raw:
-    """Rows that are objects."""
+    """Convert rows that are objects to columns."""
     kinds = set(map(type, items))
-    if not _are(kinds, (Mapping,)):
+    if not _all_of(kinds, (Mapping,)):
         raise ValueError(said("is not an object"))
-    if _doubles(kinds) and (twice := first_doubled(items, names.all)):
+    if _any_doubled(kinds) and (twice := first_doubled(items, names.all)):
         raise ValueError(said("has the field `{twice}` twice", twice=twice))
     rows = cast("list[Mapping[str, Any]]", items)
     video, *times, value = ([row[field] for row in rows] for field in names.all)
     if len(times) == 1:
-        if not (_are(set(map(type, times[0])), (list, tuple)) and set(map(len, times[0])) <= {2}):
+        if not (_all_of(set(map(type, times[0])), (list, tuple)) and set(map(len, times[0])) <= {2}):
             raise ValueError(said("`{field}` is not [start, end] in seconds", field=names.times[0]))
         times = [[pair[0] for pair in times[0]], [pair[1] for pair in times[0]]]
     return video, _floats(times[0], "start"), _floats(times[1], "end"), _floats(value, names.value)
 
 
 def lists(items: list[object]) -> Raw:
-    """Rows that are `[video, start, end, score]`."""
-    if not _are(set(map(type, items)), (list, tuple)) or set(map(len, cast("list[list[object]]", items))) - {4}:
+    """Convert rows `[video, start, end, score]` to columns."""
+    if not _all_of(set(map(type, items)), (list, tuple)) or set(map(len, cast("list[list[object]]", items))) - {4}:
         raise ValueError(said("is not [video, start, end, score]"))
     rows = cast("list[Sequence[Any]]", items)
-    # Not `zip`: with so many arguments the garbage collector looks at every row again.
+    # Not `zip`: with so many arguments the garbage collector visits every row again.
     video, start, end, score = ([row[place] for row in rows] for place in range(4))
     return video, _floats(start, "start"), _floats(end, "end"), _floats(score, "score")
 
 
-def _are(kinds: set[type], wanted: tuple[type, ...]) -> bool:
-    """Whether all these types are of one of the wanted: asked once a type, not once a row."""
-    return all(issubclass(kind, wanted) for kind in kinds)
+def _all_of(kinds: set[type], bases: tuple[type, ...]) -> bool:
+    """Return whether each type is a subclass of a wanted one; checking types once is faster than checking rows."""
+    return all(issubclass(kind, bases) for kind in kinds)
 
 
-def _doubles(kinds: set[type]) -> bool:
+def _any_doubled(kinds: set[type]) -> bool:
     return any(issubclass(kind, Doubled) for kind in kinds)
 
 
 def first_doubled(items: Sequence[object], names: Sequence[str]) -> str | None:
-    """One of the names that stands twice in one of these objects."""
-    if not _doubles(set(map(type, items))):
+    """Return one of these names that is repeated in one of these objects, or None."""
+    if not _any_doubled(set(map(type, items))):
         return None
     twice = (key for item in items if isinstance(item, Doubled) for key in item.twice)
     return next((key for key in twice if key in names), None)
 
 
-def check_called(videos: Sequence[object]) -> None:
-    """Refuse what calls no video; a name may be missing, which is for `text_fault` to say."""
+def check_video_ids(videos: Sequence[object]) -> None:
+    """Check that video ids are names or indices; `text_fault` reports blank names.
+
+    Raises:
+        ValueError: one is of another type.
+    """
     for kind in set(map(type, videos)):
         if not issubclass(kind, (str, int, np.integer)) or kind is bool:
             raise ValueError(said("the video is {kind}, not a name or an index", kind=_short_kind(kind)))
@@ -99,12 +103,12 @@ def check_called(videos: Sequence[object]) -> None:
 
 def _floats(values: Sequence[Any], what: str) -> Floats:
     try:
-        found = np.array(array("d", values))
-        zeros_and_ones = np.flatnonzero((found == 0) | (found == 1)).tolist()
+        numbers = np.array(array("d", values))
+        zeros_and_ones = np.flatnonzero((numbers == 0) | (numbers == 1)).tolist()
         if bool not in set(map(type, map(values.__getitem__, zeros_and_ones))):
-            return found
+            return numbers
     except TypeError:
-        pass  # something is no number, and is named below
+        pass  # a value is not a number: reported below
     for kind in set(map(type, values)):
         if not issubclass(kind, (int, float, np.integer, np.floating)) or kind is bool:
             raise ValueError(said("{what} is {kind}, not a number", what=what, kind=_short_kind(kind)))
@@ -112,14 +116,14 @@ def _floats(values: Sequence[Any], what: str) -> Floats:
 
 
 def name_only(video: QueryKey) -> str:
-    """The name of a video in a truth file."""
+    """Return the name of a video in a truth file, which must be text."""
     if isinstance(video, str):
         return video
     raise ValueError(said("the video is the number {video}; a truth file names videos", video=video))
 
 
 def resolver(videos: Mapping[int, str] | None) -> NameVideo:
-    """The name of a video in a run, which may give it by index."""
+    """Return a function that names the video of a row in a run, which may give it by index."""
 
     def name(video: QueryKey) -> str:
         if isinstance(video, str):
@@ -136,7 +140,7 @@ def resolver(videos: Mapping[int, str] | None) -> NameVideo:
 
 
 def canonical(query: QueryKey) -> QueryKey:
-    r"""Return a query id as ids are compared: a text in its composed form (NFC).
+    r"""Return a query id in the form used for comparisons: text is composed (NFC).
 
     >>> canonical("cafe\u0301") == "caf\u00e9", canonical(5)
     (True, 5)
@@ -144,24 +148,28 @@ def canonical(query: QueryKey) -> QueryKey:
     return nfc(query) if isinstance(query, str) else query
 
 
-def lasting(durations: Iterable[tuple[object, object]]) -> dict[str, float]:
-    """Seconds by the name of a video, of those durations that are some.
+def durations_in(durations: Iterable[tuple[object, object]]) -> dict[str, float]:
+    """Return the valid durations in seconds, by the name of the video.
 
-    >>> lasting([("v", 30), ("w", None), ("x", "30"), ("y", 0), ("z", 10**400)])
+    >>> durations_in([("v", 30), ("w", None), ("x", "30"), ("y", 0), ("z", 10**400)])
     {'v': 30.0}
     """
-    known = ((str(name), one) for name, one in durations if isinstance(one, (int, float)) and not isinstance(one, bool))
-    return {name: float(one) for name, one in known if 0 < one <= sys.float_info.max}
+    known = (
+        (str(name), value)
+        for name, value in durations
+        if isinstance(value, (int, float)) and not isinstance(value, bool)
+    )
+    return {name: float(value) for name, value in known if 0 < value <= sys.float_info.max}
 
 
 def short(value: object) -> str:
-    """A value as a message shows it."""
+    """Return a value as messages show it, in at most 40 characters."""
     text = repr(value).encode("utf-8", "backslashreplace").decode()
     return text if len(text) <= 40 else text[:37] + "..."
 
 
 def text_fault(text: str) -> str | None:
-    """Why a text names nothing; None if it does."""
+    """Return why a text is no valid name, or None."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -189,22 +197,22 @@ RELEVANCE = ("relevance", "rel")
 SCORE = ("score", "model_scores", "model_score")
 RANK = "rank"
 DURATION = "duration"
-"""Of the whole video, in seconds."""
+"""The field with the duration of the whole video, in seconds."""
 
 TRUTH_LIST = "relevant_moment"
 RUN_LIST = "predictions"
 TRUTH_WINDOWS = "relevant_windows"
 RUN_WINDOWS = "pred_relevant_windows"
 TASKS = ("VCMR", "SVMR")
-"""Tasks of TVR's own prediction files whose predictions are moments, the wanted one first."""
+"""Tasks of TVR's own prediction files whose predictions are moments; the first one is preferred."""
 TASK_OF_VIDEOS = "VR"
-"""The task of the same files in which only videos are ranked: all of its times are 0."""
+"""The task of the same files that ranks only videos; all its times are 0."""
 TASK_VIDEOS = "video2idx"
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What tells truth files from run files: words, and what moments of them look like unless they show it."""
+    """The field names that distinguish truth files from run files, and the default names of a moment's fields."""
 
     name: str
     value: Sequence[str]
@@ -218,7 +226,7 @@ RUN = Kind("run", SCORE, RUN_LIST, RUN_WINDOWS, Names("video_name", ("timestamp"
 
 
 def pick(words: Sequence[str], keys: Collection[str]) -> str | None:
-    """The first of the words that is a key.
+    """Return the first of the words that is a key, or None.
 
     >>> pick(QUERY, {"desc_id": 7, "desc": "A dog runs."})
     'desc_id'
@@ -227,21 +235,21 @@ def pick(words: Sequence[str], keys: Collection[str]) -> str | None:
 
 
 def names_in(keys: Collection[str], kind: Kind) -> Names:
-    """How an object with these keys calls its fields; the usual words for those that it lacks.
+    """Return the names of an object's fields, given its keys; missing fields get their default names.
 
     >>> names_in({"video": "a", "start": 0, "end_s": 2, "relevance": 3}, TRUTH).all
     ('video', 'start', 'end_s', 'relevance')
     """
-    one = pick(TIMES, keys)
+    both_times = pick(TIMES, keys)
     start, end = pick(START, keys), pick(END, keys)
     times: tuple[str, ...] = kind.usual.times
-    if one:
-        times = (one,)
+    if both_times:
+        times = (both_times,)
     elif start or end:
         times = (start or START[0], end or END[0])
     return Names(pick(VIDEO, keys) or kind.usual.video, times, pick(kind.value, keys) or kind.usual.value)
 
 
 def is_tvr_release(keys: Collection[str]) -> bool:
-    """Whether an object is a line of TVR's own annotation files, which hold one relevant moment each."""
+    """Return whether an object is a line of TVR's own annotation files, which have one relevant moment on each line."""
     return {"desc_id", "vid_name", "ts"} <= set(keys) and not pick(RELEVANCE, keys)

@@ -1,1 +1,1 @@
-"""Truth and runs as columns, and which prediction meets which moment."""
+"""Hold truth and runs as columns, and match predictions with truth moments."""

@@ -1,7 +1,7 @@
-"""Ground truth and runs as columns of numbers: what readers hand to the measures.
+"""Hold ground truth and runs as columns of numbers, which readers produce and measures use.
 
-Values may still be wrong here (an end before its start): which of them matter is for the conventions of an
-evaluation to say, so `span_problems` lists them and nothing is refused.
+Values may still be invalid here (an end before its start). `span_problems` lists them without refusing anything,
+because the conventions of an evaluation decide which problems matter.
 """
 
 from collections.abc import Mapping
@@ -22,24 +22,32 @@ HIGHEST_RELEVANCE = 4
 
 
 class VideoMap(dict[int, str]):
-    """A map of videos, `index -> name`; `durations` are seconds by name, as far as it says them."""
+    """The names of videos by index; `durations` maps names to seconds, for the videos whose duration is known."""
 
     def __init__(self, names: Mapping[int, str], durations: Mapping[str, float]) -> None:
         super().__init__(names)
         self.durations = durations
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """As it travels from one process to another."""
+        """Return the recipe for pickling, which keeps the durations."""
         return VideoMap, (dict(self), self.durations)
 
 
 @dataclass(frozen=True, slots=True)
 class Spans:
-    """N moments grouped by query, as columns.
+    """N moments as columns, grouped by query.
 
-    `queries[i]` owns the moments `offsets[i]:offsets[i + 1]` in file order; `video` counts in `videos`; `row`
-    is each moment's place in its file (the entry, or the line of a .jsonl file), from 1; `number` its place
-    among its query's moments, from 1.
+    Attributes:
+        file: the name of the file, for messages.
+        queries: the query ids; `queries[i]` owns the moments `offsets[i]:offsets[i + 1]`, in file order.
+        query_rows: the row of each query in the file.
+        offsets: where each query's moments begin, and the end of the last; shape (Q + 1,).
+        videos: the names of the videos.
+        video: each moment's index in `videos`, shape (N,).
+        start_s: starts in seconds, shape (N,).
+        end_s: ends in seconds, shape (N,).
+        row: the row of each moment in the file (the entry, or the line of a .jsonl file), from 1; shape (N,).
+        number: the number of each moment among those of its query, from 1; shape (N,).
     """
 
     file: str
@@ -55,24 +63,24 @@ class Spans:
 
     @property
     def query(self) -> Indices:
-        """Query number of each moment, shape (N,)."""
+        """The query number of each moment, shape (N,)."""
         return np.repeat(np.arange(len(self.queries)), np.diff(self.offsets))
 
     def take(self, chosen: Indices) -> Self:
-        """Only the moments at these positions, in this order; the order must not mix queries."""
+        """Return only the moments at these positions, in this order, which must keep each query's moments together."""
         sizes = np.bincount(self.query[chosen], minlength=len(self.queries))
-        values = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "offsets"}
+        values = {column.name: getattr(self, column.name) for column in fields(self) if column.name != "offsets"}
         columns: dict[str, Any] = {
             name: value[chosen] for name, value in values.items() if isinstance(value, np.ndarray)
         }
         return replace(self, offsets=offsets_of(sizes), **columns)
 
-    def of_queries(self, kept: Flags) -> Self:
-        """Only the queries with a flag, shape (Q,), and their moments."""
-        if kept.all():
+    def of_queries(self, flags: Flags) -> Self:
+        """Return only the flagged queries and their moments; the flags have shape (Q,)."""
+        if flags.all():
             return self
-        moments = self if not np.diff(self.offsets)[~kept].any() else self.take(np.flatnonzero(kept[self.query]))
-        chosen = np.flatnonzero(kept)
+        moments = self if not np.diff(self.offsets)[~flags].any() else self.take(np.flatnonzero(flags[self.query]))
+        chosen = np.flatnonzero(flags)
         return replace(
             moments,
             queries=tuple(self.queries[i] for i in chosen),
@@ -81,26 +89,32 @@ class Spans:
         )
 
     def answered(self) -> Self:
-        """Only the queries that have a moment."""
+        """Return only the queries that have at least one moment."""
         return self.of_queries(np.diff(self.offsets) > 0)
 
     def groups_of_equals(self) -> tuple[Indices, Indices]:
-        """Moments sorted so that equal spans of one query and video meet, and where each such group begins."""
+        """Find moments with the same query, video and times.
+
+        Returns:
+            The positions of all moments, sorted so that equal ones are neighbours, and where each group begins.
+        """
         span = (self.query * len(self.videos) + self.video, self.start_s)
         order = order_within(*span)
         again = ~_differ(span, order)
-        alike = np.flatnonzero(again | np.append(again[1:], False))  # few begin together: only these are sorted on
-        places = order[alike]
-        order[alike] = places[np.lexsort((self.end_s[places], *(column[places] for column in span[::-1])))]
+        alike = np.flatnonzero(
+            again | np.append(again[1:], False)
+        )  # few begin together: only these need sorting by end
+        positions = order[alike]
+        order[alike] = positions[np.lexsort((self.end_s[positions], *(column[positions] for column in span[::-1])))]
         return order, np.flatnonzero(_differ((*span, self.end_s), order))
 
     def problem(self, position: int, message: str) -> Problem:
-        """A problem with the moment at `position`, naming its file, row, query and place there."""
+        """Return a problem with the moment at `position`, which names its file, row, query and number."""
         query = self.queries[int(self.query[position])]
         return row_problem(self.file, int(self.row[position]), query, int(self.number[position]), message)
 
     def span_problems(self) -> dict[int, str]:
-        """What is wrong with a moment's times, by position."""
+        """Return what is wrong with the times of moments, by position."""
         good = np.isfinite(self.start_s) & np.isfinite(self.end_s)
         good &= (self.start_s >= 0) & (self.end_s > self.start_s)
         return {int(i): _span_message(float(self.start_s[i]), float(self.end_s[i])) for i in np.flatnonzero(~good)}
@@ -108,27 +122,27 @@ class Spans:
 
 @dataclass(frozen=True, slots=True)
 class Truth(Spans):
-    """Ground truth; `relevance` has shape (N,) and should be a whole number 0-4."""
+    """Ground truth; `relevance` has shape (N,), and each value should be a whole number 0-4."""
 
     relevance: Floats
     types: tuple[str, ...] = ()
-    """What each query tells of, in TVR `v`, `t` or `vt`; empty where the file does not say it of all."""
+    """The type of each query, in TVR `v`, `t` or `vt`; empty unless the file gives a type for every query."""
     durations: Mapping[str, float] = field(default_factory=dict)
-    """Seconds that videos last, by name, as far as a file says it."""
+    """Durations of videos in seconds, by name, as far as a file gives them."""
     catalogue: frozenset[str] | None = None
-    """The names of all videos, where a map of them was given."""
+    """The names of all videos of the corpus; None if no video map was given."""
     notes: tuple[str, ...] = ()
-    """What was done to the file in reading it, for whoever sees the scores."""
+    """What reading changed in the file's content, as notes beside the scores."""
 
-    def of_queries(self, kept: Flags) -> "Truth":
-        """As of all spans, and the types of those queries."""
-        found = Spans.of_queries(self, kept)
-        if not self.types or found is self:
-            return found
-        return replace(found, types=tuple(self.types[i] for i in np.flatnonzero(kept)))
+    def of_queries(self, flags: Flags) -> "Truth":
+        """Return only the flagged queries, their types and their moments; the flags have shape (Q,)."""
+        truth = Spans.of_queries(self, flags)
+        if not self.types or truth is self:
+            return truth
+        return replace(truth, types=tuple(self.types[i] for i in np.flatnonzero(flags)))
 
     def relevance_problems(self) -> dict[int, str]:
-        """What is wrong with a moment's relevance, by position."""
+        """Return what is wrong with the relevance of moments, by position."""
         rel = self.relevance
         good = (rel == np.rint(rel)) & (rel >= 0) & (rel <= HIGHEST_RELEVANCE)
         return {
@@ -143,15 +157,15 @@ class Run(Spans):
 
     score: Floats
     notes: tuple[str, ...] = ()
-    """What of the file was not read, for whoever sees the scores."""
+    """Which parts of the file were not read, as notes beside the scores."""
     tasks: Mapping[str, "Run"] = field(default_factory=dict)
-    """Where all tasks of one of TVR's own prediction files were read: each under its name."""
+    """The run of each task, by name, if all tasks of one of TVR's own prediction files were read."""
 
 
 def order_within(groups: Indices, values: Floats | Indices) -> Indices:
-    """Positions sorted by group (below 2**53), then by value; equals keep their order.
+    """Return the positions sorted by group (below 2**53), then by value; equal ones keep their order.
 
-    Where the groups are nearly in order already, as in files, this takes a small part of the time of `np.lexsort`.
+    If the groups are nearly in order already, as in files, this is much faster than `np.lexsort`.
 
     >>> order_within(np.array([0, 1, 0]), np.array([2.0, 0.0, 1.0])).tolist()
     [2, 0, 1]
@@ -160,7 +174,7 @@ def order_within(groups: Indices, values: Floats | Indices) -> Indices:
         lowest = int(values.min())
         span = int(values.max()) - lowest + 1
         if int(groups.min()) >= 0 and (int(groups.max()) + 1) * span * len(groups) < 2**63:
-            # Group, value and place in one number: sorting these is faster than sorting places by them.
+            # Each number combines group, value and position. Sorting them is faster than an argsort.
             numbers = ((groups * span + values) - lowest) * len(groups) + np.arange(len(groups))
             numbers.sort()
             return np.asarray(numbers % len(groups))
@@ -170,7 +184,10 @@ def order_within(groups: Indices, values: Floats | Indices) -> Indices:
 
 
 def _differ(columns: tuple[Floats | Indices, ...], order: Indices) -> Flags:
-    """Whether each row, in this order, differs from the one before it in some column; the first does."""
+    """Return, for each row in this order, whether it differs from the one before it in any column.
+
+    The first row always differs.
+    """
     fresh = np.zeros(len(order), dtype=bool)
     fresh[:1] = True
     for column in columns:
@@ -180,12 +197,12 @@ def _differ(columns: tuple[Floats | Indices, ...], order: Indices) -> Flags:
 
 
 def offsets_of(sizes: Indices) -> Indices:
-    """Where each group begins, and the end: 0 and the running sums."""
+    """Return where each group begins, and the end of the last: 0 and the running sums of the sizes."""
     return np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes)])
 
 
 def row_problem(file: str, row: int, query: QueryKey, number: int, message: str) -> Problem:
-    """A problem with the `number`-th moment of a query."""
+    """Return the problem `message` about the `number`-th moment of a query."""
     return Problem(
         file, row, said("query {query}, moment {number}: {message}", query=query, number=number, message=message)
     )

@@ -1,9 +1,11 @@
-"""Discounts of ranks: 1 / log2(k + 1), and how likely a person who reads a ranked list stops at each rank.
+"""Compute rank discounts, and read how likely a person stops reading a ranked list at each rank.
 
-The first is for TVR-Ranking and AxIoU. The second is p(k) of NCxIoU: `err` stops at a moment with its IoU as
-probability, if at none before it, as in the expected reciprocal rank; `uniform` at each of the K ranks alike; otherwise
-the probabilities of ranks 1, 2, ... themselves, such as `0.5,0.3,0.2`, 0 from there on. They add up to 1 at most: the
-rest leaves with nothing.
+The discount 1 / log2(k + 1) serves TVR-Ranking and AxIoU. The probability p(k) of stopping at rank k serves NCxIoU:
+
+- `err`, as in the expected reciprocal rank: the IoU at rank k is the probability that a person who reads it stops;
+- `uniform`: each of the K ranks has the same probability;
+- otherwise the probabilities of ranks 1, 2, ..., such as `0.5,0.3,0.2`. Later ranks have 0. The sum is at most 1; the
+  rest is the probability of stopping nowhere.
 """
 
 import math
@@ -19,12 +21,12 @@ Gain = Literal["linear", "exp2"]
 
 
 def discounted(query: Indices, rank: Indices, gains: Floats, queries: int, cutoffs: Sequence[int]) -> Floats:
-    """Sum over ranks k = 1..K of gain / log2(k + 1), for each cut-off K and query, shape (cut-offs, queries).
+    """Return the sum over ranks k = 1..K of gain / log2(k + 1) for each cut-off K and query, shape (cut-offs, queries).
 
     Args:
         query: query number of each ranked moment, shape (N,).
-        rank: its rank counting from 0, shape (N,), rising within each query.
-        gains: its gain, shape (N,); moments without gain may be left out.
+        rank: rank of each moment, counting from 0, rising within each query; shape (N,).
+        gains: gain of each moment, shape (N,); moments without gain may be left out.
         queries: number of queries; those without a moment get 0.
         cutoffs: values of K, at least 1.
 
@@ -35,7 +37,7 @@ def discounted(query: Indices, rank: Indices, gains: Floats, queries: int, cutof
     terms = gains / discounts[rank]
     sums = np.zeros((len(cutoffs), queries))
     for row, k in zip(sums, cutoffs, strict=True):
-        # bincount adds in the order of its input, so in rank order: the same last bits as a loop over ranks.
+        # bincount adds in the order of its input, here by rank: the last bits are those of a loop over ranks.
         counted = np.flatnonzero(rank < k)
         row[:] = np.bincount(query[counted], terms[counted], minlength=queries)
     return sums
@@ -46,10 +48,10 @@ NAMED = (ERR, UNIFORM)
 
 
 def read_abandonment(value: object) -> str:
-    """The text that stands for an abandonment: a name, or probabilities with commas.
+    """Return the abandonment option as text: a name, or probabilities separated by commas.
 
     Raises:
-        ValueError: says why it is none.
+        ValueError: it is neither; the message says why.
 
     >>> read_abandonment([0.5, 0.25]), read_abandonment("0.50, .25"), read_abandonment("uniform")
     ('0.5,0.25', '0.5,0.25', 'uniform')
@@ -60,16 +62,16 @@ def read_abandonment(value: object) -> str:
     if not isinstance(parts, Iterable):
         raise ValueError(f"{value!r} is neither {' nor '.join(NAMED)} nor probabilities such as 0.5,0.3,0.2")
     try:
-        found = [float(part) for part in parts]
+        chances = [float(part) for part in parts]
     except (TypeError, ValueError):
         raise ValueError(f"{value!r} is neither {' nor '.join(NAMED)} nor probabilities such as 0.5,0.3,0.2") from None
-    if not found or not all(math.isfinite(one) and one >= 0 for one in found):
+    if not chances or not all(math.isfinite(chance) and chance >= 0 for chance in chances):
         raise ValueError(f"{value!r} contains a value that is not a probability: each must be a number of at least 0")
-    if math.fsum(found) > 1 + 1e-9:
-        raise ValueError(f"{value!r}: the probabilities add up to {math.fsum(found):.6g}, which is more than 1")
-    return ",".join(map(repr, found))
+    if math.fsum(chances) > 1 + 1e-9:
+        raise ValueError(f"{value!r}: the probabilities add up to {math.fsum(chances):.6g}, which is more than 1")
+    return ",".join(map(repr, chances))
 
 
 def probabilities(text: str) -> list[float]:
-    """The probabilities of ranks 1, 2, ... from what `read_abandonment` gives where it is not a name."""
+    """Return the probabilities of ranks 1, 2, ... from a result of `read_abandonment` that is not a name."""
     return [float(part) for part in text.split(",")]

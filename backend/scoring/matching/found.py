@@ -1,4 +1,4 @@
-"""Hold what ranked predictions found in the truth of some queries: all that a measure reads."""
+"""Hold the matches between ranked predictions and truth moments of some queries: all that a measure reads."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,13 +12,22 @@ from backend.scoring.matching.greedy import Pairs, beginnings, settle_pairs
 
 
 @dataclass(frozen=True)
-class Found:
-    """P predictions of Q queries, sorted by query, then rank.
+class Matches:
+    """P predictions of Q queries, sorted by query, then rank, and the truth moments that they meet.
 
-    `query` (0..Q-1) and `rank` (from 0) have shape (P,). `pairs` are the couples of a prediction and a truth
-    moment of the same query and video, `relevance` is that of the truth moments. `ideal` has shape
-    (cut-offs, Q): the DCG of the best ranking of each query's truth, `relevant` (Q,): how many of its moments have at
-    least `min_relevance`, `irrelevant` how many have less. `strict` belongs to NDCG alone, `abandonment` to NCxIoU.
+    Attributes:
+        queries: the number of queries, Q.
+        query: the query of each prediction, 0..Q-1, shape (P,).
+        rank: the rank of each prediction, from 0, shape (P,).
+        pairs: each prediction with each truth moment of the same query and video.
+        relevance: the relevance of the truth moments.
+        ideal: the DCG of the ideal ranking of each query's truth, shape (cut-offs, Q).
+        relevant: how many truth moments of each query have at least `min_relevance`, shape (Q,).
+        irrelevant: how many have less, shape (Q,).
+        gain: the gain of NDCG and DCG.
+        strict: whether an IoU must exceed mu; used by graded measures only.
+        min_relevance: the relevance from which a moment counts as relevant.
+        abandonment: where a person stops reading; used by NCxIoU only.
     """
 
     queries: int
@@ -35,18 +44,25 @@ class Found:
     abandonment: str
 
     def taken(self, mu: tuple[float, ...]) -> list[tuple[Indices, Indices]]:
-        """For each mu, the predictions that take a truth moment one-to-one, and the relevance of each."""
+        """Match predictions one-to-one with truth moments at each mu.
+
+        Returns:
+            For each mu, the predictions that take a truth moment, and the relevance of that moment.
+        """
         settled = settle_pairs(self.pairs, mu, strict=self.strict)
         return [(prediction, self.relevance[truth]) for prediction, truth in settled]
 
     def right(self, theta: tuple[float, ...], depth: int) -> list[Indices]:
-        """For each theta, which of the first `depth` predictions take a relevant moment one-to-one, IoU >= theta."""
+        """Return the predictions that take a relevant moment one-to-one with IoU >= theta, for each theta.
+
+        Only the first `depth` predictions of each query are matched.
+        """
         near = self._relevant.take(self.rank[self._relevant.prediction] < depth)
         return [prediction for prediction, _ in settle_pairs(near, theta, strict=False)]
 
     @cached_property
     def iou(self) -> Floats:
-        """r(k): IoU of each prediction with its best relevant truth moment, 0 where there is none, shape (P,)."""
+        """r(k): the highest IoU of each prediction with a relevant truth moment, 0 if there is none, shape (P,)."""
         best = np.zeros(len(self.query))
         prediction = self._overlapping.prediction
         if len(prediction):
@@ -57,28 +73,28 @@ class Found:
     @cached_property
     def best(self) -> Floats:
         """max(r(1), ..., r(k)) at each prediction, shape (P,)."""
-        # NumPy orders complex numbers by real, then imaginary part: the maximum begins anew with each query.
+        # NumPy orders complex numbers by real part (the query), then imaginary: the maximum restarts with each query.
         return np.maximum.accumulate(self.query + 1j * self.iou).imag
 
     @cached_property
     def last_best(self) -> Floats:
-        """The highest r(k) of each query, 0 without a prediction, shape (Q,)."""
+        """The highest r(k) of each query, 0 for a query without predictions, shape (Q,)."""
         last = np.zeros(self.queries)
         last[self.size > 0] = self.best[(np.cumsum(self.size) - 1)[self.size > 0]]
         return last
 
     def reaches(self, theta: float, *, strict: bool) -> Flags:
-        """Whether r(k) >= theta, or r(k) > theta where `strict`, of each prediction, shape (P,)."""
+        """Return whether r(k) >= theta (with `strict`: r(k) > theta) for each prediction, shape (P,)."""
         known = self._reaches.get((theta, strict))
         if known is None:
-            # What meets nothing has r(k) = 0.
+            # A prediction that overlaps no relevant moment has r(k) = 0.
             known = np.full(len(self.query), theta < 0 if strict else theta <= 0)
             known[self._overlapping.prediction[self._overlapping.iou.reach(theta, strict=strict)]] = True
             self._reaches[theta, strict] = known
         return known
 
     def first_rank(self, flags: Flags) -> Floats:
-        """Lowest rank of a flagged prediction of each query, infinite where there is none, shape (Q,)."""
+        """Return the lowest rank of a flagged prediction for each query, infinite if there is none, shape (Q,)."""
         first = np.full(self.queries, np.inf)
         flagged = np.flatnonzero(flags)
         flagged = flagged[beginnings(self.query[flagged])]
@@ -86,7 +102,7 @@ class Found:
         return first
 
     def total(self, values: Floats, k: int) -> Floats:
-        """Sum of `values`, shape (P,), over the first k ranks of each query, shape (Q,)."""
+        """Return the sum of `values`, shape (P,), over the first k ranks of each query, shape (Q,)."""
         if k not in self._first:
             first = np.flatnonzero(self.rank < k)
             self._first[k] = first, self.query[first]
@@ -95,17 +111,17 @@ class Found:
 
     @cached_property
     def size(self) -> Indices:
-        """How many predictions each query has, shape (Q,)."""
+        """The number of predictions of each query, shape (Q,)."""
         return np.bincount(self.query, minlength=self.queries)
 
     @cached_property
     def _first(self) -> dict[int, tuple[Indices, Indices]]:
-        """Of each k that was asked for: the predictions of the first k ranks, and their queries."""
+        """The predictions of the first k ranks and their queries, by k: a cache."""
         return {}
 
     @cached_property
     def _overlapping(self) -> Pairs:
-        """Couples with a relevant moment that overlap at all."""
+        """The pairs with a relevant moment whose IoU is above 0."""
         return self._relevant.take(self._relevant.iou.reach(0.0, strict=True))
 
     @cached_property

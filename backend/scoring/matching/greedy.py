@@ -1,14 +1,15 @@
-"""Greedy one-to-one matching of ranked predictions to ground-truth moments (TVR-Ranking, section 4).
+"""Match ranked predictions greedily and one-to-one with ground-truth moments (TVR-Ranking, section 4).
 
-Walk a query's predictions in rank order; each takes, among the query's unmatched truth moments of the same
-video, the one of highest IoU, if that IoU reaches mu. Ties in IoU go to the higher relevance, then to the
+Go through a query's predictions in rank order. Each takes, among the query's unmatched truth moments of the same
+video, the one with the highest IoU, if that IoU reaches mu. Equal IoUs go to the higher relevance, then to the
 earlier moment of the file. A truth moment of relevance 0 takes a prediction like any other.
 
-Nothing is walked here: all predictions propose to their best truth moment at once, every truth moment keeps
-its proposer of smallest rank, the others move on to their next best. That is deferred acceptance; as all truth
-moments agree on the order of the predictions, its only stable outcome is the greedy one.
+The code does this without a loop over predictions. All predictions propose to their best truth moment at once. Every
+truth moment keeps the proposer with the smallest rank, and the others move on to their next best moment. This is
+deferred acceptance. All truth moments prefer predictions in the same order, so its only stable outcome is the greedy
+one.
 
-IoUs come as columns, in the arithmetic of the evaluation: whole numbers, or floating point as published code has it.
+IoUs come as columns, in the arithmetic of the evaluation: whole numbers, or floating point as in published code.
 """
 
 from collections.abc import Sequence
@@ -39,22 +40,22 @@ class Ious(Protocol):
 
     @property
     def values(self) -> Floats:
-        """The IoUs themselves, the nearest float64 of each."""
+        """The IoUs, each as the nearest float64."""
 
     @property
     def keys(self) -> Floats:
-        """Numbers that sort like the IoUs and are equal exactly where they are."""
+        """Numbers that sort like the IoUs, and that are equal exactly if the IoUs are equal."""
 
     def reach(self, level: float, *, strict: bool) -> Flags:
-        """Whether each IoU is at least `level`, or above it where `strict`."""
+        """Return whether each IoU is at least `level` (with `strict`: above it)."""
 
     def take(self, chosen: Indices | Flags) -> Self:
-        """Only the chosen ones."""
+        """Return only the chosen IoUs."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExactIous:
-    """`inter / union` of whole numbers.
+    """IoUs as exact fractions `inter / union` of whole numbers.
 
     >>> ExactIous(np.array([7, 8]), np.array([20, 20])).reach(0.35, strict=True).tolist()
     [False, True]
@@ -65,28 +66,28 @@ class ExactIous:
 
     @property
     def values(self) -> Floats:
-        """The correctly rounded quotients, whatever the size of the integers."""
+        """The correctly rounded quotients, however large the whole numbers are."""
         if int(self.union.max(initial=0)) < 2**53:
             return np.asarray(self.inter / self.union, dtype=np.float64)
         return np.asarray(self.inter.astype(object) / self.union.astype(object), dtype=np.float64)
 
     @property
     def keys(self) -> Floats:
-        """Numbers that sort like the fractions and are equal exactly where they are."""
+        """Numbers that sort like the fractions, and that are equal exactly if the fractions are equal."""
         return order_keys(self.inter, self.union)
 
     def reach(self, level: float, *, strict: bool) -> Flags:
-        """Whether each fraction is at least (`strict`: above) the decimal that `level` prints as."""
+        """Return whether each fraction is at least (with `strict`: above) the decimal that `level` prints as."""
         return reaches(self.inter, self.union, decimal_fraction(level), strict=strict)
 
     def take(self, chosen: Indices | Flags) -> "ExactIous":
-        """Only the chosen ones."""
+        """Return only the chosen IoUs."""
         return ExactIous(self.inter[chosen], self.union[chosen])
 
 
 @dataclass(frozen=True, slots=True)
 class FloatIous:
-    """Rounded IoUs, compared as they are."""
+    """IoUs rounded to float64 and compared without any tolerance."""
 
     values: Floats
 
@@ -96,17 +97,17 @@ class FloatIous:
         return self.values
 
     def reach(self, level: float, *, strict: bool) -> Flags:
-        """Whether each is at least (`strict`: above) `level`."""
+        """Return whether each IoU is at least (with `strict`: above) `level`."""
         return self.values > level if strict else self.values >= level
 
     def take(self, chosen: Indices | Flags) -> "FloatIous":
-        """Only the chosen ones."""
+        """Return only the chosen IoUs."""
         return FloatIous(self.values[chosen])
 
 
 @dataclass(frozen=True, slots=True)
 class SingleIous:
-    """IoUs rounded to float32, compared with levels that are rounded to it too.
+    """IoUs rounded to float32, and compared with levels that are rounded to float32 too.
 
     >>> SingleIous(np.array([np.float32(0.7)], dtype=np.float64)).reach(0.7, strict=False).tolist()
     [True]
@@ -120,17 +121,17 @@ class SingleIous:
         return self.values
 
     def reach(self, level: float, *, strict: bool) -> Flags:
-        """Whether each is at least (`strict`: above) `level`."""
+        """Return whether each IoU is at least (with `strict`: above) `level`."""
         rounded = float(np.float32(level))
         return self.values > rounded if strict else self.values >= rounded
 
     def take(self, chosen: Indices | Flags) -> "SingleIous":
-        """Only the chosen ones."""
+        """Return only the chosen IoUs."""
         return SingleIous(self.values[chosen])
 
 
 def ious(start_s: Floats, end_s: Floats, other_start_s: Floats, other_end_s: Floats, *, arithmetic: Arithmetic) -> Ious:
-    """IoUs of C couples of moments, times in seconds, shape (C,) each."""
+    """Return the IoUs of C pairs of moments; times are in seconds, each array of shape (C,)."""
     if arithmetic == "exact":
         return ExactIous(*overlap(start_s, end_s, other_start_s, other_end_s))
     if arithmetic == "float64_hull":
@@ -142,9 +143,16 @@ def ious(start_s: Floats, end_s: Floats, other_start_s: Floats, other_end_s: Flo
 
 @dataclass(frozen=True, slots=True)
 class TruthIndex:
-    """Truth moments, shape (T,), sorted by (query, video), then relevance downwards, then file order.
+    """T truth moments, sorted by query and video, then by falling relevance, then in file order.
 
-    `key` is `query * videos + video`; `group_*` give, for each different key, its first moment and how many.
+    Attributes:
+        videos: a number above every video number.
+        start_s: starts in seconds, shape (T,).
+        end_s: ends in seconds, shape (T,).
+        relevance: relevances, shape (T,).
+        group_key: `query * videos + video` of each group of moments with the same query and video.
+        group_first: the first moment of each group.
+        group_size: the number of moments of each group.
     """
 
     videos: int
@@ -158,9 +166,9 @@ class TruthIndex:
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """C couples of a prediction and a truth moment of the same query and video, each array of shape (C,).
+    """C pairs of a prediction and a truth moment of the same query and video; each array has shape (C,).
 
-    Sorted by `prediction`, its number among the predictions; then by `truth`, its place in the index.
+    They are sorted by `prediction`, the prediction's number, then by `truth`, the moment's position in the index.
     """
 
     prediction: Indices
@@ -168,7 +176,7 @@ class Pairs:
     iou: Ious
 
     def take(self, chosen: Indices | Flags) -> "Pairs":
-        """Only the chosen ones, in the order chosen."""
+        """Return only the chosen pairs, in the order chosen."""
         if chosen.dtype == bool:
             chosen = np.flatnonzero(chosen)
         return Pairs(self.prediction[chosen], self.truth[chosen], self.iou.take(chosen))
@@ -177,7 +185,10 @@ class Pairs:
 def index_truth(
     query: Indices, video: Indices, start_s: Floats, end_s: Floats, relevance: Indices, videos: int
 ) -> TruthIndex:
-    """Sort truth columns, each of shape (T,), for `pair_up`; `videos` exceeds every video number, also a run's."""
+    """Sort truth columns, each of shape (T,), for `pair_up`.
+
+    `videos` has to exceed every video number of the truth and of the run.
+    """
     key = query * videos + video
     order = order_within(key, -relevance)
     key = key[order]
@@ -189,15 +200,15 @@ def index_truth(
 def pair_up(
     index: TruthIndex, query: Indices, video: Indices, start_s: Floats, end_s: Floats, *, arithmetic: Arithmetic
 ) -> Pairs:
-    """All couples of a prediction and a truth moment that could meet.
+    """Return every pair of a prediction and a truth moment of the same query and video.
 
     Args:
         index: the truth.
-        query: the truth's query number of each prediction, shape (P,); a query's predictions in rank order.
-        video: video numbers as in the index, shape (P,); `index.videos - 1` for a video the truth lacks.
+        query: the truth's query number of each prediction, shape (P,); a query's predictions are in rank order.
+        video: video numbers as in the index, shape (P,); `index.videos - 1` for a video that the truth lacks.
         start_s: starts in seconds, shape (P,).
         end_s: ends in seconds, shape (P,).
-        arithmetic: in which IoUs are computed.
+        arithmetic: the arithmetic in which IoUs are computed.
     """
     prediction, truth = _same_video(index, query * index.videos + video)
     spans = (start_s[prediction], end_s[prediction], index.start_s[truth], index.end_s[truth])
@@ -205,8 +216,12 @@ def pair_up(
 
 
 def settle_pairs(pairs: Pairs, mu: Sequence[float], *, strict: bool) -> list[tuple[Indices, Indices]]:
-    """Who takes whom at each mu: predictions, in their order, and the truth moment of each."""
-    # Below the lowest mu a pair cannot match; dropping those first leaves little to sort.
+    """Match one-to-one at each mu.
+
+    Returns:
+        For each mu, the matched predictions, in their order, and the truth moment of each.
+    """
+    # A pair below the lowest mu cannot match. Dropping these first leaves little to sort.
     near = pairs.take(pairs.iou.reach(min(mu), strict=False))
     # Equal IoUs keep the order of the index: relevance, then file.
     near = near.take(order_within(near.prediction, -near.iou.keys))
@@ -218,7 +233,7 @@ def settle_pairs(pairs: Pairs, mu: Sequence[float], *, strict: bool) -> list[tup
 
 
 def _same_video(index: TruthIndex, key: Indices) -> tuple[Indices, Indices]:
-    """All (prediction, truth) pairs of one query and video, in the order of predictions, then of the index."""
+    """Return all (prediction, truth) pairs of one query and video, in the order of predictions, then of the index."""
     if not len(index.group_key):
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
     group = np.minimum(np.searchsorted(index.group_key, key), len(index.group_key) - 1)
@@ -231,7 +246,7 @@ def _same_video(index: TruthIndex, key: Indices) -> tuple[Indices, Indices]:
 
 
 def _settle(prediction: Indices, truth: Indices) -> tuple[Indices, Indices]:
-    """Deferred acceptance over preference lists: `truth` in order of preference for each `prediction`, sorted."""
+    """Match by deferred acceptance; `truth` lists the moments of each `prediction`, which is sorted, by preference."""
     if not len(prediction):
         return prediction, truth
     first = beginnings(prediction)
@@ -241,23 +256,23 @@ def _settle(prediction: Indices, truth: Indices) -> tuple[Indices, Indices]:
     holder = np.full(int(truth.max()) - lowest + 1, nobody)
     proposer = np.arange(nobody)
     while len(proposer):
-        wanted = truth[choice[proposer]] - lowest
-        held_by = holder[wanted]
-        # Of several values for one place the last stays: written backwards, that of the smallest rank.
-        holder[wanted[::-1]] = np.minimum(held_by, proposer)[::-1]
-        won = holder[wanted] == proposer
-        refused = np.sort(np.concatenate([proposer[~won], held_by[won & (held_by != nobody)]]))
+        moment = truth[choice[proposer]] - lowest
+        current = holder[moment]
+        # If several values go to one place, NumPy keeps the last: written backwards, that of the smallest rank.
+        holder[moment[::-1]] = np.minimum(current, proposer)[::-1]
+        won = holder[moment] == proposer
+        refused = np.sort(np.concatenate([proposer[~won], current[won & (current != nobody)]]))
         choice[refused] += 1
         proposer = refused[choice[refused] < last[refused]]
     taken = np.full(nobody, -1)
-    held = np.flatnonzero(holder != nobody)
-    taken[holder[held]] = held + lowest
+    matched_moment = np.flatnonzero(holder != nobody)
+    taken[holder[matched_moment]] = matched_moment + lowest
     matched = np.flatnonzero(taken >= 0)
     return prediction[first[matched]], taken[matched]
 
 
 def beginnings(groups: Indices) -> Indices:
-    """Where each stretch of equal numbers begins.
+    """Return where each stretch of equal numbers begins.
 
     >>> beginnings(np.array([0, 0, 2])).tolist()
     [0, 2]

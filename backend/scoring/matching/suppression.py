@@ -1,8 +1,8 @@
-"""Non-maximum suppression: of predictions of one query and video that overlap too much only the best is kept.
+"""Apply non-maximum suppression: drop predictions that overlap a better one of the same query and video too much.
 
-As the field does it after inference (moment_detr, TVR, 2D-TAN): go through a query's predictions of a video by falling
-score; whatever overlaps a kept one by an IoU above the threshold, and comes after it, is left out. What stays is ranked
-by score, equals as they stood.
+This is done as is usual after inference (moment_detr, TVR, 2D-TAN). Go through a query's predictions for a video by
+falling score. Drop every later prediction whose IoU with a kept one is above the threshold. The remaining predictions
+are ranked by score; equal scores keep their order.
 """
 
 from collections.abc import Callable
@@ -14,16 +14,16 @@ from backend.scoring.matching.columns import Indices, Run, order_within
 from backend.scoring.matching.greedy import Arithmetic, ious
 
 Overlap = Callable[[Indices, Indices], Flags]
-"""Whether predictions, by their places, overlap others by more than a level; shapes (N,)."""
+"""A function of two arrays of prediction numbers, shape (N,): whether the IoU of each pair is above the level."""
 
 
 def suppress(run: Run, level: float, *, arithmetic: Arithmetic) -> Run:
-    """The predictions of a run that are kept, ranked by score.
+    """Return the predictions of a run that non-maximum suppression keeps, ranked by score.
 
     Args:
-        run: scores are numbers.
+        run: the run; its scores are numbers.
         level: IoU in (0, 1] that a prediction may have with a better one of its query and video.
-        arithmetic: in which IoUs are compared.
+        arithmetic: the arithmetic in which IoUs are compared.
 
     >>> from backend.scoring.files.entries import parse_run_mapping
     >>> rows = [["v1", 0, 9, 0.1], ["v1", 0, 10, 0.8], ["v2", 0, 9, 0.5]]
@@ -38,7 +38,7 @@ def suppress(run: Run, level: float, *, arithmetic: Arithmetic) -> Run:
     kept = np.zeros(len(together), dtype=bool)
     alive = np.arange(len(together))
     while len(alive):
-        # Of every query and video at once the best that is left, and what it leaves of the others.
+        # Keep the best remaining prediction of every query and video at once, then drop what overlaps it.
         first = np.ones(len(alive), dtype=bool)
         first[1:] = group[alive][1:] != group[alive][:-1]
         best = alive[first][np.cumsum(first) - 1]
@@ -52,21 +52,21 @@ def suppress(run: Run, level: float, *, arithmetic: Arithmetic) -> Run:
 
 def _exact(run: Run, level: float) -> Overlap:
     finite = np.isfinite(run.start_s) & np.isfinite(run.end_s)
-    # One lattice for all of them, made once.
+    # All times are converted to whole numbers together, once.
     times = to_lattice(np.concatenate([np.where(finite, run.start_s, 0.0), np.where(finite, run.end_s, 0.0)]))
     starts, ends, threshold = times[: len(finite)], times[len(finite) :], decimal_fraction(level)
 
-    def overlap(one: Indices, other: Indices) -> Flags:
-        inter = np.maximum(np.minimum(ends[one], ends[other]) - np.maximum(starts[one], starts[other]), 0)
-        union = (ends[one] - starts[one]) + (ends[other] - starts[other]) - inter
+    def overlap(first: Indices, second: Indices) -> Flags:
+        inter = np.maximum(np.minimum(ends[first], ends[second]) - np.maximum(starts[first], starts[second]), 0)
+        union = (ends[first] - starts[first]) + (ends[second] - starts[second]) - inter
         return reaches(inter, np.maximum(union, 1), threshold, strict=True)
 
     return overlap
 
 
 def _rounded(run: Run, level: float, arithmetic: Arithmetic) -> Overlap:
-    def overlap(one: Indices, other: Indices) -> Flags:
-        times = (run.start_s[one], run.end_s[one], run.start_s[other], run.end_s[other])
+    def overlap(first: Indices, second: Indices) -> Flags:
+        times = (run.start_s[first], run.end_s[first], run.start_s[second], run.end_s[second])
         return ious(*times, arithmetic=arithmetic).reach(level, strict=True)
 
     return overlap

@@ -1,4 +1,4 @@
-"""Find the measures, one file each: a file here that defines `MEASURE`, and its test, are all that a new one needs."""
+"""Find the measures, one file each. To add one, add a file here that defines `MEASURE`, and its test."""
 
 import pkgutil
 from collections.abc import Iterable, Mapping
@@ -8,7 +8,7 @@ from backend.scoring.measure import Measure
 
 
 def find_measures() -> Mapping[str, Measure]:
-    """Return the measures of the files beside this one, by name: graded relevance first, then those with theta.
+    """Return the measures that are defined in this package, by name; those with graded relevance (mu) come first.
 
     >>> names = list(find_measures())
     >>> sorted(["recall", "axiou", "ndcg", "axiou_ap"], key=names.index)
@@ -16,23 +16,23 @@ def find_measures() -> Mapping[str, Measure]:
     """
     modules = [import_module(f"{__name__}.{module.name}") for module in pkgutil.iter_modules(__path__)]
     kinds = ("mu", "theta", None)
-    found: list[Measure] = sorted(
+    measures: list[Measure] = sorted(
         (module.MEASURE for module in modules),
-        key=lambda one: (kinds.index(one.threshold.values if one.threshold else None), one.name),
+        key=lambda measure: (kinds.index(measure.threshold.values if measure.threshold else None), measure.name),
     )
-    return {measure.name: measure for measure in found}
+    return {measure.name: measure for measure in measures}
 
 
 MEASURES = find_measures()
 
 
 def usual_names() -> tuple[str, ...]:
-    """What preset `paper` computes where nothing is asked for."""
+    """Return the names of the measures that preset `paper` computes by default."""
     return tuple(name for name, measure in MEASURES.items() if measure.usual)
 
 
 def measure_of(key: str) -> Measure:
-    """The measure of a key such as `ndcg@20,0.5`, `map@avg` or `miou`.
+    """Return the measure of a key such as `ndcg@20,0.5`, `map@avg` or `miou`.
 
     >>> measure_of("map@avg").read("map@avg"), measure_of("ndcg@20,0.5").read("ndcg@20,0.5")
     ((None, 'avg'), ('20', '0.5'))
@@ -41,9 +41,9 @@ def measure_of(key: str) -> Measure:
 
 
 def proper_names(asked: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The names of measures asked for, each once and under its own name, and what to tell about those that were not.
+    """Return the proper names of measures, each once, and a note for each alternative name.
 
-    A name of no measure is passed on as it is.
+    Names of no measure stay as they are.
 
     >>> names, notes = proper_names(["ndcg", "rank", "recall"])
     >>> names, [note.partition(":")[0] for note in notes]

@@ -2,15 +2,16 @@
 
     AxIoU@K = 1/K * sum over k = 1..K of max(r(1), ..., r(k))
 
-Source: Togashi et al., AxIoU, CVPR 2022, equation 10. The only one of the paper's measures that satisfies both of
-its axioms: a redundant prediction changes nothing (INV-k), a better best one always counts (MON-k). It is
-R@K,theta averaged over all theta and over all cut-offs up to K. r(j) is the IoU of the j-th prediction with the
-best truth moment of its query and video that has at least `min_relevance`.
+Source: Togashi et al., AxIoU, CVPR 2022, equation 10. It is the only one of the paper's measures that satisfies both
+axioms: a redundant prediction changes nothing (INV-k), and a better best prediction always counts (MON-k). It equals
+R@K,theta averaged over all theta and over all cut-offs up to K. r(j) is the highest IoU of the j-th prediction with
+a truth moment of its query and video whose relevance is at least `min_relevance`.
 
-Edge cases: a list shorter than K carries its running maximum on; a query without prediction or relevant moment
-has 0.
+Edge cases: in a list shorter than K, the running maximum continues up to K. A query without predictions or without
+relevant moments scores 0.
 
-Worked example: IoUs .2, .6, .4 have the running maxima .2, .6, .6, so 1.4/3; carried on to K = 5, 2.6/5.
+Worked example: IoUs .2, .6, .4 have the running maxima .2, .6, .6, so AxIoU@3 is 1.4/3. Continued to K = 5 it is
+2.6/5.
 
 >>> from backend.scoring.evaluate import evaluate
 >>> truth = {"q": [{"video": "v", "start": 0, "end": 10, "relevance": 1}]}
@@ -22,15 +23,15 @@ Worked example: IoUs .2, .6, .4 have the running maxima .2, .6, .6, so 1.4/3; ca
 import numpy as np
 
 from backend.core.timespan import Floats
-from backend.scoring.matching.found import Found
+from backend.scoring.matching.found import Matches
 from backend.scoring.measure import Measure
 
 
-def compute(found: Found, cutoffs: tuple[int, ...], _: tuple[float, ...]) -> Floats:
-    """AxIoU of each cut-off and query, in [0, 1]."""
-    values = np.zeros((len(cutoffs), 1, found.queries))
+def compute(matches: Matches, cutoffs: tuple[int, ...], _: tuple[float, ...]) -> Floats:
+    """Return AxIoU for each cut-off and query, in [0, 1], shape (cut-offs, 1, queries)."""
+    values = np.zeros((len(cutoffs), 1, matches.queries))
     for k, row in zip(cutoffs, values[:, 0], strict=True):
-        row[:] = (found.total(found.best, k) + np.maximum(k - found.size, 0) * found.last_best) / k
+        row[:] = (matches.total(matches.best, k) + np.maximum(k - matches.size, 0) * matches.last_best) / k
     return values
 
 

@@ -1,17 +1,17 @@
-"""bpref, IoU>=mu: how well a run orders the graded moments that it finds, whatever nobody has graded left out.
+"""bpref, IoU>=mu: how well a run orders the graded moments that it finds, ignoring ungraded ones.
 
     bpref = 1/R * sum over the relevant moments found of 1 - min(n, R) / min(N, R)
 
-R moments of the query's truth are relevant (of at least `min_relevance`), N are not; n of the latter stand before
-the relevant one in the list. Predictions take truth moments one-to-one as for NDCG (see `matching`); those that take
-none are passed over, so moments that nobody graded cost nothing. Source: Buckley and Voorhees, Retrieval evaluation
-with incomplete information, SIGIR 2004, as trec_eval computes it.
+A query's truth has R relevant moments (relevance of at least `min_relevance`) and N others. For each relevant moment
+found, n is the number of these others that rank before it. Predictions are matched one-to-one with truth moments, as
+for NDCG (see `matching`). Unmatched predictions are skipped, so ungraded moments cost nothing. Source: Buckley and
+Voorhees, Retrieval evaluation with incomplete information, SIGIR 2004, as trec_eval computes it.
 
-Edge cases: the whole list counts, its first thousand predictions as is usual in TREC, so there is no K; with no graded
-moment that is not relevant it is the share of relevant moments found; a query without relevant moment has 0.
+Edge cases: there is no K; as usual in TREC, the first thousand predictions count. If N is 0, the value is the share of
+relevant moments found. A query without relevant moments scores 0.
 
-Worked example: of two relevant moments and one graded 0, rank 1 takes a relevant one, rank 2 none, rank 3 that of 0
-and rank 4 the other relevant one: (1 + (1 - 1/1)) / 2.
+Worked example: the truth has two relevant moments and one of relevance 0. Rank 1 takes a relevant one, rank 2 none,
+rank 3 the one of relevance 0, and rank 4 the other relevant one: (1 + (1 - 1/1)) / 2.
 
 >>> from backend.scoring.evaluate import evaluate
 >>> truth = {"q": [{"video": v, "start": 0, "end": 10, "relevance": n} for v, n in (("a", 3), ("b", 1), ("c", 0))]}
@@ -24,29 +24,35 @@ import numpy as np
 
 from backend.core.timespan import Floats
 from backend.scoring.matching.columns import Indices
-from backend.scoring.matching.found import Found
+from backend.scoring.matching.found import Matches
 from backend.scoring.measure import Measure, Threshold
 
 DEPTH = 1000
 
 
-def compute(found: Found, _: tuple[int, ...], mus: tuple[float, ...]) -> Floats:
-    """The bpref of each mu and query, shape (1, mus, queries), in [0, 1]."""
-    return np.stack([_bpref(found, prediction, relevance) for prediction, relevance in found.taken(mus)])[None]
+def compute(matches: Matches, _: tuple[int, ...], mus: tuple[float, ...]) -> Floats:
+    """Return bpref for each mu and query, shape (1, mus, queries), in [0, 1]."""
+    return np.stack([_bpref(matches, prediction, relevance) for prediction, relevance in matches.taken(mus)])[None]
 
 
-def _bpref(found: Found, prediction: Indices, relevance: Indices) -> Floats:
-    """The bpref of each query, shape (Q,), from the predictions that take a moment, in order, and its relevance."""
-    first = found.rank[prediction] < DEPTH
-    query, right = found.query[prediction[first]], relevance[first] >= found.min_relevance
+def _bpref(matches: Matches, prediction: Indices, relevance: Indices) -> Floats:
+    """Return bpref for each query, shape (Q,).
+
+    Args:
+        matches: what a measure reads.
+        prediction: the predictions that take a truth moment, in rank order.
+        relevance: the relevance of the moment that each of them takes.
+    """
+    first = matches.rank[prediction] < DEPTH
+    query, right = matches.query[prediction[first]], relevance[first] >= matches.min_relevance
     wrong = np.cumsum(~right)
-    of_query = np.bincount(query[~right], minlength=found.queries)
-    before: Indices = wrong - np.repeat(np.cumsum(of_query) - of_query, np.bincount(query, minlength=found.queries))
+    of_query = np.bincount(query[~right], minlength=matches.queries)
+    before: Indices = wrong - np.repeat(np.cumsum(of_query) - of_query, np.bincount(query, minlength=matches.queries))
     query, before = query[right], before[right]
-    most = np.minimum(found.relevant, found.irrelevant)[query]
-    lost = np.minimum(before, found.relevant[query]) / np.maximum(most, 1)
-    total = np.bincount(query, 1 - lost, minlength=found.queries)
-    return np.divide(total, found.relevant, out=np.zeros(found.queries), where=found.relevant > 0)
+    most = np.minimum(matches.relevant, matches.irrelevant)[query]
+    lost = np.minimum(before, matches.relevant[query]) / np.maximum(most, 1)
+    total = np.bincount(query, 1 - lost, minlength=matches.queries)
+    return np.divide(total, matches.relevant, out=np.zeros(matches.queries), where=matches.relevant > 0)
 
 
 MEASURE = Measure(

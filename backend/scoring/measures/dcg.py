@@ -2,11 +2,11 @@
 
     DCG@K = sum over k = 1..K of g(r(k)) / log2(k + 1),  g(r) = r (`linear`) or 2**r - 1 (`exp2`)
 
-Source: Togashi et al., AxIoU, CVPR 2022, equation 7. Not normalised, so it may exceed 1. r(k) is the IoU of the
-k-th prediction with the best truth moment of its query and video that has at least `min_relevance`; several
-predictions may meet the same moment. This is not the numerator of NDCG@K, IoU>=mu, whose gains are relevances.
+Source: Togashi et al., AxIoU, CVPR 2022, equation 7. It is not normalised, so it may exceed 1. r(k) is the highest
+IoU of the k-th prediction with a truth moment of its query and video whose relevance is at least `min_relevance`.
+Several predictions may hit the same moment. This is not the numerator of NDCG@K, IoU>=mu, whose gains are relevances.
 
-Edge cases: a list shorter than K adds nothing; a query without relevant moment has 0.
+Edge cases: ranks beyond the end of a short list add nothing. A query without relevant moments scores 0.
 
 Worked example: IoUs .2, .6, .4 give .2/1 + .6/log2(3) + .4/2.
 
@@ -21,14 +21,14 @@ import numpy as np
 
 from backend.core.timespan import Floats
 from backend.scoring.matching.discount import discounted
-from backend.scoring.matching.found import Found
+from backend.scoring.matching.found import Matches
 from backend.scoring.measure import Measure
 
 
-def compute(found: Found, cutoffs: tuple[int, ...], _: tuple[float, ...]) -> Floats:
-    """DCG of each cut-off and query, at least 0."""
-    gains = found.iou if found.gain == "linear" else np.exp2(found.iou) - 1.0
-    return discounted(found.query, found.rank, gains, found.queries, cutoffs)[:, None]
+def compute(matches: Matches, cutoffs: tuple[int, ...], _: tuple[float, ...]) -> Floats:
+    """Return DCG for each cut-off and query, at least 0, shape (cut-offs, 1, queries)."""
+    gains = matches.iou if matches.gain == "linear" else np.exp2(matches.iou) - 1.0
+    return discounted(matches.query, matches.rank, gains, matches.queries, cutoffs)[:, None]
 
 
 MEASURE = Measure("dcg", "DCG", None, compute, "discounted sum of IoUs, not normalised", "AxIoU eq. 7", highest=None)

@@ -1,12 +1,12 @@
-"""mIoU of DiDeMo: how much of what people agree on does the first prediction cover?
+"""mIoU of DiDeMo: how well the first prediction overlaps the moments that people agree on.
 
     mean of the three highest IoUs of the first prediction with the moments that people gave
 
 Source: Hendricks et al., Localizing Moments in Video, ICCV 2017, and its evaluator; see `didemo_rank5`.
 
-Edge cases: a query without prediction has 0; one with fewer than three moments has the mean over those.
+Edge cases: a query without predictions scores 0. A query with fewer than three moments gets the mean over these.
 
-Worked example: three people, two of whom gave the first prediction, and one twice its length: (1 + 1 + .5) / 3.
+Worked example: two of three people gave exactly the predicted moment, the third one twice as long: (1 + 1 + .5) / 3.
 
 >>> from backend.scoring.evaluate import evaluate
 >>> truth = {"q": [{"video": "v", "start": s, "end": 10, "relevance": 1} for s in (5, 5, 0)]}
@@ -17,18 +17,20 @@ Worked example: three people, two of whom gave the first prediction, and one twi
 import numpy as np
 
 from backend.core.timespan import Floats
-from backend.scoring.matching.found import Found
+from backend.scoring.matching.found import Matches
 from backend.scoring.measure import Measure
 from backend.scoring.measures.didemo_rank5 import AGREEING, lowest
 
 
-def compute(found: Found, _: tuple[int, ...], __: tuple[float, ...]) -> Floats:
-    """Mean IoU of each query in [0, 1], shape (1, 1, queries)."""
-    pairs = found.pairs
-    of_first = pairs.take((found.rank[pairs.prediction] == 0) & (found.relevance[pairs.truth] >= found.min_relevance))
-    total = lowest(found.query[of_first.prediction], -of_first.iou.values, found.queries)[0]
-    people = np.minimum(found.relevant, AGREEING)
-    mean: Floats = np.divide(-total, people, out=np.zeros(found.queries), where=people > 0)
+def compute(matches: Matches, _: tuple[int, ...], __: tuple[float, ...]) -> Floats:
+    """Return the mean IoU for each query, in [0, 1], shape (1, 1, queries)."""
+    pairs = matches.pairs
+    of_first = pairs.take(
+        (matches.rank[pairs.prediction] == 0) & (matches.relevance[pairs.truth] >= matches.min_relevance)
+    )
+    total = lowest(matches.query[of_first.prediction], -of_first.iou.values, matches.queries)[0]
+    people = np.minimum(matches.relevant, AGREEING)
+    mean: Floats = np.divide(-total, people, out=np.zeros(matches.queries), where=people > 0)
     return mean[None, None]
 
 

@@ -1,14 +1,14 @@
-"""Rank@1 of DiDeMo: is the first prediction the moment that three people agree on?
+"""Rank@1 of DiDeMo: whether the first prediction is the moment that three people agree on.
 
     1 if (a + b + c) / 3 <= 1, where a, b, c are the ranks of the three moments of a query that are ranked best
 
-Source: Hendricks et al., Localizing Moments in Video, ICCV 2017, and its evaluator; see `didemo_rank5`. At rank 1 it
-asks that three people gave the moment of the first prediction.
+Source: Hendricks et al., Localizing Moments in Video, ICCV 2017, and its evaluator; see `didemo_rank5`. The value is 1
+if three people gave the moment that the run predicts first.
 
-Edge cases: a query with fewer than three moments asks that all of them are that of the first prediction.
+Edge cases: if a query has fewer than three moments, all of them must equal the first prediction.
 
-Worked example: three people, one of whom means another moment; the ranks are 1, 1 and 3, their mean 5/3. Where
-a third person means that of the two, it is 1.
+Worked example: two of three people give the same moment. The ranks are 1, 1 and 3, and their mean is 5/3, so the value
+is 0. If a further person gives the moment of these two, the mean is 1 and the value 1.
 
 >>> from backend.scoring.evaluate import evaluate
 >>> truth = {"q": [{"video": "v", "start": s, "end": 10, "relevance": 1} for s in (5, 5, 0)]}
@@ -22,14 +22,14 @@ a third person means that of the two, it is 1.
 import numpy as np
 
 from backend.core.timespan import Floats
-from backend.scoring.matching.found import Found
+from backend.scoring.matching.found import Matches
 from backend.scoring.measure import Measure
 from backend.scoring.measures.didemo_rank5 import AGREEING, MOMENTS, mean_rank
 
 
-def compute(found: Found, _: tuple[int, ...], __: tuple[float, ...]) -> Floats:
-    """0 or 1 of each query, shape (1, 1, queries)."""
-    return (mean_rank(found) <= 1).astype(np.float64)[None, None]
+def compute(matches: Matches, _: tuple[int, ...], __: tuple[float, ...]) -> Floats:
+    """Return 0 or 1 for each query, shape (1, 1, queries)."""
+    return (mean_rank(matches) <= 1).astype(np.float64)[None, None]
 
 
 MEASURE = Measure(

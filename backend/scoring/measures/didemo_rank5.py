@@ -1,16 +1,16 @@
-"""Rank@5 of DiDeMo: do the moments that people agree on stand among the first five?
+"""Rank@5 of DiDeMo: whether the moments that people agree on have a mean rank of 5 or better.
 
     1 if (a + b + c) / 3 <= 5, where a, b, c are the ranks of the three moments of a query that are ranked best
 
-Source: Hendricks et al., Localizing Moments in Video, ICCV 2017, and its evaluator. Several people place each sentence
-in segments of five seconds, and a system ranks all moments of whole segments; so a prediction is that moment or it is
-not: only IoU = 1 counts. Two people who gave the same moment count twice, and a fourth one who stands
-apart does not count.
+Source: Hendricks et al., Localizing Moments in Video, ICCV 2017, and its evaluator. In DiDeMo several people mark the
+moment of each sentence in whole segments of five seconds, and a system ranks all such moments. A prediction is
+therefore right only if its IoU is 1. A moment that two people gave counts twice. Of four people, the one whose moment
+ranks worst does not count.
 
-Edge cases: a moment that no prediction is has no rank, so fewer than three leave the query at 0 (the published code
-stops there); a query with fewer than three moments has the mean over those.
+Edge cases: a moment that nothing predicts has no rank. If fewer than three moments have a rank, the query scores 0
+(the published code aborts there). A query with fewer than three moments gets the mean over these.
 
-Worked example: three people, one of whom means another moment; the ranks are 1, 1 and 3, their mean 5/3.
+Worked example: two of three people give the same moment. The ranks are 1, 1 and 3, and their mean is 5/3.
 
 >>> from backend.scoring.evaluate import evaluate
 >>> truth = {"q": [{"video": "v", "start": s, "end": 10, "relevance": 1} for s in (5, 5, 0)]}
@@ -23,38 +23,43 @@ import numpy as np
 
 from backend.core.timespan import Floats
 from backend.scoring.matching.columns import Indices, order_within
-from backend.scoring.matching.found import Found
+from backend.scoring.matching.found import Matches
 from backend.scoring.matching.greedy import beginnings
 from backend.scoring.measure import Measure
 
 AGREEING = 3
-"""People of a query who count: those whose moments a run ranks best."""
+"""How many people's moments count for a query: those that the run ranks best."""
 MOMENTS = 21
-"""Moments of whole segments in a video of six, so the longest list."""
+"""The longest list: a video of six segments has 21 moments of whole segments."""
 
 
-def compute(found: Found, _: tuple[int, ...], __: tuple[float, ...]) -> Floats:
-    """0 or 1 of each query, shape (1, 1, queries)."""
-    return (mean_rank(found) <= 5).astype(np.float64)[None, None]
+def compute(matches: Matches, _: tuple[int, ...], __: tuple[float, ...]) -> Floats:
+    """Return 0 or 1 for each query, shape (1, 1, queries)."""
+    return (mean_rank(matches) <= 5).astype(np.float64)[None, None]
 
 
-def mean_rank(found: Found) -> Floats:
-    """Mean rank, from 1, of each query's best ranked moments, infinite where too few are ranked, shape (Q,)."""
-    same = found.pairs.take(
-        found.pairs.iou.reach(1.0, strict=False) & (found.relevance[found.pairs.truth] >= found.min_relevance)
+def mean_rank(matches: Matches) -> Floats:
+    """Return the mean rank (from 1) of each query's best ranked moments, shape (Q,); infinite if too few are ranked."""
+    same = matches.pairs.take(
+        matches.pairs.iou.reach(1.0, strict=False) & (matches.relevance[matches.pairs.truth] >= matches.min_relevance)
     )
-    # Predictions stand in rank order, so the first one of a moment is the best.
+    # Predictions are in rank order, so a moment's first one ranks best.
     _, first = np.unique(same.truth, return_index=True)
     prediction = same.prediction[first]
-    total, counted = lowest(found.query[prediction], (found.rank[prediction] + 1).astype(np.float64), found.queries)
-    people = np.minimum(found.relevant, AGREEING)
+    total, counted = lowest(
+        matches.query[prediction], (matches.rank[prediction] + 1).astype(np.float64), matches.queries
+    )
+    people = np.minimum(matches.relevant, AGREEING)
     enough = (counted == people) & (people > 0)
-    mean: Floats = np.divide(total, people, out=np.full(found.queries, np.inf), where=enough)
+    mean: Floats = np.divide(total, people, out=np.full(matches.queries, np.inf), where=enough)
     return mean
 
 
 def lowest(query: Indices, values: Floats, queries: int) -> tuple[Floats, Indices]:
-    """Sum of the lowest few values of each query, and how many these are, shape (queries,) each."""
+    """Return the sum of the lowest `AGREEING` values of each query, and how many these are.
+
+    Both have shape (queries,).
+    """
     order = order_within(query, values)
     query, values = query[order], values[order]
     start = beginnings(query)

@@ -1,16 +1,17 @@
-"""Judged@K, IoU>=mu: how much of the K best predictions somebody has graded, whatever the grade.
+"""Judged@K, IoU>=mu: the share of the K best predictions that show a graded moment, whatever its grade.
 
     Judged@K,mu = 1/min(K, n) * #{k <= min(K, n): the k-th prediction reaches mu with some truth moment}
 
-n is the length of the list. Truth that was pooled, from what some systems found, knows nothing about the other
-moments and counts them as not relevant: where Judged@K is low, so are other measures, whether or not the run is bad.
-Source: the judgment rate of IR evaluation (`Judged@k` of ir_measures; Sakai, On information retrieval metrics
-designed for evaluation with incomplete relevance assessments, 2008, on what it does to systems outside the pool),
-with IoU where documents have names. Moments of every relevance count, 0 too, and several predictions may meet one.
+n is the length of the list. Pooled truth contains only moments that some systems found; all others count as not
+relevant. So where Judged@K is low, other measures are low too, even for a good run. Source: the judgment rate of IR
+evaluation (`Judged@k` of ir_measures). Its effect on systems outside the pool: Sakai, On information retrieval metrics
+designed for evaluation with incomplete relevance assessments, 2008. IoU takes the place of document ids here. Moments
+of every relevance count, also 0, and several predictions may show the same moment.
 
-Edge cases: a shorter list is judged as far as it goes; a query without predictions has 0. IoU is compared as for NDCG.
+Edge cases: a list shorter than K is judged to its end. A query without predictions scores 0. IoU is compared as for
+NDCG.
 
-Worked example: of three predictions the first two overlap a graded moment by .6 and .8.
+Worked example: the first two of three predictions overlap a graded moment, with IoU .6 and .8.
 
 >>> from backend.scoring.evaluate import evaluate
 >>> truth = {"q": [{"video": "v", "start": 0, "end": 10, "relevance": 0}]}
@@ -22,18 +23,18 @@ Worked example: of three predictions the first two overlap a graded moment by .6
 import numpy as np
 
 from backend.core.timespan import Floats
-from backend.scoring.matching.found import Found
+from backend.scoring.matching.found import Matches
 from backend.scoring.measure import Measure, Threshold
 
 
-def compute(found: Found, cutoffs: tuple[int, ...], mus: tuple[float, ...]) -> Floats:
-    """Share of graded predictions of each cut-off, mu and query, in [0, 1]."""
-    values = np.zeros((len(cutoffs), len(mus), found.queries))
+def compute(matches: Matches, cutoffs: tuple[int, ...], mus: tuple[float, ...]) -> Floats:
+    """Return the share of graded predictions for each cut-off, mu and query, in [0, 1]."""
+    values = np.zeros((len(cutoffs), len(mus), matches.queries))
     for column, mu in enumerate(mus):
-        graded = np.zeros(len(found.query))
-        graded[found.pairs.prediction[found.pairs.iou.reach(mu, strict=found.strict)]] = 1
+        graded = np.zeros(len(matches.query))
+        graded[matches.pairs.prediction[matches.pairs.iou.reach(mu, strict=matches.strict)]] = 1
         for row, k in enumerate(cutoffs):
-            values[row, column] = found.total(graded, k) / np.maximum(np.minimum(found.size, k), 1)
+            values[row, column] = matches.total(graded, k) / np.maximum(np.minimum(matches.size, k), 1)
     return values
 
 

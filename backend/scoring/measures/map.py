@@ -1,19 +1,20 @@
-"""mAP, IoU>=theta: the field's average precision of moment detection, one list and its windows at a time.
+"""mAP, IoU>=theta: the field's average precision for moment detection, computed for each query and then averaged.
 
     AP = 1/G * sum over the right predictions of the highest precision at their rank or later
 
 Source: Lei et al., QVHighlights, NeurIPS 2021, whose evaluator (after that of ActivityNet and MMAction2, after VOC
 2011) computes it for each query over its relevant windows and takes the mean over the queries. Only the first ten
-predictions are looked at. In rank order each takes the best unmatched relevant moment of its video, if their IoU
-reaches theta, and is right; otherwise it is wrong. G is the number of relevant moments, found or not, so more than ten
+predictions count. In rank order, each takes the unmatched relevant moment of its video with the highest IoU. It is
+right if this IoU reaches theta, otherwise wrong. G is the number of relevant moments, found or not, so more than ten
 cannot all be found. `map@avg` is the mean over theta = .5, .55, ..., .95.
 
-Edge cases: an IoU of exactly theta is right; a second prediction of the same moment is wrong; a query without
-relevant moment has 0. Where two moments have the same IoU, the one earlier in the truth is taken (the published
-code takes the later one; at theta >= .5 no value can change unless moments touch or overlap).
+Edge cases: an IoU of exactly theta is right. A second prediction of the same moment is wrong. A query without relevant
+moments scores 0. If two moments have the same IoU, the earlier one in the truth is taken. (The published code takes
+the later one; at theta >= .5 this changes no value unless moments touch or overlap.)
 
-Worked example: two relevant moments; IoUs with them at ranks 1, 2, 3 are 0, .8, 1. At theta = .5 precisions are 0,
-1/2, 2/3, so both right predictions have 2/3; at .9 only the third is right, with precision 1/3, and one moment is lost.
+Worked example: there are two relevant moments, and the IoUs with them at ranks 1, 2, 3 are 0, .8, 1. At theta = .5 the
+precisions are 0, 1/2, 2/3, so both right predictions get 2/3. At .9 only the third prediction is right, with precision
+1/3, and the other moment is not found.
 
 >>> from backend.scoring.evaluate import evaluate
 >>> truth = {"q": [{"video": "v", "start": s, "end": s + 10, "relevance": 1} for s in (0, 50)]}
@@ -26,30 +27,30 @@ import numpy as np
 
 from backend.core.timespan import Floats
 from backend.scoring.matching.columns import Indices
-from backend.scoring.matching.found import Found
+from backend.scoring.matching.found import Matches
 from backend.scoring.matching.greedy import beginnings
 from backend.scoring.measure import Measure, Threshold
 
 DEPTH = 10
-"""Predictions of a list that are looked at, as in the evaluator of QVHighlights."""
+"""How many predictions of a query count, as in the evaluator of QVHighlights."""
 
 
-def compute(found: Found, _: tuple[int, ...], thetas: tuple[float, ...]) -> Floats:
-    """AP of each theta and query, shape (1, thetas, queries), in [0, 1]."""
-    return np.stack([_average_precision(found, right) for right in found.right(thetas, DEPTH)])[None]
+def compute(matches: Matches, _: tuple[int, ...], thetas: tuple[float, ...]) -> Floats:
+    """Return AP for each theta and query, shape (1, thetas, queries), in [0, 1]."""
+    return np.stack([_average_precision(matches, right) for right in matches.right(thetas, DEPTH)])[None]
 
 
-def _average_precision(found: Found, right: Indices) -> Floats:
-    """AP of each query, shape (Q,); `right` are the right predictions, in rank order."""
-    query = found.query[right]
+def _average_precision(matches: Matches, right: Indices) -> Floats:
+    """Return AP for each query, shape (Q,); `right` numbers the right predictions, in rank order."""
+    query = matches.query[right]
     first = beginnings(query)
     before = np.repeat(first, np.diff(np.append(first, len(right))))
-    precision = (np.arange(len(right)) - before + 1) / (found.rank[right] + 1)
-    # Precision only rises at right predictions, so the highest one at a rank or later is that of one of them. From the
-    # last to the first, complex numbers sort by query, which falls, then by precision: each query begins anew.
+    precision = (np.arange(len(right)) - before + 1) / (matches.rank[right] + 1)
+    # Precision only rises at right predictions, so only their precisions can be the highest at a rank or later. NumPy
+    # compares complex numbers by real part (here the query), so this running maximum restarts with each query.
     best = np.maximum.accumulate((-query + 1j * precision)[::-1]).imag[::-1]
-    total = np.bincount(query, best, minlength=found.queries)
-    return np.divide(total, found.relevant, out=np.zeros(found.queries), where=found.relevant > 0)
+    total = np.bincount(query, best, minlength=matches.queries)
+    return np.divide(total, matches.relevant, out=np.zeros(matches.queries), where=matches.relevant > 0)
 
 
 MEASURE = Measure(

@@ -1,14 +1,14 @@
-"""mIoU: how much of a relevant moment the first prediction covers, on average over the queries.
+"""mIoU: the IoU of the first prediction with a relevant moment, averaged over the queries.
 
     mIoU = r(1)
 
 Source: the usual fourth figure beside R@1 of Charades-STA, ActivityNet Captions and TACoS, for example Zhang et al.,
-2D-TAN, AAAI 2020. r(1) is the IoU of the first prediction with the best truth moment of its query and video that has
-at least `min_relevance`; the mean over queries is what is printed. It is `axiou@1` under the field's name.
+2D-TAN, AAAI 2020. r(1) is the highest IoU of the first prediction with a truth moment of its query and video whose
+relevance is at least `min_relevance`. Tables print the mean over queries. It is `axiou@1` under the field's name.
 
-Edge cases: a query without prediction or relevant moment has 0.
+Edge cases: a query without predictions or without relevant moments scores 0.
 
-Worked example: IoUs .2, .6, .4; only the first counts.
+Worked example: of the IoUs .2, .6, .4 only the first counts.
 
 >>> from backend.scoring.evaluate import evaluate
 >>> truth = {"q": [{"video": "v", "start": 0, "end": 10, "relevance": 1}]}
@@ -18,13 +18,13 @@ Worked example: IoUs .2, .6, .4; only the first counts.
 """
 
 from backend.core.timespan import Floats
-from backend.scoring.matching.found import Found
+from backend.scoring.matching.found import Matches
 from backend.scoring.measure import Measure
 
 
-def compute(found: Found, _: tuple[int, ...], __: tuple[float, ...]) -> Floats:
-    """IoU of the first prediction of each query, shape (1, 1, queries), in [0, 1]."""
-    return found.total(found.iou, 1)[None, None]
+def compute(matches: Matches, _: tuple[int, ...], __: tuple[float, ...]) -> Floats:
+    """Return the IoU of the first prediction for each query, in [0, 1], shape (1, 1, queries)."""
+    return matches.total(matches.iou, 1)[None, None]
 
 
 MEASURE = Measure("miou", "mIoU", None, compute, "IoU of the first prediction", depth=1, usual=False)

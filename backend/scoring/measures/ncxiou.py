@@ -1,25 +1,25 @@
-"""NCxIoU@K: the best IoU so far, at the rank where a person stops reading.
+"""NCxIoU@K: the expected best IoU at the rank where a person stops reading.
 
     NCxIoU@K = sum over k = 1..K of p(k) * max(r(1), ..., r(k))
 
-Source: Togashi et al., AxIoU, CVPR 2022, section 4.1, after the normalised cumulative utility of Sakai and Robertson:
-p(k) is the probability that a person abandons the list at rank k, and the best moment so far is what they leave with.
-AxIoU@K is the case p(k) = 1/K. The option `abandonment` chooses p(k):
+Source: Togashi et al., AxIoU, CVPR 2022, section 4.1, after the normalised cumulative utility of Sakai and Robertson.
+p(k) is the probability that a person stops reading at rank k; they then have the best moment up to there. AxIoU@K is
+the case p(k) = 1/K. The option `abandonment` chooses p(k):
 
-- `err` (unless told otherwise), as in the expected reciprocal rank: p(k) = r(k) * (1 - r(1)) * ... * (1 - r(k - 1)), so
-  the IoU is how likely a moment satisfies;
+- `err` (default), as in the expected reciprocal rank: p(k) = r(k) * (1 - r(1)) * ... * (1 - r(k - 1)). The IoU is the
+  probability that a moment satisfies the person;
 - `uniform`: AxIoU@K;
 - probabilities of ranks 1, 2, ..., such as `0.5,0.3,0.2`.
 
-With p(k) that does not depend on the list it satisfies INV-k, and MON-k while somebody still reads at rank k; with
-`err` it breaks both. r(j) is the IoU of the j-th prediction with the best truth moment of its query and video that has
-at least `min_relevance`.
+If p(k) does not depend on the list, the measure satisfies INV-k, and also MON-k as long as some people reach rank k.
+With `err` it violates both. r(j) is the highest IoU of the j-th prediction with a truth moment of its query and video
+whose relevance is at least `min_relevance`.
 
-Edge cases: a list shorter than K carries its maximum on, and nobody is satisfied by a filler (`err`); who stops
-nowhere within K counts 0; a query without prediction or relevant moment has 0.
+Edge cases: a list shorter than K is filled up: the maximum stays, and with `err` nobody stops at an added rank. People
+who stop nowhere within K add 0. A query without predictions or without relevant moments scores 0.
 
-Worked example: IoUs .2, .6, .4 have the running maxima .2, .6, .6. People stop with .2, .8 * .6, .8 * .4 * .4, so
-.04 + .288 + .0768; with 0.5,0.3,0.2 it is .1 + .18 + .12.
+Worked example: IoUs .2, .6, .4 have the running maxima .2, .6, .6. With `err` people stop with probabilities .2,
+.8 * .6 and .8 * .4 * .4, so the value is .04 + .288 + .0768. With 0.5,0.3,0.2 it is .1 + .18 + .12.
 
 >>> from backend.scoring.evaluate import evaluate
 >>> truth = {"q": [{"video": "v", "start": 0, "end": 10, "relevance": 1}]}
@@ -36,40 +36,43 @@ import numpy as np
 
 from backend.core.timespan import Floats
 from backend.scoring.matching.discount import ERR, UNIFORM, probabilities
-from backend.scoring.matching.found import Found
+from backend.scoring.matching.found import Matches
 from backend.scoring.measure import Measure
 
 
-def compute(found: Found, cutoffs: tuple[int, ...], _: tuple[float, ...]) -> Floats:
-    """NCxIoU of each cut-off and query, shape (cut-offs, 1, queries), in [0, 1]."""
-    values = np.empty((len(cutoffs), 1, found.queries))
+def compute(matches: Matches, cutoffs: tuple[int, ...], _: tuple[float, ...]) -> Floats:
+    """Return NCxIoU for each cut-off and query, shape (cut-offs, 1, queries), in [0, 1]."""
+    values = np.empty((len(cutoffs), 1, matches.queries))
     for k, row in zip(cutoffs, values[:, 0], strict=True):
-        stops, later = _stops(found, k)
-        row[:] = found.total(stops * found.best, k) + later * found.last_best
+        stops, later = _stops(matches, k)
+        row[:] = matches.total(stops * matches.best, k) + later * matches.last_best
     return values
 
 
-def _stops(found: Found, k: int) -> tuple[Floats, Floats]:
-    """How likely a person stops at each prediction, shape (P,), and after the list but within K, shape (Q,)."""
-    if found.abandonment == ERR:
-        return _satisfied(found), np.zeros(found.queries)
-    if found.abandonment == UNIFORM:
-        return np.full(len(found.rank), 1 / k), np.maximum(k - found.size, 0) / k
-    p = np.array(probabilities(found.abandonment)[:k])
-    within = np.minimum(found.rank, len(p) - 1)
+def _stops(matches: Matches, k: int) -> tuple[Floats, Floats]:
+    """Return the probability of stopping at each prediction, and of stopping after a short list but within K.
+
+    The shapes are (P,) and (Q,).
+    """
+    if matches.abandonment == ERR:
+        return _satisfied(matches), np.zeros(matches.queries)
+    if matches.abandonment == UNIFORM:
+        return np.full(len(matches.rank), 1 / k), np.maximum(k - matches.size, 0) / k
+    p = np.array(probabilities(matches.abandonment)[:k])
+    within = np.minimum(matches.rank, len(p) - 1)
     before = np.concatenate([np.zeros(1), np.cumsum(p)])
-    return np.where(found.rank < len(p), p[within], 0.0), before[-1] - before[np.minimum(found.size, len(p))]
+    return np.where(matches.rank < len(p), p[within], 0.0), before[-1] - before[np.minimum(matches.size, len(p))]
 
 
-def _satisfied(found: Found) -> Floats:
-    """r(k) * (1 - r(1)) * ... * (1 - r(k - 1)) of each prediction, shape (P,)."""
-    by_rank = np.argsort(found.rank, kind="stable")
-    edges = np.searchsorted(found.rank[by_rank], np.arange(int(found.size.max(initial=0)) + 1))
-    reading, stops = np.ones(found.queries), np.empty(len(found.rank))
+def _satisfied(matches: Matches) -> Floats:
+    """Return r(k) * (1 - r(1)) * ... * (1 - r(k - 1)) for each prediction, shape (P,)."""
+    by_rank = np.argsort(matches.rank, kind="stable")
+    edges = np.searchsorted(matches.rank[by_rank], np.arange(int(matches.size.max(initial=0)) + 1))
+    reading, stops = np.ones(matches.queries), np.empty(len(matches.rank))
     for low, high in pairwise(edges.tolist()):
-        at = by_rank[low:high]
-        query, iou = found.query[at], found.iou[at]
-        stops[at] = reading[query] * iou
+        predictions = by_rank[low:high]
+        query, iou = matches.query[predictions], matches.iou[predictions]
+        stops[predictions] = reading[query] * iou
         reading[query] *= 1 - iou
     return stops
 

@@ -4,11 +4,12 @@
     NDCG@K = DCG@K of the run / DCG@K of the ideal ranking
 
 Source: Liang et al., TVR-Ranking, section 4. rel_k is the relevance of the truth moment that the prediction at
-rank k takes (see `matching`), 0 where it takes none. The ideal ranking holds the K highest relevances of the
+rank k takes (see `matching`), or 0 if it takes none. The ideal ranking holds the K highest relevances of the
 query's whole truth, matched or not. The paper's gain is the relevance itself (`linear`); the published
 evaluator's is 2**rel - 1 (`exp2`).
 
-Edge cases: a query without relevant moment has ideal DCG 0 and NDCG 0; fewer than K predictions add nothing.
+Edge cases: a query without relevant moments has ideal DCG 0 and NDCG 0. Ranks beyond the end of a short list add
+nothing.
 
 Worked example (the paper's Figure 2): the predictions [10, 30), [9, 29), [50, 70) of video v1 take truth moments
 of relevance 2, 4, 2; the ideal order is 4, 2, 2, so (2 + 4/log2(3) + 2/2) / (4 + 2/log2(3) + 2/2).
@@ -30,28 +31,28 @@ import numpy as np
 from backend.core.timespan import Floats
 from backend.scoring.matching.columns import Indices, order_within
 from backend.scoring.matching.discount import Gain, discounted
-from backend.scoring.matching.found import Found
+from backend.scoring.matching.found import Matches
 from backend.scoring.measure import Measure, Threshold
 
 
-def compute(found: Found, cutoffs: tuple[int, ...], mus: tuple[float, ...]) -> Floats:
-    """NDCG of each cut-off, mu and query, in [0, 1]."""
+def compute(matches: Matches, cutoffs: tuple[int, ...], mus: tuple[float, ...]) -> Floats:
+    """Return NDCG for each cut-off, mu and query, in [0, 1]."""
     sums = [
-        dcg(found.query[hit], found.rank[hit], relevance, found.queries, cutoffs, found.gain)
-        for hit, relevance in found.taken(mus)
+        dcg(matches.query[hit], matches.rank[hit], relevance, matches.queries, cutoffs, matches.gain)
+        for hit, relevance in matches.taken(mus)
     ]
     dcgs = np.stack(sums, axis=1)
-    return ratio(dcgs, np.broadcast_to(found.ideal[:, None], dcgs.shape))
+    return ratio(dcgs, np.broadcast_to(matches.ideal[:, None], dcgs.shape))
 
 
 def dcg(query: Indices, rank: Indices, relevance: Indices, queries: int, cutoffs: Sequence[int], gain: Gain) -> Floats:
-    """Discounted cumulative gain, shape (cut-offs, queries); columns as `discounted` has them."""
+    """Return the discounted cumulative gain, shape (cut-offs, queries); for the arguments see `discounted`."""
     gains = relevance.astype(np.float64) if gain == "linear" else np.ldexp(1.0, relevance) - 1.0
     return discounted(query, rank, gains, queries, cutoffs)
 
 
 def ideal_dcg(query: Indices, relevance: Indices, queries: int, cutoffs: Sequence[int], gain: Gain) -> Floats:
-    """DCG of each query's truth in its best order, shape (cut-offs, queries).
+    """Return the DCG of each query's truth in its ideal order, shape (cut-offs, queries).
 
     >>> ideal_dcg(np.array([0, 0, 1]), np.array([2, 4, 3]), 3, [1], "linear").tolist()
     [[4.0, 3.0, 0.0]]
@@ -60,15 +61,15 @@ def ideal_dcg(query: Indices, relevance: Indices, queries: int, cutoffs: Sequenc
     return dcg(query[order], ranks_within(query[order]), relevance[order], queries, cutoffs, gain)
 
 
-def ratio(found: Floats, ideal: Floats) -> Floats:
-    """`found / ideal`, both of one shape; 0 where the ideal is 0. In [0, 1]."""
-    result = np.zeros(found.shape)
-    np.divide(found, ideal, out=result, where=ideal > 0)
+def ratio(dcgs: Floats, ideal: Floats) -> Floats:
+    """Return `dcgs / ideal`, arrays of one shape, or 0 where the ideal is 0. Values are in [0, 1]."""
+    result = np.zeros(dcgs.shape)
+    np.divide(dcgs, ideal, out=result, where=ideal > 0)
     return result
 
 
 def ranks_within(query: Indices) -> Indices:
-    """Rank of each moment within its query, counting from 0; `query` is sorted.
+    """Return the rank of each moment within its query, counting from 0; `query` is sorted.
 
     >>> ranks_within(np.array([0, 0, 2])).tolist()
     [0, 1, 0]

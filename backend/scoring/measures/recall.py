@@ -3,11 +3,11 @@
     R@K,theta = 1 if r(k) >= theta for some k <= K, otherwise 0
 
 Source: what the evaluators of TVR, QVHighlights, Charades-STA and ActivityNet Captions print as "R@K, IoU=theta",
-and Yang et al., MVMR, CIKM 2024, as "Rank n@m" (so `rank` may be asked for too). AxIoU's equation 1, which asks for
-more than theta, is `recall_gt`. r(k) is the IoU of the k-th prediction with the best truth moment of its query and
-video that has at least `min_relevance`; several predictions may meet the same moment.
+and Yang et al., MVMR, CIKM 2024, as "Rank n@m" (so the name `rank` works too). AxIoU's equation 1, which requires
+more than theta, is `recall_gt`. r(k) is the highest IoU of the k-th prediction with a truth moment of its query and
+video whose relevance is at least `min_relevance`. Several predictions may hit the same moment.
 
-Edge cases: an IoU of exactly theta is a hit; a query without relevant moment has 0.
+Edge cases: an IoU of exactly theta is a hit. A query without relevant moments scores 0.
 
 Worked example: IoUs .2, .6, .5 reach .6 at rank 2.
 
@@ -21,18 +21,21 @@ Worked example: IoUs .2, .6, .5 reach .6 at rank 2.
 import numpy as np
 
 from backend.core.timespan import Floats
-from backend.scoring.matching.found import Found
+from backend.scoring.matching.found import Matches
 from backend.scoring.measure import Measure, Threshold
 
 
-def compute(found: Found, cutoffs: tuple[int, ...], thetas: tuple[float, ...]) -> Floats:
-    """R of each cut-off, theta and query: 0 or 1."""
-    return hits(found, cutoffs, thetas, strict=False)
+def compute(matches: Matches, cutoffs: tuple[int, ...], thetas: tuple[float, ...]) -> Floats:
+    """Return R@K,theta for each cut-off, theta and query: 0 or 1."""
+    return hits(matches, cutoffs, thetas, strict=False)
 
 
-def hits(found: Found, cutoffs: tuple[int, ...], thetas: tuple[float, ...], *, strict: bool) -> Floats:
-    """Whether one of the first K predictions reaches theta, or exceeds it where `strict`."""
-    first = np.stack([found.first_rank(found.reaches(theta, strict=strict)) for theta in thetas])
+def hits(matches: Matches, cutoffs: tuple[int, ...], thetas: tuple[float, ...], *, strict: bool) -> Floats:
+    """Return 1 where one of the first K predictions reaches theta (with `strict`: exceeds it), else 0.
+
+    The shape is (cut-offs, thetas, queries).
+    """
+    first = np.stack([matches.first_rank(matches.reaches(theta, strict=strict)) for theta in thetas])
     return np.stack([(first < k).astype(np.float64) for k in cutoffs])
 
 

@@ -3,13 +3,13 @@
     R@K,theta = 1 if r(k) > theta for some k <= K, otherwise 0
 
 Source: Togashi et al., AxIoU, CVPR 2022, equation 1 (their appendix C writes >=). The field's "R@K, IoU=theta"
-counts an IoU of exactly theta, see `recall`; on a coarse grid of times the two differ by points. r(k) is the IoU
-of the k-th prediction with the best truth moment of its query and video that has at least `min_relevance`; several
-predictions may meet the same moment.
+counts an IoU of exactly theta as a hit, see `recall`. On a coarse grid of times the two differ by percentage points.
+r(k) is the highest IoU of the k-th prediction with a truth moment of its query and video whose relevance is at least
+`min_relevance`. Several predictions may hit the same moment.
 
-Edge cases: an IoU of exactly theta is a miss; a query without relevant moment has 0.
+Edge cases: an IoU of exactly theta is a miss. A query without relevant moments scores 0.
 
-Worked example: IoUs .2, .6, .5 reach beyond .5 at rank 2, not at rank 1.
+Worked example: IoUs .2, .6, .5 exceed .5 at rank 2, not at rank 1.
 
 >>> from backend.scoring.evaluate import evaluate
 >>> truth = {"q": [{"video": "v", "start": 0, "end": 10, "relevance": 1}]}
@@ -19,14 +19,14 @@ Worked example: IoUs .2, .6, .5 reach beyond .5 at rank 2, not at rank 1.
 """
 
 from backend.core.timespan import Floats
-from backend.scoring.matching.found import Found
+from backend.scoring.matching.found import Matches
 from backend.scoring.measure import Measure, Threshold
 from backend.scoring.measures.recall import hits
 
 
-def compute(found: Found, cutoffs: tuple[int, ...], thetas: tuple[float, ...]) -> Floats:
-    """R of each cut-off, theta and query: 0 or 1."""
-    return hits(found, cutoffs, thetas, strict=True)
+def compute(matches: Matches, cutoffs: tuple[int, ...], thetas: tuple[float, ...]) -> Floats:
+    """Return R@K,theta for each cut-off, theta and query: 0 or 1."""
+    return hits(matches, cutoffs, thetas, strict=True)
 
 
 MEASURE = Measure(

@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backend.scoring.matching.found import Found
+from backend.scoring.matching.found import Matches
 from backend.scoring.matching.greedy import index_truth, pair_up
 from retrieval import WHOLE_RUN, WHOLE_TRUTH, fraction_iou, greedy, numbers
 
@@ -22,7 +22,7 @@ def ranks(run):
 
 def found_of(truth, run, strict=False, least=2):
     index = index_truth(*(numbers(truth, place) for place in range(5)), videos=3)
-    return Found(
+    return Matches(
         queries=QUERIES,
         query=numbers(run, 0),
         rank=np.array(ranks(run), dtype=np.int64),

@@ -10,7 +10,7 @@ from backend.core.errors import InputError
 from backend.core.timespan import Floats
 from backend.scoring import measures as family
 from backend.scoring.evaluate import evaluate
-from backend.scoring.matching.found import Found
+from backend.scoring.matching.found import Matches
 from backend.scoring.measure import Measure
 from backend.scoring.studies.running import axioms_study
 from backend.scoring.studies.study import Cell
@@ -74,7 +74,7 @@ def test_a_counterexample_is_one(name: str, axiom: str) -> None:
         assert values[1] <= values[0]
 
 
-def mean_iou(found: Found, cutoffs: tuple[int, ...], _: tuple[float, ...]) -> Floats:
+def mean_iou(found: Matches, cutoffs: tuple[int, ...], _: tuple[float, ...]) -> Floats:
     return np.stack([found.total(found.iou, k)[None] / k for k in cutoffs])
 
 

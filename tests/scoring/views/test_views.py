@@ -14,7 +14,7 @@ import pytest
 from backend import cli
 from backend.core.timespan import Floats
 from backend.scoring import measures as family
-from backend.scoring.matching.found import Found
+from backend.scoring.matching.found import Matches
 from backend.scoring.measure import Measure, Threshold
 from backend.scoring.report.page import report_page
 from backend.scoring.requested_values import split as split_measures
@@ -38,7 +38,7 @@ from scored import QUERIES, write_files
 TITLE = "Reach@5, IoU>0.5 (a paper)"
 
 
-def reached(found: Found, cutoffs: tuple[int, ...], thresholds: tuple[float, ...]) -> Floats:
+def reached(found: Matches, cutoffs: tuple[int, ...], thresholds: tuple[float, ...]) -> Floats:
     """How many predictions of a query exceed the threshold, twice counted: above 1, as no measure of ours is."""
     counts = [np.bincount(found.query, 2 * found.reaches(tau, strict=True), found.queries) for tau in thresholds]
     return np.stack([np.stack(counts) for _ in cutoffs])
