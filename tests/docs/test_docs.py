@@ -137,6 +137,14 @@ def test_the_map_fits_one_screen_and_shows_every_room() -> None:
     assert [str(room.relative_to(ROOT)) for room in rooms if f"{room.name}/" not in drawn] == []
 
 
+def test_the_glossary_stays_short() -> None:
+    page = (ROOT / "docs/concepts.md").read_text(encoding="utf-8")
+    rows = page.partition("## Glossary")[2].partition("| --- | --- |\n")[2].splitlines()
+    terms = [row for row in rows if not row.startswith("| **")]
+    assert page.count("\n") < 200
+    assert 40 < len(terms) <= 60
+
+
 def test_each_stage_names_folders_that_exist() -> None:
     """The column `where` of the pipeline's table: features of a campaign, or paths of the back end."""
     page = (ROOT / "docs/pipeline.md").read_text("utf-8")
