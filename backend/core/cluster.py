@@ -89,7 +89,7 @@ class ClusterCrew(Generic[Unit, Result]):
             if why:
                 raise ClusterUnavailable(f"worker {worker} {why}")
         self._look_for_workers()
-        # The scheduler estimates by this name how long a unit takes; a new name keeps other commands out of the estimate.
+        # The scheduler estimates by this name how long a unit takes; a new name keeps other commands out of it.
         self._name = f"{getattr(work, '__name__', 'unit')}_{uuid4().hex}"
         # A task, not scattered data: if workers die, the scheduler can compute it again.
         self._shared = self._task(_same, uuid4().hex, looks, work, shared)
@@ -189,7 +189,7 @@ def _client(address: str) -> Any:
             try:
                 super().start(**how)  # type: ignore[no-untyped-call]
             except BaseException:
-                # Otherwise the garbage collector would close it, perhaps while Dask holds the lock that closing waits for.
+                # Else the garbage collector would close it, perhaps while Dask holds the lock that closing waits for.
                 self.close()  # type: ignore[no-untyped-call]
                 raise
 

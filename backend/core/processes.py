@@ -2,7 +2,7 @@
 
 Worker processes come from loky. They start without the main module and end with their parent. Python's own spawned
 processes run the main module of the parent again: the whole command line or, in a Streamlit server, the page that is
-open. Besides, such a worker waits for work forever if its parent is killed, because it holds the other end of its queue.
+open. Besides, such a worker waits for work forever if its parent is killed, as it holds the other end of its queue.
 
 Limits are on processor time, so that a busy machine rejects nothing that an idle one accepts, and on memory.
 """

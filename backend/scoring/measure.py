@@ -48,7 +48,7 @@ class Threshold:
         return self.compare or (">" if iou_compare == "gt" else ">=")
 
     def words(self, value: Level | str | None = None) -> str:
-        """Return a threshold as titles show it: its value, its symbol for None, or a range for the mean over `averaged`.
+        """Return a threshold as titles show it: a value, a symbol for None, or a range for the mean over `averaged`.
 
         >>> Threshold("theta", ">=", averaged=(0.5, 0.55, 0.6)).words(AVERAGE)
         '0.5:0.05:0.6'
