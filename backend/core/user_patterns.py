@@ -51,10 +51,10 @@ def first_groups(pattern: str, texts: Sequence[str]) -> list[str | None]:
     """
     if len(pattern) > LONGEST:
         raise ProjectError.said("This pattern is too long: write at most {longest} characters.", longest=LONGEST)
-    asked = json.dumps([pattern, list(texts)]).encode()
+    request = json.dumps([pattern, list(texts)]).encode()
     command = [sys.executable, "-I", "-S", "-c", _CHILD]
     try:
-        done = subprocess.run(command, input=asked, capture_output=True, timeout=WALL_S, check=False)
+        done = subprocess.run(command, input=request, capture_output=True, timeout=WALL_S, check=False)
         answer: str | list[str | None] | None = json.loads(done.stdout) if done.returncode == 0 else None
     except subprocess.TimeoutExpired:
         answer = None
