@@ -19,7 +19,7 @@ _DECLARATION = re.compile(r"^[A-Z_]+ = Event\(", re.MULTILINE)
 
 
 class EventGroup(StrEnum):
-    """Groups of the activity log. Grades are judgements; entries of other groups are events."""
+    """The groups of entries in the activity log. `GRADES` holds judgements, the other groups hold events."""
 
     DECISIONS = "decisions"
     PEOPLE = "people"

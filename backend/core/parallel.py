@@ -120,7 +120,7 @@ def each_unit(
     if where.cluster is None:
         crew = _Processes(where.jobs, work, shared) if where.jobs > 1 or not kept else _KeptProcess(work, shared)
     else:
-        from backend.core import cluster  # Dask
+        from backend.core import cluster  # loads Dask
 
         crew = cluster.ClusterCrew(where.cluster, work, shared, sees, fills)
     try:

@@ -136,7 +136,7 @@ def read_queries(data: bytes, file: str, kind: type[AnyMoment]) -> Queries[AnyMo
 
 
 def read_videos(data: bytes, file: str) -> tuple[dict[str, float], list[Problem]]:
-    """Return the durations in seconds from `video_corpus.json` (`name -> [seconds, index]`), and its problems."""
+    """Return the durations in seconds from `video_corpus.json` (`name -> [seconds, index]`), and all problems."""
     values, fault = _decode(data, dict[str, msgspec.Raw])
     if fault:
         message = said("is not an object `name -> [duration, index]` in JSON: {fault}", fault=fault)

@@ -170,7 +170,7 @@ def decode_text(data: bytes, file: str) -> str:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        # The codec counts from after the byte order mark; people count from the first byte of the file.
+        # The codec may count from after a byte order mark; the message counts from the first byte of the file.
         offset = error.start + (len(data) - len(error.object))
         row = data.count(b"\n", 0, offset) + 1
         message = said(
@@ -374,7 +374,7 @@ def _width_message(width: int, expected: int) -> str:
 
 
 def whole(text: str) -> int | None:
-    """Return a whole number from 0 to `LARGEST` in its only canonical form; None for any other text.
+    """Return a whole number from 0 to `LARGEST` without leading zeros or a point; None for any other text.
 
     >>> whole("7"), whole("07"), whole("7.0"), whole("-7")
     (7, None, None, None)

@@ -110,7 +110,9 @@ def escaped_control(json: str | bytes) -> str | None:
 
 
 def normalised_password(password: str) -> str:
-    r"""Return a password in NFKC, the form that is hashed (NIST SP 800-63B): keyboards encode one letter differently.
+    r"""Return a password in NFKC, the form that is hashed (NIST SP 800-63B).
+
+    Keyboards may send the same letter in different forms.
 
     >>> normalised_password("de\u0301ja\u00a0vu") == "d\u00e9ja vu"
     True

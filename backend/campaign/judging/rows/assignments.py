@@ -156,7 +156,10 @@ def end(db: Database, me: AnnotatorId, *, by: AnnotatorId, at: float) -> bool:
 
 
 def last_act(db: Database, me: AnnotatorId) -> tuple[str, float, bool]:
-    """Return who last changed this person's assignment, when, and whether they gave one; the person has had one."""
+    """Return who last gave or ended an assignment of this person, when, and whether they gave it.
+
+    The person has to have had an assignment.
+    """
     row = db.conn.execute(
         "SELECT coalesce(e.name, g.name), coalesce(x.ended_at, x.given_at), x.ended_at IS NULL FROM assignment x "
         "JOIN annotator g ON g.annotator_id = x.given_by LEFT JOIN annotator e ON e.annotator_id = x.ended_by "

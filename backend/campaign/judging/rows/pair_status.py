@@ -107,7 +107,7 @@ def all_re_opened(db: Database) -> set[PairId]:
 
 
 def lead_has_gone_on(db: Database, pair_id: PairId, seat_no: int) -> bool:
-    """Return whether a standing act of a lead came after the grade of a seat.
+    """Return whether a lead has acted on a pair since the grade of a seat, by an act that stands.
 
     A re-opening does not count for the seats that it added: their grades were given after it.
     """
