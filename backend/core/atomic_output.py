@@ -111,7 +111,7 @@ def new_files(folder: Path) -> Iterator[Path]:
 
 
 def last_written(own: Path) -> float:
-    """Return when a temporary folder was last written to, in seconds since 1970, ignoring files that just vanish."""
+    """Return when a temporary folder was last written to, in seconds since 1970, skipping files removed meanwhile."""
     newest = 0.0
     for path in (own, *own.rglob("*")):
         with suppress(FileNotFoundError):

@@ -211,7 +211,7 @@ def _requirements(marks: ExitStack, sees: Collection[Path], fills: Collection[Pa
 
 
 def _shortcoming(version: str, requirements: Collection[Requirement]) -> str:
-    """Return, in a worker, what it lacks for the work; "" if nothing."""
+    """Return what this process, a worker, lacks for the work; "" if nothing."""
     if version != __version__:
         return f"has ReelRank {__version__}, but this machine has {version}: install the same version on all machines"
     for path, size in requirements:

@@ -140,7 +140,7 @@ class Sample:
 
 
 def sample(data: bytes, file: str) -> Sample:
-    r"""Return the layout, first entry and first line of a file.
+    r"""Return the layout of a file, the fields of its first entry, and its first line.
 
     Raises:
         InputError: the file is not UTF-8, or empty.

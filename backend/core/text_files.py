@@ -108,7 +108,7 @@ class TableHead:
 
 
 def table_head(text: str, wanted: Collection[str]) -> TableHead:
-    r"""Return the header of a table, with the delimiter by which it has most of the wanted columns.
+    r"""Return the header of a table, choosing the delimiter that gives most of the wanted columns.
 
     >>> table_head("sep=;\nVideo; Start\nv,1;2\n", ["video", "start"])
     TableHead(delimiter=';', cells=['Video', ' Start'])
@@ -374,7 +374,7 @@ def _width_message(width: int, expected: int) -> str:
 
 
 def whole(text: str) -> int | None:
-    """Return a whole number from 0 to `LARGEST` without leading zeros or a point; None for any other text.
+    """Return a text as a whole number from 0 to `LARGEST`; None for any other text, such as one with a leading zero.
 
     >>> whole("7"), whole("07"), whole("7.0"), whole("-7")
     (7, None, None, None)
@@ -386,7 +386,7 @@ def whole(text: str) -> int | None:
 
 
 def number(text: str) -> float | None:
-    """Return a finite number; None if the text is none."""
+    """Return a text as a finite number; None if it is none."""
     try:
         value = math.nan if "_" in text else float(text)
     except ValueError:

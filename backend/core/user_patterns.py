@@ -41,7 +41,9 @@ json.dump(answer, sys.stdout)
 
 
 def first_groups(pattern: str, texts: Sequence[str]) -> list[str | None]:
-    r"""Return the match of the pattern's first group in each text: None without a match, all of it without a group.
+    r"""Return what the pattern's first group matches in each text; None for a text without a match.
+
+    If the pattern has no group, the whole match counts.
 
     Raises:
         ProjectError: the pattern is no regular expression, longer than `LONGEST`, or takes too much time or memory.

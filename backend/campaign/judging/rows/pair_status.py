@@ -318,7 +318,7 @@ def is_faulty(db: Database, moment_id: MomentId) -> bool:
 
 
 def is_blocked_by_reports(db: Database, moment_id: MomentId) -> bool:
-    """Return whether reports of annotators blocked a moment, not its file nor a later report of a lead."""
+    """Return whether a moment is blocked only by annotators' reports, not by its file or a later report of a lead."""
     row = db.conn.execute(
         "SELECT EXISTS (SELECT 1 FROM clip_fault WHERE moment_id = :moment AND found_by = 'person') AND 'annotator' = "
         "(SELECT a.role FROM event e JOIN annotator a ON a.annotator_id = e.actor "

@@ -328,7 +328,7 @@ def re_opened_in_use(db: Database, pair_id: PairId, *, now: float) -> str | None
 
 
 def close_re_opened(db: Database, pair_id: PairId) -> None:
-    """Remove the seats that re-opening a pair added, which nobody has used."""
+    """Remove the seats that re-opening a pair added; nobody may have used them."""
     db.conn.execute("DELETE FROM seat WHERE pair_id = ? AND seat_no >= ?", [pair_id, min(RE_OPENED_SEATS)])
 
 
