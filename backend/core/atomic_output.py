@@ -21,7 +21,7 @@ def require_new_folder(out: Path) -> None:
     Raises:
         ProjectError: something else exists there, or nothing can be made there.
     """
-    with _told(out):
+    with _explained_errors(out):
         place = out.resolve()
         if place == Path.cwd():
             raise ProjectError.said(
@@ -45,7 +45,7 @@ def require_new_file(out: Path) -> None:
     Raises:
         ProjectError: something exists there, or nothing can be made there.
     """
-    with _told(out):
+    with _explained_errors(out):
         if out.exists():
             raise ProjectError.said("{out} exists already: ReelRank never overwrites, name another", out=out)
         require_room(out)
@@ -62,15 +62,15 @@ def require_room(out: Path) -> None:
     nearest = next(folder for folder in out.resolve().parents if folder.exists())
     if not nearest.is_dir():
         raise ProjectError.said("{out} cannot be written: {nearest} is not a folder", out=out, nearest=nearest)
-    with _told(nearest), tempfile.TemporaryDirectory(prefix=OURS, dir=nearest):
+    with _explained_errors(nearest), tempfile.TemporaryDirectory(prefix=OURS, dir=nearest):
         pass
 
 
 @contextmanager
 def own_folder(place: Path) -> Iterator[Path]:
     """Provide a temporary folder beside `place`, on the same disk, and remove it with its content afterwards."""
-    with tempfile.TemporaryDirectory(prefix=OURS, dir=place.parent) as own:
-        yield Path(own)
+    with tempfile.TemporaryDirectory(prefix=OURS, dir=place.parent) as temporary:
+        yield Path(temporary)
 
 
 @contextmanager
@@ -81,11 +81,11 @@ def new_folder(out: Path) -> Iterator[Path]:
         ProjectError: see `require_new_folder`; or writing failed.
     """
     require_new_folder(out)
-    with _told(out):
+    with _explained_errors(out):
         place = out.resolve()
         place.parent.mkdir(parents=True, exist_ok=True)
-        with own_folder(place) as own:
-            part = own / "part"  # unlike the temporary folder it gets the permissions that folders have here
+        with own_folder(place) as temporary:
+            part = temporary / "part"  # unlike the temporary folder it gets the permissions that folders have here
             part.mkdir()
             yield part
             if place.exists():
@@ -102,16 +102,16 @@ def new_files(folder: Path) -> Iterator[Path]:
     Raises:
         ProjectError: writing failed; then none of the files are in `folder`, or only some.
     """
-    with _told(folder):
+    with _explained_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        with own_folder(folder / "file") as own:
-            yield own
-            for part in sorted(own.iterdir()):
+        with own_folder(folder / "file") as temporary:
+            yield temporary
+            for part in sorted(temporary.iterdir()):
                 part.replace(folder / part.name)
 
 
 def last_written(own: Path) -> float:
-    """Return when a temporary folder was last written to, in seconds since 1970, ignoring files that just vanish."""
+    """Return when a temporary folder was last written to, in seconds since 1970, skipping files removed meanwhile."""
     newest = 0.0
     for path in (own, *own.rglob("*")):
         with suppress(FileNotFoundError):
@@ -120,7 +120,7 @@ def last_written(own: Path) -> float:
 
 
 @contextmanager
-def _told(out: Path) -> Iterator[None]:
+def _explained_errors(out: Path) -> Iterator[None]:
     """Turn an `OSError` into a `ProjectError` that says what could not be written, and why."""
     try:
         yield

@@ -1,6 +1,6 @@
-"""Sentences with their moments, as published annotation files have them: what a corpus and a truth are both read from.
+"""Parse published annotation files with sentences and their moments, for importing corpora and for reading truths.
 
-Each form has one parser here; what of it counts is for those who read it to say.
+Each file format has one parser here. The callers choose which of the moments they use.
 """
 
 import re
@@ -17,16 +17,16 @@ from backend.core.typed_text import nfc
 CHARADES_LINE = re.compile(r"\s*(\S+)\s+(\S+)\s+(\S+?)\s*##(.*)", re.DOTALL)
 DIDEMO_SEGMENT_S = 5.0
 _DIDEMO_SEGMENTS = 6
-"""Of a video whose entry does not tell: longer ones were cut to 30 s before anybody described them."""
+"""Number of segments if an entry gives none: longer videos were cut to 30 s before they were described."""
 
 
 @dataclass(frozen=True, slots=True)
 class CaptionedMoment:
     """One entry of an annotation file: a half-open span `[start_s, end_s)` of a video and a sentence about it.
 
-    `row` is its line in the file, or its number among the entries of a JSON document, from 1. `sentence` is its number
-    among those of its video, from 1, in a document that keeps a list of sentences for each video: nobody can look
-    up row 23,117 of such a file. The name of the video is kept in its composed form (NFC).
+    `row` is its line in the file, or its number among the entries of a JSON document, from 1. In a document with a list
+    of sentences for each video, `sentence` is its number in that list, from 1: nobody can look up row 23,117 of such
+    a file. The name of the video is in its composed form (NFC).
     """
 
     video: str
@@ -44,20 +44,20 @@ class CaptionedMoment:
 
     @property
     def place(self) -> str:
-        """Where it stands in its file: `row 7`, or `video v_abc, sentence 2`."""
+        """The position in the file, such as `row 7`, or `video v_abc, sentence 2`."""
         if self.sentence is None:
             return said("row {row}", row=self.row)
         return said("video {video}, sentence {sentence}", video=self.video, sentence=self.sentence)
 
     def problem(self, file: str, message: str) -> Problem:
-        """What is wrong with it, as a line that a person can act on."""
+        """Return a problem of this entry, with its position in the file."""
         if self.sentence is None:
             return Problem(file, self.row, message)
         return Problem(file, None, said("{place}: {message}", place=self.place, message=message))
 
 
 def query_id(video: str, number: int) -> str:
-    """What the query is called that the `number`-th sentence of a video is, from 0.
+    """Return the id of the query made from the `number`-th sentence of a video, counting from 0.
 
     >>> query_id("evening_lamp", 0)
     'evening_lamp#0'
@@ -66,17 +66,17 @@ def query_id(video: str, number: int) -> str:
 
 
 Parsing = tuple[list[CaptionedMoment], list[Problem], list[str]]
-"""The moments of a file, a problem for each entry that is none, and what to tell."""
+"""The moments of a file, a problem for each bad entry, and notes for the person."""
 
 
 class _Sentences(msgspec.Struct):
-    """A video's sentences with their times, in two lists of one length; each is decoded by itself later."""
+    """A video's sentences and their times, in two lists of one length; their items are decoded later."""
 
     timestamps: list[msgspec.Raw]
     sentences: list[msgspec.Raw]
 
     def measures(self) -> tuple[float, float]:
-        """The video's duration in seconds, and how many units of its timestamps make a second."""
+        """Return the video's duration in seconds, and how many units of its timestamps make a second."""
         raise NotImplementedError
 
 
@@ -102,9 +102,9 @@ _TEXT = msgspec.json.Decoder(str)
 
 
 def sentences_of_videos(data: bytes, file: str, *, frames: bool) -> Parsing:
-    """The moments of a JSON object of videos with timed sentences: ActivityNet Captions, Charades-STA, TACoS.
+    """Parse a JSON object of videos with timed sentences (ActivityNet Captions, Charades-STA, TACoS).
 
-    White space around a sentence is stripped: these files were made by cutting paragraphs into sentences.
+    White space around sentences is stripped: these files were made by cutting paragraphs into sentences.
 
     Args:
         data: the bytes of the file.
@@ -112,7 +112,7 @@ def sentences_of_videos(data: bytes, file: str, *, frames: bool) -> Parsing:
         frames: whether times are numbers of frames, with `fps` and `num_frames`, instead of seconds with `duration`.
 
     Raises:
-        InputError: it is no JSON object, or a name stands in it twice.
+        InputError: the file is no JSON object, or a name occurs twice.
     """
     kind = _InFrames if frames else _InSeconds
     entries, problems = video_entries(kind, data, file)
@@ -135,8 +135,8 @@ def sentences_of_videos(data: bytes, file: str, *, frames: bool) -> Parsing:
                 (start, end), caption = _SPAN.decode(span), _TEXT.decode(text)
             except msgspec.ValidationError as error:
                 fault = fault_of(error)
-                told = said("video {video}, sentence {place}: {fault}", video=video, place=place, fault=fault)
-                problems.append(Problem(file, None, told))
+                message = said("video {video}, sentence {place}: {fault}", video=video, place=place, fault=fault)
+                problems.append(Problem(file, None, message))
                 continue
             bare = caption.strip()
             stripped += bare != caption
@@ -147,7 +147,7 @@ def sentences_of_videos(data: bytes, file: str, *, frames: bool) -> Parsing:
 
 
 def charades_lines(data: bytes, file: str) -> Parsing:
-    """The moments of lines `VIDEO start end##sentence`, times in seconds, as Charades-STA was published.
+    """Parse lines `VIDEO start end##sentence`, with times in seconds, as Charades-STA was published.
 
     Raises:
         InputError: the file is not UTF-8, or empty.
@@ -157,22 +157,22 @@ def charades_lines(data: bytes, file: str) -> Parsing:
     for row, line in enumerate(decode_text(data, file).split("\n"), start=1):
         if not line.strip():
             continue
-        if not (found := CHARADES_LINE.fullmatch(line)):
+        if not (match := CHARADES_LINE.fullmatch(line)):
             problems.append(Problem(file, row, said("it does not have the form VIDEO start end##sentence")))
             continue
-        video, start, end, caption = found.groups()
+        video, start, end, caption = match.groups()
         start_s, end_s = number(start), number(end)
         if start_s is None or end_s is None:
             name, text = ("start", start) if start_s is None else ("end", end)
-            told = said("{name} is {given!r}, not a number of seconds", name=name, given=text)
-            problems.append(Problem(file, row, told))
+            message = said("{name} is {given!r}, not a number of seconds", name=name, given=text)
+            problems.append(Problem(file, row, message))
             continue
         moments.append(CaptionedMoment(video, start_s, end_s, caption.strip(), row))
     return moments, problems, []
 
 
 class Didemo(msgspec.Struct):
-    """An entry of a file of DiDeMo: a description that each of several people placed, by first and last segment."""
+    """An entry of a DiDeMo file: a description, and the first and last segment that each of several people gave it."""
 
     annotation_id: int | str
     description: str
@@ -181,7 +181,7 @@ class Didemo(msgspec.Struct):
     num_segments: int = _DIDEMO_SEGMENTS
 
     def moment(self, row: int, first: int, last: int) -> CaptionedMoment:
-        """The description in those segments, both of which belong to it."""
+        """Return the description as a moment from segment `first` to `last`, both included."""
         return CaptionedMoment(
             self.video,
             first * DIDEMO_SEGMENT_S,
@@ -194,10 +194,10 @@ class Didemo(msgspec.Struct):
 
 
 def didemo_entries(data: bytes, file: str) -> tuple[list[tuple[int, Didemo]], list[Problem]]:
-    """The entries of a file of DiDeMo, each with its number from 1, and a problem for each bad one.
+    """Parse a DiDeMo file; return the entries with their numbers from 1, and a problem for each bad entry.
 
     Raises:
-        InputError: it is no JSON list.
+        InputError: the file is no JSON list.
     """
     entries, problems = json_list(Didemo, data, file)
     untimed = said("has no annotated time: `times` is empty")

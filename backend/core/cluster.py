@@ -20,7 +20,7 @@ from backend.core.where import WorkerDied
 
 Unit = TypeVar("Unit")
 Result = TypeVar("Result")
-Look = tuple[str, int | None]
+Requirement = tuple[str, int | None]
 """A path that a worker has to see, and its size in bytes; None if the size may differ (folders)."""
 
 CONNECT_S = 10.0
@@ -28,7 +28,7 @@ WITHOUT_WORKER_S = 60.0
 """Seconds to wait without any worker. If something restarts a dead worker, it does so sooner."""
 FETCH_S = 60.0
 """Seconds to wait for a result. Some megabytes arrive sooner."""
-_LOOK_S = 1.0
+_POLL_S = 1.0
 _MARK = ".reelrank-"
 
 _seen: set[str] = set()
@@ -59,7 +59,7 @@ class ClusterCrew(Generic[Unit, Result]):
     ) -> None:
         self._address = address
         self.at_once = 1
-        self._last_worker_s = self._looked_s = time.monotonic()
+        self._last_worker_s = self._checked_s = time.monotonic()
         try:
             self._client = _client(address)
         except (OSError, ValueError, TypeError) as error:  # TypeError if TLS is not set up
@@ -69,39 +69,44 @@ class ClusterCrew(Generic[Unit, Result]):
             ) from error
         self._marks = ExitStack()
         try:
-            self._begin(work, shared, list(_looks(self._marks, sees, fills)))
+            self._start(work, shared, list(_requirements(self._marks, sees, fills)))
         except BaseException:
             self.close()
             raise
 
-    def _begin(self, work: Callable[[Any, Unit], Result], shared: object, looks: list[Look]) -> None:
+    def _start(self, work: Callable[[Any, Unit], Result], shared: object, requirements: list[Requirement]) -> None:
         try:
             self._client.wait_for_workers(1, timeout=CONNECT_S)
         except TimeoutError as error:
             raise ClusterUnavailable(
                 f"the scheduler at {self._address} has no worker: start some with `dask worker {self._address}`"
             ) from error
-        for worker, why in self._client.run(_why_not, __version__, looks, on_error="return").items():
+        for worker, why in self._client.run(_shortcoming, __version__, requirements, on_error="return").items():
             if isinstance(why, OSError):
                 continue  # it has left meanwhile; its replacement is checked before its first unit
             if isinstance(why, Exception):
                 why = f"cannot run ReelRank {__version__} ({type(why).__name__}: {why}): install it there"
             if why:
                 raise ClusterUnavailable(f"worker {worker} {why}")
+<<<<<<< HEAD
         self._look_for_workers()
         # The scheduler estimates by this name how long a unit takes; a new name keeps other commands out of it.
+=======
+        self._check_workers()
+        # The scheduler estimates by this name how long a unit takes; other commands must not count.
+>>>>>>> p-judging
         self._name = f"{getattr(work, '__name__', 'unit')}_{uuid4().hex}"
         # A task, not scattered data: if workers die, the scheduler can compute it again.
-        self._shared = self._task(_same, uuid4().hex, looks, work, shared)
-        with self._asking(), suppress(KeyError):  # a worker may leave meanwhile
+        self._shared = self._task(_bundle, uuid4().hex, requirements, work, shared)
+        with self._explained_errors(), suppress(KeyError):  # a worker may leave meanwhile
             self._client.replicate([self._shared])  # otherwise all units would go to the one worker that has it
 
     def submit(self, unit: Unit) -> Any:
         """Submit a unit and return the future of its result."""
-        return self._task(_one, self._shared, unit)
+        return self._task(_run_unit, self._shared, unit)
 
     def _task(self, function: Callable[..., Any], *arguments: object) -> Any:
-        with self._asking(), warnings.catch_warnings():
+        with self._explained_errors(), warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Sending large graph")
             key = f"{self._name}-{uuid4().hex}"
             return self._client.submit(function, *arguments, key=key, pure=False)
@@ -110,11 +115,11 @@ class ClusterCrew(Generic[Unit, Result]):
         """Wait until a future has ended or a second has passed; return those that have ended."""
         from distributed import wait
 
-        with self._asking():
-            if time.monotonic() - self._looked_s > _LOOK_S:
-                self._look_for_workers()
+        with self._explained_errors():
+            if time.monotonic() - self._checked_s > _POLL_S:
+                self._check_workers()
             try:
-                ended: Collection[Any] = wait(list(futures), _LOOK_S, "FIRST_COMPLETED").done  # type: ignore[no-untyped-call]
+                ended: Collection[Any] = wait(list(futures), _POLL_S, "FIRST_COMPLETED").done  # type: ignore[no-untyped-call]
             except TimeoutError:
                 return ()
             return ended
@@ -138,28 +143,28 @@ class ClusterCrew(Generic[Unit, Result]):
             except TimeoutError:
                 if future.status == "error":
                     raise
-                with self._asking():  # the result may be lost with its worker, and has to be computed again
-                    self._look_for_workers()
+                with self._explained_errors():  # the result may be lost with its worker, and has to be computed again
+                    self._check_workers()
 
     def close(self) -> None:
         """Start no more units. Workers finish the running ones, but nobody waits for them."""
         self._marks.close()
-        self._client.loop.asyncio_loop.set_exception_handler(_what_matters)
+        self._client.loop.asyncio_loop.set_exception_handler(_report_loop_error)
         self._client.close()
 
-    def _look_for_workers(self) -> None:
-        self._looked_s = time.monotonic()
+    def _check_workers(self) -> None:
+        self._checked_s = time.monotonic()
         if threads := sum(self._client.nthreads().values()):
             self.at_once = 2 * threads
-            self._last_worker_s = self._looked_s
-        elif self._looked_s - self._last_worker_s > WITHOUT_WORKER_S:
+            self._last_worker_s = self._checked_s
+        elif self._checked_s - self._last_worker_s > WITHOUT_WORKER_S:
             raise ClusterUnavailable(
                 f"the scheduler at {self._address} has had no worker for {WITHOUT_WORKER_S:.0f} s: start some with "
                 f"`dask worker {self._address}`, and begin again"
             )
 
     @contextmanager
-    def _asking(self) -> Iterator[None]:
+    def _explained_errors(self) -> Iterator[None]:
         """Turn errors of a request to the scheduler into `ClusterUnavailable`."""
         try:
             with self._client.as_current():
@@ -185,18 +190,22 @@ def _client(address: str) -> Any:
             logging.getLogger(name).setLevel(logging.CRITICAL)  # errors that a person can act on are raised here
 
     class WholeOrClosed(Client):
-        def start(self, **how: Any) -> None:
+        def start(self, **options: Any) -> None:
             try:
-                super().start(**how)  # type: ignore[no-untyped-call]
+                super().start(**options)  # type: ignore[no-untyped-call]
             except BaseException:
+<<<<<<< HEAD
                 # Else the garbage collector would close it, perhaps while Dask holds the lock that closing waits for.
+=======
+                # Or the garbage collector would close it, perhaps while Dask holds the lock that this needs.
+>>>>>>> p-judging
                 self.close()  # type: ignore[no-untyped-call]
                 raise
 
     return WholeOrClosed(address, timeout=CONNECT_S, set_as_default=False)  # type: ignore[no-untyped-call]
 
 
-def _looks(marks: ExitStack, sees: Collection[Path], fills: Collection[Path]) -> Iterator[Look]:
+def _requirements(marks: ExitStack, sees: Collection[Path], fills: Collection[Path]) -> Iterator[Requirement]:
     """Yield what a worker has to see: files of the same size, folders, and a new mark in each folder it writes into."""
     for path in (*sees, *fills):
         if not path.is_absolute():
@@ -210,25 +219,25 @@ def _looks(marks: ExitStack, sees: Collection[Path], fills: Collection[Path]) ->
             yield str(path), None if path.is_dir() else path.stat().st_size
 
 
-def _why_not(version: str, looks: Collection[Look]) -> str:
-    """Return, in a worker, what it lacks for the work; "" if nothing."""
+def _shortcoming(version: str, requirements: Collection[Requirement]) -> str:
+    """Return what this process, a worker, lacks for the work; "" if nothing."""
     if version != __version__:
         return f"has ReelRank {__version__}, but this machine has {version}: install the same version on all machines"
-    for path, size in looks:
+    for path, size in requirements:
         try:
-            found = os.stat(path).st_size
+            size_here = os.stat(path).st_size
         except OSError:
-            found = -1
-        if found < 0 or (size is not None and found != size):
-            where = str(Path(path).parent) if Path(path).name.startswith(_MARK) else path
+            size_here = -1
+        if size_here < 0 or (size is not None and size_here != size):
+            folder = str(Path(path).parent) if Path(path).name.startswith(_MARK) else path
             return (
-                f"does not see {where} as this machine does: share the folders of a project and of its videos "
+                f"does not see {folder} as this machine does: share the folders of a project and of its videos "
                 "with all machines, at the same paths"
             )
     return ""
 
 
-def _what_matters(loop: AbstractEventLoop, context: dict[str, Any]) -> None:
+def _report_loop_error(loop: AbstractEventLoop, context: dict[str, Any]) -> None:
     """Report errors of Dask's event loop, except those by which it ends its own waits.
 
     A pause after a message, or a wait for several units, may time out just as the loop ends. That does no harm.
@@ -239,15 +248,15 @@ def _what_matters(loop: AbstractEventLoop, context: dict[str, Any]) -> None:
         loop.default_exception_handler(context)
 
 
-def _same(*carried: object) -> tuple[object, ...]:
+def _bundle(*carried: object) -> tuple[object, ...]:
     return carried
 
 
-def _one(carried: tuple[str, Collection[Look], Callable[[Any, Any], Any], Any], unit: object) -> Any:
+def _run_unit(carried: tuple[str, Collection[Requirement], Callable[[Any, Any], Any], Any], unit: object) -> Any:
     """Run a unit in a worker, which is checked first because it may have joined late."""
-    key, looks, work, shared = carried
+    key, requirements, work, shared = carried
     if key not in _seen:
-        if why := _why_not(__version__, looks):
+        if why := _shortcoming(__version__, requirements):
             raise ClusterUnavailable(f"a worker, {gethostname()}, {why}")
         _seen.add(key)
     return work(shared, unit)

@@ -45,8 +45,8 @@ def monday_of(day: str) -> str:
     >>> monday_of("2026-03-14")
     '2026-03-09'
     """
-    there = date.fromisoformat(day)
-    return (there - timedelta(days=there.weekday())).isoformat()
+    date_of_day = date.fromisoformat(day)
+    return (date_of_day - timedelta(days=date_of_day.weekday())).isoformat()
 
 
 def began(day: str) -> float:

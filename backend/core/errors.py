@@ -44,8 +44,8 @@ class InputError(ReelRankError, ValueError):
         self.problems = tuple(problems)
         lines = [str(problem) for problem in self.problems[: self.SHOWN]]
         if len(self.problems) > self.SHOWN:
-            more = len(self.problems) - self.SHOWN
-            lines.append(said_n("... and {n} more problems", "... and {n} more problems", more))
+            further = len(self.problems) - self.SHOWN
+            lines.append(said_n("... and {n} more problems", "... and {n} more problems", further))
         super().__init__(joined("\n", lines))
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -1,4 +1,4 @@
-"""Declare kinds of events: the name in the log, the group, and the words that describe it."""
+"""Declare the kinds of events: their names in the log, their groups, and the words that describe them."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -14,12 +14,12 @@ from backend.core.messages import joined, said
 
 Payload = Mapping[str, Any]
 _LONGEST = 300
-"""Characters of a text that somebody wrote; longer ones are cut."""
+"""The most characters of a text that a person wrote; longer ones are cut."""
 _DECLARATION = re.compile(r"^[A-Z_]+ = Event\(", re.MULTILINE)
 
 
 class EventGroup(StrEnum):
-    """Groups of the activity log. Grades are judgements; entries of other groups are events."""
+    """The groups of entries in the activity log. `GRADES` holds judgements, the other groups hold events."""
 
     DECISIONS = "decisions"
     PEOPLE = "people"
@@ -34,9 +34,9 @@ class EventGroup(StrEnum):
 class Event:
     """A kind of event. The docstring below its declaration says what its payload holds.
 
-    `kind` is what the log stores. `words` say what was done, after the name of who did it: a text with names of the
-    payload in braces, or a function of the payload. A reason in the payload follows them, unless they tell it
-    themselves (`tells_reason`).
+    `kind` is its name in the log. `words` say what was done, and follow the name of the person: a text with names of
+    the payload in braces, or a function of the payload. A reason in the payload comes after them, unless `words` name
+    it themselves (`tells_reason`).
     """
 
     kind: str
@@ -46,19 +46,19 @@ class Event:
     tells_reason: bool = False
 
     def sentence(self, payload: Payload) -> str:
-        """Return what was done, in words that follow the name of who did it.
+        """Return in words what was done, to follow the name of the person.
 
         >>> batch_opened = Event("batch_opened", EventGroup.DECISIONS, "opened batch {number}: {pairs} pairs")
         >>> batch_opened.sentence({"number": 2, "pairs": 1200, "reason": "few were found"})
         'opened batch 2: 1,200 pairs (“few were found”)'
         """
-        what = _filled(self.words, payload) if isinstance(self.words, str) else self.words(payload)
+        what = _fill(self.words, payload) if isinstance(self.words, str) else self.words(payload)
         reason = value_text(payload.get("reason") or payload.get("why") or "").strip()
         return said("{what} (“{reason}”)", what=what, reason=reason) if reason and not self.tells_reason else what
 
 
 def value_text(value: object) -> str:
-    """Return a value of a payload as people read it: numbers in thousands, nothing as a dash.
+    """Return a value of a payload for people: numbers with thousands separators, None as a dash.
 
     >>> value_text(1200), value_text(None), value_text([1, "two"])
     ('1,200', '–', '1, two')
@@ -81,7 +81,7 @@ def value_text(value: object) -> str:
 def find_events() -> Mapping[str, Event]:
     """Return every event by its kind, in alphabetical order.
 
-    A module declares one by a line that begins with `NAME = Event(`; only such modules are imported.
+    Only modules with a line that begins with `NAME = Event(` are imported.
     """
     backend = Path(__file__).parents[1]
     files = [file for file in backend.rglob("*.py") if _DECLARATION.search(file.read_text(encoding="utf-8"))]
@@ -93,17 +93,17 @@ def by_kind(events: Iterable[Event]) -> Mapping[str, Event]:
     """Return events by their kind, in alphabetical order.
 
     Raises:
-        ValueError: two of them have one kind.
+        ValueError: two events have the same kind.
     """
-    found: dict[str, Event] = {}
+    by_name: dict[str, Event] = {}
     for event in events:
-        if found.setdefault(event.kind, event) is not event:
+        if by_name.setdefault(event.kind, event) is not event:
             raise ValueError(f"the event {event.kind} is declared twice")
-    return dict(sorted(found.items()))
+    return dict(sorted(by_name.items()))
 
 
-def _filled(words: str, payload: Payload) -> str:
-    """The words with what the payload has of their values; older events lack what was added later."""
+def _fill(words: str, payload: Payload) -> str:
+    """Return the words with the payload's values; an older event may lack some."""
     names = [name for _, name, _, _ in Formatter().parse(words) if name]
     values = {name: value_text(payload.get(name)) for name in names}
     return said(words, **{name: _CODES.get(text, text) if name in _CODED else text for name, text in values.items()})
@@ -111,7 +111,7 @@ def _filled(words: str, payload: Payload) -> str:
 
 _YES, _NO = said("yes"), said("no")
 _CODED = frozenset({"by", "kind", "role", "what"})
-"""Values that are words of the program, where those of other names are of people."""
+"""Names of payload values that are words of the program; other texts come from people."""
 _CODES: Mapping[str, str] = {
     words.replace(" ", "_").replace("-", "_"): words
     for words in (

@@ -34,24 +34,26 @@ MODULES: Mapping[str, frozenset[str]] = {
     "postgresql": frozenset({"psycopg", "psycopg_pool", "sqlglot"}),
     "storage": frozenset({"obstore"}),
 }
-"""The modules that our code imports and an extra installs by itself. A test compares this with pyproject.toml."""
+"""The modules that our code imports, by the extra that installs them directly. A test checks pyproject.toml."""
 
 TRAINING_COMMANDS = ("train", "predict")
-"""These need no app, so they name the smaller extra."""
+"""Commands that do not need the app, so their message names the smaller extra."""
 
 
 def missing(error: ModuleNotFoundError, command: str) -> str | None:
-    """Say how to install the extra that brings the module an import did not find.
+    """Return how to install the extra that contains a missing module.
 
     Args:
         error: the failed import.
-        command: what the person ran, such as `serve` or `mvmr figures`.
+        command: the command that the person ran, such as `serve` or `mvmr figures`.
 
     Returns:
-        The message, or None where no extra brings the module: the missing module is then a bug.
+        The message, or None if no extra contains the module: then its absence is a bug.
     """
     name = error.name or ""
-    extras = [extra for extra, modules in MODULES.items() if any(f"{one}.".startswith(f"{name}.") for one in modules)]
+    extras = [
+        extra for extra, modules in MODULES.items() if any(f"{module}.".startswith(f"{name}.") for module in modules)
+    ]
     if not name or not extras:
         return None
     extra = "train" if command in TRAINING_COMMANDS and "train" in extras else extras[0]
@@ -59,7 +61,7 @@ def missing(error: ModuleNotFoundError, command: str) -> str | None:
 
 
 def advice(what: str, extra: str) -> str:
-    """Say that `what` needs an extra, and which lines install it.
+    """Return a message that `what` needs an extra, with the lines that install it.
 
     >>> print(advice("`to_frame()`", "pandas"))
     `to_frame()` needs the extra "pandas", which is not installed. Install it:

@@ -77,15 +77,15 @@ def kind_of(path: Path, listed: str) -> str:
     >>> kind_of(Path("/srv/my lab/p"), "/dev/sda1 / ext4 rw 0 0\nnas:/lab /srv/my\\040lab nfs4 rw 0 0\n")
     'nfs4'
     """
-    found, depth = "", 0
+    kind, depth = "", 0
     for line in listed.splitlines():
         fields = line.split(" ")
         if len(fields) < 3:
             continue
         mount = Path(_ESCAPED.sub(lambda octal: chr(int(octal[1], 8)), fields[1]))
         if path.is_relative_to(mount) and len(mount.parts) >= depth:
-            found, depth = fields[2], len(mount.parts)
-    return found
+            kind, depth = fields[2], len(mount.parts)
+    return kind
 
 
 UMASK_VARIABLE = "REELRANK_UMASK"
@@ -98,14 +98,14 @@ def private_umask() -> int:
     Raises:
         ProjectError: `REELRANK_UMASK` is not three octal digits of which the first is 0.
     """
-    given = os.environ.get(UMASK_VARIABLE) or "077"
-    if not re.fullmatch("0[0-7]{2}", given):
+    setting = os.environ.get(UMASK_VARIABLE) or "077"
+    if not re.fullmatch("0[0-7]{2}", setting):
         raise ProjectError.said(
             '{variable} is {given}: write three digits, such as "077" (this user alone) or "007" (the group, too)',
             variable=UMASK_VARIABLE,
-            given=given,
+            given=setting,
         )
-    return int(given, 8)
+    return int(setting, 8)
 
 
 def make_private_folder(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""The word forms of English: the NIH's SPECIALIST lexicon, as the package LemmInflect carries it."""
+"""Look up English word forms in the NIH's SPECIALIST lexicon, from the package LemmInflect."""
 
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
@@ -16,27 +16,27 @@ _SMALL = frozenset(_SMALL_WORDS.split())
 """Small words that the lexicon leaves out; it has no articles and few prepositions."""
 
 ENGLISH_SHARE = 0.5
-"""Share of known words from which texts are English: 0.89 of TVR's are, and less than 0.4 of other languages'."""
+"""Least share of known words in English texts: TVR's have 0.89, texts in other languages less than 0.4."""
 _FEWEST_WORDS, _ENOUGH_WORDS = 20, 20_000
 
 
 @lru_cache(maxsize=1 << 16)
 def parts_of_speech(word: str) -> Mapping[str, tuple[str, ...]]:
-    """What a word may be, by the lexicon alone: words that it does not have are not guessed at.
+    """Return the parts of speech of a word with its base forms; nothing for words that the lexicon lacks.
 
     >>> sorted(parts_of_speech("lights")), parts_of_speech("threw"), parts_of_speech("xyzzy")
     (['NOUN', 'VERB'], {'VERB': ('throw',)}, {})
     """
-    from lemminflect import getAllLemmas  # a third of a second
+    from lemminflect import getAllLemmas  # takes a third of a second
 
-    found: Mapping[str, tuple[str, ...]] = getAllLemmas(word)
-    return found
+    lemmas: Mapping[str, tuple[str, ...]] = getAllLemmas(word)
+    return lemmas
 
 
 def english(word: str) -> Mapping[str, tuple[str, ...]]:
-    """Return what an English word in lower case may be, with its base forms; nothing for what is no word.
+    """Return the parts of speech of a word in lower case with its base forms; nothing if it is no English word.
 
-    Small words that the lexicon leaves out, and single letters, are an `X`.
+    Small words that the lexicon lacks, and single letters, have the part of speech `X`.
 
     >>> [sorted(english(word)) for word in ("pulls", "towards", "rachel", "castel")]
     [['NOUN', 'VERB'], ['X'], [], []]
@@ -45,9 +45,9 @@ def english(word: str) -> Mapping[str, tuple[str, ...]]:
 
 
 def reads_english(words: Iterable[str]) -> bool:
-    """Return whether these words in lower case, of some texts in their order, are mostly English.
+    """Return whether most words of some texts are English; the words are in lower case and in their order.
 
-    A few words tell nothing, and count as English.
+    Texts with too few words to tell count as English.
 
     >>> reads_english("rachel gives ross a cup".split()), reads_english("das kind gibt ihm eine tasse".split() * 9)
     (True, False)
@@ -57,5 +57,5 @@ def reads_english(words: Iterable[str]) -> bool:
 
 
 def name() -> str:
-    """What to call it in a table."""
+    """Return the name of the lexicon for tables."""
     return f"LemmInflect {version('lemminflect')}, word forms of the NIH SPECIALIST lexicon"

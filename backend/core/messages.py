@@ -36,7 +36,7 @@ class Said(str):
         cls, text: str, values: Mapping[str, object], several: str | None = None, number: int = 1, context: str = ""
     ) -> Self:
         """Fill the template that fits `number`: `text` for one, `several` (if given) for any other."""
-        known = {name: _value(value) for name, value in values.items()}
+        known = {name: _plain_value(value) for name, value in values.items()}
         chosen = text if several is None or number == 1 else several
         self = super().__new__(cls, chosen.format(**known) if known else chosen)
         self.text, self.values, self.several, self.number, self.context = text, known, several, number, context
@@ -66,23 +66,23 @@ def said(text: str, /, *, _context: str = "", **values: object) -> str:
     return Said(text, values, context=_context)
 
 
-def said_n(one: str, several: str, count: int, /, **values: object) -> str:
+def said_n(singular: str, several: str, count: int, /, **values: object) -> str:
     """Return a translatable message that depends on a number, which the text may contain as `{n}`.
 
     >>> said_n("{n} pair", "{n:,} pairs", 1), said_n("{n} pair", "{n:,} pairs", 1204)
     ('1 pair', '1,204 pairs')
     """
-    return Said(one, {"n": count, **values}, several, count)
+    return Said(singular, {"n": count, **values}, several, count)
 
 
-def joined(by: str, parts: Iterable[str]) -> str:
+def joined(separator: str, parts: Iterable[str]) -> str:
     """Return the parts joined by a separator; each part stays translatable.
 
     >>> joined("; ", ["a.csv", said("{n} is no row", n=7)])
     'a.csv; 7 is no row'
     """
     values = {f"part_{number}": part for number, part in enumerate(parts)}
-    between = by.replace("{", "{{").replace("}", "}}")
+    between = separator.replace("{", "{{").replace("}", "}}")
     return Said(between.join(f"{{{name}}}" for name in values), values)
 
 
@@ -110,7 +110,7 @@ def kept(sentence: str) -> str:
         if not sentence.startswith(_MARK):
             return sentence
         sentence = Said("{text}", {"text": sentence})  # a plain text that looks like a stored message
-    return json.dumps(_parts(sentence), ensure_ascii=False)
+    return json.dumps(_to_json(sentence), ensure_ascii=False)
 
 
 def recalled(text: str) -> str:
@@ -122,35 +122,35 @@ def recalled(text: str) -> str:
     if not text.startswith(_MARK):
         return text
     try:
-        return str(_sentence(json.loads(text)))
+        return str(_from_json(json.loads(text)))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return text
 
 
-def _parts(value: Value) -> Any:
+def _to_json(value: Value) -> Any:
     if not isinstance(value, Said):
         return value
-    values = {name: _parts(one) for name, one in value.values.items()}
+    values = {name: _to_json(item) for name, item in value.values.items()}
     return {"said": [value.text, values, value.several, value.number, value.context]}
 
 
-def _sentence(read: Any) -> Any:
-    if not isinstance(read, dict):
-        return read
-    text, values, several, number, context = read["said"]
-    if not all(_is_ours(one) for one in (text, several or "")):
+def _from_json(stored: Any) -> Any:
+    if not isinstance(stored, dict):
+        return stored
+    text, values, several, number, context = stored["said"]
+    if not all(_is_template(item) for item in (text, several or "")):
         raise ValueError(text)
-    return Said(text, {name: _sentence(one) for name, one in values.items()}, several, number, context)
+    return Said(text, {name: _from_json(item) for name, item in values.items()}, several, number, context)
 
 
-def _is_ours(text: str) -> bool:
+def _is_template(text: str) -> bool:
     return all(
-        name is None or (_NAME.fullmatch(name) and _FORMAT.fullmatch(how or "") and conversion in (None, "r"))
-        for _, name, how, conversion in Formatter().parse(text)
+        name is None or (_NAME.fullmatch(name) and _FORMAT.fullmatch(spec or "") and conversion in (None, "r"))
+        for _, name, spec, conversion in Formatter().parse(text)
     )
 
 
-def _value(value: object) -> Value:
+def _plain_value(value: object) -> Value:
     """Return a value for a template: numbers stay numbers, for their format; other values become texts."""
     if value is None or isinstance(value, Said) or type(value) in (str, bool, int, float):
         return value  # type: ignore[return-value]

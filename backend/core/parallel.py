@@ -68,10 +68,10 @@ def run_units(
     if where.cluster is None:
         where = Where(max(1, min(where.jobs, len(units))))
     results: dict[int, Result] = {}
-    dealing = each_unit(
+    results_stream = each_unit(
         work, shared, units, where, called=called, sees=sees, fills=fills, apart=apart, kept=kept, lost=lost
     )
-    with closing(dealing) as done:
+    with closing(results_stream) as done:
         for number, result in done:
             results[number] = result
             report(len(results), len(units))
@@ -98,7 +98,7 @@ def each_unit(
     Args:
         work: see `run_units`.
         shared: see `run_units`.
-        units: see `run_units`; an endless iterable works too.
+        units: see `run_units`.
         where: see `run_units`.
         called: see `run_units`.
         sees: see `run_units`.
@@ -118,18 +118,18 @@ def each_unit(
         return
     crew: _Processes[Unit, Result] | ClusterCrew[Unit, Result]
     if where.cluster is None:
-        crew = _Processes(where.jobs, work, shared) if where.jobs > 1 or not kept else _OneKept(work, shared)
+        crew = _Processes(where.jobs, work, shared) if where.jobs > 1 or not kept else _KeptProcess(work, shared)
     else:
-        from backend.core import cluster  # Dask
+        from backend.core import cluster  # loads Dask
 
         crew = cluster.ClusterCrew(where.cluster, work, shared, sees, fills)
     try:
-        yield from _dealt(crew, enumerate(units), called, lost)
+        yield from _deal(crew, enumerate(units), called, lost)
     finally:
         crew.close()
 
 
-def _dealt(
+def _deal(
     crew: "_Processes[Unit, Result] | ClusterCrew[Unit, Result]",
     units: Iterator[tuple[int, Unit]],
     called: Callable[[Unit], str],
@@ -139,12 +139,14 @@ def _dealt(
     suspects: list[tuple[int, Unit]] = []
     while True:
         if not suspects:
-            running |= {crew.submit(one[1]): one for one in islice(units, max(0, crew.at_once - len(running)))}
+            running |= {
+                crew.submit(numbered[1]): numbered for numbered in islice(units, max(0, crew.at_once - len(running)))
+            }
         if not running and not suspects:
             return
         if not running:
             # Any unit that ran at the same time may have killed the process: running each alone shows which one does.
-            yield from ((number, _again(crew, unit, called, lost)) for number, unit in suspects)
+            yield from ((number, _retry(crew, unit, called, lost)) for number, unit in suspects)
             suspects = []
             continue
         for future in crew.finished(running):
@@ -160,7 +162,7 @@ def _dealt(
                 yield number, result
 
 
-def _again(
+def _retry(
     crew: "_Processes[Unit, Result] | ClusterCrew[Unit, Result]",
     unit: Unit,
     called: Callable[[Unit], str],
@@ -194,18 +196,18 @@ class _Processes(Generic[Unit, Result]):
     """
 
     def __init__(self, processes: int, work: Callable[[Any, Unit], Result], shared: object) -> None:
-        self._new = partial(pool, processes, _take_work, (work, shared))
-        self._pool = self._new()
+        self._make_pool = partial(pool, processes, _set_work, (work, shared))
+        self._pool = self._make_pool()
         self.at_once = processes + 1
 
     def submit(self, unit: Unit) -> Future[Result]:
         """Submit a unit and return the future of its result."""
         try:
-            return self._pool.submit(_one, unit)
+            return self._pool.submit(_run_unit, unit)
         except BrokenExecutor:
             self._pool.shutdown()
-            self._pool = self._new()
-            return self._pool.submit(_one, unit)
+            self._pool = self._make_pool()
+            return self._pool.submit(_run_unit, unit)
 
     def finished(self, futures: Collection[Future[Result]]) -> set[Future[Result]]:
         """Wait until at least one future has ended, with or without an error; return those that have ended."""
@@ -228,29 +230,29 @@ class _Processes(Generic[Unit, Result]):
         self._pool.shutdown()
 
 
-class _OneKept(_Processes[Unit, Result]):
+class _KeptProcess(_Processes[Unit, Result]):
     """One worker process that is kept for later calls, because starting one takes longer than most units."""
 
     def __init__(self, work: Callable[[Any, Unit], Result], shared: object) -> None:
-        self._do = partial(_in_folder, os.getcwd(), work, shared)
-        self._given: list[Future[Result]] = []
+        self._run = partial(_run_in_folder, os.getcwd(), work, shared)
+        self._futures: list[Future[Result]] = []
         self.at_once = 1
 
     def submit(self, unit: Unit) -> Future[Result]:
         try:
-            self._given.append(_kept_pool().submit(self._do, unit))
+            self._futures.append(_kept_pool().submit(self._run, unit))
         except BrokenExecutor:
             _kept_pool.cache_clear()
-            self._given.append(_kept_pool().submit(self._do, unit))
-        return self._given[-1]
+            self._futures.append(_kept_pool().submit(self._run, unit))
+        return self._futures[-1]
 
     def close(self) -> None:
-        for future in self._given:
+        for future in self._futures:
             future.cancel()
-        wait(self._given)
+        wait(self._futures)
 
 
-def _in_folder(folder: str, work: Callable[[Any, Any], Any], shared: object, unit: object) -> Any:
+def _run_in_folder(folder: str, work: Callable[[Any, Any], Any], shared: object, unit: object) -> Any:
     """Run a unit in a folder, because its paths may be relative."""
     os.chdir(folder)
     return work(shared, unit)
@@ -274,10 +276,10 @@ def _kept_pool() -> Executor:
     return kept
 
 
-def _take_work(work: Callable[[Any, Any], Any], shared: object) -> None:
+def _set_work(work: Callable[[Any, Any], Any], shared: object) -> None:
     global _work
     _work = partial(work, shared)
 
 
-def _one(unit: object) -> Any:
+def _run_unit(unit: object) -> Any:
     return _work(unit)

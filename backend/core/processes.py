@@ -2,7 +2,7 @@
 
 Worker processes come from loky. They start without the main module and end with their parent. Python's own spawned
 processes run the main module of the parent again: the whole command line or, in a Streamlit server, the page that is
-open. Besides, such a worker waits for work forever if its parent is killed, as it holds the other end of its queue.
+open. Besides, such a worker waits forever if its parent is killed, because it holds the other end of its own queue.
 
 Limits are on processor time, so that a busy machine rejects nothing that an idle one accepts, and on memory.
 """
@@ -59,8 +59,10 @@ def pool(
     threads = str(max(1, (os.cpu_count() or 1) // processes))
     env = {name: threads for name in _THREADS if processes > 1 and name not in os.environ}
     arguments = (_life_line()[0], initializer, initargs)
-    made: Executor = ProcessPoolExecutor(processes, initializer=_begin, initargs=arguments, env=env, timeout=kept_s)
-    return made
+    executor: Executor = ProcessPoolExecutor(
+        processes, initializer=_start_worker, initargs=arguments, env=env, timeout=kept_s
+    )
+    return executor
 
 
 def alone(work: Callable[..., Result], *arguments: object, niceness: int = 0) -> Future[Result]:
@@ -107,7 +109,7 @@ def _life_line() -> "tuple[Connection, Connection]":
     return Pipe(duplex=False)
 
 
-def _begin(line: "Connection", initializer: Callable[..., object] | None, initargs: tuple[Any, ...]) -> None:
+def _start_worker(line: "Connection", initializer: Callable[..., object] | None, initargs: tuple[Any, ...]) -> None:
     """Prepare a new worker process: let it end with its parent, and set its signals."""
 
     def leave_with_it() -> None:
@@ -118,7 +120,7 @@ def _begin(line: "Connection", initializer: Callable[..., object] | None, initar
         os._exit(1)
 
     threading.Thread(target=leave_with_it, daemon=True).start()
-    worker_begins()
+    mark_as_worker()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _break_off)
     if initializer is not None:
@@ -147,7 +149,7 @@ class OutOfBounds(Exception):
     """A piece of work went over its limit; the text names the limit, as `more than 120 s of processor time`."""
 
 
-def worker_begins() -> None:
+def mark_as_worker() -> None:
     """Mark this process as a worker of another one, which notices its end; `bounded` may then kill it."""
     global _worker
     _worker = True
@@ -174,8 +176,8 @@ def bounded(cpu_s: float, memory_bytes: int = MEMORY_BYTES) -> Iterator[None]:
     import resource  # missing on Windows, where runs can still be scored
 
     before = resource.getrlimit(resource.RLIMIT_AS)
-    told = signal.signal(signal.SIGVTALRM, _tell)
-    ended = signal.signal(signal.SIGPROF, signal.SIG_DFL) if _worker else None
+    virtual_handler = signal.signal(signal.SIGVTALRM, _raise_time_up)
+    prof_handler = signal.signal(signal.SIGPROF, signal.SIG_DFL) if _worker else None
     try:
         _limit_memory(memory_bytes, before)
         signal.setitimer(signal.ITIMER_VIRTUAL, cpu_s)
@@ -188,10 +190,10 @@ def bounded(cpu_s: float, memory_bytes: int = MEMORY_BYTES) -> Iterator[None]:
         raise OutOfBounds(said("more than {seconds:.0f} s of processor time", seconds=cpu_s)) from None
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        signal.signal(signal.SIGVTALRM, told)
+        signal.signal(signal.SIGVTALRM, virtual_handler)
         if _worker:
             signal.setitimer(signal.ITIMER_PROF, 0)
-            signal.signal(signal.SIGPROF, ended)
+            signal.signal(signal.SIGPROF, prof_handler)
         resource.setrlimit(resource.RLIMIT_AS, before)
 
 
@@ -199,7 +201,7 @@ class _TimeUp(Exception):
     """The time limit of `bounded` is over."""
 
 
-def _tell(_number: int, _frame: FrameType | None) -> None:
+def _raise_time_up(_number: int, _frame: FrameType | None) -> None:
     raise _TimeUp
 
 
@@ -208,9 +210,9 @@ def _limit_memory(more_bytes: int, before: tuple[int, int]) -> None:
     import resource
 
     try:
-        held = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     except OSError:
         return
-    limit = held + more_bytes
-    if all(one == resource.RLIM_INFINITY or limit < one for one in before):
+    limit = used + more_bytes
+    if all(existing == resource.RLIM_INFINITY or limit < existing for existing in before):
         resource.setrlimit(resource.RLIMIT_AS, (limit, before[1]))

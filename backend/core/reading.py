@@ -1,6 +1,6 @@
-"""Read files (plain or gzip), and the entries of annotation files.
+"""Read files (plain or gzip), and decode the entries of annotation files.
 
-Whatever cannot be read is refused with the reason; a bad entry is a problem with its row.
+A file that cannot be read raises an error with the reason. A bad entry becomes a problem with its row.
 """
 
 import json
@@ -17,21 +17,21 @@ import msgspec
 
 from backend.core.errors import InputError, Problem
 from backend.core.messages import said
-from backend.core.text_files import SEP_LINE, decode_text, told_control, utf8, visible
+from backend.core.text_files import SEP_LINE, control_message, decode_text, utf8, visible
 from backend.core.typed_text import escaped_control, nfc, unwanted_control
 
 LARGEST_UNPACKED = 2 << 30
-"""Bytes. A packed file that holds more is refused before it fills the memory."""
+"""The most bytes that a gzip file may unpack to; a larger one is refused before it fills the memory."""
 
 _GZIP = b"\x1f\x8b"
 _STEP = 16 << 20
 
 
 def bytes_of(path: Path) -> bytes:
-    """The bytes of a file as they lie there.
+    """Return the bytes of a file as stored, without unpacking.
 
     Raises:
-        InputError: it cannot be read.
+        InputError: the file cannot be read.
     """
     try:
         return on_disk(path).read_bytes()
@@ -40,23 +40,27 @@ def bytes_of(path: Path) -> bytes:
 
 
 def on_disk(path: Path) -> Path:
-    """Return the path that exists on the disk under another Unicode form of the same name; else the path as given.
+    """Return the existing path whose name differs only in its Unicode form; without one, the path as given.
 
-    People and lists write names composed; a Mac, and what was copied from one, may have them decomposed.
+    People and lists write composed names. On a Mac, and in copies from one, file names may be decomposed.
     """
     if str(path).isascii() or path.exists():
         return path
-    found = Path(path.anchor)
-    for part in path.relative_to(found).parts:
-        if not (found / part).exists() and found.is_dir():
-            same = [name for name in os.listdir(found) if nfc(name) == nfc(part)]
+    existing = Path(path.anchor)
+    for part in path.relative_to(existing).parts:
+        if not (existing / part).exists() and existing.is_dir():
+            same = [name for name in os.listdir(existing) if nfc(name) == nfc(part)]
             part = same[0] if len(same) == 1 else part
-        found /= part
-    return found
+        existing /= part
+    return existing
 
 
 def unpack(content: bytes, file: str) -> bytes:
-    """Return a text without gzip (one or more members after one another, whatever the file's name), in UTF-8.
+    """Return the bytes of a text in UTF-8, unpacked if they are gzip with one or more members.
+
+    Args:
+        content: the bytes of the file; they alone show whether it is packed.
+        file: the file's name, for messages.
 
     Raises:
         InputError: the data are cut off or damaged, or unpack to more than `LARGEST_UNPACKED`; or see `utf8`.
@@ -92,25 +96,25 @@ def unpack(content: bytes, file: str) -> bytes:
 
 
 def unpacked(path: Path) -> bytes:
-    """The bytes of a text file in UTF-8, out of gzip if they are packed.
+    """Return the bytes of a text file in UTF-8, unpacked if they are gzip.
 
     Raises:
-        InputError: it cannot be read, or not be unpacked.
+        InputError: the file cannot be read or unpacked.
     """
     return unpack(bytes_of(path), str(path))
 
 
 UNDECODABLE = (msgspec.MsgspecError, ValueError, RecursionError)
-"""Not of that form, or of another shape; not UTF-8, or a number of more digits than Python takes; nested too deep."""
+"""Errors of decoding: wrong syntax or shape; not UTF-8, or a number with too many digits; nested too deep."""
 
 
 _Entry = TypeVar("_Entry")
-_LOOKED_AT = 20
-"""Lines that may be broken before a file is taken for something else than lines of JSON."""
+_LINES_TRIED = 20
+"""Number of first lines to try before a file counts as something else than lines of JSON."""
 
 
 class FileLayout(StrEnum):
-    """How a file is laid out."""
+    """How the entries of a file are arranged."""
 
     LINES = said("a JSON object a line")
     LIST = said("a JSON list")
@@ -120,7 +124,14 @@ class FileLayout(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What a file looks like: `fields` of its first entry, `key` before it in an object of videos, its first `line`."""
+    """The look of a file.
+
+    Attributes:
+        layout: how its entries are arranged.
+        fields: the names of the fields in the first readable entry.
+        key: the key of the first entry in an object of videos, else "".
+        line: the first line.
+    """
 
     layout: FileLayout
     fields: frozenset[str]
@@ -129,10 +140,10 @@ class Sample:
 
 
 def sample(data: bytes, file: str) -> Sample:
-    r"""Look at a file.
+    r"""Return the layout of a file, the fields of its first entry, and its first line.
 
     Raises:
-        InputError: not UTF-8, or empty.
+        InputError: the file is not UTF-8, or empty.
 
     >>> sample(b'{"v_1": {"duration": 9, "sentences": []}}', "val_1.json").layout.value
     'a JSON object of videos'
@@ -142,46 +153,45 @@ def sample(data: bytes, file: str) -> Sample:
     text = SEP_LINE.sub("", decode_text(data, file), count=1).lstrip()
     line = re.split("[\r\n]", text, maxsplit=1)[0]
     if text[0] == "{":
-        for part in [part for part in text.split("\n", _LOOKED_AT)[:_LOOKED_AT] if part.strip()]:
-            entry = _decoded(part)
+        for part in [part for part in text.split("\n", _LINES_TRIED)[:_LINES_TRIED] if part.strip()]:
+            entry = _decode_or_none(part)
             if isinstance(entry, dict) and not (entry and all(isinstance(value, dict) for value in entry.values())):
                 return Sample(FileLayout.LINES, frozenset(entry), "", line)
-        found = _decoded(text)
-        if isinstance(found, dict) and found:
-            key, entry = next(iter(found.items()))
+        decoded = _decode_or_none(text)
+        if isinstance(decoded, dict) and decoded:
+            key, entry = next(iter(decoded.items()))
             return Sample(FileLayout.VIDEOS, frozenset(entry if isinstance(entry, dict) else ()), key, line)
     if text[0] == "[":
-        found = _decoded(text)
-        entry = found[0] if isinstance(found, list) and found else ()
+        decoded = _decode_or_none(text)
+        entry = decoded[0] if isinstance(decoded, list) and decoded else ()
         return Sample(FileLayout.LIST, frozenset(entry if isinstance(entry, dict) else ()), "", line)
     return Sample(FileLayout.TEXT, frozenset(), "", line)
 
 
 def json_lines(kind: type[_Entry], data: bytes, file: str) -> tuple[list[tuple[int, _Entry]], list[Problem]]:
-    """The decoded lines of a file with a JSON object a line, each with its row, and a problem for each bad line."""
-    # Not splitlines: captions may hold any of the other line ends that Unicode knows.
+    """Decode a file of one JSON object a line; return the entries with their rows, and a problem for each bad line."""
+    # Not splitlines: captions may contain the other line ends of Unicode.
     rows = ((row, text) for row, text in enumerate(decode_text(data, file).split("\n"), start=1) if text.strip())
     return _decode(msgspec.json.Decoder(kind), rows, file)
 
 
 def json_list(kind: type[_Entry], data: bytes, file: str) -> tuple[list[tuple[int, _Entry]], list[Problem]]:
-    """The decoded entries of a JSON list, each with its number from 1, and a problem for each bad entry.
+    """Decode a JSON list; return the entries with their numbers from 1, and a problem for each bad entry.
 
     Raises:
-        InputError: it is no JSON list.
+        InputError: the file is no JSON list.
     """
-    raws = _outermost(list[msgspec.Raw], data, file)
+    raws = _decode_document(list[msgspec.Raw], data, file)
     return _decode(msgspec.json.Decoder(kind), enumerate(raws, start=1), file)
 
 
 def video_entries(kind: type[_Entry], data: bytes, file: str) -> tuple[list[tuple[str, _Entry]], list[Problem]]:
-    """The decoded entries of a JSON object, each with its name, and a problem for each bad one.
+    """Decode a JSON object of videos; return the entries with their names, and a problem for each bad entry.
 
     Raises:
-        InputError: it is no JSON object, or a name stands in it twice (of which every reader would take the last
-            and say nothing).
+        InputError: the file is no JSON object, or a name occurs twice (JSON readers silently take the last one).
     """
-    raws = _outermost(dict[str, msgspec.Raw], data, file)
+    raws = _decode_document(dict[str, msgspec.Raw], data, file)
     twice: list[str] = []
 
     def note(pairs: list[tuple[str, Any]]) -> None:
@@ -191,7 +201,7 @@ def video_entries(kind: type[_Entry], data: bytes, file: str) -> tuple[list[tupl
 
     try:
         json.loads(data, object_pairs_hook=note, parse_int=str, parse_float=str)
-    except UNDECODABLE as error:  # what nobody asked for was passed over before
+    except UNDECODABLE as error:  # in fields that the decoder above skips
         raise InputError.single(file, said("not valid JSON: {error}", error=error)) from None
     if twice:
         raise InputError(
@@ -207,7 +217,9 @@ def video_entries(kind: type[_Entry], data: bytes, file: str) -> tuple[list[tupl
             problems.append(Problem(file, None, said("video {video}: {fault}", video=video, fault=fault_of(error))))
         if control := unwanted_control(video) or escaped_control(bytes(raw)):
             problems.append(
-                Problem(file, None, said("video {video}: {fault}", video=visible(video), fault=told_control(control)))
+                Problem(
+                    file, None, said("video {video}: {fault}", video=visible(video), fault=control_message(control))
+                )
             )
     return entries, problems
 
@@ -225,11 +237,11 @@ def _decode(
         except UNDECODABLE as error:
             problems.append(Problem(file, row, said("not valid JSON: {error}", error=error)))
         if control := escaped_control(text if isinstance(text, str) else bytes(text)):
-            problems.append(Problem(file, row, told_control(control)))
+            problems.append(Problem(file, row, control_message(control)))
     return entries, problems
 
 
-def _outermost(kind: type[_Entry], data: bytes, file: str) -> _Entry:
+def _decode_document(kind: type[_Entry], data: bytes, file: str) -> _Entry:
     text = decode_text(data, file)
     try:
         return msgspec.json.decode(text, type=kind)
@@ -239,7 +251,7 @@ def _outermost(kind: type[_Entry], data: bytes, file: str) -> _Entry:
         raise InputError.single(file, said("not valid JSON: {error}", error=error)) from None
 
 
-def _decoded(text: str) -> Any:
+def _decode_or_none(text: str) -> Any:
     try:
         return msgspec.json.decode(text)
     except UNDECODABLE:
@@ -247,20 +259,20 @@ def _decoded(text: str) -> Any:
 
 
 def fault_of(error: msgspec.ValidationError) -> str:
-    """What the parser says of an entry, in the words of a message."""
+    """Return the parser's error about an entry as a translatable message."""
     words, mark, place = str(error).partition(" - at `$")
     if mark and not place.startswith((".", "[")):
         return str(error)
     fault = words
-    if found := re.fullmatch(r"Object missing required field `(.*)`", words):
-        fault = said("Object missing required field `{field}`", field=found[1])
-    elif found := re.fullmatch(r"Expected `(.*)`, got `(.*)`", words):
-        fault = said("Expected `{wanted}`, got `{found}`", wanted=found[1], found=found[2])
-    elif found := re.fullmatch(r"Expected `(.*)` of length (\d+)", words):
-        fault = said("Expected `{wanted}` of length {length}", wanted=found[1], length=found[2])
-    elif found := re.fullmatch(r"Expected `(.*)` of length (\d+), got (\d+)", words):
+    if match := re.fullmatch(r"Object missing required field `(.*)`", words):
+        fault = said("Object missing required field `{field}`", field=match[1])
+    elif match := re.fullmatch(r"Expected `(.*)`, got `(.*)`", words):
+        fault = said("Expected `{wanted}`, got `{found}`", wanted=match[1], found=match[2])
+    elif match := re.fullmatch(r"Expected `(.*)` of length (\d+)", words):
+        fault = said("Expected `{wanted}` of length {length}", wanted=match[1], length=match[2])
+    elif match := re.fullmatch(r"Expected `(.*)` of length (\d+), got (\d+)", words):
         fault = said(
-            "Expected `{wanted}` of length {length}, got {given}", wanted=found[1], length=found[2], given=found[3]
+            "Expected `{wanted}` of length {length}, got {given}", wanted=match[1], length=match[2], given=match[3]
         )
     if not mark:
         return fault

@@ -1,7 +1,7 @@
-"""The JSON files of anybody's release, from bytes to entries, with everything that is not of its shape.
+"""Read the JSON files of a release, from anybody: decode the entries, and name every problem.
 
-Entries are decoded one after another, each with its moments, because a training set has millions of them; only an entry
-in which something is wrong is looked at field by field.
+Entries are decoded one after another, because a training set has millions of moments. Only a bad entry is checked field
+by field.
 """
 
 from collections.abc import Iterator
@@ -13,16 +13,16 @@ import msgspec
 from backend.core.errors import Problem
 from backend.core.messages import said
 from backend.core.reading import UNDECODABLE
-from backend.core.text_files import control_fault, told_control
+from backend.core.text_files import control_fault, control_message
 from backend.core.typed_text import escaped_control, nfc
 
 QueryId = int | str
 _SHOWN = 40
-"""Characters of a wrong value that a message repeats."""
+"""The most characters of a wrong value that a message quotes."""
 
 
 class Moment(msgspec.Struct, gc=False, kw_only=True):
-    """A moment of a query; a training set's has its similarity as weight."""
+    """A moment of a query; in a training set `similarity` is its weight."""
 
     video_name: str
     timestamp: tuple[float, float]
@@ -33,7 +33,7 @@ class Moment(msgspec.Struct, gc=False, kw_only=True):
 
 
 class GradedMoment(Moment, gc=False, kw_only=True):
-    """A moment of the truth."""
+    """A moment of the truth, with its relevance."""
 
     relevance: int
     pair_id: int | str | None = None
@@ -42,7 +42,7 @@ class GradedMoment(Moment, gc=False, kw_only=True):
 
 AnyMoment = TypeVar("AnyMoment", bound=Moment)
 
-_WANTED = {
+_EXPECTED = {
     "query_id": said("a whole number or a text"),
     "query": said("a text"),
     "relevant_moment": said("a list of moments"),
@@ -66,19 +66,19 @@ class _Head(msgspec.Struct):
 
 @dataclass(slots=True)
 class Entry(Generic[AnyMoment]):
-    """A query of a file, the `row`-th from 1; `whole` is False where moments of it could not be read."""
+    """A query of a file: `row` counts from 1, and `whole` is False if some of its moments could not be read."""
 
     row: int
     query_id: QueryId
     query: str
     moments: list[tuple[int, AnyMoment]]
-    """Each with its place in the entry, from 1."""
+    """Each moment with its number in the entry, from 1."""
     whole: bool = True
 
 
 @dataclass(slots=True)
 class Queries(Generic[AnyMoment]):
-    """A file of queries; `problems` are of what could not be read."""
+    """The queries of a file; `problems` are about the parts that could not be read."""
 
     file: str
     entries: list[Entry[AnyMoment]] = field(default_factory=list)
@@ -86,12 +86,12 @@ class Queries(Generic[AnyMoment]):
 
 
 def training_file(top: int) -> str:
-    """Return the name of the training set with this many moments a query: `train_top01.json`."""
+    """Return the file name of the training set with `top` moments a query, such as `train_top01.json`."""
     return f"train_top{top:02d}.json"
 
 
 def read_queries(data: bytes, file: str, kind: type[AnyMoment]) -> Queries[AnyMoment]:
-    """The queries of `val.json`, `test.json` or a training set; names of videos and ids of queries are composed (NFC).
+    """Return the queries of `val.json`, `test.json` or a training set; names of videos and ids of queries are in NFC.
 
     >>> text = b'[{"query_id": 3, "query": "q", "relevant_moment": [{"video_name": 5}]}]'
     >>> found = read_queries(text, "t.json", Moment)
@@ -100,21 +100,21 @@ def read_queries(data: bytes, file: str, kind: type[AnyMoment]) -> Queries[AnyMo
     t.json, row 1: query 3, moment 1: `video_name` is 5, not a text
     t.json, row 1: query 3, moment 1: has no `timestamp`
     """
-    found: Queries[AnyMoment] = Queries(file)
-    entries, fault = _decoded(data, list[msgspec.Raw])
+    queries: Queries[AnyMoment] = Queries(file)
+    entries, fault = _decode(data, list[msgspec.Raw])
     if fault:
-        found.problems.append(Problem(file, None, said("is not a list of queries in JSON: {fault}", fault=fault)))
-        return found
+        queries.problems.append(Problem(file, None, said("is not a list of queries in JSON: {fault}", fault=fault)))
+        return queries
     whole = msgspec.json.Decoder(kind)
     controls = escaped_control(data)
     plain = data.isascii() and b"\\u" not in data
     for row, raw in enumerate(entries, start=1):
         if controls and (control := escaped_control(bytes(raw))):
-            found.problems.append(Problem(file, row, told_control(control)))
+            queries.problems.append(Problem(file, row, control_message(control)))
             continue
-        head, fault = _decoded(raw, _Head)
+        head, fault = _decode(raw, _Head)
         if fault:
-            found.problems += [Problem(file, row, message) for message in _faults(raw, _Head, said("query"))]
+            queries.problems += [Problem(file, row, message) for message in _faults(raw, _Head, said("query"))]
             continue
         entry: Entry[AnyMoment] = Entry(row, head.query_id, head.query, [])
         for number, item in enumerate(head.relevant_moment, start=1):
@@ -122,22 +122,22 @@ def read_queries(data: bytes, file: str, kind: type[AnyMoment]) -> Queries[AnyMo
                 entry.moments.append((number, whole.decode(item)))
             except UNDECODABLE:
                 entry.whole = False
-                told = _faults(item, kind, said("moment"))
-                found.problems += [
+                messages = _faults(item, kind, said("moment"))
+                queries.problems += [
                     Problem(file, row, said("{name}: {message}", name=name_of(entry, number), message=message))
-                    for message in told
+                    for message in messages
                 ]
         if not plain:
             entry.query_id = nfc(entry.query_id) if isinstance(entry.query_id, str) else entry.query_id
             for _, moment in entry.moments:
                 moment.video_name = nfc(moment.video_name)
-        found.entries.append(entry)
-    return found
+        queries.entries.append(entry)
+    return queries
 
 
 def read_videos(data: bytes, file: str) -> tuple[dict[str, float], list[Problem]]:
-    """The durations of `video_corpus.json`, `name -> [seconds, index]`, and what is wrong with it."""
-    values, fault = _decoded(data, dict[str, msgspec.Raw])
+    """Return the durations in seconds from `video_corpus.json` (`name -> [seconds, index]`), and all problems."""
+    values, fault = _decode(data, dict[str, msgspec.Raw])
     if fault:
         message = said("is not an object `name -> [duration, index]` in JSON: {fault}", fault=fault)
         return {}, [Problem(file, None, message)]
@@ -146,11 +146,11 @@ def read_videos(data: bytes, file: str) -> tuple[dict[str, float], list[Problem]
     problems = []
     for row, (written, raw) in enumerate(values.items(), start=1):
         name = nfc(written)
-        if told := control_fault(name):
-            problems.append(Problem(file, row, told))
+        if fault_of_name := control_fault(name):
+            problems.append(Problem(file, row, fault_of_name))
         if name in durations:
             problems.append(Problem(file, row, said("video {name!r} was already given in an earlier row", name=name)))
-        value, fault = _decoded(raw, tuple[float, int])
+        value, fault = _decode(raw, tuple[float, int])
         if fault:
             shape = said("video {name!r} is {raw}, not [duration in seconds, index]", name=name, raw=_short(raw))
             problems.append(Problem(file, row, shape))
@@ -173,44 +173,44 @@ def read_videos(data: bytes, file: str) -> tuple[dict[str, float], list[Problem]
 
 
 def name_of(entry: Entry[Any], number: int, moment: Moment | None = None) -> str:
-    """How a message calls a moment: by its pair where it says it, else by its place in the entry."""
+    """Return the name of a moment in messages: by its pair id if it has one, else by its number in the entry."""
     pair = moment.pair_id if isinstance(moment, GradedMoment) else None
     if pair is None:
         return said("query {query}, moment {number}", query=entry.query_id, number=number)
     return said("query {query}, pair {pair}", query=entry.query_id, pair=pair)
 
 
-def _faults(raw: msgspec.Raw, kind: type[msgspec.Struct], what: str) -> Iterator[str]:
-    """What is wrong with an entry or a moment, field by field."""
-    values, fault = _decoded(raw, Any)
+def _faults(raw: msgspec.Raw, kind: type[msgspec.Struct], noun: str) -> Iterator[str]:
+    """Yield a message for each wrong field of an entry or a moment."""
+    values, fault = _decode(raw, Any)
     if fault or not isinstance(values, dict):
         yield (
-            said("the {what} cannot be read: {fault}", what=what, fault=fault)
+            said("the {what} cannot be read: {fault}", what=noun, fault=fault)
             if fault
-            else said("the {what} is {raw}, not an object", what=what, raw=_short(raw))
+            else said("the {what} is {raw}, not an object", what=noun, raw=_short(raw))
         )
         return
-    where = said("query {query}: ", query=values.get("query_id", "?")) if what == "query" else ""
-    for one in msgspec.structs.fields(kind):
-        if one.name not in values:
-            if one.required:
-                yield said("{where}has no `{field}`", where=where, field=one.name)
+    prefix = said("query {query}: ", query=values.get("query_id", "?")) if noun == "query" else ""
+    for expected in msgspec.structs.fields(kind):
+        if expected.name not in values:
+            if expected.required:
+                yield said("{where}has no `{field}`", where=prefix, field=expected.name)
             continue
-        shape = list[Any] if one.name == "relevant_moment" else one.type
+        shape = list[Any] if expected.name == "relevant_moment" else expected.type
         try:
-            msgspec.convert(values[one.name], shape)
+            msgspec.convert(values[expected.name], shape)
         except msgspec.ValidationError:
             yield said(
                 "{where}`{field}` is {value}, not {wanted}",
-                where=where,
-                field=one.name,
-                value=_short(msgspec.json.encode(values[one.name])),
-                wanted=_WANTED[one.name],
+                where=prefix,
+                field=expected.name,
+                value=_short(msgspec.json.encode(values[expected.name])),
+                wanted=_EXPECTED[expected.name],
             )
 
 
-def _decoded(data: bytes | msgspec.Raw, shape: Any) -> tuple[Any, str]:
-    """What the bytes say, and why they do not say it."""
+def _decode(data: bytes | msgspec.Raw, shape: Any) -> tuple[Any, str]:
+    """Return the decoded value and "", or None and why it cannot be decoded."""
     try:
         return msgspec.json.decode(data, type=shape), ""
     except UNDECODABLE as error:

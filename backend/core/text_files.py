@@ -1,4 +1,4 @@
-"""Text files: what people hand in, from bytes to columns with every problem named; and tables as CSV."""
+"""Read text files and tables that people hand in, naming every problem, and write tables as CSV."""
 
 import codecs
 import csv
@@ -16,10 +16,10 @@ from backend.core.typed_text import is_visible, unwanted_control
 
 HAS_NUL = said("the text contains a NUL character, which cannot be stored: remove it")
 LARGEST = 2**53
-"""Every reader of JSON keeps whole numbers up to here."""
+"""The largest whole number that every JSON reader keeps exactly."""
 
 DELIMITERS = (",", ";", "\t")
-"""Separators between cells. Spreadsheets write semicolons in countries with decimal commas."""
+"""Separators between cells. In countries with decimal commas spreadsheets write semicolons."""
 
 _HEAD = 1 << 16
 """The header must be within this many characters of a table's start."""
@@ -38,7 +38,7 @@ _GROUPED = {
     ",": re.compile(r"[+-]?[1-9]\d{0,2}(?:(?:,\d{3})+\.\d+|(?:,\d{3}){2,})"),
     ".": re.compile(r"[+-]?[1-9]\d{0,2}(?:(?:\.\d{3})+,\d+|(?:\.\d{3}){2,})"),
 }
-_EITHER = {sign: re.compile(rf"[+-]?[1-9]\d{{0,2}}{re.escape(sign)}\d{{3}}") for sign in ",."}
+_AMBIGUOUS = {sign: re.compile(rf"[+-]?[1-9]\d{{0,2}}{re.escape(sign)}\d{{3}}") for sign in ",."}
 """A number such as `1,234`: its sign may be a decimal sign or a thousands separator."""
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
@@ -48,10 +48,10 @@ _Value = TypeVar("_Value")
 
 @dataclass(frozen=True, slots=True)
 class CsvTable:
-    """The wanted columns of a CSV file, all of one length.
+    """The requested columns of a CSV file, all of one length.
 
-    `rows` holds the line of the file at which each record starts, counting from 1 with the header: what an
-    editor shows. `problems` are the records that could not be read and are therefore not in the columns.
+    `rows` holds the line at which each record starts, as an editor shows it: from 1, with the header. `problems` are
+    about the records that could not be read, which are missing in the columns.
     """
 
     columns: dict[str, Sequence[str]]
@@ -61,12 +61,12 @@ class CsvTable:
     def values(
         self, name: str, read: Callable[[str], _Value | None], *, needed: bool = False
     ) -> tuple[list[_Value | None], list[tuple[int, str]]]:
-        """A column as values, each distinct text read once.
+        """Convert a column to values, reading each distinct text once.
 
         Args:
             name: the column.
-            read: gives the value of a cell, None if it is no such value.
-            needed: whether a blank cell is wrong, too.
+            read: returns the value of a cell, or None if the cell is wrong.
+            needed: whether blank cells are wrong, too.
 
         Returns:
             The values (None where a cell is blank or wrong, or the table lacks the column), and the row and text of
@@ -83,18 +83,18 @@ class CsvTable:
 
 @dataclass(frozen=True, slots=True)
 class TableHead:
-    """The delimiter of a table, and the cells of its header as they stand there."""
+    """The delimiter of a table, and the unchanged cells of its header."""
 
     delimiter: str
     cells: Sequence[str]
 
     @property
     def spaced(self) -> bool:
-        """Whether each delimiter is followed by a space. Readers then leave that space out of the cell."""
+        """Whether a space follows each delimiter. Readers then leave it out of the cells."""
         return len(self.cells) > 1 and all(cell.startswith(" ") for cell in self.cells[1:])
 
     def places(self, name: str) -> list[int]:
-        """Where a column of this name stands; spaces and capitals count only if several names match.
+        """Return the positions of the columns with this name; spaces and capitals count only if several names match.
 
         >>> head = TableHead(",", ["Query ID", "start", "Start"])
         >>> head.places("query_id"), head.places("start"), head.places("end")
@@ -108,7 +108,7 @@ class TableHead:
 
 
 def table_head(text: str, wanted: Collection[str]) -> TableHead:
-    r"""Find the header of a table: its delimiter is the one with which most of the wanted columns are there.
+    r"""Return the header of a table, choosing the delimiter that gives most of the wanted columns.
 
     >>> table_head("sep=;\nVideo; Start\nv,1;2\n", ["video", "start"])
     TableHead(delimiter=';', cells=['Video', ' Start'])
@@ -135,10 +135,10 @@ def _is_blank(cells: Sequence[str]) -> bool:
 
 
 def utf8(data: bytes, file: str) -> bytes:
-    r"""Return the bytes of a text in UTF-8: UTF-16 and UTF-32 with a byte order mark are converted, others unchanged.
+    r"""Return a text's bytes as UTF-8, converting UTF-16 and UTF-32 with a byte order mark; other bytes stay.
 
     Raises:
-        InputError: UTF-16 that is damaged, or has no byte order mark.
+        InputError: the text is damaged UTF-16 or UTF-32, or UTF-16 without a byte order mark.
 
     >>> utf8("café".encode("utf-16"), "a.csv").decode()
     'café'
@@ -156,10 +156,10 @@ def utf8(data: bytes, file: str) -> bytes:
 
 
 def decode_text(data: bytes, file: str) -> str:
-    r"""The text of a file in UTF-8, with or without a byte order mark, or in UTF-16 with one.
+    r"""Decode a file in UTF-8, with or without a byte order mark, or in UTF-16 or UTF-32 with one.
 
     Raises:
-        InputError: Not UTF-8 (names the row and byte), nothing but white space, or rows with control characters.
+        InputError: The file is not UTF-8 (names the row and byte), is blank, or has rows with control characters.
 
     >>> decode_text(b"caf\xe9", "a.csv")
     Traceback (most recent call last):
@@ -170,7 +170,7 @@ def decode_text(data: bytes, file: str) -> str:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        # `utf-8-sig` counts from after the mark; the plain codec counts from the first byte of the file.
+        # The codec may count from after a byte order mark; the message counts from the first byte of the file.
         offset = error.start + (len(data) - len(error.object))
         row = data.count(b"\n", 0, offset) + 1
         message = said(
@@ -188,13 +188,13 @@ def decode_text(data: bytes, file: str) -> str:
 
 
 def control_fault(text: str) -> str | None:
-    """What is wrong with a text that has a control character; None if it has none."""
+    """Return a message if a text has a control character; None if it has none."""
     char = unwanted_control(text)
-    return char and told_control(char)
+    return char and control_message(char)
 
 
-def told_control(char: str) -> str:
-    """Say that a control character must go."""
+def control_message(char: str) -> str:
+    """Return the message that a control character has to be removed."""
     if char == "\0":
         return HAS_NUL
     return said("the text contains the control character U+{code:04X}: remove it", code=ord(char))
@@ -212,15 +212,21 @@ def read_csv(
     r"""Read a table with a header, as programs and spreadsheets write them.
 
     Commas, semicolons or tabs separate the cells, whichever fits the header. Spaces and capitals in names of columns
-    do not count. Blank rows and columns that nobody asked for are ignored, in any order of columns. An optional
-    column that the file lacks is missing from `columns` too. A header without rows is a mistake, unless the file
-    `may_be_empty`. Cells are kept as they are, white space included, except `numbers`: these have a decimal point
-    afterwards where the file has decimal commas.
+    do not count, and columns may have any order. Blank rows and further columns are ignored. Cells keep their white
+    space.
+
+    Args:
+        data: the bytes of the file.
+        file: the file's name, for messages.
+        required: columns that the file has to have.
+        optional: columns that it may have; a missing one is missing from `columns` too.
+        numbers: columns in which decimal commas become decimal points.
+        may_be_empty: whether a header without rows is allowed.
 
     Raises:
-        InputError: Not UTF-8, empty, or a header without a required column or with one twice. Records of a wrong
-            width, and with a number that may mean two, are not raised but returned, so that the caller can report
-            them with its own findings.
+        InputError: The file is not UTF-8 or empty, or its header lacks a required column or has one twice. Records of
+            a wrong width, or with an ambiguous number, are returned as problems, so that the caller can report
+            them with its own.
 
     >>> table = read_csv(b"worker,pair_id,note\nann,p1,\n\nbob\n", "raw.csv", ["pair_id", "worker"])
     >>> table.columns, table.rows
@@ -234,7 +240,7 @@ def read_csv(
     text = decode_text(data, file)
     head = table_head(text, [*required, *optional])
     text = SEP_LINE.sub("", text, count=1)
-    # Strict, or an unclosed quote would swallow the rest of the file as one cell.
+    # Strict: otherwise the rest of the file after an unclosed quote would become one cell.
     reader = csv.reader(
         io.StringIO(text, newline=""), strict=True, delimiter=head.delimiter, skipinitialspace=head.spaced
     )
@@ -260,13 +266,13 @@ def read_csv(
                 problems.append(Problem(file, line, _width_message(len(record), width)))
             line = reader.line_num + 1
     except csv.Error as error:
-        # The reader cannot find the next record after this; the rows below it stay unread.
+        # The reader cannot find the next record after this, so the rows below are not read.
         problems.append(Problem(file, line, said("not readable as CSV from here on: {error}", error=error)))
     if not records and not problems and may_be_empty:
         return CsvTable(dict.fromkeys(wanted, ()), [], [])
     if not records:
         raise InputError(problems or [Problem(file, None, said("the file has a header but no rows"))])
-    cells = list(zip(*records, strict=False))  # what goes on after the header's width is blank
+    cells = list(zip(*records, strict=False))  # cells beyond the header's width are blank
     columns: dict[str, Sequence[str]] = {name: cells[place] for name, place in wanted.items()}
     if '"' in text or (head.delimiter != "," and "," in text):
         columns, rows, doubtful = _with_points(columns, rows, [name for name in numbers if name in columns], file)
@@ -304,8 +310,8 @@ def _plain_numbers(texts: Collection[str]) -> tuple[Mapping[str, str], Mapping[s
     """Convert numbers with decimal commas or thousands separators to plain notation.
 
     Returns:
-        Each text of one meaning with this number in plain notation, and each of two meanings with what to do. A comma
-        before three digits is the decimal sign only where another number of the table shows that commas are.
+        Each unambiguous text with its number in plain notation, and each ambiguous text with advice. A comma before
+        three digits is a decimal sign only if another number of the table shows that commas are decimal signs.
 
     >>> _plain_numbers({"4,5", "1,234", "1.234,5", "7"})[0] == {"4,5": "4.5", "1,234": "1.234", "1.234,5": "1234.5"}
     True
@@ -319,7 +325,7 @@ def _plain_numbers(texts: Collection[str]) -> tuple[Mapping[str, str], Mapping[s
     comma = point = False
     for text in texts:
         cell = text.strip()
-        if _EITHER[","].fullmatch(cell) or _EITHER["."].fullmatch(cell):
+        if _AMBIGUOUS[","].fullmatch(cell) or _AMBIGUOUS["."].fullmatch(cell):
             either[text] = cell
         elif _GROUPED[","].fullmatch(cell):
             read[text], point = cell.replace(",", ""), True
@@ -342,11 +348,11 @@ def _plain_numbers(texts: Collection[str]) -> tuple[Mapping[str, str], Mapping[s
 
 
 def _find_columns(head: TableHead, file: str, required: Sequence[str], optional: Sequence[str]) -> dict[str, int]:
-    """Where each wanted column stands."""
+    """Return the position of each column; raise an error for a missing or repeated one."""
     problems = []
-    found = {name: head.places(name) for name in [*required, *optional]}
+    places_of = {name: head.places(name) for name in [*required, *optional]}
     shown = head.delimiter.join(head.cells)
-    for name, places in found.items():
+    for name, places in places_of.items():
         if name in required and not places:
             problems.append(said("no column {name!r}; the header is {header!r}", name=name, header=shown))
         if len(places) > 1:
@@ -355,20 +361,20 @@ def _find_columns(head: TableHead, file: str, required: Sequence[str], optional:
             )
     if problems:
         raise InputError([Problem(file, 1, message) for message in problems])
-    return {name: places[0] for name, places in found.items() if places}
+    return {name: places[0] for name, places in places_of.items() if places}
 
 
-def _width_message(found: int, expected: int) -> str:
+def _width_message(width: int, expected: int) -> str:
     return said_n(
         "{n} column where the header has {expected}",
         "{n} columns where the header has {expected}",
-        found,
+        width,
         expected=expected,
     )
 
 
 def whole(text: str) -> int | None:
-    """A whole number from 0 on, written the one way in which it is an identity.
+    """Return a text as a whole number from 0 to `LARGEST`; None for any other text, such as one with a leading zero.
 
     >>> whole("7"), whole("07"), whole("7.0"), whole("-7")
     (7, None, None, None)
@@ -380,7 +386,7 @@ def whole(text: str) -> int | None:
 
 
 def number(text: str) -> float | None:
-    """A finite number."""
+    """Return a text as a finite number; None if it is none."""
     try:
         value = math.nan if "_" in text else float(text)
     except ValueError:
@@ -389,36 +395,36 @@ def number(text: str) -> float | None:
 
 
 def instant(text: str) -> float | None:
-    """A time in ISO 8601 as seconds since 1970; one without a zone is UTC.
+    """Return a time in ISO 8601 as seconds since 1970 (UTC if it has no zone); None if the text is none.
 
     >>> instant("2026-09-21T14:13:20Z"), instant("2026-09-21T16:13:20+02:00"), instant("yesterday")
     (1790000000.0, 1790000000.0, None)
     """
     try:
-        found = datetime.fromisoformat(text)
+        time = datetime.fromisoformat(text)
     except ValueError:
         return None
-    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+    return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
 
 
 def stripped(text: str) -> str | None:
-    """A text without the white space around it, if anything of it is visible."""
+    """Return a text without surrounding white space; None if nothing in it is visible."""
     return text.strip() if is_visible(text) else None
 
 
 def not_blank(text: str) -> str | None:
-    """A text as it is, unless nothing of it is visible."""
+    """Return a text as it is; None if nothing in it is visible."""
     return text if is_visible(text) else None
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Iterable[object]], *, for_people: bool = False) -> str:
-    r"""A table as CSV, lines ended as on Unix; None is an empty cell.
+    r"""Return a table as CSV with Unix line ends; None becomes an empty cell.
 
     Args:
         columns: the header.
         rows: the cells of each line.
-        for_people: it will be opened in a spreadsheet, so no text may be a formula there (see `no_formula`). Tables
-            that programs read hold every text as it is.
+        for_people: whether people open it in a spreadsheet, where no text may be a formula (see `no_formula`). Tables
+            for programs keep every text as it is.
 
     >>> csv_text(["a", "b"], [[1, None], ["x, y", 2]])
     'a,b\n1,\n"x, y",2\n'
@@ -428,14 +434,17 @@ def csv_text(columns: Sequence[str], rows: Iterable[Iterable[object]], *, for_pe
     lines = _Lines()
     writer = csv.writer(lines, lineterminator="\r\n")
     if for_people:
-        columns, rows = [no_formula(name) for name in columns], ([no_formula(one) for one in row] for row in rows)
+        columns, rows = [no_formula(name) for name in columns], ([no_formula(cell) for cell in row] for row in rows)
     writer.writerow(columns)
     writer.writerows(rows)
     return "".join(lines.written)
 
 
 class _Lines:
-    """Takes lines that end as the writer has to be told so that it quotes both signs of a line's end in a cell."""
+    r"""Collect lines and end them as on Unix.
+
+    The CSV writer has to write `\r\n`, because it then quotes cells with either of these characters.
+    """
 
     def __init__(self) -> None:
         self.written: list[str] = []
@@ -445,9 +454,9 @@ class _Lines:
 
 
 def no_formula(cell: _Value) -> _Value | str:
-    """A cell that a spreadsheet shows and does not run: a quote goes before a text that would begin a formula.
+    """Return a cell that a spreadsheet does not run as a formula: such a text gets a quote in front.
 
-    Texts that are numbers stay; so does what is no text. After OWASP's page on CSV injection.
+    Texts that are numbers, and values that are no texts, stay. Source: OWASP's page on CSV injection.
 
     >>> no_formula("@SUM(A1)"), no_formula("-0.5"), no_formula("a=b"), no_formula(-3)
     ("'@SUM(A1)", '-0.5', 'a=b', -3)
@@ -461,11 +470,11 @@ _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u2
 
 
 def visible(text: str) -> str:
-    r"""Text for a terminal: control characters and bidi marks are written as `\uXXXX`; ends of lines and tabs stay.
+    r"""Return a text that is safe on a terminal: control characters and bidi marks become `\uXXXX`.
 
-    JSON stays the same JSON.
+    Line ends and tabs stay. JSON keeps its meaning.
 
     >>> print(visible("a\x1b]0;title\x07b\u202e"))
     a\u001b]0;title\u0007b\u202e
     """
-    return _CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)

@@ -1,8 +1,8 @@
-"""Half-open time spans `[start_s, end_s)` and their overlap, in float64 and exactly.
+"""Compute the overlap of half-open time spans `[start_s, end_s)`, in float64 and exactly.
 
-Times arrive as float64 seconds. The exact functions read each as the decimal that `repr` prints (the text a
-person wrote in the file): 26.68 means 2668/100, not the nearest binary fraction. Without that, moments whose
-IoU is exactly a threshold fall on either side of it at random.
+Times are float64 seconds. The exact functions read each as the decimal that `repr` prints, which is the text in the
+file: 26.68 means 2668/100, not the nearest binary fraction. Otherwise moments whose IoU is exactly a threshold would
+fall on either side of it at random.
 """
 
 from decimal import Context, Decimal
@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64] | NDArray[np.object_]
-"""int64 where every intermediate result fits, Python integers (dtype object) where it might not."""
+"""int64 if every intermediate result fits, else Python integers (dtype object)."""
 Flags = NDArray[np.bool_]
 
 _MILLISECONDS = 3
-"""Decimals of the usual lattice; published annotations have at most two."""
+"""Number of decimals of the usual lattice; published annotations have at most two."""
 _SAFE_DECIMAL = 10**15
 """Below this a float64 and its decimal text with that many digits determine each other."""
 _EXACT = Context(prec=20)
@@ -28,14 +28,14 @@ _SAFE_TIME = 2**61
 """Lengths of times below this, and sums of two of them, fit into int64."""
 _LARGEST_FLOAT = 2**1000
 _NEAR = 2.0**-50
-"""Of itself, how far a quotient of three roundings can be from what it stands for, and more."""
+"""An upper bound of the relative error of a quotient after three roundings."""
 _SAFE_SPAN = 2**26
 """Quotients of different fractions with terms below this differ as float64 (1/(ad) > 2**-52)."""
 
 
 @lru_cache(maxsize=1024)
 def decimal_fraction(value: float) -> Fraction:
-    """The number that the shortest decimal text of `value` denotes.
+    """Return the exact number that the shortest decimal text of `value` denotes.
 
     >>> decimal_fraction(0.3)
     Fraction(3, 10)
@@ -44,10 +44,10 @@ def decimal_fraction(value: float) -> Fraction:
 
 
 def iou_float64(start: Floats, end: Floats, other_start: Floats, other_end: Floats) -> Floats:
-    """Intersection over union in float64, element by element, in [0, 1].
+    """Return the intersection over union in float64, element by element, in [0, 1].
 
     The order of operations, `inter / ((e - s) + (e' - s') - inter)`, is that of the published TVR-Ranking
-    evaluator, because every other order gives other last bits. Not positive or undefined unions (empty,
+    evaluator, because any other order gives other last bits. Unions that are undefined or not positive (empty,
     reversed or NaN spans) give 0.
 
     >>> s, e = np.array([9.0]), np.array([29.0])
@@ -63,10 +63,11 @@ def iou_float64(start: Floats, end: Floats, other_start: Floats, other_end: Floa
 
 
 def iou_float64_hull(start: Floats, end: Floats, other_start: Floats, other_end: Floats) -> Floats:
-    """Intersection over the time from the earlier start to the later end, in float64, element by element, in [0, 1].
+    """Return the intersection over the time from the earlier start to the later end, in float64, in [0, 1].
 
-    As the evaluators of Charades-STA (TALL, LGI, 2D-TAN) and QVHighlights (its R1) have it. Where moments overlap that
-    time is their union, but with other last bits than in `iou_float64`. Empty or undefined ones give 0.
+    The evaluators of Charades-STA (TALL, LGI, 2D-TAN) and QVHighlights (its R1) compute it so, element by element. If
+    moments overlap, that time is their union, but with other last bits than in `iou_float64`. Empty or undefined times
+    give 0.
 
     >>> spans = [np.array([time]) for time in (44.35, 80.89, 31.88, 84.08)]
     >>> bool(iou_float64(*spans)[0] >= 0.7), bool(iou_float64_hull(*spans)[0] >= 0.7)
@@ -81,10 +82,10 @@ def iou_float64_hull(start: Floats, end: Floats, other_start: Floats, other_end:
 
 
 def iou_float32(start: Floats, end: Floats, other_start: Floats, other_end: Floats) -> Floats:
-    """Intersection over union in float32, element by element, in [0, 1].
+    """Return the intersection over union in float32, element by element, in [0, 1].
 
-    As the evaluators of TVR, MMN and MVMR have it: all times rounded to float32, the union from the earlier start to
-    the later end. Not positive or undefined unions give 0.
+    The evaluators of TVR, MMN and MVMR compute it so: all times are rounded to float32, and the union goes from the
+    earlier start to the later end. Unions that are undefined or not positive give 0.
 
     >>> s, e = np.array([9.0]), np.array([29.0])
     >>> iou_float32(s, e, np.array([20.0]), np.array([28.0])) == np.float32(0.4)
@@ -101,10 +102,10 @@ def iou_float32(start: Floats, end: Floats, other_start: Floats, other_end: Floa
 
 
 def to_lattice(times_s: Floats) -> Integers:
-    """Finite times as whole multiples of one common step, none of them rounded.
+    """Return finite times as whole multiples of one common step, without rounding.
 
-    The step is 1/1000 s; where a time has more decimals, a finer one that holds them all. Arrays on
-    different lattices must not be mixed, so pass all times that meet in one call.
+    The step is 1/1000 s, or a finer one if a time has more decimals. Arrays with different steps must not be mixed, so
+    pass all times that are compared in one call.
 
     >>> to_lattice(np.array([1.5, 26.68]))
     array([ 1500, 26680])
@@ -113,11 +114,11 @@ def to_lattice(times_s: Floats) -> Integers:
     """
     largest = float(np.max(np.abs(times_s), initial=0.0))
     longer, decimals = np.ones(len(times_s), dtype=bool), 0
-    for more in range(_MILLISECONDS, 16):
-        scale = 10.0**more
+    for digits_tried in range(_MILLISECONDS, 16):
+        scale = 10.0**digits_tried
         if largest * scale >= _SAFE_DECIMAL:
             break
-        decimals = more
+        decimals = digits_tried
         longer[longer] = np.rint(times_s[longer] * scale) / scale != times_s[longer]
         if not longer.any():
             return np.rint(times_s * scale).astype(np.int64)
@@ -135,7 +136,7 @@ def to_lattice(times_s: Floats) -> Integers:
 
 
 def _decimal_parts(value: float) -> tuple[int, int]:
-    """The decimal text of a number as a whole number and how many of its digits are decimals.
+    """Return the decimal text of a number as a whole number, and how many of its digits are decimals.
 
     >>> _decimal_parts(12.05), _decimal_parts(5e-07)
     ((1205, 2), (5, 7))
@@ -150,15 +151,15 @@ def _decimal_parts(value: float) -> tuple[int, int]:
 
 
 def overlap(start: Floats, end: Floats, other_start: Floats, other_end: Floats) -> tuple[Integers, Integers]:
-    """Intersection and union as exact integers of one lattice; their quotient is the IoU, the union positive.
+    """Return intersection and union as exact integers; their quotient is the IoU, and the union is positive.
 
-    What does not overlap, as empty, reversed and non-finite spans never do, is 0/1.
+    Spans that do not overlap give 0 and 1; empty, reversed and non-finite spans never overlap.
 
     >>> s, e = np.array([9.0]), np.array([29.0])
     >>> overlap(s, e, np.array([20.0]), np.array([28.0]))
     (array([8000]), array([20000]))
     """
-    # Decimals sort as their float64 do, so these tell which spans meet; spans that do are not empty.
+    # Decimals sort like their float64, so these show which spans overlap; such spans are not empty.
     meets = np.flatnonzero(np.minimum(end, other_end) > np.maximum(start, other_start))
     times = np.concatenate([column[meets] for column in (start, end, other_start, other_end)])
     meets = meets[finite := np.isfinite(times.reshape(4, -1)).all(axis=0)]
@@ -171,7 +172,7 @@ def overlap(start: Floats, end: Floats, other_start: Floats, other_end: Floats) 
 
 
 def reaches(inter: Integers, union: Integers, mu: Fraction, *, strict: bool) -> Flags:
-    """Whether `inter / union` is at least `mu` (`strict`: above it), by whole-number comparison.
+    """Return whether `inter / union` is at least `mu` (if `strict`, above `mu`), by exact comparison.
 
     >>> reaches(np.array([3]), np.array([10]), Fraction(3, 10), strict=False)
     array([ True])
@@ -181,17 +182,17 @@ def reaches(inter: Integers, union: Integers, mu: Fraction, *, strict: bool) -> 
         inter, union = (inter, union) if widest < 2**63 else (inter.astype(object), union.astype(object))
         left, right = inter * mu.denominator, union * mu.numerator
         return np.asarray(left > right if strict else left >= right, dtype=bool)
-    # The quotient in float64 decides for all that are not next to mu.
+    # The float64 quotient decides all cases that are not close to mu.
     quotient = inter.astype(np.float64) / union.astype(np.float64)
-    found = np.asarray(quotient > float(mu), dtype=bool)
+    result = np.asarray(quotient > float(mu), dtype=bool)
     near = np.flatnonzero(np.abs(quotient - float(mu)) <= _NEAR * np.maximum(quotient, abs(float(mu))))
     left, right = inter[near].astype(object) * mu.denominator, union[near].astype(object) * mu.numerator
-    found[near] = left > right if strict else left >= right
-    return found
+    result[near] = left > right if strict else left >= right
+    return result
 
 
 def order_keys(inter: Integers, union: Integers) -> Floats:
-    """Numbers that sort like `inter / union` and are equal exactly where the fractions are.
+    """Return numbers that sort like `inter / union`, and are equal exactly if the fractions are.
 
     >>> order_keys(np.array([1, 2, 1]), np.array([3, 6, 2])).tolist()
     [0.3333333333333333, 0.3333333333333333, 0.5]
@@ -206,5 +207,5 @@ def order_keys(inter: Integers, union: Integers) -> Floats:
 
 
 def _largest(values: Integers) -> int:
-    """Greatest element as a Python integer, so that a product with it cannot overflow."""
+    """Return the greatest element as a Python integer, so that a product with it cannot overflow."""
     return int(values.max()) if len(values) else 0

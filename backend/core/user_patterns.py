@@ -41,7 +41,9 @@ json.dump(answer, sys.stdout)
 
 
 def first_groups(pattern: str, texts: Sequence[str]) -> list[str | None]:
-    r"""Return the match of the pattern's first group in each text: None without a match, all of it without a group.
+    r"""Return what the pattern's first group matches in each text; None for a text without a match.
+
+    If the pattern has no group, the whole match counts.
 
     Raises:
         ProjectError: the pattern is no regular expression, longer than `LONGEST`, or takes too much time or memory.
@@ -51,10 +53,10 @@ def first_groups(pattern: str, texts: Sequence[str]) -> list[str | None]:
     """
     if len(pattern) > LONGEST:
         raise ProjectError.said("This pattern is too long: write at most {longest} characters.", longest=LONGEST)
-    asked = json.dumps([pattern, list(texts)]).encode()
+    request = json.dumps([pattern, list(texts)]).encode()
     command = [sys.executable, "-I", "-S", "-c", _CHILD]
     try:
-        done = subprocess.run(command, input=asked, capture_output=True, timeout=WALL_S, check=False)
+        done = subprocess.run(command, input=request, capture_output=True, timeout=WALL_S, check=False)
         answer: str | list[str | None] | None = json.loads(done.stdout) if done.returncode == 0 else None
     except subprocess.TimeoutExpired:
         answer = None

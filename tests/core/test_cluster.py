@@ -53,8 +53,8 @@ def test_files_are_the_same_for_all_or_nothing_is_begun(on_cluster: Where, tmp_p
     ]
     assert list(empty.iterdir()) == []
     for look in ((f"{video}", 5), (f"{tmp_path}/none", None), (f"{tmp_path}/none", 0)):
-        assert look[0] in cluster._why_not(backend.__version__, [look])
-    assert "but this machine has 0.0: install the same version" in cluster._why_not("0.0", [])
+        assert look[0] in cluster._shortcoming(backend.__version__, [look])
+    assert "but this machine has 0.0: install the same version" in cluster._shortcoming("0.0", [])
 
 
 def test_a_folder_that_a_worker_does_not_see_is_named(
@@ -157,7 +157,7 @@ def test_what_else_dasks_loop_has_to_say_is_said(caplog: pytest.LogCaptureFixtur
     from distributed.client import AllExit
 
     loop = new_event_loop()
-    loop.set_exception_handler(cluster._what_matters)
+    loop.set_exception_handler(cluster._report_loop_error)
     for own in (TimeoutError("Timeout"), AllExit()):
         loop.call_exception_handler({"message": "was never heard", "exception": own})
     loop.call_exception_handler({"message": "is wrong", "exception": ValueError("here")})

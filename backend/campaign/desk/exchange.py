@@ -64,7 +64,7 @@ def exchange(
         skipped: recorded after the grades.
         now: seconds since 1970.
         shown: the pair whose clip is on screen.
-        window: the random name that the page gave itself.
+        window: the name that the page gave itself.
         takes: whether this window takes the desk from the person's other windows.
 
     Raises:
@@ -209,9 +209,7 @@ def _desk(project: Project, person: Lead | Annotator, *, now: float, shown: Pair
     store = project.store
     if isinstance(person, Lead):
         return exam.key_desk(store, person)
-    with writing(
-        store
-    ) as db:  # one transaction, so that a person who is paused at this moment claims no pair afterwards
+    with writing(store) as db:  # one transaction, so that a person who is being paused claims no pair
         before_work = _before_work(project, db, person, now=now)
         filled = before_work or _work(project, db, person, now=now, shown=shown)
     with reading(store) as db:  # lets others write again

@@ -191,7 +191,7 @@ class ReportedClip:
 
 @dataclass(frozen=True, slots=True)
 class LiftedSkips:
-    """Number of skips of a person that a lead undid, and of blocked clips that are handed out again as a result."""
+    """Numbers of the skips of a person that a lead undid, and of the clips that are handed out again as a result."""
 
     skips: int
     clips: int
@@ -265,50 +265,50 @@ def _assignment_words(payload: Payload) -> str:
 
 
 SEATS_CLAIMED = Event("seats_claimed", EventGroup.DESK, _claimed_words)
-"""pairs: in the order in which the desk shows them"""
+"""Payload: pairs (in the order in which the desk shows them)."""
 ESCALATED = Event("escalated", EventGroup.DESK, said("escalated the pair: the grades {grades} do not agree"))
-"""grades: those that do not agree"""
+"""Payload: grades (those that do not agree)."""
 DE_ESCALATED = Event(
     "de_escalated", EventGroup.DESK, said("ended the escalation of the pair: the grades {grades} agree")
 )
-"""grades: those after a correction, before anybody had graded a further seat"""
+"""Payload: grades (those after the correction, before anybody had graded a further seat)."""
 GRADE_REFUSED = Event(
     "grade_refused", EventGroup.DESK, said("gave {grade}, which does not count: {why}"), tells_reason=True
 )
-"""grade, event_key, why, and note if there is one, so that nothing a person typed is lost"""
+"""Payload: grade, event_key, why, and note if there is one, so that nothing a person typed is lost."""
 SKIPPED = Event("skipped", EventGroup.DESK, said("skipped ({kind})"))
-"""kind, reason"""
+"""Payload: kind, reason."""
 OFFERED_AGAIN = Event(
     "offered_again", EventGroup.DECISIONS, said("offered the pair again to those who had skipped it ({people})")
 )
-"""people: how many had skipped the pair"""
+"""Payload: people (the number of people who had skipped the pair)."""
 SKIPS_LIFTED = Event(
     "skips_lifted", EventGroup.DECISIONS, said("undid {skips} skips and reports, and showed {clips} clips again")
 )
-"""skips: how many were undone, reports_only: only reports of broken clips, clips: how many are handed out again"""
+"""Payload: skips (number undone), reports_only (only reports of broken clips), clips (number handed out again)."""
 CLIP_REPORTED = Event("clip_reported", EventGroup.DESK, said("reported a clip that cannot be shown"))
-"""reason"""
+"""Payload: reason."""
 CLIP_RESTORED = Event("clip_restored", EventGroup.DECISIONS, said("unblocked the clip"))
-"""(empty): a lead unblocked the moment"""
+"""No payload: a lead unblocked the moment."""
 JUDGEMENTS_IMPORTED = Event(
     "judgements_imported", EventGroup.MATERIAL, said("imported {rows} judgements of {pairs} pairs from {file}")
 )
-"""file, sha256, pairs_file, rows, pairs, people, sent_on: number of pairs that got two further seats"""
+"""Payload: file, sha256, pairs_file, rows, pairs, people, sent_on (number of pairs with two further seats)."""
 PERSON_SUSPENDED = Event("person_suspended", EventGroup.PEOPLE, _suspension_words)
-"""suspended"""
+"""Payload: suspended."""
 PERSON_ARCHIVED = Event("person_archived", EventGroup.PEOPLE, said("archived {name}"))
-"""name: of a person with work on record, who no longer appears in lists of people"""
+"""Payload: name (of a person with work on record, who no longer appears in lists of people)."""
 PERSON_REMOVED = Event("person_removed", EventGroup.PEOPLE, said("removed {name}, who had done nothing yet"))
-"""name, role"""
+"""Payload: name, role."""
 PERSON_PAUSED = Event("person_paused", EventGroup.PEOPLE, said("paused"))
-"""reason; there is no actor if a rule paused the person"""
+"""Payload: reason; there is no actor if a rule paused the person."""
 PERSON_UNPAUSED = Event("person_unpaused", EventGroup.PEOPLE, said("ended the pause"))
-"""(empty): a lead ended the pause"""
+"""No payload: a lead ended the pause."""
 ASSIGNED = Event("assigned", EventGroup.PEOPLE, _assignment_words)
-"""split, part, parts, queries (how many the lead chose one by one), a_day, in_all; null for what is not set"""
+"""Payload: split, part, parts, queries (how many the lead chose one by one), a_day, in_all; each null if not set."""
 UNASSIGNED = Event("unassigned", EventGroup.PEOPLE, said("removed the assignment"))
-"""(empty): the person may grade any pair again"""
+"""No payload: the person may grade any pair again."""
 SIGNED_OUT_EVERYWHERE = Event(
     "signed_out_everywhere", EventGroup.PEOPLE, said("signed out everywhere: {sessions} sessions")
 )
-"""sessions: number of sessions that ended"""
+"""Payload: sessions (the number of sessions that ended)."""

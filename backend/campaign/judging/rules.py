@@ -52,7 +52,7 @@ def version(re_opened: bool) -> str:
 
 
 def middle(grades: Sequence[int]) -> tuple[int, int]:
-    """Return the middle two of an even number of grades.
+    """Return the middle two of an even number of grades, which decide the relevance.
 
     >>> middle([2, 3]), middle([4, 0, 1, 2]), middle([0, 4, 1, 3, 3, 4])
     ((2, 3), (1, 2), (3, 3))

@@ -26,7 +26,7 @@ def standing(db: Database, me: AnnotatorId) -> Assignment | None:
 
 
 def limits(db: Database, me: AnnotatorId) -> tuple[bool, bool]:
-    """Return whether this person is paused, and whether they have an assignment: one statement for every grade."""
+    """Return whether this person is paused, and whether they have an assignment, in one statement."""
     row = db.conn.execute(
         "SELECT EXISTS (SELECT 1 FROM pause WHERE annotator_id = :me AND ended_at IS NULL), "
         "EXISTS (SELECT 1 FROM assignment WHERE annotator_id = :me AND ended_at IS NULL)",
@@ -156,7 +156,10 @@ def end(db: Database, me: AnnotatorId, *, by: AnnotatorId, at: float) -> bool:
 
 
 def last_act(db: Database, me: AnnotatorId) -> tuple[str, float, bool]:
-    """Return who last changed this person's assignment, when, and whether they gave one; the person has had one."""
+    """Return who last gave or ended an assignment of this person, when, and whether they gave it.
+
+    The person has to have had an assignment.
+    """
     row = db.conn.execute(
         "SELECT coalesce(e.name, g.name), coalesce(x.ended_at, x.given_at), x.ended_at IS NULL FROM assignment x "
         "JOIN annotator g ON g.annotator_id = x.given_by LEFT JOIN annotator e ON e.annotator_id = x.ended_by "
@@ -343,7 +346,7 @@ class DeskGate(NamedTuple):
 
 
 def gate(db: Database, me: AnnotatorId) -> DeskGate:
-    """Return what may keep an annotator from work: one statement for every key press."""
+    """Return what may keep an annotator from work, in one statement because every key press needs it."""
     row = db.conn.execute(
         "SELECT EXISTS (SELECT 1 FROM pause WHERE annotator_id = :me AND ended_at IS NULL), "
         "(SELECT max(version) FROM guideline_seen WHERE annotator_id = :me), "
@@ -360,13 +363,13 @@ def is_exam_held(db: Database) -> bool:
 
 
 def window_at_desk(db: Database, person: AnnotatorId) -> str | None:
-    """Return the window that last took a person's desk; None if none did."""
+    """Return the browser window that last took a person's desk; None if none did."""
     row = db.conn.execute("SELECT window_key FROM desk_window WHERE annotator_id = ?", [person]).fetchone()
     return str(row["window_key"]) if row else None
 
 
 def take_desk(db: Database, person: AnnotatorId, window: str, *, at: float) -> None:
-    """Give a person's desk to a window."""
+    """Store that a browser window took a person's desk."""
     db.conn.execute(
         "INSERT INTO desk_window (annotator_id, window_key, taken_at) VALUES (?, ?, ?) ON CONFLICT (annotator_id) "
         "DO UPDATE SET window_key = excluded.window_key, taken_at = excluded.taken_at",

@@ -107,7 +107,7 @@ def all_re_opened(db: Database) -> set[PairId]:
 
 
 def lead_has_gone_on(db: Database, pair_id: PairId, seat_no: int) -> bool:
-    """Return whether a standing act of a lead came after the grade of a seat.
+    """Return whether a lead has acted on a pair since the grade of a seat, by an act that stands.
 
     A re-opening does not count for the seats that it added: their grades were given after it.
     """
@@ -318,7 +318,7 @@ def is_faulty(db: Database, moment_id: MomentId) -> bool:
 
 
 def is_blocked_by_reports(db: Database, moment_id: MomentId) -> bool:
-    """Return whether reports of annotators blocked a moment, not its file nor a later report of a lead."""
+    """Return whether a moment is blocked only by annotators' reports, not by its file or a later report of a lead."""
     row = db.conn.execute(
         "SELECT EXISTS (SELECT 1 FROM clip_fault WHERE moment_id = :moment AND found_by = 'person') AND 'annotator' = "
         "(SELECT a.role FROM event e JOIN annotator a ON a.annotator_id = e.actor "

@@ -33,7 +33,7 @@ GRADED = (
 )
 """SQL for the number of pairs that a person has graded: all their seats except those they hold."""
 GOLD_SEAT_NO = 4
-"""The number of the seat that a gold question looks like; batches nearest to completion are handed out first."""
+"""The seat that a gold question looks like: its batch counts as nearly complete, and is handed out early."""
 
 # Offered to this person, not skipped by them, and with a clip to show.
 _GOLD_TO_TAKE = """
@@ -52,7 +52,7 @@ GOLD_CLAIMABLE = (
     f"SELECT g.pair_id, {GOLD_SEAT_NO} AS seat_no FROM gold_seat g CROSS JOIN pair p USING (pair_id) "
     f"WHERE p.batch_id = :batch AND {_GOLD_TO_TAKE}"
 )
-"""SQL for (pair, number of the seat that it looks like) of the gold questions offered to a person in a batch."""
+"""SQL for the gold questions offered to a person in a batch: each pair with the seat that it looks like."""
 GOLD_NEXT_BATCH = (
     "SELECT p.batch_id, q.position FROM gold_seat g CROSS JOIN pair p USING (pair_id) "
     f"CROSS JOIN query q USING (query_id) WHERE {_GOLD_TO_TAKE} ORDER BY q.position, p.batch_id LIMIT 1"
@@ -328,7 +328,7 @@ def re_opened_in_use(db: Database, pair_id: PairId, *, now: float) -> str | None
 
 
 def close_re_opened(db: Database, pair_id: PairId) -> None:
-    """Remove the seats that re-opening a pair added, which nobody has used."""
+    """Remove the seats that re-opening a pair added; nobody may have used them."""
     db.conn.execute("DELETE FROM seat WHERE pair_id = ? AND seat_no >= ?", [pair_id, min(RE_OPENED_SEATS)])
 
 
