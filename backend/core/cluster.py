@@ -88,13 +88,8 @@ class ClusterCrew(Generic[Unit, Result]):
                 why = f"cannot run ReelRank {__version__} ({type(why).__name__}: {why}): install it there"
             if why:
                 raise ClusterUnavailable(f"worker {worker} {why}")
-<<<<<<< HEAD
-        self._look_for_workers()
-        # The scheduler estimates by this name how long a unit takes; a new name keeps other commands out of it.
-=======
         self._check_workers()
         # The scheduler estimates by this name how long a unit takes; other commands must not count.
->>>>>>> p-judging
         self._name = f"{getattr(work, '__name__', 'unit')}_{uuid4().hex}"
         # A task, not scattered data: if workers die, the scheduler can compute it again.
         self._shared = self._task(_bundle, uuid4().hex, requirements, work, shared)
@@ -194,11 +189,7 @@ def _client(address: str) -> Any:
             try:
                 super().start(**options)  # type: ignore[no-untyped-call]
             except BaseException:
-<<<<<<< HEAD
-                # Else the garbage collector would close it, perhaps while Dask holds the lock that closing waits for.
-=======
                 # Or the garbage collector would close it, perhaps while Dask holds the lock that this needs.
->>>>>>> p-judging
                 self.close()  # type: ignore[no-untyped-call]
                 raise
 

@@ -107,7 +107,7 @@ def test_a_value_that_is_none_is_wrong_usage(reelrank: Run, given: list[str], me
     assert message in " ".join(err.replace("│", " ").replace("'--", "--").replace("':", ":").split())
 
 
-OPERATIONS = (Path(__file__).parents[2] / "docs" / "operations.md").read_text("utf-8")
+VIDEO_FILES = (Path(__file__).parents[2] / "docs" / "video-files.md").read_text("utf-8")
 
 
 def commands(group: object, names: tuple[str, ...] = ()) -> Iterator[tuple[str, set[str]]]:
@@ -124,6 +124,6 @@ def test_commands_have_both_options_or_none_and_are_named() -> None:
     assert "--cluster" in found["clips queued"]
     both = {name for name, options in found.items() if "--cluster" in options}
     assert both == {name for name, options in found.items() if "--jobs" in options}
-    told = OPERATIONS[OPERATIONS.index("## Several machines") :]
+    told = VIDEO_FILES[VIDEO_FILES.index("## Several machines") :]
     told = " ".join(told[: told.index("have both options")].split())
     assert both == {name for name in found if f"`{name.removesuffix(' queued')}`" in told}
