@@ -39,10 +39,10 @@ def misses(answer: int, right: int, tolerance: int) -> bool:
     return abs(answer - right) > tolerance
 
 
-def missed(answers: Iterable[tuple[int, int]], tolerance: int) -> int:
+def count_misses(answers: Iterable[tuple[int, int]], tolerance: int) -> int:
     """Return how many of some (answer, right grade) are misses.
 
-    >>> missed([(3, 4), (2, 4), (0, 4)], 1)
+    >>> count_misses([(3, 4), (2, 4), (0, 4)], 1)
     2
     """
     return sum(misses(answer, right, tolerance) for answer, right in answers)

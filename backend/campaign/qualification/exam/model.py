@@ -188,7 +188,10 @@ class CalibrationRound:
 
     def called(self, *, names: bool) -> dict[AnnotatorId, str]:
         """Return what to call each person: their name, or "Annotator" and a number that stays the same."""
-        return {one.annotator_id: one.name if names else f"Annotator {nth}" for nth, one in enumerate(self.people, 1)}
+        return {
+            person.annotator_id: person.name if names else f"Annotator {nth}"
+            for nth, person in enumerate(self.people, 1)
+        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -256,5 +256,5 @@ def _with_messages(value: Any) -> Any:
     if isinstance(value, str):
         return recalled(value)
     if isinstance(value, list):
-        return [_with_messages(one) for one in value]
-    return {key: _with_messages(one) for key, one in value.items()} if isinstance(value, dict) else value
+        return [_with_messages(item) for item in value]
+    return {key: _with_messages(item) for key, item in value.items()} if isinstance(value, dict) else value

@@ -83,9 +83,9 @@ def _in_database(store: Store) -> list[Lacking]:
 def _in_clips(clips: ClipCache) -> list[Lacking]:
     try:
         make_private_folder(clips.folder)
-        with tempfile.TemporaryFile(dir=clips.folder) as tried:
-            tried.write(b"x" * 4096)  # a full disk takes an empty file
-            tried.flush()
+        with tempfile.TemporaryFile(dir=clips.folder) as file:
+            file.write(b"x" * 4096)  # a full disk takes an empty file
+            file.flush()
     except OSError:
         return [Lacking.CLIPS]
     return []
