@@ -110,7 +110,7 @@ def why_unfit(db: Database, pair_id: PairId, *, now: float) -> str:
 
 
 def fitness(db: Database, pair_id: PairId) -> Fitness:
-    """Read what decides whether people may be told the grade of a pair."""
+    """Return the facts that decide whether people may be told the grade of a pair."""
     relevance, ruled, fault, no_video, newest, held_until = db.conn.execute(
         "SELECT c.relevance, c.verdict IS 'adjudicated', "
         "f.reason, v.path IS NULL, "
@@ -140,7 +140,7 @@ def query_of(db: Database, pair_id: PairId) -> QueryId | None:
 
 
 def names_of(db: Database, pair_ids: Iterable[PairId]) -> dict[PairId, tuple[PairKey, QueryId, str]]:
-    """Return the (key, query, text of the query) of each of some pairs."""
+    """Return (key, query, text of the query) of some pairs, by pair."""
     ids = json.dumps(list(pair_ids))
     rows = db.conn.execute(
         "SELECT p.pair_id, p.pair_key, p.query_id, q.text FROM pair p JOIN query q USING (query_id) "

@@ -16,7 +16,7 @@ class KnownPair(NamedTuple):
 
 
 class GoldExclusion(StrEnum):
-    """Why a settled pair is no gold question: its grade is not known well enough to measure people by it."""
+    """A reason why a settled pair is no gold question: its grade is not known well enough to measure people by it."""
 
     DISCARDED = "discarded"
     """The pair has no relevance."""
@@ -40,7 +40,7 @@ def misses(answer: int, right: int, tolerance: int) -> bool:
 
 
 def count_misses(answers: Iterable[tuple[int, int]], tolerance: int) -> int:
-    """Return how many of some (answer, right grade) are misses.
+    """Count the misses among some (answer, right grade).
 
     >>> count_misses([(3, 4), (2, 4), (0, 4)], 1)
     2

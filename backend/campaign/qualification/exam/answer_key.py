@@ -34,7 +34,7 @@ from backend.store import events
 from backend.store.connection import Database, reading, writing
 
 FEWEST = 2
-"""How many people must have finished before the round can be closed: a median of one is one person's opinion."""
+"""The fewest people who must have finished to close a round: a median of one is one person's opinion."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +194,7 @@ def _by_grade(db: Database, key: Sequence[int]) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True)
 class UsedReport:
-    """How many answers of an exam became judgements.
+    """The numbers of judgements that answers of an exam became.
 
     `judgements` answers about `pairs` pairs count now; `people` had finished the exam. `fewest` and `most` are the
     smallest and largest number of judgements that one of them has.

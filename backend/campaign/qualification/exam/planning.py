@@ -40,7 +40,7 @@ _NO_OPEN = said(
 
 @dataclass(frozen=True, slots=True)
 class ExamDraw:
-    """What to draw for an exam or a calibration round. A None takes the value of the campaign's settings.
+    """The choices for drawing an exam or a calibration round. None takes the value of the campaign's settings.
 
     Args:
         queries: how many queries to draw.

@@ -89,7 +89,7 @@ class ExamPerson:
 
 @dataclass(frozen=True, slots=True)
 class PersonOutcome:
-    """How an annotator did in the first attempt that they handed in, of any exam that has its key."""
+    """One annotator's outcome in the first attempt that they handed in, at any exam that has its key."""
 
     person: Person
     exam_id: int
@@ -130,7 +130,7 @@ def exam_outcomes(project: Project, by: Lead | Operator) -> ExamOutcomes:
 
 
 def exam_outcomes_csv(outcomes: ExamOutcomes) -> str:
-    """Return these outcomes as CSV: a row for each person, and a last row for the mean over them."""
+    """Return exam outcomes as CSV: a row for each person, and a last row for the mean over them."""
     figures = [field.name for field in fields(Outcome) if field.type is Estimate]
     parts = {"": "value", "_low": "low", "_high": "high", "_n": "n", "_reason": "reason"}
     head = [f"{figure}{ending}" for figure in figures for ending in parts]
@@ -194,7 +194,7 @@ def _attempt(db: Database, attempt: Attempt) -> ExamAttempt:
 
 
 def _missed(item: ExamItem) -> Missed:
-    own, right = item.own or 0, item.right or 0  # what is missed has both
+    own, right = item.own or 0, item.right or 0  # a missed item has both
     return Missed(item.pair_key, item.query_id, item.query, own, right, item.explanation, item.again)
 
 
@@ -261,7 +261,7 @@ def _tell(
 
 @dataclass(frozen=True, slots=True)
 class ExamStanding:
-    """Where a person is in the exam. `items` are those of `attempt`, in the order in which they are shown."""
+    """A person's phase in the exam. `items` are those of `attempt`, in the order in which they are shown."""
 
     phase: ExamPhase
     attempt: Attempt | None
@@ -385,7 +385,10 @@ def build_desk(exam: Exam, status: ExamStanding, today: int, in_all: int) -> Des
 
 
 def find_item(db: Database, key: PairKey) -> tuple[Attempt, ExamItem, bool] | None:
-    """Return the (attempt, item, whether it is looked at again) that a browser's name for an item stands for."""
+    """Return the item that a browser's name for it means, as (attempt, item, whether it is looked at again).
+
+    Returns None if there is no such item.
+    """
     match = ITEM_NAME.fullmatch(key)
     attempt = attempts.by_key(db, match[1]) if match else None
     if match is None or attempt is None:

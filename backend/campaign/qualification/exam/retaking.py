@@ -23,7 +23,10 @@ from backend.store.connection import Database, reading
 
 @dataclass(frozen=True, slots=True)
 class RetakeOutlook:
-    """How many of the `items` of a retake would be `repeated`, and how many of these were `explained` before."""
+    """The pairs that a retake would repeat now.
+
+    Of its `items`, `repeated` were graded before by the person, and `explained` of these were explained to them.
+    """
 
     items: int
     repeated: int

@@ -116,8 +116,8 @@ def set_exam(
         now: seconds since 1970.
 
     Raises:
-        ProjectError: there is no pair to ask, a number is out of range, guessing passes the exam and no reason is
-            given, or it differs from the exam that the lead previewed.
+        ProjectError: there is no pair to ask; a number is out of range; guessing passes the exam and no reason is
+            given; or the exam differs from the one that the lead previewed.
     """
     with writing(project.store) as db:
         plan = planning.plan_draw(db, ExamDraw(queries, pairs, seed, most_missed, key, spread), now=now)

@@ -71,8 +71,8 @@ class Act(StrEnum):
 def desk(store: Store, person: Annotator, *, now: float) -> Desk[ExamDesk] | None:
     """Return the person's desk in the calibration round, else in the exam; None if neither keeps them from work.
 
-    They may work if no calibration round is open or they have finished it, and if no exam is held or they have passed
-    it or are exempt. This claims no seat.
+    They may work if they have finished the calibration round, if one is open, and passed the exam, if one is held. An
+    exemption counts like a pass. This claims no seat.
     """
     with reading(store) as db:
         for exam in exams.before_work(db):
@@ -163,7 +163,7 @@ def _begin(db: Database, person: Person, exam: Exam, status: ExamStanding, now: 
 
 
 def record_answer(store: Store, person: Annotator | Lead, event: GradeEvent, *, now: float) -> Receipt | None:
-    """Store an answer to an item of the exam; None if the graded pair is no such item.
+    """Store an answer to an item of the exam. Return None if the graded pair is no such item.
 
     Sending the same event again changes nothing. Until the attempt is handed in, a later answer replaces an earlier
     one. Afterwards only missed items can be answered again, which does not change the result.
@@ -209,7 +209,7 @@ def record_answer(store: Store, person: Annotator | Lead, event: GradeEvent, *, 
         )
         note = None if event.note is None else grading.tidy(event.note)
         if attempt.purpose is ExamPurpose.CALIBRATION and note is not None and note != item.note:
-            attempts.note(db, attempt.attempt_id, item.item_id, note)  # nobody would read one of an exam
+            attempts.note(db, attempt.attempt_id, item.item_id, note)  # nobody reads notes in an exam
     return Receipt(event.key, ReceiptStatus.SAVED)
 
 
@@ -219,7 +219,7 @@ def record_key(store: Store, lead: Lead, event: GradeEvent, *, now: float) -> Re
 
 
 def hold_back(store: Store, person: Annotator, event: GradeEvent, *, now: float) -> Receipt | None:
-    """Refuse a grade from an annotator who has to pass the exam first; None if the grade may be taken.
+    """Refuse a grade from an annotator who has to pass the exam first. Return None if the grade may be taken.
 
     A person who held the pair before the exam was set may still grade it. A refused grade is kept in the log.
     """
@@ -237,7 +237,7 @@ def hold_back(store: Store, person: Annotator, event: GradeEvent, *, now: float)
 
 
 def refuse_skip(store: Store, event: SkipEvent) -> Receipt | None:
-    """Refuse to skip an item of an exam; None if the skipped pair is no such item."""
+    """Refuse to skip an item of an exam. Return None if the skipped pair is no such item."""
     if not names_item(event.pair):
         return None
     with reading(store) as db:

@@ -45,7 +45,7 @@ from backend.store.connection import Database, Store, reading, writing
 
 SETTLED = "settled pairs"
 PAIRS = 500
-"""How many gold pairs are drawn by default. At the usual share they last one person for 10,000 pairs."""
+"""The number of gold pairs drawn by default. At the usual share they last one person for 10,000 pairs."""
 GOLD_SET = Event("gold_set", EventGroup.TRAINING, said("set gold questions: {pairs} pairs, a share of {share}"))
 """source, pairs, share, window, fewest, warn, pause"""
 GOLD_WARNED = Event(
@@ -93,12 +93,12 @@ class GoldAnswer:
     answer: GoldGrade
     within: bool
     counts: bool
-    """Whether the accuracy is computed from this answer, among others."""
+    """True if the accuracy is computed from this answer, among others."""
 
 
 @dataclass(frozen=True, slots=True)
 class GoldPerson:
-    """How one annotator does on gold questions.
+    """One annotator's results on gold questions.
 
     `accuracy` is the percentage of their counted answers that are within the tolerance; None while there are too few.
     The last answers since the newest finding count. `within` and `counted` are the numbers behind it. `left` is how
@@ -275,7 +275,7 @@ def _tell(db: Database, event: Event, by: Lead | Operator, payload: dict[str, ob
 
 
 TOLD_FOR = 5
-"""For how many pairs a warning stays on the desk, so that a lost answer or a reloaded page does not hide it."""
+"""The number of pairs for which a warning stays, so that a lost answer or a reloaded page does not hide it."""
 
 
 def offer(store: Store, person: Annotator, settings: GoldSettings) -> None:

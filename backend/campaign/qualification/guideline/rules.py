@@ -12,7 +12,7 @@ from backend.core.messages import said
 
 
 class Reading(StrEnum):
-    """What a person has to read before they grade."""
+    """The part of the guideline that a person has to read before they grade."""
 
     FIRST = "first"
     """A newcomer reads the whole guideline, as the tutorial."""
@@ -59,7 +59,10 @@ class PracticeItem:
 
 @dataclass(frozen=True, slots=True)
 class PracticeTold:
-    """What a person is told after an answer. `agrees` says whether it is within the tolerance of the right grade."""
+    """The response to an answer in practice.
+
+    `agrees` says whether the answer is within the tolerance of the right grade.
+    """
 
     own: int
     right: int

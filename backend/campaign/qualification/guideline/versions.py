@@ -176,7 +176,7 @@ def _fixed(old: Grading, new: Grading) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """What is new in the guideline since a person was shown it.
+    """The changes of the guideline since a person was shown it.
 
     `reasons` are those of every version since, the oldest first.
     """

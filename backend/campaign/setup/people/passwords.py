@@ -63,7 +63,7 @@ def password_weakness(password: str, name: str) -> str:
 
 
 def _is_common(text: str) -> bool:
-    """Whether a text is a common word, with digits and signs around it or in the place of its letters.
+    """Return whether a text is a common word, even with digits and signs around it or in place of its letters.
 
     >>> _is_common("passw0rd!2024"), _is_common("$ecret99"), _is_common("grey tram at noon")
     (True, True, False)

@@ -33,7 +33,7 @@ Verb = TypeVar("Verb", bound=Callable[..., Any])
 DAY_S = 24 * 3600.0
 SESSION_S = 14 * DAY_S
 BROWSER_S = 180 * DAY_S
-"""How long a browser stays known after a person last signed in with it, in seconds."""
+"""The time for which a browser stays known after a person last signed in with it, in seconds."""
 MOST_BROWSERS = 20
 """The most browsers that are known of a person."""
 REFUSED = said("Name or password is wrong, or the account is not open. If both are right, ask your lead.")

@@ -11,7 +11,7 @@ from backend.core.text_files import control_fault
 from backend.core.typed_text import is_visible
 
 People = Literal["counted", "joined", "apart"]
-"""How imprecise captions name several people: `two people`, `two women`, or `a woman and another woman`."""
+"""A way to name several people in a caption: `two people`, `two women`, or `a woman and another woman`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class ExamSettings:
 
 @dataclass(frozen=True, slots=True)
 class GoldSettings:
-    """Whether gold questions are mixed into the work, how many, and what follows from the answers.
+    """The settings of gold questions: whether they are on, how many there are, and what follows from answers.
 
     `share` is the share of an annotator's pairs that are gold questions, above 0 and at most 0.5. The last `window`
     answers give the accuracy, once there are `fewest`. A person below `warn` percent is warned. A person below `pause`
@@ -135,7 +135,7 @@ class Campaign:
     exam: ExamSettings
     gold: GoldSettings
     tutorial: bool
-    """Whether newcomers are shown the tutorial before their first clip."""
+    """True if newcomers are shown the tutorial before their first clip."""
 
     @property
     def scale(self) -> Scale:
@@ -144,7 +144,7 @@ class Campaign:
 
     @property
     def tolerance(self) -> int:
-        """How far two grades may differ and still agree."""
+        """The largest difference between two grades that still counts as agreement."""
         return self.grading.tolerance
 
 

@@ -44,7 +44,7 @@ class SettingInfo:
 
 
 class RewriteSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """How imprecise captions are made."""
+    """The settings for making imprecise captions."""
 
     people: Annotated[
         People,
@@ -99,7 +99,7 @@ class PaySettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ClipSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """How clips are made and kept."""
+    """The settings for making and keeping clips."""
 
     format: Annotated[
         ClipForm,

@@ -12,7 +12,7 @@ from backend.core.typed_text import name_key
 FORGOTTEN_S = 3600.0
 """Failures are forgotten after this many seconds without an attempt."""
 FREE_FAILURES = {"pair": 3, "browser": 3, "name": 10, "address": 30}
-"""How many failures cause no delay, by kind of counter."""
+"""The number of failures that cause no delay, by kind of counter."""
 MOST_DELAY_S = {"pair": 300, "browser": 300, "name": 10, "address": 10}
 UNHEARD_S = 60.0
 """A job that was silent for more seconds counts as interrupted.
@@ -22,7 +22,7 @@ A live process reports every five seconds, and one whose database is locked give
 QUIET_S = 6.0
 """After this many seconds of silence the lock file of a job is checked. A running job reports every five seconds."""
 KEPT = {JobKind.INTERVALS: 9}
-"""How many ended jobs of a kind are kept, the newest ones; one of any other kind."""
+"""The number of ended jobs of a kind that are kept, the newest ones; one of any other kind."""
 DRAFT_S = 3600.0
 MOST_CHARACTERS = 20_000
 

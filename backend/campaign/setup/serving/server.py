@@ -23,7 +23,7 @@ USUAL_ADDRESS = "http://127.0.0.1:8501"
 
 
 class Lacking(StrEnum):
-    """What keeps a front end from serving. A stranger is told only the value."""
+    """A reason why a front end cannot serve. Strangers see only its value."""
 
     DATABASE = "database"
     """The database cannot be read."""

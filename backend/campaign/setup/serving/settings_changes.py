@@ -46,7 +46,7 @@ class FileSettings:
     """Values by key, including settings that only the operator sets. A database address has no password."""
     fixed: str
     several_files: bool
-    """Whether other machines may serve this project with a file of their own."""
+    """True if other machines may serve this project with a settings file of their own."""
 
 
 @lead_only

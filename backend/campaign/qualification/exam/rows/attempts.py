@@ -34,9 +34,9 @@ class Attempt:
     """The name of the pass rule that its exam was set with."""
     tolerance: int
     held: bool
-    """Whether its exam is still open."""
+    """True if its exam is still open."""
     keyed: bool
-    """Whether its exam has its answer key."""
+    """True if its exam has its answer key."""
     purpose: ExamPurpose = ExamPurpose.EXAM
 
 
@@ -54,7 +54,7 @@ class BlindAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Waiver:
-    """What a lead granted a person: another attempt (`retake`), or to judge without having passed (`exempt`)."""
+    """A permission from a lead: another attempt (`retake`), or to judge without having passed (`exempt`)."""
 
     kind: str
     reason: str
@@ -174,7 +174,7 @@ def explained_answers(db: Database, attempt_id: int) -> dict[int, int]:
         "SELECT item_id, grade FROM exam_answer WHERE attempt_id = ? AND again ORDER BY item_id, revision DESC",
         [attempt_id],
     )
-    return dict(rows.fetchall())  # the first comes last, and stays
+    return dict(rows.fetchall())  # newest rows come first, so the oldest grade stays
 
 
 def answers(db: Database, attempt_id: int) -> list[BlindAnswer]:

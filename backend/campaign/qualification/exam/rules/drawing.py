@@ -128,15 +128,15 @@ def draw_top(open_pairs: Iterable[Open], *, queries: int, pairs: int, seed: int)
 
 
 Grades = list[int]
-"""How many pairs have each relevance, from the lowest relevance upwards."""
+"""The number of pairs with each relevance, from the lowest relevance upwards."""
 
 
 Stock = Mapping[QueryId, Sequence[int]]
-"""How many settled pairs of each relevance each query has; the list has the same length for all queries."""
+"""The number of settled pairs with each relevance, by query; the list has the same length for all queries."""
 
 
 SETS = 500
-"""Up to this many sets of queries are all tried. If there are more, a local search swaps queries."""
+"""The largest number of sets of queries that are all tried. If there are more, a local search swaps queries."""
 
 
 _FILLED = 5_000

@@ -161,7 +161,7 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class Guesses:
-    """What guessing would score in an exam of `items` items, and why the exam is weak.
+    """The scores of guesses in an exam of `items` items, and the reasons why the exam is weak.
 
     `chance` draws each answer from the grades of the scale, all equally likely. It misses the share `chance_missed` of
     the answers on average, 0 to 1, and passes with the probability `chance_passes`. `weak` has a sentence for each way
