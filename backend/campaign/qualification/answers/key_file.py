@@ -40,13 +40,16 @@ class KeyFile:
         return cls(bytes_of(path), path.name)
 
 
-def read_key(db: Database, given: KeyFile, *, now: float) -> list[KeyItem]:
+def read_key(db: Database, key_file: KeyFile, *, now: float) -> list[KeyItem]:
     """Return the settled pairs of an answer key file, each with its right grade and explanation.
 
     Raises:
         InputError: with every problem of the file.
     """
-    file, table = given.name, read_csv(given.data, given.name, ("pair_id", "grade"), ("query_id", "explanation"))
+    file, table = (
+        key_file.name,
+        read_csv(key_file.data, key_file.name, ("pair_id", "grade"), ("query_id", "explanation")),
+    )
     problems = list(table.problems)
     pairs, bad_pairs = table.values("pair_id", whole, needed=True)
     grades, bad_grades = grade_column(db, table, file)

@@ -75,7 +75,7 @@ def well_known(db: Database, *, now: float) -> list[KnownPair]:
     return [KnownPair(PairId(row[0]), row[1], QueryId(row[2])) for row in rows]
 
 
-def left_out(db: Database, *, now: float) -> dict[GoldExclusion, int]:
+def count_excluded(db: Database, *, now: float) -> dict[GoldExclusion, int]:
     """Count the settled pairs that gold questions leave out, each under the first reason that applies."""
     rows = db.conn.execute(
         "SELECT why, count(*) FROM (SELECT CASE WHEN c.relevance IS NULL THEN 'discarded' "
@@ -110,7 +110,7 @@ def why_unfit(db: Database, pair_id: PairId, *, now: float) -> str:
 
 
 def fitness(db: Database, pair_id: PairId) -> Fitness:
-    """Read what decides whether people may be told the grade of a pair."""
+    """Return the facts that decide whether people may be told the grade of a pair."""
     relevance, ruled, fault, no_video, newest, held_until = db.conn.execute(
         "SELECT c.relevance, c.verdict IS 'adjudicated', "
         "f.reason, v.path IS NULL, "
@@ -140,12 +140,12 @@ def query_of(db: Database, pair_id: PairId) -> QueryId | None:
 
 
 def names_of(db: Database, pair_ids: Iterable[PairId]) -> dict[PairId, tuple[PairKey, QueryId, str]]:
-    """Return the (key, query, text of the query) of each of some pairs."""
-    wanted = json.dumps(list(pair_ids))
+    """Return (key, query, text of the query) of some pairs, by pair."""
+    ids = json.dumps(list(pair_ids))
     rows = db.conn.execute(
         "SELECT p.pair_id, p.pair_key, p.query_id, q.text FROM pair p JOIN query q USING (query_id) "
         "WHERE p.pair_id IN (SELECT value FROM json_each(?))",
-        [wanted],
+        [ids],
     )
     return {PairId(row[0]): (PairKey(row[1]), QueryId(row[2]), row[3]) for row in rows}
 

@@ -16,7 +16,7 @@ class KnownPair(NamedTuple):
 
 
 class GoldExclusion(StrEnum):
-    """Why a settled pair is no gold question: its grade is not known well enough to measure people by it."""
+    """A reason why a settled pair is no gold question: its grade is not known well enough to measure people by it."""
 
     DISCARDED = "discarded"
     """The pair has no relevance."""
@@ -39,10 +39,10 @@ def misses(answer: int, right: int, tolerance: int) -> bool:
     return abs(answer - right) > tolerance
 
 
-def missed(answers: Iterable[tuple[int, int]], tolerance: int) -> int:
-    """Return how many of some (answer, right grade) are misses.
+def count_misses(answers: Iterable[tuple[int, int]], tolerance: int) -> int:
+    """Count the misses among some (answer, right grade).
 
-    >>> missed([(3, 4), (2, 4), (0, 4)], 1)
+    >>> count_misses([(3, 4), (2, 4), (0, 4)], 1)
     2
     """
     return sum(misses(answer, right, tolerance) for answer, right in answers)

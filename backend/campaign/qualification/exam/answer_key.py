@@ -34,7 +34,7 @@ from backend.store import events
 from backend.store.connection import Database, reading, writing
 
 FEWEST = 2
-"""How many people must have finished before the round can be closed: a median of one is one person's opinion."""
+"""The fewest people who must have finished to close a round: a median of one is one person's opinion."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +62,8 @@ class KeyPreview:
 def exam_items(project: Project, by: Lead | Operator) -> list[ExamItem]:
     """Return the items of the current exam, with their right grades and explanations."""
     with reading(project.store) as db:
-        held = exams.held(db)
-        return exams.items(db, held.exam_id) if held else []
+        exam = exams.held(db)
+        return exams.items(db, exam.exam_id) if exam else []
 
 
 @permissions.lead_only
@@ -75,7 +75,7 @@ def explain_exam_item(project: Project, lead: Lead, item_id: int, explanation: s
     Raises:
         ProjectError: no such item.
     """
-    explanation = planning.written(explanation)
+    explanation = planning.one_line(explanation)
     with writing(project.store) as db:
         pair_id = exams.explain(db, item_id, explanation)
         if pair_id is None:
@@ -92,11 +92,11 @@ def preview_exam_key(project: Project, by: Lead | Operator) -> KeyPreview | None
     """
     with reading(project.store) as db:
         try:
-            held = _to_close(db)
-            key = list(_key(db, held).values())
+            exam = _open_round(db)
+            key = list(_key(db, exam).values())
         except ProjectError:
             return None
-        return KeyPreview(_by_grade(db, key), planning.guessed(db, key, held.most_missed))
+        return KeyPreview(_by_grade(db, key), planning.score_guesses(db, key, exam.most_missed))
 
 
 @permissions.in_charge
@@ -118,49 +118,51 @@ def close_exam_round(project: Project, by: Lead | Operator, *, although: str = "
             has not handed in the key; or guessing passes the exam with this key, or nearly, and no reason is given.
     """
     with writing(project.store) as db:
-        held = _to_close(db)
-        key, finished = _key(db, held), len(attempts.first_finished(db, held.exam_id))
-        _fix(db, held, by, key, although, now=now)
+        exam = _open_round(db)
+        key, finished = _key(db, exam), len(attempts.first_finished(db, exam.exam_id))
+        _store_key(db, exam, by, key, although, now=now)
         return KeyReport(finished, len(key), _by_grade(db, list(key.values())))
 
 
-def take_own(db: Database, held: Exam, lead: Lead, *, now: float) -> None:
+def fix_leads_key(db: Database, exam: Exam, lead: Lead, *, now: float) -> None:
     """Fix the answer key that a lead has handed in, unless guessing passes the exam with it.
 
     A key that guessing passes waits until a lead closes the round with a reason.
     """
-    key = _key(db, held)
-    if not planning.guessed(db, list(key.values()), held.most_missed).weak:
-        _fix(db, held, lead, key, "", now=now)
+    key = _key(db, exam)
+    if not planning.score_guesses(db, list(key.values()), exam.most_missed).weak:
+        _store_key(db, exam, lead, key, "", now=now)
 
 
-def _fix(db: Database, held: Exam, by: Lead | Operator, key: Mapping[int, int], although: str, *, now: float) -> None:
+def _store_key(
+    db: Database, exam: Exam, by: Lead | Operator, key: Mapping[int, int], although: str, *, now: float
+) -> None:
     """Store the answer key of an exam; `key` maps the items that have a right grade to it.
 
     Raises:
         ProjectError: guessing passes the exam with this key, or nearly, and no reason is given.
     """
-    reserve = planning.accept(db, list(key.values()), held.most_missed, although)
-    exams.close(db, held.exam_id, key.items(), at=now)
-    finished = len(attempts.first_finished(db, held.exam_id))
-    payload = {"key": held.key_from, "finished": finished, "items": len(key)}
-    subject = f"exam:{held.exam_id}"
+    reserve = planning.check_guessing(db, list(key.values()), exam.most_missed, although)
+    exams.close(db, exam.exam_id, key.items(), at=now)
+    finished = len(attempts.first_finished(db, exam.exam_id))
+    payload = {"key": exam.key_from, "finished": finished, "items": len(key)}
+    subject = f"exam:{exam.exam_id}"
     events.record(db, EXAM_CLOSED, at=now, actor=by.annotator_id, subject=subject, payload=payload | reserve)
 
 
-def _to_close(db: Database) -> Exam:
-    held = exams.held(db)
-    if held is None:
+def _open_round(db: Database) -> Exam:
+    exam = exams.held(db)
+    if exam is None:
         raise ProjectError(said("no exam is open in this project"))
-    if held.closed_at is not None:
+    if exam.closed_at is not None:
         raise ProjectError(said("this exam already has its answer key"))
-    return held
+    return exam
 
 
-def _key(db: Database, held: Exam) -> dict[int, int]:
+def _key(db: Database, exam: Exam) -> dict[int, int]:
     """Return the right grade of each item that has one, from the answers that are handed in so far."""
-    if held.key_from is ExamKey.OWN:
-        own = attempts.of_leads(db, held.exam_id)
+    if exam.key_from is ExamKey.OWN:
+        own = attempts.leads_attempts(db, exam.exam_id)
         if not own:
             raise ProjectError(
                 said(
@@ -168,7 +170,7 @@ def _key(db: Database, held: Exam) -> dict[int, int]:
                 )
             )
         return {answer.item_id: answer.grade for answer in attempts.answers(db, own[0].attempt_id)}
-    finished = attempts.first_finished(db, held.exam_id)
+    finished = attempts.first_finished(db, exam.exam_id)
     if len(finished) < FEWEST:
         raise ProjectError(
             said(
@@ -182,7 +184,7 @@ def _key(db: Database, held: Exam) -> dict[int, int]:
     for attempt in finished:
         for answer in attempts.answers(db, attempt.attempt_id):
             grades[answer.item_id].append(answer.grade)
-    return {item: median(given) for item, given in grades.items()}
+    return {item: median(values) for item, values in grades.items()}
 
 
 def _by_grade(db: Database, key: Sequence[int]) -> tuple[int, ...]:
@@ -192,7 +194,7 @@ def _by_grade(db: Database, key: Sequence[int]) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True)
 class UsedReport:
-    """How many answers of an exam became judgements.
+    """The numbers of judgements that answers of an exam became.
 
     `judgements` answers about `pairs` pairs count now; `people` had finished the exam. `fewest` and `most` are the
     smallest and largest number of judgements that one of them has.
@@ -208,8 +210,8 @@ class UsedReport:
 @permissions.in_charge
 def exam_to_use(project: Project, by: Lead | Operator) -> Exam | None:
     """Return the newest exam of open pairs if a lead may let its answers count now; else None."""
-    found = exams.newest_of_open_pairs(project.store.db)
-    return found if found is not None and found.usable else None
+    exam = exams.newest_of_open_pairs(project.store.db)
+    return exam if exam is not None and exam.usable else None
 
 
 @permissions.in_charge
@@ -223,31 +225,31 @@ def use_exam(project: Project, by: Lead | Operator, *, now: float) -> UsedReport
             it.
     """
     with writing(project.store) as db:
-        found = exams.newest_of_open_pairs(db)
-        if found is None:
+        exam = exams.newest_of_open_pairs(db)
+        if exam is None:
             raise ProjectError(said("there was no exam of open pairs, and answers about settled pairs never count"))
-        if found.used_at is not None:
+        if exam.used_at is not None:
             raise ProjectError(said("the answers of this exam already count as judgements"))
-        if found.closed_at is None and found.ended_at is None:
+        if exam.closed_at is None and exam.ended_at is None:
             raise ProjectError(said("this exam is still open: fix its answer key first, or end the exam"))
-        finished = attempts.first_finished(db, found.exam_id)
+        finished = attempts.first_finished(db, exam.exam_id)
         if not finished:
             raise ProjectError(said("nobody has finished this exam, so it has no answers to use"))
-        given: defaultdict[PairId, dict[AnnotatorId, BlindAnswer]] = defaultdict(dict)
+        answers_of: defaultdict[PairId, dict[AnnotatorId, BlindAnswer]] = defaultdict(dict)
         for attempt in finished:
             for answer in attempts.answers(db, attempt.attempt_id):
                 if seats.seat_of(db, answer.pair_id, attempt.annotator_id) is None:
-                    given[answer.pair_id][attempt.annotator_id] = answer
+                    answers_of[answer.pair_id][attempt.annotator_id] = answer
         free = {
             pair: [number for number in seats.free_of(db, pair, now=now) if number in FIRST_ROUND_SEATS]
-            for pair in given
+            for pair in answers_of
             if not pair_status.verdict(db, pair).is_settled
         }
-        chosen = spread(given, {pair: len(numbers) for pair, numbers in free.items()}, found.seed or 0)
-        had: defaultdict[AnnotatorId, int] = defaultdict(int, {attempt.annotator_id: 0 for attempt in finished})
+        chosen = spread(answers_of, {pair: len(numbers) for pair, numbers in free.items()}, exam.seed or 0)
+        counts: defaultdict[AnnotatorId, int] = defaultdict(int, {attempt.annotator_id: 0 for attempt in finished})
         for pair, people in chosen.items():
             for seat_no, person in zip(free[pair], people, strict=False):  # a seat may be left
-                answer = given[pair][person]
+                answer = answers_of[pair][person]
                 judgements.add(
                     *(db, seats.give(db, person, pair, seat_no), person, answer.grade),
                     revision=1,
@@ -258,11 +260,11 @@ def use_exam(project: Project, by: Lead | Operator, *, now: float) -> UsedReport
                     event_key=FROM_EXAM + answer.event_key,
                 )
                 pair_status.lift_skips(db, pair, person, at=now)  # a person may report a clip, then answer
-                had[person] += 1
+                counts[person] += 1
             settle(db, pair, by, now=now)
-        exams.note_used(db, found.exam_id, at=now)
-        report = UsedReport(len(chosen), sum(had.values()), len(had), min(had.values()), max(had.values()))
+        exams.note_used(db, exam.exam_id, at=now)
+        report = UsedReport(len(chosen), sum(counts.values()), len(counts), min(counts.values()), max(counts.values()))
         payload = {"pairs": report.pairs, "judgements": report.judgements}
-        subject = f"exam:{found.exam_id}"
+        subject = f"exam:{exam.exam_id}"
         events.record(db, EXAM_USED, at=now, actor=by.annotator_id, subject=subject, payload=payload)
     return report

@@ -20,7 +20,7 @@ class ExamPurpose(StrEnum):
 
 
 class ExamKey(StrEnum):
-    """Where the right grades of an exam come from."""
+    """The source of the right grades of an exam."""
 
     SETTLED = "settled"
     """The relevance of settled pairs, or a lead's file about them. The key is there from the beginning."""
@@ -33,7 +33,7 @@ class ExamKey(StrEnum):
 
     @property
     def comes_later(self) -> bool:
-        """Whether the exam asks open pairs, and so begins without its key."""
+        """Return whether the exam asks open pairs, and so begins without its key."""
         return self in (ExamKey.MEDIAN, ExamKey.OWN)
 
     @property
@@ -43,7 +43,7 @@ class ExamKey(StrEnum):
 
 
 class ExamPhase(StrEnum):
-    """Where an annotator is in the current exam or calibration round."""
+    """The phase in which an annotator is, in the current exam or calibration round."""
 
     FIRST = "first"
     """An attempt, the first or a further one, may be begun. Until the exam is passed the person gets no other pair."""
@@ -115,17 +115,17 @@ class ExamDesk:
     attempt: int
     items: int
     queries: int
-    """How many queries the items belong to; 0 where a retake is drawn only when it begins."""
+    """The number of queries that the items belong to; 0 where a retake is drawn only when it begins."""
     answered: int
     most_missed: float
     tolerance: int
-    """How far an answer may be from the right grade and still agree."""
+    """The largest difference between an answer and the right grade that still counts as agreement."""
     result: ExamScore | None = None
     purpose: ExamPurpose = ExamPurpose.EXAM
     gives_key: bool = False
-    """Whether the person is a lead who gives the answer key, and not an annotator who takes the exam."""
+    """True if the person is a lead who gives the answer key, and not an annotator who takes the exam."""
     may_count: bool = False
-    """Whether these answers may become judgements later, because the exam asks open pairs."""
+    """True if these answers may become judgements later, because the exam asks open pairs."""
     missed: tuple[ExamMiss, ...] = ()
     """The missed items among those on the desk."""
 
@@ -188,7 +188,10 @@ class CalibrationRound:
 
     def called(self, *, names: bool) -> dict[AnnotatorId, str]:
         """Return what to call each person: their name, or "Annotator" and a number that stays the same."""
-        return {one.annotator_id: one.name if names else f"Annotator {nth}" for nth, one in enumerate(self.people, 1)}
+        return {
+            person.annotator_id: person.name if names else f"Annotator {nth}"
+            for nth, person in enumerate(self.people, 1)
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,9 +216,9 @@ class Exam:
     purpose: ExamPurpose = ExamPurpose.EXAM
     key_from: ExamKey = ExamKey.SETTLED
     closed_at: float | None = None
-    """When the exam got its key; None while it has none."""
+    """The time at which the exam got its key; None while it has none."""
     used_at: float | None = None
-    """When answers became judgements; None if they did not."""
+    """The time at which answers became judgements; None if they did not."""
     ended_at: float | None = None
 
     @property
@@ -225,7 +228,7 @@ class Exam:
 
     @property
     def usable(self) -> bool:
-        """Whether a lead may let answers count as judgements.
+        """Return whether a lead may let answers count as judgements.
 
         They may once, if the exam asks open pairs and has its key or is over.
         """
@@ -247,13 +250,13 @@ class ExamItem:
     """The right grade; None while the exam has no key."""
     explanation: str
     blocked: bool
-    """Whether the item is not asked, because its clip cannot be shown or the key leaves it out."""
+    """True if the item is not asked, because its clip cannot be shown or the key leaves it out."""
     own: int | None
     again: int | None
     note: str = ""
     """The note written with the answer, in a calibration round."""
     alternate: bool = False
-    """Whether only retakes ask this item."""
+    """True if only retakes ask this item."""
 
 
 EXAM_SET = Event(

@@ -40,7 +40,7 @@ _NO_OPEN = said(
 
 @dataclass(frozen=True, slots=True)
 class ExamDraw:
-    """What to draw for an exam or a calibration round. A None takes the value of the campaign's settings.
+    """The choices for drawing an exam or a calibration round. None takes the value of the campaign's settings.
 
     Args:
         queries: how many queries to draw.
@@ -85,39 +85,41 @@ class Plan:
     @property
     def digest(self) -> str:
         """A hash of the pairs, their key and the pass mark; it differs for every other plan."""
-        told = repr((sorted((pair, right) for pair, right, _ in self.items), self.most_missed))
-        return blake2b(told.encode(), digest_size=8).hexdigest()
+        content = repr((sorted((pair, right) for pair, right, _ in self.items), self.most_missed))
+        return blake2b(content.encode(), digest_size=8).hexdigest()
 
 
-def of_draw(db: Database, draw: ExamDraw, *, now: float) -> Plan:
+def plan_draw(db: Database, draw: ExamDraw, *, now: float) -> Plan:
     """Return the plan of an exam, or of a calibration round, with pairs that are drawn.
 
     Raises:
         ProjectError: there is no pair to ask, or a number makes no sense.
     """
-    (queries, pairs), most_missed = _usual(db, draw.queries, draw.pairs, draw.most_missed)
+    (queries, pairs), most_missed = _with_defaults(db, draw.queries, draw.pairs, draw.most_missed)
     items: list[Item]
     if draw.key is ExamKey.SETTLED:
         settled = answers.settled(db, now=now)
         drawn = draw_settled(settled, queries=queries, pairs=pairs, seed=draw.seed, spread=draw.spread)
         items, source = [(known.pair_id, known.right, "") for known in drawn], SETTLED
     else:
-        there = _open_pairs(db, draw, now=now)
-        items = [(one.pair_id, None, "") for one in draw_top(there, queries=queries, pairs=pairs, seed=draw.seed)]
+        open_pairs = _open_pairs(db, draw, now=now)
+        items = [
+            (pair.pair_id, None, "") for pair in draw_top(open_pairs, queries=queries, pairs=pairs, seed=draw.seed)
+        ]
         source = OPEN
     if not items:
         raise ProjectError(_NO_SETTLED if draw.key is ExamKey.SETTLED else _NO_OPEN)
     return Plan(items, draw.key, (queries, pairs), source, draw.seed, most_missed)
 
 
-def of_file(db: Database, file: KeyFile, *, most_missed: float | None, now: float) -> Plan:
+def plan_file(db: Database, file: KeyFile, *, most_missed: float | None, now: float) -> Plan:
     """Return the plan of an exam with the answer key of a file.
 
     Raises:
         InputError: with every problem of the file.
         ProjectError: a number makes no sense.
     """
-    _, most_missed = _usual(db, None, None, most_missed)
+    _, most_missed = _with_defaults(db, None, None, most_missed)
     return Plan(read_key(db, file, now=now), ExamKey.SETTLED, None, file.name, None, most_missed)
 
 
@@ -135,13 +137,13 @@ def require_same(plan: Plan, previewed: str) -> None:
         raise ProjectError(said("the {source} have changed since you looked: check the draw again", source=plan.source))
 
 
-def guessed(db: Database, key: Sequence[int], most_missed: float) -> Guesses:
+def score_guesses(db: Database, key: Sequence[int], most_missed: float) -> Guesses:
     """Return what constant grades and chance would score, with the campaign's scale and tolerance."""
     campaign = project_rows.campaign(db)
     return guesses(key, campaign.scale.grades, most_missed, campaign.tolerance)
 
 
-def accept(db: Database, key: Sequence[int], most_missed: float, although: str) -> dict[str, object]:
+def check_guessing(db: Database, key: Sequence[int], most_missed: float, although: str) -> dict[str, object]:
     """Check that guessing does not pass an exam with this key; return what the exam's event must record about that.
 
     The returned payload is empty if guessing neither passes nor nearly passes.
@@ -150,38 +152,38 @@ def accept(db: Database, key: Sequence[int], most_missed: float, although: str) 
         ProjectError: a constant grade or chance passes, or nearly passes, and `although` gives no reason to accept
             that.
     """
-    found = guessed(db, key, most_missed)
-    require_telling(found, although)
-    return {"weak": found.weak, "although": written(although)} if found.weak else {}
+    scores = score_guesses(db, key, most_missed)
+    require_telling(scores, although)
+    return {"weak": scores.weak, "although": one_line(although)} if scores.weak else {}
 
 
-def short(asked: tuple[int, int] | None, items: int, found: int) -> str:
+def shortage(requested: tuple[int, int] | None, items: int, query_count: int) -> str:
     """Return a sentence that compares the pairs requested with those available; an empty text if there are enough.
 
     Args:
-        asked: how many (queries, pairs of each) were requested; None if nobody said.
+        requested: how many (queries, pairs of each) were requested; None if nobody said.
         items: how many pairs are available.
-        found: how many queries these pairs belong to.
+        query_count: how many queries these pairs belong to.
 
-    >>> short((2, 4), 4, 1)
+    >>> shortage((2, 4), 4, 1)
     'Asked for 2 queries with 4 pairs each; only 4 pairs of 1 query are available.'
-    >>> short((2, 4), 8, 2)
+    >>> shortage((2, 4), 8, 2)
     ''
     """
-    if asked is None or items >= asked[0] * asked[1]:
+    if requested is None or items >= requested[0] * requested[1]:
         return ""
-    queries, pairs = asked
+    queries, pairs = requested
     return said_n(
         "Asked for {queries} with {pairs} each; only {n} pair of {found} is available.",
         "Asked for {queries} with {pairs} each; only {n} pairs of {found} are available.",
         items,
         queries=said_n("{n} query", "{n} queries", queries),
         pairs=said_n("{n} pair", "{n} pairs", pairs),
-        found=said_n("{n} query", "{n} queries", found),
+        found=said_n("{n} query", "{n} queries", query_count),
     )
 
 
-def written(text: str) -> str:
+def one_line(text: str) -> str:
     """Return a lead's text on one line, without surplus spaces.
 
     Raises:
@@ -201,15 +203,15 @@ def written(text: str) -> str:
 
 def _open_pairs(db: Database, draw: ExamDraw, *, now: float) -> list[Open]:
     """Return the open pairs of the queries that the draw names; of all queries if it names none."""
-    there = exams.open_pairs(db, now=now, replaced=draw.purpose)
-    if missing := set(draw.among) - {one.query_id for one in there}:
+    open_pairs = exams.open_pairs(db, now=now, replaced=draw.purpose)
+    if missing := set(draw.among) - {pair.query_id for pair in open_pairs}:
         raise ProjectError(
             said("query {missing} has no open pair to ask", missing=", ".join(map(str, sorted(missing))))
         )
-    return [one for one in there if not draw.among or one.query_id in draw.among]
+    return [pair for pair in open_pairs if not draw.among or pair.query_id in draw.among]
 
 
-def _usual(
+def _with_defaults(
     db: Database, queries: int | None, pairs: int | None, most_missed: float | None
 ) -> tuple[tuple[int, int], float]:
     """Return ((queries, pairs of each), percent that may miss), with the campaign's settings in place of None."""

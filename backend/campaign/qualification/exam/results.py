@@ -89,7 +89,7 @@ class ExamPerson:
 
 @dataclass(frozen=True, slots=True)
 class PersonOutcome:
-    """How an annotator did in the first attempt that they handed in, of any exam that has its key."""
+    """One annotator's outcome in the first attempt that they handed in, at any exam that has its key."""
 
     person: Person
     exam_id: int
@@ -108,42 +108,52 @@ class ExamOutcomes:
 def exam_results(project: Project, by: Lead | Operator) -> list[ExamPerson]:
     """Return the phase, attempts and missed items of everybody who could take the exam, by name."""
     with reading(project.store) as db:
-        held = exams.held(db)
-        return [_stands(db, person, held) for person in takers(db)]
+        exam = exams.held(db)
+        return [_exam_person(db, person, exam) for person in takers(db)]
 
 
 @permissions.annotator_only
 def my_exam(project: Project, person: Annotator) -> ExamPerson:
     """Return an annotator's own attempts and results."""
     with reading(project.store) as db:
-        return _stands(db, person, exams.held(db))
+        return _exam_person(db, person, exams.held(db))
 
 
 @permissions.in_charge
 def exam_outcomes(project: Project, by: Lead | Operator) -> ExamOutcomes:
     """Return the miss rates and kappas of everybody's first attempt, one by one and as a mean, with intervals."""
     with reading(project.store) as db:
-        found = [one for person in takers(db) if (one := _first_outcome(db, person)) is not None]
-    return ExamOutcomes(tuple(found), together([one.outcome for one in found]))
+        outcomes = [
+            person_outcome for person in takers(db) if (person_outcome := _first_outcome(db, person)) is not None
+        ]
+    return ExamOutcomes(tuple(outcomes), together([person_outcome.outcome for person_outcome in outcomes]))
 
 
-def exam_outcomes_csv(found: ExamOutcomes) -> str:
-    """Return these outcomes as CSV: a row for each person, and a last row for the mean over them."""
+def exam_outcomes_csv(outcomes: ExamOutcomes) -> str:
+    """Return exam outcomes as CSV: a row for each person, and a last row for the mean over them."""
     figures = [field.name for field in fields(Outcome) if field.type is Estimate]
     parts = {"": "value", "_low": "low", "_high": "high", "_n": "n", "_reason": "reason"}
     head = [f"{figure}{ending}" for figure in figures for ending in parts]
 
-    def row(of: Outcome) -> list[object]:
-        there: list[Estimate] = [getattr(of, figure) for figure in figures]
-        return [of.answers, of.missed, *(getattr(one, part) for one in there for part in parts.values())]
+    def row(attempt: Outcome) -> list[object]:
+        estimates: list[Estimate] = [getattr(attempt, figure) for figure in figures]
+        return [
+            attempt.answers,
+            attempt.missed,
+            *(getattr(estimate, part) for estimate in estimates for part in parts.values()),
+        ]
 
-    rows = [["person", one.person.name, one.exam_id, *row(one.outcome)] for one in found.people]
-    rows.append(["all", "", "", *row(found.together)])
+    rows = [["person", result.person.name, result.exam_id, *row(result.outcome)] for result in outcomes.people]
+    rows.append(["all", "", "", *row(outcomes.together)])
     return csv_text(["of", "name", "exam", "answers", "missed", *head], rows, for_people=True)
 
 
 def _first_outcome(db: Database, person: Person) -> PersonOutcome | None:
-    handed_in = (one for one in attempts.all_of(db, person.annotator_id) if one.handed_in_at is not None and one.keyed)
+    handed_in = (
+        attempt
+        for attempt in attempts.all_of(db, person.annotator_id)
+        if attempt.handed_in_at is not None and attempt.keyed
+    )
     first = next(handed_in, None)
     if first is None:
         return None
@@ -156,33 +166,35 @@ def _first_outcome(db: Database, person: Person) -> PersonOutcome | None:
     return PersonOutcome(person, first.exam_id, outcome(answers, first.tolerance))
 
 
-def _stands(db: Database, person: Person, held: Exam | None) -> ExamPerson:
-    phase = standing(db, person, held).phase if held else None
+def _exam_person(db: Database, person: Person, exam: Exam | None) -> ExamPerson:
+    phase = standing(db, person, exam).phase if exam else None
     waiver = attempts.newest_waiver(db, person.annotator_id) if phase is ExamPhase.EXEMPT else None
-    begun = tuple(_attempt(db, one) for one in attempts.all_of(db, person.annotator_id))
-    return ExamPerson(person, phase, waiver.reason if waiver else "", begun)
+    own_attempts = tuple(_attempt(db, attempt) for attempt in attempts.all_of(db, person.annotator_id))
+    return ExamPerson(person, phase, waiver.reason if waiver else "", own_attempts)
 
 
 def _attempt(db: Database, attempt: Attempt) -> ExamAttempt:
-    there = in_order(exams.items(db, attempt.exam_id, attempt.attempt_id), attempt)
-    answered = [item for item in there if item.own is not None]
+    items = in_order(exams.items(db, attempt.exam_id, attempt.attempt_id), attempt)
+    answered = [item for item in items if item.own is not None]
     done = attempt.handed_in_at is not None and attempt.keyed
-    wrong = [item for item in answered if is_missed(item, attempt)] if done else []
-    asked, missed = Counter(item.right for item in answered), Counter(item.right for item in wrong)
+    missed_items = [item for item in answered if is_missed(item, attempt)] if done else []
+    answers_by_grade, missed = Counter(item.right for item in answered), Counter(item.right for item in missed_items)
     return ExamAttempt(
         attempt.number,
         attempt.started_at,
         attempt.handed_in_at,
-        items=len(there),
+        items=len(items),
         answered=len(answered),
-        result=result(there, attempt) if done else None,
-        by_grade=tuple((missed[grade], asked[grade]) for grade in project_rows.scale(db).grades) if done else (),
-        missed=tuple(_missed(item) for item in wrong),
+        result=result(items, attempt) if done else None,
+        by_grade=tuple((missed[grade], answers_by_grade[grade]) for grade in project_rows.scale(db).grades)
+        if done
+        else (),
+        missed=tuple(_missed(item) for item in missed_items),
     )
 
 
 def _missed(item: ExamItem) -> Missed:
-    own, right = item.own or 0, item.right or 0  # what is missed has both
+    own, right = item.own or 0, item.right or 0  # a missed item has both
     return Missed(item.pair_key, item.query_id, item.query, own, right, item.explanation, item.again)
 
 
@@ -194,15 +206,15 @@ def grant_retake(project: Project, by: Lead | Operator, annotator_id: AnnotatorI
         ProjectError: no exam is held, there is no such annotator, or they can take the exam anyway.
     """
     with writing(project.store) as db:
-        held, person = _person(db, annotator_id)
-        found = standing(db, person, held)
-        if found.phase in (ExamPhase.FIRST, ExamPhase.ANSWERING, ExamPhase.ANSWERED):
+        exam, person = _person(db, annotator_id)
+        status = standing(db, person, exam)
+        if status.phase in (ExamPhase.FIRST, ExamPhase.ANSWERING, ExamPhase.ANSWERED):
             raise ProjectError(said("{name} can already take the exam", name=person.name))
-        if found.phase is ExamPhase.WAITING:
+        if status.phase is ExamPhase.WAITING:
             raise ProjectError(
                 said("{name} has handed in and waits for the answer key: close the exam first", name=person.name)
             )
-        after = found.attempt.number if found.attempt else 0
+        after = status.attempt.number if status.attempt else 0
         attempts.add_waiver(db, annotator_id, "retake", "", by=by.annotator_id, after_attempt=after, at=now)
         _tell(db, EXAM_RETAKE, by, f"annotator:{annotator_id}", {"after_attempt": after}, now)
 
@@ -216,7 +228,7 @@ def exempt_from_exam(
     Raises:
         ProjectError: no exam is held, there is no such annotator, or no reason.
     """
-    reason = planning.written(reason)
+    reason = planning.one_line(reason)
     if not reason:
         raise ProjectError(said("an exemption needs a reason: write one sentence about why"))
     with writing(project.store) as db:
@@ -233,12 +245,12 @@ def exempt(db: Database, by: Lead | Operator, annotator_id: AnnotatorId, reason:
 
 
 def _person(db: Database, annotator_id: AnnotatorId) -> tuple[Exam, Person]:
-    held, person = exams.held(db), people.by_id(db, annotator_id)
-    if held is None:
+    exam, person = exams.held(db), people.by_id(db, annotator_id)
+    if exam is None:
         raise ProjectError(said("no exam is open in this project"))
     if person is None or person.role is not Role.ANNOTATOR:
         raise ProjectError(said("only annotators take the exam: reload the page"))
-    return held, person
+    return exam, person
 
 
 def _tell(
@@ -249,21 +261,21 @@ def _tell(
 
 @dataclass(frozen=True, slots=True)
 class ExamStanding:
-    """Where a person is in the exam. `items` are those of `attempt`, in the order in which they are shown."""
+    """A person's phase in the exam. `items` are those of `attempt`, in the order in which they are shown."""
 
     phase: ExamPhase
     attempt: Attempt | None
     items: Sequence[ExamItem] = ()
 
 
-def standing(db: Database, person: Person, held: Exam) -> ExamStanding:
+def standing(db: Database, person: Person, exam: Exam) -> ExamStanding:
     """Return where a person is in the exam, from their newest attempt and the newest decision of a lead about it.
 
     A pass in an earlier exam of the project counts. A person begins anew if their attempt belongs to an exam that is no
     longer held, or to one that ended before it had a key. Of a calibration round only whether it was finished is known.
     """
-    if held.purpose is ExamPurpose.CALIBRATION:
-        return _in_calibration(db, person, held)
+    if exam.purpose is ExamPurpose.CALIBRATION:
+        return _in_calibration(db, person, exam)
     waiver, attempt = attempts.newest_waiver(db, person.annotator_id), attempts.newest(db, person.annotator_id)
     if waiver is not None and waiver.kind == "exempt":
         return ExamStanding(ExamPhase.EXEMPT, attempt)
@@ -271,24 +283,24 @@ def standing(db: Database, person: Person, held: Exam) -> ExamStanding:
         return ExamStanding(ExamPhase.FIRST, attempt)
     if attempt.handed_in_at is not None and waiver is not None and waiver.after_attempt == attempt.number:
         return ExamStanding(ExamPhase.FIRST, attempt)
-    there = in_order(exams.items(db, attempt.exam_id, attempt.attempt_id), attempt)
+    items = in_order(exams.items(db, attempt.exam_id, attempt.attempt_id), attempt)
     if attempt.handed_in_at is None:
-        return ExamStanding(_answering(there), attempt, there)
+        return ExamStanding(_answering(items), attempt, items)
     if not attempt.keyed:
-        return ExamStanding(ExamPhase.WAITING, attempt, there)
+        return ExamStanding(ExamPhase.WAITING, attempt, items)
     if attempt.read_at is None:
-        return ExamStanding(ExamPhase.RESULT, attempt, there)
-    if any(to_look_at_again(item, attempt) and not item.blocked for item in there):
-        return ExamStanding(ExamPhase.AGAIN, attempt, there)
-    return ExamStanding(ExamPhase.PASSED if result(there, attempt).passed else ExamPhase.FAILED, attempt, there)
+        return ExamStanding(ExamPhase.RESULT, attempt, items)
+    if any(to_look_at_again(item, attempt) and not item.blocked for item in items):
+        return ExamStanding(ExamPhase.AGAIN, attempt, items)
+    return ExamStanding(ExamPhase.PASSED if result(items, attempt).passed else ExamPhase.FAILED, attempt, items)
 
 
-def _in_calibration(db: Database, person: Person, held: Exam) -> ExamStanding:
+def _in_calibration(db: Database, person: Person, exam: Exam) -> ExamStanding:
     attempt = attempts.newest(db, person.annotator_id, ExamPurpose.CALIBRATION)
-    if attempt is None or attempt.exam_id != held.exam_id:
+    if attempt is None or attempt.exam_id != exam.exam_id:
         return ExamStanding(ExamPhase.FIRST, attempt)
-    there = in_order(exams.items(db, attempt.exam_id, attempt.attempt_id), attempt)
-    return ExamStanding(ExamPhase.DONE if attempt.handed_in_at is not None else _answering(there), attempt, there)
+    items = in_order(exams.items(db, attempt.exam_id, attempt.attempt_id), attempt)
+    return ExamStanding(ExamPhase.DONE if attempt.handed_in_at is not None else _answering(items), attempt, items)
 
 
 def _answering(items: Sequence[ExamItem]) -> ExamPhase:
@@ -302,8 +314,8 @@ def in_order(items: Sequence[ExamItem], attempt: Attempt) -> list[ExamItem]:
     A key that no browser is sent shuffles the queries, and the items of each.
     """
 
-    def position(of: str) -> bytes:
-        return blake2b(f"{attempt.order_key}:{of}".encode(), digest_size=8).digest()
+    def position(label: str) -> bytes:
+        return blake2b(f"{attempt.order_key}:{label}".encode(), digest_size=8).digest()
 
     return sorted(items, key=lambda item: (position(f"query {item.query_id}"), position(f"item {item.item_id}")))
 
@@ -325,62 +337,65 @@ def to_look_at_again(item: ExamItem, attempt: Attempt) -> bool:
     return is_missed(item, attempt) and still
 
 
-def lay_out(held: Exam, found: ExamStanding, today: int, in_all: int) -> Desk[ExamDesk]:
+def build_desk(exam: Exam, status: ExamStanding, today: int, in_all: int) -> Desk[ExamDesk]:
     """Return the desk of a person: their items now, and the state or result of their exam.
 
     `today` and `in_all` are how many grades the person gave today and in all.
     """
-    attempt = found.attempt
+    attempt = status.attempt
     exam_desk = ExamDesk(
-        phase=found.phase,
+        phase=status.phase,
         attempt=attempt.number if attempt else 0,
-        items=held.showable,
-        queries=held.queries,
-        answered=sum(item.own is not None for item in found.items),
-        most_missed=held.most_missed,
-        tolerance=held.tolerance,
-        purpose=held.purpose,
-        may_count=held.key_from.comes_later,
+        items=exam.showable,
+        queries=exam.queries,
+        answered=sum(item.own is not None for item in status.items),
+        most_missed=exam.most_missed,
+        tolerance=exam.tolerance,
+        purpose=exam.purpose,
+        may_count=exam.key_from.comes_later,
     )
-    shown: list[DeskItem] = []
+    queue: list[DeskItem] = []
     previous: DeskItem | None = None
-    if attempt is None or found.phase is ExamPhase.FIRST:
-        drawn_later = attempt is not None and held.purpose is ExamPurpose.EXAM and held.closed_at is not None
-        queries = 0 if drawn_later else held.queries
+    if attempt is None or status.phase is ExamPhase.FIRST:
+        drawn_later = attempt is not None and exam.purpose is ExamPurpose.EXAM and exam.closed_at is not None
+        queries = 0 if drawn_later else exam.queries
         exam_desk = replace(exam_desk, attempt=exam_desk.attempt + 1, queries=queries)
     elif attempt.handed_in_at is None:
-        asked = [
-            (item, name) for item, name in _named(found.items, attempt) if item.own is not None or not item.blocked
+        to_answer = [
+            (item, name) for item, name in _named(status.items, attempt) if item.own is not None or not item.blocked
         ]
-        listed = [_on_desk(name, item, nth, len(asked)) for nth, (item, name) in enumerate(asked, 1)]
-        shown = [there for there in listed if there.grade is None][:QUEUE_LENGTH]
-        previous = next((there for there in reversed(listed) if there.grade is not None), None)
-        exam_desk = replace(exam_desk, items=len(asked), most_missed=attempt.most_missed)
+        desk_items = [_on_desk(name, item, nth, len(to_answer)) for nth, (item, name) in enumerate(to_answer, 1)]
+        queue = [desk_item for desk_item in desk_items if desk_item.grade is None][:QUEUE_LENGTH]
+        previous = next((desk_item for desk_item in reversed(desk_items) if desk_item.grade is not None), None)
+        exam_desk = replace(exam_desk, items=len(to_answer), most_missed=attempt.most_missed)
     elif attempt.keyed:
-        missed = [(item, name) for item, name in _named(found.items, attempt, again=True) if is_missed(item, attempt)]
+        missed = [(item, name) for item, name in _named(status.items, attempt, again=True) if is_missed(item, attempt)]
         to_do = [(nth, item, name) for nth, (item, name) in enumerate(missed, 1) if to_look_at_again(item, attempt)]
-        if found.phase is ExamPhase.AGAIN:
+        if status.phase is ExamPhase.AGAIN:
             to_do = [(nth, item, name) for nth, item, name in to_do if not item.blocked][:QUEUE_LENGTH]
-            shown = [replace(_on_desk(name, item, nth, len(missed)), grade=None) for nth, item, name in to_do]
+            queue = [replace(_on_desk(name, item, nth, len(missed)), grade=None) for nth, item, name in to_do]
         exam_desk = replace(
             exam_desk,
             most_missed=attempt.most_missed,
-            result=result(found.items, attempt).score,
-            missed=tuple(_miss(item, name) for _, item, name in to_do) if shown else (),
+            result=result(status.items, attempt).score,
+            missed=tuple(_miss(item, name) for _, item, name in to_do) if queue else (),
         )
-    state = DeskState.READY if shown else DeskState.EXAM
-    return Desk(state, tuple(shown), previous, today, in_all, exam=exam_desk)
+    state = DeskState.READY if queue else DeskState.EXAM
+    return Desk(state, tuple(queue), previous, today, in_all, exam=exam_desk)
 
 
-def item_named(db: Database, key: PairKey) -> tuple[Attempt, ExamItem, bool] | None:
-    """Return the (attempt, item, whether it is looked at again) that a browser's name for an item stands for."""
-    named = ITEM_NAME.fullmatch(key)
-    attempt = attempts.by_key(db, named[1]) if named else None
-    if named is None or attempt is None:
+def find_item(db: Database, key: PairKey) -> tuple[Attempt, ExamItem, bool] | None:
+    """Return the item that a browser's name for it means, as (attempt, item, whether it is looked at again).
+
+    Returns None if there is no such item.
+    """
+    match = ITEM_NAME.fullmatch(key)
+    attempt = attempts.by_key(db, match[1]) if match else None
+    if match is None or attempt is None:
         return None
-    there = in_order(exams.items(db, attempt.exam_id, attempt.attempt_id), attempt)
-    nth = int(named[2])
-    return (attempt, there[nth - 1], bool(named[3])) if 1 <= nth <= len(there) else None
+    items = in_order(exams.items(db, attempt.exam_id, attempt.attempt_id), attempt)
+    nth = int(match[2])
+    return (attempt, items[nth - 1], bool(match[3])) if 1 <= nth <= len(items) else None
 
 
 def _named(items: Sequence[ExamItem], attempt: Attempt, *, again: bool = False) -> list[tuple[ExamItem, PairKey]]:

@@ -23,7 +23,10 @@ from backend.store.connection import Database, reading
 
 @dataclass(frozen=True, slots=True)
 class RetakeOutlook:
-    """How many of the `items` of a retake would be `repeated`, and how many of these were `explained` before."""
+    """The pairs that a retake would repeat now.
+
+    Of its `items`, `repeated` were graded before by the person, and `explained` of these were explained to them.
+    """
 
     items: int
     repeated: int
@@ -48,63 +51,63 @@ def retake_outlooks(
 ) -> dict[AnnotatorId, RetakeOutlook]:
     """Return what a retake of the current exam would repeat, by annotator; empty while it has no answer key."""
     with reading(project.store) as db:
-        held = exams.held(db)
-        if held is None or held.closed_at is None:
+        exam = exams.held(db)
+        if exam is None or exam.closed_at is None:
             return {}
         settled = answers.settled(db, now=now)
-        return {me: _outlook(db, held, me, settled) for me in annotators}
+        return {me: _outlook(db, exam, me, settled) for me in annotators}
 
 
-def add_items(db: Database, person: Person, held: Exam, number: int, *, now: float) -> list[int]:
+def add_items(db: Database, person: Person, exam: Exam, number: int, *, now: float) -> list[int]:
     """Draw the items of a person's attempt and return their ids; add those that the exam does not have to it.
 
     Returns nothing if the attempt asks the exam's own items. It does if it is the first one, if the exam has no key
     yet, or if the person has graded none of these pairs.
     """
     me = person.annotator_id
-    if held.closed_at is None or not attempts.all_of(db, me):
+    if exam.closed_at is None or not attempts.all_of(db, me):
         return []
-    draw = _draw(db, held, me, answers.settled(db, now=now), seed=number)
+    draw = _draw(db, exam, me, answers.settled(db, now=now), seed=number)
     if draw is None:
         return []
-    there = {item.pair_id: item.item_id for item in exams.items(db, held.exam_id)}
-    for one in draw:
-        if one.pair_id not in there:
-            seats.free_lapsed(db, one.pair_id)  # nobody grades what the exam explains
-            there[one.pair_id] = exams.add_alternate(db, held.exam_id, one)
-    return [there[one.pair_id] for one in draw]
+    item_ids = {item.pair_id: item.item_id for item in exams.items(db, exam.exam_id)}
+    for pair in draw:
+        if pair.pair_id not in item_ids:
+            seats.free_lapsed(db, pair.pair_id)  # nobody grades what the exam explains
+            item_ids[pair.pair_id] = exams.add_alternate(db, exam.exam_id, pair)
+    return [item_ids[pair.pair_id] for pair in draw]
 
 
 def _draw(
-    db: Database, held: Exam, me: AnnotatorId, settled: Sequence[KnownPair], *, seed: int
+    db: Database, exam: Exam, me: AnnotatorId, settled: Sequence[KnownPair], *, seed: int
 ) -> list[KnownPair] | None:
     """Draw the items of a retake; None means that it asks the exam's own items."""
-    items, seen = exams.items(db, held.exam_id), attempts.seen_pairs(db, me)
+    items, seen = exams.items(db, exam.exam_id), attempts.seen_pairs(db, me)
     keyed = [(item, item.right) for item in items if item.right is not None and not item.blocked]
-    asked = [KnownPair(item.pair_id, right, item.query_id) for item, right in keyed if not item.alternate]
-    if not any(one.pair_id in seen for one in asked):
+    exam_pairs = [KnownPair(item.pair_id, right, item.query_id) for item, right in keyed if not item.alternate]
+    if not any(pair.pair_id in seen for pair in exam_pairs):
         return None
     alternates = [KnownPair(item.pair_id, right, item.query_id) for item, right in keyed if item.alternate]
     not_asked = seen | {item.pair_id for item in items}
-    fresh = [one for one in settled if one.pair_id not in not_asked]
-    return draw_retake(asked, (*alternates, *fresh), seen, _explained(db, me), seed)
+    unused = [pair for pair in settled if pair.pair_id not in not_asked]
+    return draw_retake(exam_pairs, (*alternates, *unused), seen, _explained(db, me), seed)
 
 
 def _explained(db: Database, me: AnnotatorId) -> dict[PairId, int]:
     """Return, for each pair that was explained to a person, the number of the last attempt it was explained after."""
-    told = [one for one in attempts.all_of(db, me) if one.handed_in_at is not None and one.keyed]
-    return {item.pair_id: one.number for one in told for item in _missed(db, one)}
+    finished = [attempt for attempt in attempts.all_of(db, me) if attempt.handed_in_at is not None and attempt.keyed]
+    return {item.pair_id: attempt.number for attempt in finished for item in _missed(db, attempt)}
 
 
 def _missed(db: Database, attempt: attempts.Attempt) -> list[ExamItem]:
-    there = exams.items(db, attempt.exam_id, attempt.attempt_id)
-    return [item for item in there if is_missed(item, attempt)]
+    items = exams.items(db, attempt.exam_id, attempt.attempt_id)
+    return [item for item in items if is_missed(item, attempt)]
 
 
-def _outlook(db: Database, held: Exam, me: AnnotatorId, settled: Sequence[KnownPair]) -> RetakeOutlook:
-    draw = _draw(db, held, me, settled, seed=1)
+def _outlook(db: Database, exam: Exam, me: AnnotatorId, settled: Sequence[KnownPair]) -> RetakeOutlook:
+    draw = _draw(db, exam, me, settled, seed=1)
     if draw is None:
-        return RetakeOutlook(held.showable, 0, 0)
-    seen, told = attempts.seen_pairs(db, me), _explained(db, me)
-    pairs = [one.pair_id for one in draw]
-    return RetakeOutlook(len(pairs), sum(pair in seen for pair in pairs), sum(pair in told for pair in pairs))
+        return RetakeOutlook(exam.showable, 0, 0)
+    seen, explained = attempts.seen_pairs(db, me), _explained(db, me)
+    pairs = [known.pair_id for known in draw]
+    return RetakeOutlook(len(pairs), sum(pair in seen for pair in pairs), sum(pair in explained for pair in pairs))

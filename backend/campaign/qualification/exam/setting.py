@@ -63,7 +63,7 @@ class ExamReport:
     @property
     def short(self) -> str:
         """A sentence that compares the pairs requested with those available; an empty text if there are enough."""
-        return planning.short(self.asked, self.items, self.queries)
+        return planning.shortage(self.asked, self.items, self.queries)
 
 
 @permissions.in_charge
@@ -76,8 +76,8 @@ def exam_held(project: Project, by: Lead | Operator) -> Exam | None:
 def exam_although(project: Project, by: Lead | Operator) -> tuple[list[str], str] | None:
     """Return why guessing can pass the current exam, and the reason to hold it anyway; None if guessing cannot."""
     with reading(project.store) as db:
-        held = exams.held(db)
-        return exams.although(db, held.exam_id) if held else None
+        exam = exams.held(db)
+        return exams.weakness_on_record(db, exam.exam_id) if exam else None
 
 
 @permissions.in_charge
@@ -116,11 +116,11 @@ def set_exam(
         now: seconds since 1970.
 
     Raises:
-        ProjectError: there is no pair to ask, a number is out of range, guessing passes the exam and no reason is
-            given, or it differs from the exam that the lead previewed.
+        ProjectError: there is no pair to ask; a number is out of range; guessing passes the exam and no reason is
+            given; or the exam differs from the one that the lead previewed.
     """
     with writing(project.store) as db:
-        plan = planning.of_draw(db, ExamDraw(queries, pairs, seed, most_missed, key, spread), now=now)
+        plan = planning.plan_draw(db, ExamDraw(queries, pairs, seed, most_missed, key, spread), now=now)
         planning.require_same(plan, previewed)
         return hold(db, by, plan, although=although, newcomers_only=newcomers_only, now=now)
 
@@ -148,7 +148,7 @@ def set_exam_from_file(
             exam that the lead previewed.
     """
     with writing(project.store) as db:
-        plan = planning.of_file(db, file, most_missed=most_missed, now=now)
+        plan = planning.plan_file(db, file, most_missed=most_missed, now=now)
         planning.require_same(plan, previewed)
         return hold(db, by, plan, although=although, newcomers_only=newcomers_only, now=now)
 
@@ -177,7 +177,7 @@ def hold(
     Raises:
         ProjectError: guessing passes the exam and no reason is given.
     """
-    reserve = planning.accept(db, plan.right, plan.most_missed, although) if plan.right else {}
+    reserve = planning.check_guessing(db, plan.right, plan.most_missed, although) if plan.right else {}
     end(db, by, plan.key.purpose, now=now, replaced=True)
     for pair_id, _, _ in plan.items:
         seats.free_lapsed(db, pair_id)  # nobody grades what the exam explains
@@ -195,8 +195,8 @@ def hold(
     veterans = attempts.graded_before(db) if newcomers_only else []
     for annotator_id in veterans:
         results.exempt(db, by, annotator_id, HAD_GRADED, now=now)
-    held = exams.by_id(db, exam_id)
-    queries = held.queries if held else 0
+    exam = exams.by_id(db, exam_id)
+    queries = exam.queries if exam else 0
     payload: dict[str, object] = {"source": plan.source, "seed": plan.seed, "items": len(plan.items)}
     payload |= {"queries": queries, "most_missed": plan.most_missed, "exempted": len(veterans), "key": plan.key}
     _tell(db, EXAM_SET, by, f"exam:{exam_id}", payload | reserve, now)
@@ -276,7 +276,7 @@ def preview_exam(
     """
     with reading(project.store) as db:
         draw = ExamDraw(queries, pairs, seed, most_missed, key, spread)
-        return _preview(db, planning.of_draw(db, draw, now=now))
+        return _preview(db, planning.plan_draw(db, draw, now=now))
 
 
 @permissions.in_charge
@@ -288,12 +288,12 @@ def preview_exam_from_file(
     Errors are those of `set_exam_from_file`.
     """
     with reading(project.store) as db:
-        return _preview(db, planning.of_file(db, file, most_missed=most_missed, now=now))
+        return _preview(db, planning.plan_file(db, file, most_missed=most_missed, now=now))
 
 
 def _preview(db: Database, plan: Plan) -> ExamPreview:
-    named = names_of(db, [pair for pair, _, _ in plan.items])
-    items = tuple(PreviewItem(*named[pair], right) for pair, right, _ in plan.items)
+    names = names_of(db, [pair for pair, _, _ in plan.items])
+    items = tuple(PreviewItem(*names[pair], right) for pair, right, _ in plan.items)
     queries, grades = len({item.query_id for item in items}), Counter(plan.right)
     return ExamPreview(
         items,
@@ -301,9 +301,9 @@ def _preview(db: Database, plan: Plan) -> ExamPreview:
         plan.source,
         plan.seed,
         plan.most_missed,
-        planning.short(plan.asked, len(items), queries),
+        planning.shortage(plan.asked, len(items), queries),
         tuple(grades[grade] for grade in project_rows.scale(db).grades) if plan.right else (),
-        planning.guessed(db, plan.right, plan.most_missed) if plan.right else None,
+        planning.score_guesses(db, plan.right, plan.most_missed) if plan.right else None,
         plan.digest,
     )
 
@@ -344,7 +344,7 @@ def start_trial(
             raise ProjectError(said("a calibration round is already open: end it first"))
         among = frozenset(chosen)
         draw = ExamDraw(len(among) or queries, pairs, seed, most_missed=100, key=ExamKey.NONE, among=among)
-        return hold(db, by, planning.of_draw(db, draw, now=now), now=now)
+        return hold(db, by, planning.plan_draw(db, draw, now=now), now=now)
 
 
 @permissions.in_charge
@@ -361,14 +361,18 @@ def trial_round(project: Project, by: Lead | Operator) -> CalibrationRound | Non
     It has all answers and notes.
     """
     with reading(project.store) as db:
-        found = exams.newest(db, ExamPurpose.CALIBRATION)
-        if found is None:
+        calibration = exams.newest(db, ExamPurpose.CALIBRATION)
+        if calibration is None:
             return None
-        begun = attempts.calibration_people(db, found.exam_id)
-        asked = {person.annotator_id: CalibrationPerson(person.annotator_id, person.name) for person in takers(db)}
-        people = sorted((asked | begun).values(), key=lambda one: one.name)
-        pairs = sorted(attempts.calibration_pairs(db, found.exam_id), key=lambda pair: (-pair.spread, -pair.notes))
-        return CalibrationRound(found.set_at, found.set_by, found.ended_at, found.seed, tuple(people), tuple(pairs))
+        participants = attempts.calibration_people(db, calibration.exam_id)
+        annotators = {person.annotator_id: CalibrationPerson(person.annotator_id, person.name) for person in takers(db)}
+        people = sorted((annotators | participants).values(), key=lambda member: member.name)
+        pairs = sorted(
+            attempts.calibration_pairs(db, calibration.exam_id), key=lambda pair: (-pair.spread, -pair.notes)
+        )
+        return CalibrationRound(
+            calibration.set_at, calibration.set_by, calibration.ended_at, calibration.seed, tuple(people), tuple(pairs)
+        )
 
 
 @permissions.in_charge
@@ -377,16 +381,16 @@ def trial_csv(project: Project, by: Lead | Operator, *, names: bool = True) -> s
 
     Without `names`, people are numbered; each has the same number throughout.
     """
-    found = trial_round(project, by)
-    if found is None:
+    calibration = trial_round(project, by)
+    if calibration is None:
         return ""
-    called = found.called(names=names)
+    labels = calibration.called(names=names)
     rows = [
         (
             *(pair.query_id, pair.query, pair.video, pair.start_s, pair.end_s, pair.rank),
-            *(called[answer.annotator_id], answer.grade, answer.note),
+            *(labels[answer.annotator_id], answer.grade, answer.note),
         )
-        for pair in found.pairs
+        for pair in calibration.pairs
         for answer in pair.answers
     ]
     return csv_text(_TRIAL_HEADER, rows, for_people=True)

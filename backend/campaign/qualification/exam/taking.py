@@ -27,9 +27,9 @@ from backend.campaign.qualification.exam.model import (
 )
 from backend.campaign.qualification.exam.results import (
     ExamStanding,
+    build_desk,
+    find_item,
     is_missed,
-    item_named,
-    lay_out,
     result,
     standing,
 )
@@ -71,22 +71,22 @@ class Act(StrEnum):
 def desk(store: Store, person: Annotator, *, now: float) -> Desk[ExamDesk] | None:
     """Return the person's desk in the calibration round, else in the exam; None if neither keeps them from work.
 
-    They may work if no calibration round is open or they have finished it, and if no exam is held or they have passed
-    it or are exempt. This claims no seat.
+    They may work if they have finished the calibration round, if one is open, and passed the exam, if one is held. An
+    exemption counts like a pass. This claims no seat.
     """
     with reading(store) as db:
-        for held in exams.before_work(db):
-            found = standing(db, person, held)
-            if found.phase not in NOTHING_BEFORE_WORK:
+        for exam in exams.before_work(db):
+            status = standing(db, person, exam)
+            if status.phase not in NOTHING_BEFORE_WORK:
                 today, in_all = judgements.counts(db, person.annotator_id, days.midnight(now))
-                return lay_out(held, found, today, in_all)
+                return build_desk(exam, status, today, in_all)
     return None
 
 
 def key_is_leads(store: Store) -> bool:
     """Return whether a lead gives the key of the current exam, so that leads have a desk for it."""
-    held = exams.held(store.db)
-    return held is not None and held.key_from is ExamKey.OWN
+    exam = exams.held(store.db)
+    return exam is not None and exam.key_from is ExamKey.OWN
 
 
 def key_desk(store: Store, lead: Lead) -> Desk[ExamDesk]:
@@ -96,36 +96,36 @@ def key_desk(store: Store, lead: Lead) -> Desk[ExamDesk]:
         NotAllowed: there is no exam whose key a lead gives.
     """
     with reading(store) as db:
-        held = _own_key(db)
-        found = lay_out(held, _at_key(db, lead, held), 0, 0)
-    return replace(found, exam=replace(found.exam, gives_key=True)) if found.exam else found
+        exam = _exam_with_leads_key(db)
+        lead_desk = build_desk(exam, _key_standing(db, lead, exam), 0, 0)
+    return replace(lead_desk, exam=replace(lead_desk.exam, gives_key=True)) if lead_desk.exam else lead_desk
 
 
-def act(store: Store, person: Annotator, what: Act, *, now: float, purpose: ExamPurpose = ExamPurpose.EXAM) -> None:
+def act(store: Store, person: Annotator, step: Act, *, now: float, purpose: ExamPurpose = ExamPurpose.EXAM) -> None:
     """Start an attempt, hand it in, or leave its result."""
     with writing(store) as db:
-        held = exams.held(db, purpose)
-        if held is None:
+        exam = exams.held(db, purpose)
+        if exam is None:
             return
-        found = standing(db, person, held)
-        attempt = found.attempt
-        if what is Act.START:
-            _begin(db, person, held, found, now)
+        status = standing(db, person, exam)
+        attempt = status.attempt
+        if step is Act.START:
+            _begin(db, person, exam, status, now)
         elif attempt is None:
             return
-        elif what is Act.HAND_IN and found.phase is ExamPhase.ANSWERED:
+        elif step is Act.HAND_IN and status.phase is ExamPhase.ANSWERED:
             attempts.hand_in(db, attempt.attempt_id, at=now)
             payload: dict[str, object] = {"exam": attempt.exam_id, "number": attempt.number}
-            payload["answers"] = sum(item.own is not None for item in found.items)
+            payload["answers"] = sum(item.own is not None for item in status.items)
             if attempt.keyed:
-                came_to = result(found.items, attempt)
-                payload |= {"answers": came_to.answers, "missed": came_to.missed, "passed": came_to.passed}
+                exam_result = result(status.items, attempt)
+                payload |= {"answers": exam_result.answers, "missed": exam_result.missed, "passed": exam_result.passed}
             _tell(db, EXAM_HANDED_IN, person, now, payload)
-        elif what is Act.GO_ON and found.phase is ExamPhase.RESULT:
+        elif step is Act.GO_ON and status.phase is ExamPhase.RESULT:
             attempts.note_read(db, attempt.attempt_id, at=now)
 
 
-def key_act(store: Store, lead: Lead, what: Act, *, now: float) -> None:
+def key_act(store: Store, lead: Lead, step: Act, *, now: float) -> None:
     """Start the key of the current exam, or hand it in. The first lead to hand in gives the key.
 
     A key with which guessing passes the exam waits until a lead closes the round with a reason.
@@ -134,45 +134,45 @@ def key_act(store: Store, lead: Lead, what: Act, *, now: float) -> None:
         NotAllowed: there is no exam whose key a lead gives.
     """
     with writing(store) as db:
-        held = _own_key(db)
-        found = _at_key(db, lead, held)
-        if what is Act.START:
-            _begin(db, lead, held, found, now)
-        elif what is Act.HAND_IN and found.phase is ExamPhase.ANSWERED and found.attempt is not None:
-            attempts.hand_in(db, found.attempt.attempt_id, at=now)
-            answer_key.take_own(db, held, lead, now=now)
+        exam = _exam_with_leads_key(db)
+        status = _key_standing(db, lead, exam)
+        if step is Act.START:
+            _begin(db, lead, exam, status, now)
+        elif step is Act.HAND_IN and status.phase is ExamPhase.ANSWERED and status.attempt is not None:
+            attempts.hand_in(db, status.attempt.attempt_id, at=now)
+            answer_key.fix_leads_key(db, exam, lead, now=now)
 
 
-def _own_key(db: Database) -> Exam:
-    held = exams.held(db)
-    if held is None or held.key_from is not ExamKey.OWN:
+def _exam_with_leads_key(db: Database) -> Exam:
+    exam = exams.held(db)
+    if exam is None or exam.key_from is not ExamKey.OWN:
         raise NotAllowed(said("leads do not grade, so that their decisions stay independent: sign in as an annotator"))
-    return held
+    return exam
 
 
-def _at_key(db: Database, lead: Lead, held: Exam) -> ExamStanding:
-    return ExamStanding(ExamPhase.KEY, None) if held.closed_at is not None else standing(db, lead, held)
+def _key_standing(db: Database, lead: Lead, exam: Exam) -> ExamStanding:
+    return ExamStanding(ExamPhase.KEY, None) if exam.closed_at is not None else standing(db, lead, exam)
 
 
-def _begin(db: Database, person: Person, held: Exam, found: ExamStanding, now: float) -> None:
-    if found.phase is ExamPhase.FIRST and held.showable:
-        number = found.attempt.number + 1 if found.attempt else 1
-        items = retaking.add_items(db, person, held, number, now=now)
-        attempts.begin(db, held.exam_id, person.annotator_id, number, items, at=now)
-        _tell(db, EXAM_STARTED, person, now, {"exam": held.exam_id, "number": number})
+def _begin(db: Database, person: Person, exam: Exam, status: ExamStanding, now: float) -> None:
+    if status.phase is ExamPhase.FIRST and exam.showable:
+        number = status.attempt.number + 1 if status.attempt else 1
+        items = retaking.add_items(db, person, exam, number, now=now)
+        attempts.begin(db, exam.exam_id, person.annotator_id, number, items, at=now)
+        _tell(db, EXAM_STARTED, person, now, {"exam": exam.exam_id, "number": number})
 
 
 def record_answer(store: Store, person: Annotator | Lead, event: GradeEvent, *, now: float) -> Receipt | None:
-    """Store an answer to an item of the exam; None if the graded pair is no such item.
+    """Store an answer to an item of the exam. Return None if the graded pair is no such item.
 
     Sending the same event again changes nothing. Until the attempt is handed in, a later answer replaces an earlier
     one. Afterwards only missed items can be answered again, which does not change the result.
     """
     with writing(store) as db:
-        found = item_named(db, event.pair)
-        if found is None:
+        named_item = find_item(db, event.pair)
+        if named_item is None:
             return None
-        attempt, item, again = found
+        attempt, item, again = named_item
 
         def refused(why: str) -> Receipt:
             return Receipt(event.key, ReceiptStatus.REFUSED, why)
@@ -209,7 +209,7 @@ def record_answer(store: Store, person: Annotator | Lead, event: GradeEvent, *, 
         )
         note = None if event.note is None else grading.tidy(event.note)
         if attempt.purpose is ExamPurpose.CALIBRATION and note is not None and note != item.note:
-            attempts.note(db, attempt.attempt_id, item.item_id, note)  # nobody would read one of an exam
+            attempts.note(db, attempt.attempt_id, item.item_id, note)  # nobody reads notes in an exam
     return Receipt(event.key, ReceiptStatus.SAVED)
 
 
@@ -219,30 +219,30 @@ def record_key(store: Store, lead: Lead, event: GradeEvent, *, now: float) -> Re
 
 
 def hold_back(store: Store, person: Annotator, event: GradeEvent, *, now: float) -> Receipt | None:
-    """Refuse a grade from an annotator who has to pass the exam first; None if the grade may be taken.
+    """Refuse a grade from an annotator who has to pass the exam first. Return None if the grade may be taken.
 
     A person who held the pair before the exam was set may still grade it. A refused grade is kept in the log.
     """
-    held = exams.held(store.db)
-    if held is None:
+    exam = exams.held(store.db)
+    if exam is None:
         return None
     with reading(store) as db:
         pair = judgements.pair_by_key(db, event.pair)
         if pair is None or seats.seat_of(db, pair.pair_id, person.annotator_id) is not None:
             return None
-        if standing(db, person, held).phase in NOTHING_BEFORE_WORK:
+        if standing(db, person, exam).phase in NOTHING_BEFORE_WORK:
             return None
     grading.refuse(store, person, pair, event, EXAM_FIRST, now=now)
     return Receipt(event.key, ReceiptStatus.REFUSED, EXAM_FIRST)
 
 
 def refuse_skip(store: Store, event: SkipEvent) -> Receipt | None:
-    """Refuse to skip an item of an exam; None if the skipped pair is no such item."""
+    """Refuse to skip an item of an exam. Return None if the skipped pair is no such item."""
     if not names_item(event.pair):
         return None
     with reading(store) as db:
-        found = item_named(db, event.pair)
-    return Receipt(event.key, ReceiptStatus.REFUSED, NO_SKIP) if found else None
+        named_item = find_item(db, event.pair)
+    return Receipt(event.key, ReceiptStatus.REFUSED, NO_SKIP) if named_item else None
 
 
 def pair_behind(store: Store, person: Person, key: PairKey) -> PairRow | None:
@@ -254,14 +254,14 @@ def pair_behind(store: Store, person: Person, key: PairKey) -> PairRow | None:
     if not names_item(key):
         return None
     with reading(store) as db:
-        found = item_named(db, key)
-        if found is None or found[0].annotator_id != person.annotator_id:
+        named_item = find_item(db, key)
+        if named_item is None or named_item[0].annotator_id != person.annotator_id:
             return None
-        attempt, item, again = found
+        attempt, item, again = named_item
         phases = [
-            there.phase
-            for there in (standing(db, person, held) for held in exams.before_work(db))
-            if there.attempt is not None and there.attempt.attempt_id == attempt.attempt_id
+            status.phase
+            for status in (standing(db, person, exam) for exam in exams.before_work(db))
+            if status.attempt is not None and status.attempt.attempt_id == attempt.attempt_id
         ]
         on_show = ExamPhase.AGAIN in phases and is_missed(item, attempt) if again else set(phases) & ANSWERED_NOW
         return judgements.pair_by_key(db, item.pair_key) if on_show else None

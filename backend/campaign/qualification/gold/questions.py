@@ -16,7 +16,7 @@ from backend.campaign.judging.model import Desk, DeskState
 from backend.campaign.judging.rows import assignments, seats
 from backend.campaign.nouns import Annotator, Lead, Operator, Pause, Person
 from backend.campaign.qualification.answers.key_file import KeyFile, read_key
-from backend.campaign.qualification.answers.rows import left_out, takers, well_known
+from backend.campaign.qualification.answers.rows import count_excluded, takers, well_known
 from backend.campaign.qualification.answers.rules import GoldExclusion, KnownPair, misses
 from backend.campaign.qualification.gold import rows as gold
 from backend.campaign.qualification.gold.rows import GoldFinding, GoldGrade
@@ -45,7 +45,7 @@ from backend.store.connection import Database, Store, reading, writing
 
 SETTLED = "settled pairs"
 PAIRS = 500
-"""How many gold pairs are drawn by default. At the usual share they last one person for 10,000 pairs."""
+"""The number of gold pairs drawn by default. At the usual share they last one person for 10,000 pairs."""
 GOLD_SET = Event("gold_set", EventGroup.TRAINING, said("set gold questions: {pairs} pairs, a share of {share}"))
 """source, pairs, share, window, fewest, warn, pause"""
 GOLD_WARNED = Event(
@@ -93,12 +93,12 @@ class GoldAnswer:
     answer: GoldGrade
     within: bool
     counts: bool
-    """Whether the accuracy is computed from this answer, among others."""
+    """True if the accuracy is computed from this answer, among others."""
 
 
 @dataclass(frozen=True, slots=True)
 class GoldPerson:
-    """How one annotator does on gold questions.
+    """One annotator's results on gold questions.
 
     `accuracy` is the percentage of their counted answers that are within the tolerance; None while there are too few.
     The last answers since the newest finding count. `within` and `counted` are the numbers behind it. `left` is how
@@ -148,10 +148,10 @@ def set_gold(
         settings = _settings(project_rows.gold(db), options)
         key = project_rows.gold_key(db) or secrets.token_hex(8)
         if file is not None:
-            given = read_key(db, file, now=now)
-            if not given:
+            items = read_key(db, file, now=now)
+            if not items:
                 raise ProjectError(said("{name} contains no pair: add at least one", name=file.name))
-            gold.replace_pairs(db, [(pair, right) for pair, right, _ in given])
+            gold.replace_pairs(db, [(pair, right) for pair, right, _ in items])
         else:
             if pairs < 1:
                 raise ProjectError(said("gold needs at least one pair"))
@@ -163,15 +163,15 @@ def set_gold(
                         "lead's decision. Settle more pairs, or bring the answer key in a file"
                     )
                 )
-            gold.replace_pairs(db, [(one.pair_id, None) for one in drawn])
+            gold.replace_pairs(db, [(known.pair_id, None) for known in drawn])
         gold.withdraw_all(db)
         project_rows.set_gold(db, settings)
         project_rows.set_gold_key(db, key)
-        told = _report(db)
-        payload = {"source": file.name if file else SETTLED, "pairs": told.pairs, "share": settings.share}
+        report = _report(db)
+        payload = {"source": file.name if file else SETTLED, "pairs": report.pairs, "share": settings.share}
         payload |= {"window": settings.window, "fewest": settings.fewest, "warn": settings.warn}
         _tell(db, GOLD_SET, by, payload | {"pause": settings.pause}, now)
-    return told
+    return report
 
 
 @permissions.in_charge
@@ -193,40 +193,42 @@ def gold_results(project: Project, by: Lead | Operator) -> tuple[GoldReport, lis
     Left out are programs and workers of earlier campaigns, who cannot sign in.
     """
     with reading(project.store) as db:
-        return _report(db), [_stands(db, person) for person in takers(db)]
+        return _report(db), [_gold_person(db, person) for person in takers(db)]
 
 
 @permissions.in_charge
 def gold_left_out(project: Project, by: Lead | Operator, *, now: float) -> dict[GoldExclusion, int]:
     """Count the settled pairs that a draw leaves out, by reason."""
     with reading(project.store) as db:
-        return left_out(db, now=now)
+        return count_excluded(db, now=now)
 
 
 def _report(db: Database) -> GoldReport:
     known, grading = gold.known(db), project_rows.grading(db)
-    grades = Counter(one.right for one in known)
+    grades = Counter(pair.right for pair in known)
     always, right = constant(known, grading.scale.grades, grading.tolerance)
     by_grade = tuple(grades[grade] for grade in grading.scale.grades)
     return GoldReport(len(known), by_grade, project_rows.gold(db), always, right)
 
 
-def _stands(db: Database, person: Person) -> GoldPerson:
+def _gold_person(db: Database, person: Person) -> GoldPerson:
     me = person.annotator_id
     campaign = project_rows.campaign(db)
     findings = gold.findings(db, me)
     answers = gold.answers(db, me)
     within = within_tolerance(answers, campaign.tolerance)
     since = findings[0].last_answer if findings else 0
-    fresh = [ok for answer, ok in zip(answers, within, strict=True) if answer.gold_answer_id > since]
-    counted = fresh[-campaign.gold.window :]
+    recent = [ok for answer, ok in zip(answers, within, strict=True) if answer.gold_answer_id > since]
+    counted = recent[-campaign.gold.window :]
     first = len(answers) - len(counted)
     return GoldPerson(
         person,
-        tuple(GoldAnswer(one, ok, nth >= first) for nth, (one, ok) in enumerate(zip(answers, within, strict=True))),
+        tuple(
+            GoldAnswer(answer, ok, nth >= first) for nth, (answer, ok) in enumerate(zip(answers, within, strict=True))
+        ),
         within=sum(counted),
         counted=len(counted),
-        accuracy=accuracy(fresh, campaign.gold),
+        accuracy=accuracy(recent, campaign.gold),
         findings=tuple(findings),
         pause=people.standing_pause(db, me),
         left=len(gold.fit_for(db, me)),
@@ -234,8 +236,8 @@ def _stands(db: Database, person: Person) -> GoldPerson:
 
 
 def _settings(before: GoldSettings, options: GoldOptions) -> GoldSettings:
-    given = {name: value for name, value in asdict(options).items() if value is not None}
-    new = replace(before, on=True, **given)
+    changes = {name: value for name, value in asdict(options).items() if value is not None}
+    new = replace(before, on=True, **changes)
     problems = []
     if not 0 < new.share <= MOST_SHARE:
         problems.append(
@@ -273,7 +275,7 @@ def _tell(db: Database, event: Event, by: Lead | Operator, payload: dict[str, ob
 
 
 TOLD_FOR = 5
-"""For how many pairs a warning stays on the desk, so that a lost answer or a reloaded page does not hide it."""
+"""The number of pairs for which a warning stays, so that a lost answer or a reloaded page does not hide it."""
 
 
 def offer(store: Store, person: Annotator, settings: GoldSettings) -> None:
@@ -314,15 +316,15 @@ def follow(store: Store, person: Annotator, desk: Desk[Any], settings: GoldSetti
             answers = gold.answers(db, me, after=last.last_answer if last else 0)
             within = within_tolerance(answers, project_rows.grading(db).tolerance)
             warned = last is not None and last.kind is Consequence.WARNED
-            what = consequence(within, settings, warned=warned)
-            if what is not None:
+            kind = consequence(within, settings, warned=warned)
+            if kind is not None:
                 counted = within[-settings.window :]
-                last = GoldFinding(what, len(counted), sum(counted), answers[-1].gold_answer_id, desk.in_all, now)
+                last = GoldFinding(kind, len(counted), sum(counted), answers[-1].gold_answer_id, desk.in_all, now)
                 _draw(store, person, last, settings, again=warned)
-                if what is Consequence.PAUSED:
+                if kind is Consequence.PAUSED:
                     return Desk(DeskState.PAUSED, (), None, desk.today, desk.in_all)
-    told = last is not None and last.kind is Consequence.WARNED and desk.in_all - last.graded < TOLD_FOR
-    return replace(desk, warned=True) if told else desk
+    warning_due = last is not None and last.kind is Consequence.WARNED and desk.in_all - last.graded < TOLD_FOR
+    return replace(desk, warned=True) if warning_due else desk
 
 
 def _fit_for(db: Database, me: AnnotatorId) -> list[KnownPair]:
@@ -340,24 +342,24 @@ def within_tolerance(answers: Sequence[GoldGrade], tolerance: int) -> list[bool]
     return [not misses(answer.own, answer.right, tolerance) for answer in answers]
 
 
-def _draw(store: Store, person: Annotator, found: GoldFinding, settings: GoldSettings, *, again: bool) -> None:
+def _draw(store: Store, person: Annotator, finding: GoldFinding, settings: GoldSettings, *, again: bool) -> None:
     me = person.annotator_id
-    paused = found.kind is Consequence.PAUSED
+    paused = finding.kind is Consequence.PAUSED
     with writing(store) as db:
-        gold.add_finding(db, me, found)
+        gold.add_finding(db, me, finding)
         events.record(
             db,
             GOLD_PAUSED if paused else GOLD_WARNED,
-            at=found.at,
+            at=finding.at,
             actor=None,
             subject=f"annotator:{me}",
-            payload={"answers": found.answers, "within": found.within},
+            payload={"answers": finding.answers, "within": finding.within},
         )
         if paused:
-            level = settings.pause if 100 * found.within < settings.pause * found.answers else settings.warn
+            level = settings.pause if 100 * finding.within < settings.pause * finding.answers else settings.warn
             after = ", after a warning" if again else ""
             reason = (
-                f"Gold: {found.within} of {found.answers} answers agree with the known grade, fewer than "
+                f"Gold: {finding.within} of {finding.answers} answers agree with the known grade, fewer than "
                 f"{level:g} %{after}. The page Gold shows them."
             )
-            staffing.begin_pause(db, None, me, reason, now=found.at)
+            staffing.begin_pause(db, None, me, reason, now=finding.at)

@@ -169,16 +169,16 @@ def findings(db: Database, me: AnnotatorId) -> list[GoldFinding]:
 
 def last_finding(db: Database, me: AnnotatorId) -> GoldFinding | None:
     """Return the newest warning or pause that followed from a person's answers."""
-    found = _findings(db, me, "LIMIT 1")
-    return found[0] if found else None
+    matches = _findings(db, me, "LIMIT 1")
+    return matches[0] if matches else None
 
 
-def add_finding(db: Database, me: AnnotatorId, found: GoldFinding) -> None:
+def add_finding(db: Database, me: AnnotatorId, finding: GoldFinding) -> None:
     """Store a warning or a pause that followed from a person's answers."""
     db.conn.execute(
         "INSERT INTO gold_finding (annotator_id, kind, answers, within, last_answer, graded, found_at) "
         "VALUES (?, ?, ?, ?, ?, ?, ?)",
-        [me, found.kind.value, found.answers, found.within, found.last_answer, found.graded, found.at],
+        [me, finding.kind.value, finding.answers, finding.within, finding.last_answer, finding.graded, finding.at],
     )
 
 

@@ -7,7 +7,7 @@ from enum import StrEnum
 from hashlib import blake2b
 from math import floor, log1p
 
-from backend.campaign.qualification.answers.rules import KnownPair, missed
+from backend.campaign.qualification.answers.rules import KnownPair, count_misses
 from backend.campaign.setup.project.model import GoldSettings
 from backend.campaign.setup.project.setting_entries import MOST_GOLD
 from backend.core.ids import AnnotatorId, PairId
@@ -26,9 +26,9 @@ class Consequence(StrEnum):
     PAUSED = "paused"
 
 
-def _chance(*of: object) -> float:
+def _chance(*values: object) -> float:
     """Return a number in [0, 1) that looks random, and is the same for the same values."""
-    digest = blake2b(":".join(map(str, of)).encode(), digest_size=7).digest()  # 56 bits: 53 are kept
+    digest = blake2b(":".join(map(str, values)).encode(), digest_size=7).digest()  # 56 bits: 53 are kept
     return (int.from_bytes(digest) >> 3) / 2**53
 
 
@@ -58,8 +58,8 @@ def choose(fit: Iterable[KnownPair], key: str, me: AnnotatorId, nth: int) -> Pai
     most pairs had one grade, a person could do well by always giving it.
     """
     by_grade: defaultdict[int, list[PairId]] = defaultdict(list)
-    for one in fit:
-        by_grade[one.right].append(one.pair_id)
+    for known in fit:
+        by_grade[known.right].append(known.pair_id)
     if not by_grade:
         return None
     grade = min(by_grade, key=lambda grade: (_chance(key, "grade", me, nth, grade), grade))
@@ -69,13 +69,13 @@ def choose(fit: Iterable[KnownPair], key: str, me: AnnotatorId, nth: int) -> Pai
 def draw(known: Iterable[KnownPair], pairs: int, key: str) -> list[KnownPair]:
     """Draw at most `pairs` pairs to take gold questions from, as evenly over the grades as possible."""
     by_grade: defaultdict[int, list[KnownPair]] = defaultdict(list)
-    for one in sorted(known):
-        by_grade[one.right].append(one)
+    for pair in sorted(known):
+        by_grade[pair.right].append(pair)
     rng = random.Random(key)
     for of_grade in by_grade.values():
         rng.shuffle(of_grade)
-    turns = [(place, grade, one) for grade, ones in by_grade.items() for place, one in enumerate(ones)]
-    return sorted(one for _, _, one in sorted(turns)[:pairs])
+    turns = [(place, grade, pair) for grade, group in by_grade.items() for place, pair in enumerate(group)]
+    return sorted(pair for _, _, pair in sorted(turns)[:pairs])
 
 
 def accuracy(within: Sequence[bool], settings: GoldSettings) -> float | None:
@@ -127,9 +127,11 @@ def constant(known: Iterable[KnownPair], grades: Sequence[int], tolerance: int) 
     >>> constant([KnownPair(PairId(n), n, QueryId(1)) for n in range(5)], range(5), 1)
     (1, 60.0)
     """
-    there = sorted({one.right for one in known})
+    right_grades = sorted({pair.right for pair in known})
     shares = {
-        grade: 100 * (len(there) - missed(((grade, right) for right in there), tolerance)) / max(len(there), 1)
+        grade: 100
+        * (len(right_grades) - count_misses(((grade, right) for right in right_grades), tolerance))
+        / max(len(right_grades), 1)
         for grade in grades
     }
     best = max(shares, key=lambda grade: (shares[grade], -grade))

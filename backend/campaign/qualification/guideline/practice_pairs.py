@@ -16,7 +16,7 @@ from backend.campaign.judging.rows import seats
 from backend.campaign.nouns import Annotator, Lead, Operator, Split
 from backend.campaign.qualification.answers.key_file import LONGEST_TEXT, grade_column, require_none
 from backend.campaign.qualification.answers.rows import fitness
-from backend.campaign.qualification.answers.rules import missed, misses
+from backend.campaign.qualification.answers.rules import count_misses, misses
 from backend.campaign.qualification.guideline import rows as guideline_rows
 from backend.campaign.qualification.guideline.rules import Offer, PracticeFigures, PracticeItem, PracticeTold
 from backend.campaign.selection.candidates import choosing as candidates
@@ -63,12 +63,12 @@ def practice_figures(project: Project, by: Lead | Operator, *, now: float) -> li
         first, tolerance = guideline_rows.first_answers(db), project_rows.campaign(db).tolerance
         return [
             PracticeFigures(
-                *(one.practice_id, one.key, one.query, one.video, one.start_s, one.end_s),
-                *(one.grade, one.explanation, hidden(db, one, now=now)),
-                people=len(first.get(one.practice_id, [])),
-                missed=missed(((grade, one.grade) for grade in first.get(one.practice_id, [])), tolerance),
+                *(pair.practice_id, pair.key, pair.query, pair.video, pair.start_s, pair.end_s),
+                *(pair.grade, pair.explanation, hidden(db, pair, now=now)),
+                people=len(first.get(pair.practice_id, [])),
+                missed=count_misses(((grade, pair.grade) for grade in first.get(pair.practice_id, [])), tolerance),
             )
-            for one in guideline_rows.practice_pairs(db)
+            for pair in guideline_rows.practice_pairs(db)
         ]
 
 
@@ -85,9 +85,9 @@ def choose_practice(
     with writing(project.store) as db:
         if len(guideline_rows.practice_pairs(db)) >= MOST:
             raise ProjectError(said("there are already {most} practice pairs: remove one first", most=MOST))
-        if why := _wrong(db, item, now=now):
+        if why := _item_problem(db, item, now=now):
             raise ProjectError(why)
-        if any((one.query, one.moment_id) == item[:2] for one in guideline_rows.practice_pairs(db)):
+        if any((pair.query, pair.moment_id) == item[:2] for pair in guideline_rows.practice_pairs(db)):
             raise ProjectError(said("this is already a practice pair"))
         _add(db, lead, item, now=now)
 
@@ -112,9 +112,9 @@ def choose_practice_pair(
 def withdraw_practice(project: Project, lead: Lead, practice_id: int, *, now: float) -> None:
     """Take a practice pair out of the tutorial. Answers to it stay in the record."""
     with writing(project.store) as db:
-        there = {one.practice_id: one for one in guideline_rows.practice_pairs(db)}.get(practice_id)
-        if there is not None:
-            _withdraw(db, lead, there, now=now)
+        current = {pair.practice_id: pair for pair in guideline_rows.practice_pairs(db)}.get(practice_id)
+        if current is not None:
+            _withdraw(db, lead, current, now=now)
 
 
 @permissions.in_charge
@@ -129,11 +129,11 @@ def set_practice_from_file(project: Project, by: Lead | Operator, file: Path, *,
     data = bytes_of(file)
     with writing(project.store) as db:
         items = _read_items(db, data, file.name, now=now)
-        stood = guideline_rows.practice_pairs(db)
-        kept = {(one.query, one.moment_id, one.grade, one.explanation): one for one in stood}
-        if list(kept) != items:
-            for one in stood:
-                _withdraw(db, by, one, now=now)
+        current = guideline_rows.practice_pairs(db)
+        current_items = {(pair.query, pair.moment_id, pair.grade, pair.explanation): pair for pair in current}
+        if list(current_items) != items:
+            for pair in current:
+                _withdraw(db, by, pair, now=now)
             for item in items:
                 _add(db, by, item, now=now)
     return len(items)
@@ -149,12 +149,12 @@ def switch_tutorial(project: Project, by: Lead | Operator, on: bool, *, now: flo
             events.record(db, TUTORIAL_SWITCHED, at=now, actor=by.annotator_id, subject="tutorial", payload=payload)
 
 
-def hidden(db: Database, one: guideline_rows.PracticePair, *, now: float) -> str:
+def hidden(db: Database, pair: guideline_rows.PracticePair, *, now: float) -> str:
     """Return why nobody is shown a practice pair just now; an empty text if people are."""
-    return _unfit(db, one.query, one.moment_id, one.grade, now=now)
+    return _why_unfit(db, pair.query, pair.moment_id, pair.grade, now=now)
 
 
-def _wrong(db: Database, item: Item, *, now: float) -> str:
+def _item_problem(db: Database, item: Item, *, now: float) -> str:
     query, moment_id, grade, explanation = item
     if not query:
         return said("a practice pair needs the text of a query")
@@ -168,32 +168,32 @@ def _wrong(db: Database, item: Item, *, now: float) -> str:
                 length=len(text),
                 longest=LONGEST_TEXT,
             )
-    return _unfit(db, query, moment_id, grade, now=now)
+    return _why_unfit(db, query, moment_id, grade, now=now)
 
 
-def _unfit(db: Database, query: str, moment_id: MomentId, grade: int, *, now: float) -> str:
+def _why_unfit(db: Database, query: str, moment_id: MomentId, grade: int, *, now: float) -> str:
     scale = project_rows.scale(db)
     if grade not in scale:
         return said("{grade} is not a grade: grades are {words}", grade=grade, words=scale.words)
     if fault := guideline_rows.fault(db, moment_id):
         return said("its clip cannot be shown: {fault}", fault=fault)
     for pair in guideline_rows.same_pairs(db, query, moment_id):
-        if why := _open(db, pair, grade, now=now):
+        if why := _why_open(db, pair, grade, now=now):
             return why
     if guideline_rows.may_become_pair(db, query, moment_id):
         return said("it is on the candidate list of this query, so a later batch may hand it out")
     return ""
 
 
-def _open(db: Database, pair: guideline_rows.SamePair, grade: int, *, now: float) -> str:
+def _why_open(db: Database, pair: guideline_rows.SamePair, grade: int, *, now: float) -> str:
     if not pair.settled:
         return said("it is an open pair, so somebody may still have to grade it")
     if seats.is_set_aside(db, pair.pair_id):
         return said("it is in the exam, and practice would reveal its grade")
-    stands = fitness(db, pair.pair_id)
-    if stands.correctable_s(now) > 0:
+    pair_fitness = fitness(db, pair.pair_id)
+    if pair_fitness.correctable_s(now) > 0:
         return said("its last grade can still be corrected: choose it in a quarter of an hour")
-    if stands.is_held(now):
+    if pair_fitness.is_held(now):
         return said("somebody is grading this pair: choose it once they have finished")
     if pair.relevance not in (None, grade):
         return said("the relevance of this pair is {relevance}, not {grade}", relevance=pair.relevance, grade=grade)
@@ -209,9 +209,9 @@ def _add(db: Database, lead: Lead | Operator, item: Item, *, now: float) -> None
     _tell(db, PRACTICE_CHOSEN, lead, payload, now)
 
 
-def _withdraw(db: Database, lead: Lead | Operator, one: guideline_rows.PracticePair, *, now: float) -> None:
-    guideline_rows.withdraw_practice(db, one.practice_id, at=now)
-    payload = {"query": one.query, "moment": one.moment_id, "grade": one.grade}
+def _withdraw(db: Database, lead: Lead | Operator, pair: guideline_rows.PracticePair, *, now: float) -> None:
+    guideline_rows.withdraw_practice(db, pair.practice_id, at=now)
+    payload = {"query": pair.query, "moment": pair.moment_id, "grade": pair.grade}
     _tell(db, PRACTICE_WITHDRAWN, lead, payload, now)
 
 
@@ -253,8 +253,8 @@ def _read_items(db: Database, data: bytes, file: str, *, now: float) -> list[Ite
         item = (_joined(text or ""), moment_id, grade, _joined(why))
         if item[:2] in items:
             problems.append(Problem(file, row, said("this text and moment are in the file twice")))
-        elif wrong := _wrong(db, item, now=now):
-            problems.append(Problem(file, row, wrong))
+        elif problem := _item_problem(db, item, now=now):
+            problems.append(Problem(file, row, problem))
         items.setdefault(item[:2], item)
     if len(items) > MOST:
         problems.append(
@@ -280,8 +280,8 @@ def practice_items(project: Project, person: Annotator, *, now: float) -> list[P
     """Return the practice pairs that an annotator is shown, without any right grade."""
     with reading(project.store) as db:
         own = guideline_rows.last_answers(db, person.annotator_id)
-        shown = (one for one in guideline_rows.practice_pairs(db) if not hidden(db, one, now=now))
-        return [PracticeItem(one.key, one.query, one.whole, own.get(one.practice_id)) for one in shown]
+        visible = (pair for pair in guideline_rows.practice_pairs(db) if not hidden(db, pair, now=now))
+        return [PracticeItem(pair.key, pair.query, pair.whole, own.get(pair.practice_id)) for pair in visible]
 
 
 @permissions.signed_in
@@ -293,19 +293,19 @@ def practice_clip(project: Project, person: Lead | Annotator, key: str) -> ClipJ
         VideoUnreadable: the project does not know the video's file.
     """
     with reading(project.store) as db:
-        one = _by_key(guideline_rows.practice_pairs(db), key)
-        if one is None:
+        pair = _by_key(guideline_rows.practice_pairs(db), key)
+        if pair is None:
             raise NotAllowed(GONE)
-        video = corpus.video_facts(db, one.video)
+        video = corpus.video_facts(db, pair.video)
     if video is None:
         raise VideoUnreadable(
             said(
                 "{name}: {why}",
-                name=one.video,
+                name=pair.video,
                 why=said("the place of the video file is not known: import the corpus again with --videos FOLDER"),
             )
         )
-    return clip_job(project.clips, project.source(video), one.start_s, one.end_s, video.sha256)
+    return clip_job(project.clips, project.source(video), pair.start_s, pair.end_s, video.sha256)
 
 
 @permissions.annotator_only
@@ -319,8 +319,8 @@ def answer_practice(
             answer.
     """
     with writing(project.store) as db:
-        one = _by_key(guideline_rows.practice_pairs(db), key)
-        if one is None or hidden(db, one, now=now):
+        pair = _by_key(guideline_rows.practice_pairs(db), key)
+        if pair is None or hidden(db, pair, now=now):
             raise ProjectError(GONE)
         campaign = project_rows.campaign(db)
         if grade not in campaign.scale:
@@ -329,14 +329,14 @@ def answer_practice(
             )
         owner = guideline_rows.answer_owner(db, event_key)
         if owner is None:
-            guideline_rows.add_answer(db, one.practice_id, person.annotator_id, grade, event_key, at=now)
-        elif owner != (one.practice_id, person.annotator_id, grade):
+            guideline_rows.add_answer(db, pair.practice_id, person.annotator_id, grade, event_key, at=now)
+        elif owner != (pair.practice_id, person.annotator_id, grade):
             raise ProjectError(said("this key press was already stored for another answer: press the grade again"))
-    return PracticeTold(grade, one.grade, not misses(grade, one.grade, campaign.tolerance), one.explanation)
+    return PracticeTold(grade, pair.grade, not misses(grade, pair.grade, campaign.tolerance), pair.explanation)
 
 
-def _by_key(there: list[guideline_rows.PracticePair], key: str) -> guideline_rows.PracticePair | None:
-    return next((one for one in there if one.key == key), None)
+def _by_key(pairs: list[guideline_rows.PracticePair], key: str) -> guideline_rows.PracticePair | None:
+    return next((pair for pair in pairs if pair.key == key), None)
 
 
 MOST_TEXTS = 2000
@@ -362,13 +362,13 @@ def practice_offers(project: Project, lead: Lead, text: str, *, most: int = 6) -
                 identity=encoder.identity,
             )
         )
-    asked = [QueryRow(QueryId(0), " ".join(text.split()), Split.TRAIN)]
-    found, _ = candidates.search(project, encoder, asked, most)
+    query_rows = [QueryRow(QueryId(0), " ".join(text.split()), Split.TRAIN)]
+    rows, _ = candidates.search(project, encoder, query_rows, most)
     details = corpus.moment_details(db)
     return [
-        Offer(row.moment_id, there.video, there.start_s, there.end_s, there.caption, row.similarity)
-        for row in found
-        for there in (details[row.moment_id],)
+        Offer(row.moment_id, moment.video, moment.start_s, moment.end_s, moment.caption, row.similarity)
+        for row in rows
+        for moment in (details[row.moment_id],)
     ]
 
 

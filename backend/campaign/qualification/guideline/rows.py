@@ -200,11 +200,11 @@ def last_answers(db: Database, me: AnnotatorId) -> dict[int, int]:
 
 def first_answers(db: Database) -> dict[int, list[int]]:
     """Return everybody's first answers, by practice pair."""
-    found: dict[int, list[int]] = {}
+    answers: dict[int, list[int]] = {}
     rows = db.conn.execute(
         "SELECT practice_id, grade FROM practice_answer WHERE answer_id IN "
         "(SELECT min(answer_id) FROM practice_answer GROUP BY practice_id, annotator_id)"
     )
     for practice_id, grade in rows:
-        found.setdefault(practice_id, []).append(grade)
-    return found
+        answers.setdefault(practice_id, []).append(grade)
+    return answers

@@ -12,7 +12,7 @@ from backend.core.messages import said
 
 
 class Reading(StrEnum):
-    """What a person has to read before they grade."""
+    """The part of the guideline that a person has to read before they grade."""
 
     FIRST = "first"
     """A newcomer reads the whole guideline, as the tutorial."""
@@ -59,7 +59,10 @@ class PracticeItem:
 
 @dataclass(frozen=True, slots=True)
 class PracticeTold:
-    """What a person is told after an answer. `agrees` says whether it is within the tolerance of the right grade."""
+    """The response to an answer in practice.
+
+    `agrees` says whether the answer is within the tolerance of the right grade.
+    """
 
     own: int
     right: int
@@ -130,29 +133,29 @@ def changes(before: Grading, after: Grading) -> list[Change]:
 
     Then come, for each language, the translations and the notes of examples that differ.
     """
-    found = _changes(before, after)
+    differences = _changes(before, after)
     for language in sorted({*before.translations, *after.translations}):
         translated = _changes(before.in_language(language), after.in_language(language))
-        found += [
-            Change(said("{where} ({language})", where=one.where, language=language), one.before, one.after)
-            for one in translated
-            if one not in found
+        differences += [
+            Change(said("{where} ({language})", where=change.where, language=language), change.before, change.after)
+            for change in translated
+            if change not in differences
         ]
-        was, now = (one.translations.get(language, {}) for one in (before, after))
-        for note in sorted({*was, *now} - {*before.texts, *after.texts}):
+        old, new = (grading.translations.get(language, {}) for grading in (before, after))
+        for note in sorted({*old, *new} - {*before.texts, *after.texts}):
             where = said("Note “{note}” ({language})", note=note, language=language)
-            found += _one(where, was.get(note, ""), now.get(note, ""))
-    return found
+            differences += _difference(where, old.get(note, ""), new.get(note, ""))
+    return differences
 
 
 def _changes(before: Grading, after: Grading) -> list[Change]:
     return [
-        *_listed(said("Question {number}"), _questions(before), _questions(after)),
+        *_list_differences(said("Question {number}"), _questions(before), _questions(after)),
         *_grades(before, after),
-        *_one(said("Query of the examples"), before.example_query, after.example_query),
-        *_listed(said("Reminder {number}"), before.reminders, after.reminders),
-        *_one(said("Tolerance"), str(before.tolerance), str(after.tolerance)),
-        *_one(said("Rounding"), _ROUNDINGS[before.rounding], _ROUNDINGS[after.rounding]),
+        *_difference(said("Query of the examples"), before.example_query, after.example_query),
+        *_list_differences(said("Reminder {number}"), before.reminders, after.reminders),
+        *_difference(said("Tolerance"), str(before.tolerance), str(after.tolerance)),
+        *_difference(said("Rounding"), _ROUNDINGS[before.rounding], _ROUNDINGS[after.rounding]),
     ]
 
 
@@ -161,25 +164,25 @@ def _grades(before: Grading, after: Grading) -> Iterator[Change]:
     for grade in reversed(range(max(len(old), len(new)))):
         for part, where in _PARTS.items():
             texts = [getattr(meanings[grade], part) if grade < len(meanings) else "" for meanings in (old, new)]
-            yield from _one(said(where, grade=grade), *texts)
+            yield from _difference(said(where, grade=grade), *texts)
 
 
 def _questions(grading: Grading) -> list[str]:
-    return [f"{one.title} {one.text}" for one in grading.questions]
+    return [f"{question.title} {question.text}" for question in grading.questions]
 
 
-def _listed(name: str, before: Sequence[str], after: Sequence[str]) -> Iterator[Change]:
+def _list_differences(name: str, before: Sequence[str], after: Sequence[str]) -> Iterator[Change]:
     """Yield the differences of two lists of texts. A text that was added or removed does not change the others."""
     for does, old, old_end, new, new_end in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         if does == "equal":
             continue
         for step in range(max(old_end - old, new_end - new)):
-            was = before[old + step] if old + step < old_end else ""
-            now = after[new + step] if new + step < new_end else ""
-            number = new + step + 1 if now else old + step + 1
-            yield Change(said(name, number=number), was, now)
+            old_text = before[old + step] if old + step < old_end else ""
+            new_text = after[new + step] if new + step < new_end else ""
+            number = new + step + 1 if new_text else old + step + 1
+            yield Change(said(name, number=number), old_text, new_text)
 
 
-def _one(where: str, before: str, after: str) -> Iterator[Change]:
+def _difference(where: str, before: str, after: str) -> Iterator[Change]:
     if before != after:
         yield Change(where, before, after)

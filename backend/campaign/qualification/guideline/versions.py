@@ -98,14 +98,14 @@ def _reword(
     reason = reason_of(reason, LONGEST_REASON, needed)
     with writing(store) as db:
         old, present = project_rows.grading(db), project_rows.version(db)
-        wrong = list(
+        problems = list(
             model.grading_problems(new.scale.meanings, new.tolerance, new.example_query, new.questions, new.reminders)
         )
-        wrong += [] if wrong else model.translation_problems(new, _notes(db))
+        problems += [] if problems else model.translation_problems(new, _notes(db))
         if project_rows.has_graded(db):
-            wrong += _fixed(old, new)
-        if wrong:
-            raise InputError([Problem(source, None, message) for message in wrong])
+            problems += _fixed(old, new)
+        if problems:
+            raise InputError([Problem(source, None, message) for message in problems])
         if based_on is not None and based_on != present:
             who = project_rows.versions(db)[-1].by or said("the command line", _context="by")
             raise Overtaken(
@@ -125,7 +125,7 @@ def _reword(
             at=now,
             actor=by.annotator_id,
             subject=f"guideline:{number}",
-            payload={"version": number, "reason": reason, "changed": [one.where for one in changed]},
+            payload={"version": number, "reason": reason, "changed": [change.where for change in changed]},
         )
     return number, changed
 
@@ -136,16 +136,16 @@ def _notes(db: Database) -> set[str]:
     These are the notes of current examples, and notes of earlier ones that have a translation: an example may come
     back.
     """
-    stands = project_rows.grading(db)
-    translated = {text for texts in stands.translations.values() for text in texts}
-    return {one.note for one in rows.current_examples(db)} | translated - set(stands.texts)
+    grading = project_rows.grading(db)
+    translated = {text for texts in grading.translations.values() for text in texts}
+    return {example.note for example in rows.current_examples(db)} | translated - set(grading.texts)
 
 
 def _fixed(old: Grading, new: Grading) -> list[str]:
     """Return a sentence for each fixed part (number of grades, tolerance, rounding) in which two guidelines differ."""
-    found = []
+    problems = []
     if len(old.scale.grades) != len(new.scale.grades):
-        found.append(
+        problems.append(
             said(
                 "has {n} grades, but this campaign has {present}, and {fixed}",
                 n=len(new.scale.grades),
@@ -154,7 +154,7 @@ def _fixed(old: Grading, new: Grading) -> list[str]:
             )
         )
     if old.tolerance != new.tolerance:
-        found.append(
+        problems.append(
             said(
                 "tolerance is {tolerance}, but this campaign has {old_tolerance}, and {fixed}",
                 tolerance=new.tolerance,
@@ -163,7 +163,7 @@ def _fixed(old: Grading, new: Grading) -> list[str]:
             )
         )
     if old.rounding is not new.rounding:
-        found.append(
+        problems.append(
             said(
                 "rounding is {rounding}, but this campaign has {old_rounding}, and {fixed}",
                 rounding=new.rounding.value,
@@ -171,12 +171,12 @@ def _fixed(old: Grading, new: Grading) -> list[str]:
                 fixed=FIXED,
             )
         )
-    return found
+    return problems
 
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """What is new in the guideline since a person was shown it.
+    """The changes of the guideline since a person was shown it.
 
     `reasons` are those of every version since, the oldest first.
     """
@@ -210,9 +210,9 @@ def guideline_news(project: Project, person: Annotator, language: str = "") -> N
         seen, present, _ = rows.reading(db, person.annotator_id)
         if seen is None or seen == present:
             return None
-        there = {one.version: one for one in project_rows.versions(db)}
-    since = [there[number].reason for number in range(seen + 1, present + 1)]
-    before, after = (there[number].grading.in_language(language) for number in (seen, present))
+        by_number = {version.version: version for version in project_rows.versions(db)}
+    since = [by_number[number].reason for number in range(seen + 1, present + 1)]
+    before, after = (by_number[number].grading.in_language(language) for number in (seen, present))
     return News(present, since, changes(before, after))
 
 
@@ -357,17 +357,20 @@ def _require_fit(pair: Fitness, grade: int, *, now: float) -> None:
     correctable_s = pair.correctable_s(now)
     if correctable_s > 0:
         raise ProjectError(
-            said("the last grade of this pair can still be corrected: choose it {when}", when=_in(correctable_s))
+            said(
+                "the last grade of this pair can still be corrected: choose it {when}",
+                when=_minutes_from_now(correctable_s),
+            )
         )
     if pair.held_until is not None and pair.held_until >= now:
         raise ProjectError(
             said(
                 "somebody is grading this pair: choose it once they have finished, or {when}",
-                when=_in(pair.held_until - now),
+                when=_minutes_from_now(pair.held_until - now),
             )
         )
 
 
-def _in(seconds: float) -> str:
+def _minutes_from_now(seconds: float) -> str:
     minutes = int(seconds // 60) + 1
     return said_n("in {n} minute", "in {n} minutes", minutes)

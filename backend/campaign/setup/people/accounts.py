@@ -132,9 +132,9 @@ def accept_invitation(project: Project, invitation: str, password: str, *, now: 
         SignInRefused: the invitation is used up, expired or unknown.
         ProjectError: the password is too short or easily guessed.
     """
-    there = people.invited(project.store.db, digest(invitation), now=now)
+    invitee = people.invited(project.store.db, digest(invitation), now=now)
     # Slow on purpose, so before the transaction.
-    hashed = permissions.hash_password(password, there.name if there else "")
+    hashed = permissions.hash_password(password, invitee.name if invitee else "")
     with writing(project.store) as db:
         person = _use_invitation(db, invitation, now=now)
         _set_password(db, person, hashed, now=now)
@@ -168,11 +168,11 @@ def change_password(project: Project, token: str, old: str, new: str, *, now: fl
         ProjectError: the new password is too short, easily guessed, or the same as the old one.
     """
     person = person_for(project, token, now=now)
-    found = people.by_name(project.store.db, person.name) if person else None
-    if person is None or found is None:
+    account = people.by_name(project.store.db, person.name) if person else None
+    if person is None or account is None:
         raise SignInRefused(said("You are signed out: sign in again."))
-    verified = found[1]
-    if not permissions.fits(verified or permissions.nobodys_hash(), old):
+    verified = account[1]
+    if not permissions.password_matches(verified or permissions.nobodys_hash(), old):
         raise SignInRefused(said("The current password is wrong."))
     if normalised_password(new) == normalised_password(old):
         raise ProjectError(said("the new password is the same as the current one: choose another"))

@@ -30,7 +30,7 @@ class WorkTime:
 
 
 def counted(number: int) -> int:
-    """Limit a number that a browser sent: it is not negative, and not so large that sums of it overflow.
+    """Limit a number that a browser sent: to 0 or more, and to a size at which sums of it do not overflow.
 
     >>> counted(4_100), counted(-1), counted(2**52)
     (4100, 0, 2147483647)

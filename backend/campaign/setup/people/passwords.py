@@ -52,8 +52,8 @@ def password_weakness(password: str, name: str) -> str:
         return said("This password follows the keyboard or the alphabet. Choose several words instead.")
     if _is_common(folded):
         return said("This is a very common password. Choose several words that do not belong together.")
-    called = _unaccented(name_key(name))
-    parts = [part for part in {called, *called.split()} if len(part) >= SHORTEST_RUN]
+    user_name = _unaccented(name_key(name))
+    parts = [part for part in {user_name, *user_name.split()} if len(part) >= SHORTEST_RUN]
     own = before = _unaccented(folded)
     for part in sorted(parts, key=len, reverse=True):
         own = own.replace(part, "")
@@ -63,7 +63,7 @@ def password_weakness(password: str, name: str) -> str:
 
 
 def _is_common(text: str) -> bool:
-    """Whether a text is a common word, with digits and signs around it or in the place of its letters.
+    """Return whether a text is a common word, even with digits and signs around it or in place of its letters.
 
     >>> _is_common("passw0rd!2024"), _is_common("$ecret99"), _is_common("grey tram at noon")
     (True, True, False)

@@ -33,7 +33,7 @@ Verb = TypeVar("Verb", bound=Callable[..., Any])
 DAY_S = 24 * 3600.0
 SESSION_S = 14 * DAY_S
 BROWSER_S = 180 * DAY_S
-"""How long a browser stays known after a person last signed in with it, in seconds."""
+"""The time for which a browser stays known after a person last signed in with it, in seconds."""
 MOST_BROWSERS = 20
 """The most browsers that are known of a person."""
 REFUSED = said("Name or password is wrong, or the account is not open. If both are right, ask your lead.")
@@ -47,14 +47,14 @@ def require_signed_in(store: Store, person: Person | Operator) -> Lead | Annotat
     """
     if isinstance(person, Operator):
         raise NotAllowed(said("the operator of the machine has no account here: sign in as a person"))
-    found = people.by_id(store.db, person.annotator_id)
-    if found is None:
+    current = people.by_id(store.db, person.annotator_id)
+    if current is None:
         raise NotAllowed(said("{name} is not in this project (any more): sign in again", name=person.name))
-    if found.suspended:
-        raise NotAllowed(said("{name} is suspended: ask your lead", name=found.name))
-    if found.role is Role.LEAD:
-        return Lead(found.annotator_id, found.name, found.role)
-    return Annotator(found.annotator_id, found.name, found.role)
+    if current.suspended:
+        raise NotAllowed(said("{name} is suspended: ask your lead", name=current.name))
+    if current.role is Role.LEAD:
+        return Lead(current.annotator_id, current.name, current.role)
+    return Annotator(current.annotator_id, current.name, current.role)
 
 
 def require_lead(store: Store, person: Person | Operator) -> Lead:
@@ -63,12 +63,12 @@ def require_lead(store: Store, person: Person | Operator) -> Lead:
     Raises:
         NotAllowed: they are not a lead (any more).
     """
-    found = require_signed_in(store, person)
-    if not isinstance(found, Lead):
+    current = require_signed_in(store, person)
+    if not isinstance(current, Lead):
         raise NotAllowed(
-            said("only leads may do this; {name} is signed in as {role}", name=found.name, role=said("annotator"))
+            said("only leads may do this; {name} is signed in as {role}", name=current.name, role=said("annotator"))
         )
-    return found
+    return current
 
 
 def require_annotator(store: Store, person: Person | Operator) -> Annotator:
@@ -77,10 +77,10 @@ def require_annotator(store: Store, person: Person | Operator) -> Annotator:
     Raises:
         NotAllowed: they are not an annotator (any more).
     """
-    found = require_signed_in(store, person)
-    if not isinstance(found, Annotator):
+    current = require_signed_in(store, person)
+    if not isinstance(current, Annotator):
         raise NotAllowed(said("leads do not grade, so that their decisions stay independent: sign in as an annotator"))
-    return found
+    return current
 
 
 def require_in_charge(store: Store, by: Person | Operator) -> Lead | Operator:
@@ -172,7 +172,7 @@ def hash_password(password: str, name: str) -> str:
     return _hasher().hash(normalised_password(password))
 
 
-def fits(hashed: str, password: str) -> bool:
+def password_matches(hashed: str, password: str) -> bool:
     """Return whether a password is the hashed one.
 
     Earlier releases hashed a password as it was typed, so that form counts too.
@@ -211,9 +211,9 @@ def sign_in(project: Project, name: str, password: str, *, now: float) -> str:
         SignInRefused: the name or password is wrong, no password is set yet, or the person is suspended.
     """
     nobodys = nobodys_hash()  # cached at the first sign-in, whether or not its name is known
-    found = people.by_name(project.store.db, name.strip())
-    person, hashed = found if found else (None, None)
-    right = fits(hashed or nobodys, password)
+    account = people.by_name(project.store.db, name.strip())
+    person, hashed = account if account else (None, None)
+    right = password_matches(hashed or nobodys, password)
     if not right or person is None or hashed is None or person.suspended:
         raise SignInRefused(REFUSED)
     with writing(project.store) as db:
@@ -254,10 +254,10 @@ def knows_browser(project: Project, name: str, browser: str, *, now: float) -> b
     `name` is the person's name, `browser` the browser's cookie. Nobody without the cookie learns anything from the
     answer.
     """
-    found = people.by_name(project.store.db, name.strip())
-    if found is None:
+    account = people.by_name(project.store.db, name.strip())
+    if account is None:
         return False
-    return people.knows_browser(project.store.db, found[0].annotator_id, digest(browser), since=now - BROWSER_S)
+    return people.knows_browser(project.store.db, account[0].annotator_id, digest(browser), since=now - BROWSER_S)
 
 
 @public

@@ -24,8 +24,8 @@ def add(db: Database, name: str, role: Role, *, by: AnnotatorId | None, at: floa
         ProjectError: the name is not allowed (see `rules.person_name`), or somebody has the same or a similar name.
     """
     name = rules.person_name(name)
-    if there := _alike(db, name):
-        raise ProjectError(said("there is already somebody named {name}: choose another name", name=there[0]))
+    if similar := _alike(db, name):
+        raise ProjectError(said("there is already somebody named {name}: choose another name", name=similar[0]))
     try:
         number = added(
             db,
@@ -45,7 +45,7 @@ def names(db: Database) -> list[str]:
 
 def _alike(db: Database, name: str) -> list[str]:
     """Return the names of people that equal this one but for case and unseen characters."""
-    return [there for there in names(db) if rules.name_key(there) == rules.name_key(name)]
+    return [other for other in names(db) if rules.name_key(other) == rules.name_key(name)]
 
 
 def by_name(db: Database, name: str) -> tuple[Person, str | None] | None:
@@ -54,8 +54,8 @@ def by_name(db: Database, name: str) -> tuple[Person, str | None] | None:
     Case and unseen characters are ignored, unless an earlier release accepted names that differ in nothing else.
     """
     same = _alike(db, name)
-    meant = name if name in same else same[0] if len(same) == 1 else None
-    row = db.conn.execute("SELECT * FROM annotator WHERE name = ?", [meant]).fetchone()
+    spelling = name if name in same else same[0] if len(same) == 1 else None
+    row = db.conn.execute("SELECT * FROM annotator WHERE name = ?", [spelling]).fetchone()
     return (_person(row), row["password_hash"]) if row else None
 
 
@@ -144,12 +144,12 @@ def use_invitation(db: Database, token_hash: str, *, at: float) -> None:
 
 def void_invitations(db: Database, annotator_id: AnnotatorId, *, at: float) -> int:
     """Mark every unused link of a person as used, and return how many of them were still valid."""
-    good: int = db.conn.execute(
+    valid: int = db.conn.execute(
         "SELECT count(*) FROM invitation WHERE annotator_id = ? AND used_at IS NULL AND expires_at > ?",
         [annotator_id, at],
     ).fetchone()[0]
     db.conn.execute("UPDATE invitation SET used_at = ? WHERE annotator_id = ? AND used_at IS NULL", [at, annotator_id])
-    return good
+    return valid
 
 
 def bind_identity(db: Database, issuer: str, subject: str, annotator_id: AnnotatorId, *, at: float) -> None:

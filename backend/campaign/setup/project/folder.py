@@ -73,7 +73,7 @@ class Project:
 
     @property
     def lease_s(self) -> float:
-        """How long a pair is held for the person who has it on the desk, in seconds."""
+        """The time for which a pair is held for the person who has it on the desk, in seconds."""
         return 60 * self.settings.lease_minutes
 
     @property
@@ -149,7 +149,7 @@ def create(
         if grading is not None:
             with writing(store) as db:
                 rows.set_grading(db, grading)
-        store.close()  # an idle connection counts as use
+        store.close()  # an idle connection would count as use of the database
     except BaseException:
         (folder / SETTINGS_FILE).unlink(missing_ok=True)  # else the next try would find half a project
         raise

@@ -11,7 +11,7 @@ from backend.core.text_files import control_fault
 from backend.core.typed_text import is_visible
 
 People = Literal["counted", "joined", "apart"]
-"""How imprecise captions name several people: `two people`, `two women`, or `a woman and another woman`."""
+"""A way to name several people in a caption: `two people`, `two women`, or `a woman and another woman`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class ExamSettings:
 
 @dataclass(frozen=True, slots=True)
 class GoldSettings:
-    """Whether gold questions are mixed into the work, how many, and what follows from the answers.
+    """The settings of gold questions: whether they are on, how many there are, and what follows from answers.
 
     `share` is the share of an annotator's pairs that are gold questions, above 0 and at most 0.5. The last `window`
     answers give the accuracy, once there are `fewest`. A person below `warn` percent is warned. A person below `pause`
@@ -69,9 +69,11 @@ class Grading:
     @property
     def texts(self) -> list[str]:
         """Every text that annotators read."""
-        of_grades = [text for one in self.scale.meanings for text in (one.label, one.meaning, one.detail, one.example)]
-        asked = [text for one in self.questions for text in (one.title, one.text)]
-        return [*of_grades, self.example_query, *asked, *self.reminders]
+        of_grades = [
+            text for grade in self.scale.meanings for text in (grade.label, grade.meaning, grade.detail, grade.example)
+        ]
+        of_questions = [text for question in self.questions for text in (question.title, question.text)]
+        return [*of_grades, self.example_query, *of_questions, *self.reminders]
 
     def told(self, text: str, language: str) -> str:
         """Return the translation of a text into a language, or the text itself if there is none."""
@@ -80,19 +82,27 @@ class Grading:
     def in_language(self, language: str) -> "Grading":
         """Return the guideline as readers of a language see it."""
 
-        def told(text: str) -> str:
+        def translated(text: str) -> str:
             return self.told(text, language)
 
         meanings = (
-            GradeMeaning(one.grade, told(one.label), told(one.meaning), told(one.detail), told(one.example))
-            for one in self.scale.meanings
+            GradeMeaning(
+                grade.grade,
+                translated(grade.label),
+                translated(grade.meaning),
+                translated(grade.detail),
+                translated(grade.example),
+            )
+            for grade in self.scale.meanings
         )
         return replace(
             self,
             scale=Scale(tuple(meanings)),
-            example_query=told(self.example_query),
-            questions=tuple(Question(told(one.title), told(one.text)) for one in self.questions),
-            reminders=tuple(map(told, self.reminders)),
+            example_query=translated(self.example_query),
+            questions=tuple(
+                Question(translated(question.title), translated(question.text)) for question in self.questions
+            ),
+            reminders=tuple(map(translated, self.reminders)),
             translations={},
         )
 
@@ -125,7 +135,7 @@ class Campaign:
     exam: ExamSettings
     gold: GoldSettings
     tutorial: bool
-    """Whether newcomers are shown the tutorial before their first clip."""
+    """True if newcomers are shown the tutorial before their first clip."""
 
     @property
     def scale(self) -> Scale:
@@ -134,7 +144,7 @@ class Campaign:
 
     @property
     def tolerance(self) -> int:
-        """How far two grades may differ and still agree."""
+        """The largest difference between two grades that still counts as agreement."""
         return self.grading.tolerance
 
 
@@ -181,30 +191,30 @@ def grading_problems(
         )
     if tolerance < 0:
         yield said("tolerance is {tolerance}: write 0 or more", tolerance=tolerance)
-    for n, one in enumerate(meanings):
-        if not is_visible(one.label):
+    for n, meaning in enumerate(meanings):
+        if not is_visible(meaning.label):
             yield said("grade {n} has no label", n=n)
-        elif len(one.label.strip()) > LONGEST_LABEL:
+        elif len(meaning.label.strip()) > LONGEST_LABEL:
             yield said(
                 "the label of grade {n} has {length} characters: use at most {longest}, which fit on a button",
                 n=n,
-                length=len(one.label.strip()),
+                length=len(meaning.label.strip()),
                 longest=LONGEST_LABEL,
             )
-    labels = Counter(one.label.strip().casefold() for one in meanings if one.label.strip())
+    labels = Counter(meaning.label.strip().casefold() for meaning in meanings if meaning.label.strip())
     yield from (f"{times} grades have the label {label!r}" for label, times in labels.items() if times > 1)
-    if any(one.example.strip() for one in meanings) and not example_query.strip():
+    if any(meaning.example.strip() for meaning in meanings) and not example_query.strip():
         yield said("has examples but no example_query: add the query that they belong to")
-    for n, asked in enumerate(questions, start=1):
-        if not (is_visible(asked.title) and is_visible(asked.text)):
+    for n, question in enumerate(questions, start=1):
+        if not (is_visible(question.title) and is_visible(question.text)):
             yield (
                 said("question {n} has no text", n=n)
-                if is_visible(asked.title)
+                if is_visible(question.title)
                 else said("question {n} has no title", n=n)
             )
     yield from (f"reminder {n} is empty" for n, text in enumerate(reminders, start=1) if not is_visible(text))
-    texts = [text for one in meanings for text in (one.label, one.meaning, one.detail, one.example)]
-    texts += [example_query, *reminders, *(text for asked in questions for text in (asked.title, asked.text))]
+    texts = [text for meaning in meanings for text in (meaning.label, meaning.meaning, meaning.detail, meaning.example)]
+    texts += [example_query, *reminders, *(text for question in questions for text in (question.title, question.text))]
     yield from dict.fromkeys(fault for text in texts if (fault := control_fault(text)))
 
 
@@ -218,8 +228,14 @@ def translation_problems(grading: Grading, notes: Collection[str] = ()) -> Itera
     for language, texts in grading.translations.items():
         for text in sorted(texts.keys() - set(filter(None, (*grading.texts, *notes)))):
             yield said("translations.{language}: {text!r} is no text of this guideline", language=language, text=text)
-        there = grading.in_language(language)
-        wrong = grading_problems(
-            there.scale.meanings, there.tolerance, there.example_query, there.questions, there.reminders
+        translated = grading.in_language(language)
+        problems = grading_problems(
+            translated.scale.meanings,
+            translated.tolerance,
+            translated.example_query,
+            translated.questions,
+            translated.reminders,
         )
-        yield from (said("translations.{language}: {message}", language=language, message=one) for one in wrong)
+        yield from (
+            said("translations.{language}: {message}", language=language, message=problem) for problem in problems
+        )

@@ -90,7 +90,7 @@ def grading(db: Database) -> Grading:
 def set_grading(db: Database, new: Grading) -> None:
     """Store the scale, the tolerance and the guideline of a project that is being created."""
     _replace_grades(db, new)
-    _put(db, new)
+    _store_texts(db, new)
     db.conn.execute("UPDATE guideline_version SET words = ? WHERE version = 1", [_encoded(new)])
 
 
@@ -102,11 +102,14 @@ def add_version(db: Database, new: Grading, reason: str, lead: AnnotatorId | Non
     if new.scale.grades == scale(db).grades:
         db.conn.executemany(
             "UPDATE scale SET label = ?, meaning = ?, detail = ?, example = ? WHERE grade = ?",
-            ((one.label, one.meaning, one.detail, one.example, one.grade) for one in new.scale.meanings),
+            (
+                (meaning.label, meaning.meaning, meaning.detail, meaning.example, meaning.grade)
+                for meaning in new.scale.meanings
+            ),
         )
     else:
         _replace_grades(db, new)
-    _put(db, new)
+    _store_texts(db, new)
     number: int = db.conn.execute(
         "INSERT INTO guideline_version (version, since, lead_id, reason, words) "
         "SELECT max(version) + 1, ?, ?, ?, ? FROM guideline_version RETURNING version",
@@ -126,8 +129,8 @@ def versions(db: Database) -> list[GuidelineVersion]:
 
 def version(db: Database) -> int:
     """Return the number of the guideline's current version."""
-    found: int = db.conn.execute("SELECT max(version) FROM guideline_version").fetchone()[0]
-    return found
+    number: int = db.conn.execute("SELECT max(version) FROM guideline_version").fetchone()[0]
+    return number
 
 
 def has_graded(db: Database) -> bool:
@@ -159,20 +162,23 @@ def _replace_grades(db: Database, new: Grading) -> None:
     db.conn.execute("DELETE FROM scale")
     db.conn.executemany(
         "INSERT INTO scale (grade, label, meaning, detail, example) VALUES (?, ?, ?, ?, ?)",
-        ((one.grade, one.label, one.meaning, one.detail, one.example) for one in new.scale.meanings),
+        (
+            (meaning.grade, meaning.label, meaning.meaning, meaning.detail, meaning.example)
+            for meaning in new.scale.meanings
+        ),
     )
 
 
-def _put(db: Database, new: Grading) -> None:
+def _store_texts(db: Database, new: Grading) -> None:
     """Store everything of a guideline except its grades."""
     db.conn.execute(
         "UPDATE campaign SET tolerance = ?, rounding = ?, example_query = ?",
         [new.tolerance, new.rounding.value, new.example_query],
     )
     db.conn.execute("DELETE FROM guideline")
-    asked = [("question", n, one.title, one.text) for n, one in enumerate(new.questions, start=1)]
+    questions = [("question", n, question.title, question.text) for n, question in enumerate(new.questions, start=1)]
     reminded = [("reminder", n, "", text) for n, text in enumerate(new.reminders, start=1)]
-    db.conn.executemany("INSERT INTO guideline (kind, position, title, text) VALUES (?, ?, ?, ?)", asked + reminded)
+    db.conn.executemany("INSERT INTO guideline (kind, position, title, text) VALUES (?, ?, ?, ?)", questions + reminded)
 
 
 def _encoded(grading: Grading) -> str:

@@ -79,25 +79,26 @@ def read(file: Path, notes: Collection[str] = ()) -> Grading:
     """
     data = bytes_of(file)
     try:
-        found = msgspec.toml.decode(data, type=_ScaleFile)
+        content = msgspec.toml.decode(data, type=_ScaleFile)
     except UNDECODABLE as error:
         raise InputError.single(file, str(error)) from error
     meanings = [
-        GradeMeaning(n, one.label.strip(), one.meaning, one.detail, one.example) for n, one in enumerate(found.grades)
+        GradeMeaning(n, grade.label.strip(), grade.meaning, grade.detail, grade.example)
+        for n, grade in enumerate(content.grades)
     ]
-    questions = tuple(Question(one.title, one.text) for one in found.questions)
-    wrong = model.grading_problems(meanings, found.tolerance, found.example_query, questions, found.reminders)
-    if problems := [Problem(str(file), None, message) for message in wrong]:
+    questions = tuple(Question(question.title, question.text) for question in content.questions)
+    messages = model.grading_problems(meanings, content.tolerance, content.example_query, questions, content.reminders)
+    if problems := [Problem(str(file), None, message) for message in messages]:
         raise InputError(problems)
-    read_from = Grading(
+    grading = Grading(
         Scale(tuple(meanings)),
-        found.tolerance,
-        found.rounding,
-        found.example_query,
+        content.tolerance,
+        content.rounding,
+        content.example_query,
         questions,
-        tuple(found.reminders),
-        found.translations,
+        tuple(content.reminders),
+        content.translations,
     )
-    if problems := [Problem(str(file), None, message) for message in model.translation_problems(read_from, notes)]:
+    if problems := [Problem(str(file), None, message) for message in model.translation_problems(grading, notes)]:
         raise InputError(problems)
-    return read_from
+    return grading

@@ -52,11 +52,11 @@ class SettingEntry:
         if self.choices:
             return ", ".join(f"`{choice}`" for choice in self.choices)
         if self.least is not None and self.most is not None:
-            told = f"{self.least:,.9g} to {self.most:,.9g}"
+            text = f"{self.least:,.9g} to {self.most:,.9g}"
         else:
             limits = (("from", self.least), ("above", self.above), ("at most", self.most))
-            told = ", ".join(f"{word} {limit:,.9g}" for word, limit in limits if limit is not None)
-        return f"{told} {self.unit}".strip()
+            text = ", ".join(f"{word} {limit:,.9g}" for word, limit in limits if limit is not None)
+        return f"{text} {self.unit}".strip()
 
 
 _campaign = partial(SettingEntry, home=Home.CAMPAIGN)

@@ -44,7 +44,7 @@ class SettingInfo:
 
 
 class RewriteSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """How imprecise captions are made."""
+    """The settings for making imprecise captions."""
 
     people: Annotated[
         People,
@@ -99,7 +99,7 @@ class PaySettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ClipSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """How clips are made and kept."""
+    """The settings for making and keeping clips."""
 
     format: Annotated[
         ClipForm,
@@ -317,7 +317,7 @@ def settings_of(section: type[Struct] = ProjectSettings, path: str = "") -> Iter
         if is_section(inner):
             yield from settings_of(inner, f"{path}{field.name}.")
             continue
-        limits = next((one for one in _metadata(field.type) if isinstance(one, Meta)), Meta())
+        limits = next((item for item in _metadata(field.type) if isinstance(item, Meta)), Meta())
         default = field.default.value if isinstance(field.default, Enum) else field.default
         yield SettingEntry(
             f"{path}{field.name}",
@@ -337,7 +337,7 @@ def settings_of(section: type[Struct] = ProjectSettings, path: str = "") -> Iter
 
 def about_field(field: FieldInfo) -> SettingInfo:
     """Return the description of a field of the settings."""
-    return next(one for one in field.type.__metadata__ if isinstance(one, SettingInfo))
+    return next(item for item in field.type.__metadata__ if isinstance(item, SettingInfo))
 
 
 def bare_type(field: FieldInfo) -> Any:

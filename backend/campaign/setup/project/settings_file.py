@@ -71,13 +71,13 @@ class LiveSettings:
 
     def _version(self) -> tuple[int, int, int]:
         try:
-            found = os.stat(self._folder / SETTINGS_FILE)
+            stat = os.stat(self._folder / SETTINGS_FILE)
         except OSError:
             return 0, 0, 0
-        return found.st_mtime_ns, found.st_size, found.st_ino
+        return stat.st_mtime_ns, stat.st_size, stat.st_ino
 
 
-def why_fixed(folder: Path) -> str:
+def why_read_only(folder: Path) -> str:
     """Return why this process cannot edit `reelrank.toml`, as a sentence; an empty text if it can."""
     path = folder / SETTINGS_FILE
     if path.stat().st_mode & 0o222 and os.access(path, os.W_OK) and os.access(folder, os.W_OK):
@@ -108,14 +108,14 @@ def retire_batch_size(folder: Path) -> None:
 def replace_lines(folder: Path, lines: dict[str, str]) -> None:
     """Replace the lines that set these keys, and leave every other line as it is; a missing line is added on top."""
     path = folder / SETTINGS_FILE
-    there = path.read_text(encoding="utf-8").splitlines()
+    content = path.read_text(encoding="utf-8").splitlines()
     for key, line in lines.items():
-        places = [n for n, old in enumerate(there) if re.match(rf"{key}\s*=", old)]
+        places = [n for n, old in enumerate(content) if re.match(rf"{key}\s*=", old)]
         if places:
-            there[places[0]] = line
+            content[places[0]] = line
         else:
-            there.insert(0, line)
-    text = "\n".join(there) + "\n"
+            content.insert(0, line)
+    text = "\n".join(content) + "\n"
     msgspec.toml.decode(text, type=ProjectSettings)  # never write what cannot be read back
     write_whole(path, text)
 
@@ -159,20 +159,20 @@ def database_address(folder: Path) -> str:
     Raises:
         InputError: the value found there is not an address.
     """
-    given = os.environ.get(ADDRESS_VARIABLE, "")
-    if given:
-        require_address(ADDRESS_VARIABLE, given)
-    return given or written_address(folder)
+    address = os.environ.get(ADDRESS_VARIABLE, "")
+    if address:
+        require_address(ADDRESS_VARIABLE, address)
+    return address or written_address(folder)
 
 
 def written_address(folder: Path) -> str:
     """Return the database address in `reelrank.toml`, whatever the environment says; empty if it has none."""
     if not (folder / SETTINGS_FILE).exists():
         return ""
-    told = str(read_toml(folder / SETTINGS_FILE).get("database", ""))
-    if told:
-        require_address(folder / SETTINGS_FILE, told)
-    return told
+    address = str(read_toml(folder / SETTINGS_FILE).get("database", ""))
+    if address:
+        require_address(folder / SETTINGS_FILE, address)
+    return address
 
 
 def require_database(folder: Path) -> None:
@@ -217,53 +217,53 @@ def require_elsewhere(folder: Path, target: str) -> None:
     Raises:
         ProjectError: the database is at an address already, or `REELRANK_DATABASE` names another address than `target`.
     """
-    given = os.environ.get(ADDRESS_VARIABLE, "")
-    there = written_address(folder) or ("" if (folder / DATABASE_FILE).exists() else given)
-    if there:
+    from_environment = os.environ.get(ADDRESS_VARIABLE, "")
+    current = written_address(folder) or ("" if (folder / DATABASE_FILE).exists() else from_environment)
+    if current:
         raise ProjectError(
             said(
                 "{folder} has its database at {there}: move it back into its file first",
                 folder=folder,
-                there=shown(there),
+                there=shown(current),
             )
         )
-    if given and without_password(given) != without_password(target):
+    if from_environment and without_password(from_environment) != without_password(target):
         raise ProjectError(
             said(
                 "{variable} names {address}, so every command would look for the database there: unset "
                 "it, or move the database to that address",
                 variable=ADDRESS_VARIABLE,
-                address=shown(given),
+                address=shown(from_environment),
             )
         )
 
 
-def require_address(place: Path | str, given: str) -> None:
+def require_address(place: Path | str, address: str) -> None:
     """Refuse a text that is not an address of PostgreSQL.
 
     Args:
         place: the file or variable that contains it.
-        given: the text; the message does not show its password.
+        address: the text; the message does not show its password.
 
     Raises:
         InputError: it is not an address.
     """
-    if not given.startswith(("postgresql://", "postgres://")):
+    if not address.startswith(("postgresql://", "postgres://")):
         raise InputError.single(
             place,
             said(
                 'the database is "{address}": write an address such as "postgresql://user@host/name", or '
                 "remove it to use the file {file} in the folder",
-                address=shown(given),
+                address=shown(address),
                 file=DATABASE_FILE,
             ),
         )
-    if not understood(given):
+    if not understood(address):
         raise InputError.single(
             place,
             said(
                 'the database is "{address}": in a name or a password write @ as %40, / as %2F, % as %25',
-                address=shown(given),
+                address=shown(address),
             ),
         )
 
@@ -274,6 +274,6 @@ def set_database(folder: Path, address: str) -> None:
     A password is left out: only people write passwords into files. An address in the file that leads to the same
     database stays as it is.
     """
-    bare, there = without_password(address), read_toml(folder / SETTINGS_FILE).get("database")
-    if (address or there is not None) and (there is None or without_password(str(there)) != bare):
+    bare, current = without_password(address), read_toml(folder / SETTINGS_FILE).get("database")
+    if (address or current is not None) and (current is None or without_password(str(current)) != bare):
         replace_lines(folder, {"database": f"database = {toml_value(bare)}"})

@@ -67,30 +67,32 @@ def with_values(text: str, changes: Mapping[KeyPath, object]) -> str:
     hourly_rate = 12.5 # gross
     <BLANKLINE>
     """
-    wanted = _changed(tomllib.loads(text), changes)
+    settings = _changed(tomllib.loads(text), changes)
     edited = _edited(text, changes)
-    if _says(edited, wanted):
+    if _has_values(edited, settings):
         return edited
-    fresh = template().format(**{key: toml_value(wanted[key]) for key in ("name", "encoder", "encoder_kind")}, cast="")
-    return _edited(fresh, dict(_values(wanted)))
+    new_file = template().format(
+        **{key: toml_value(settings[key]) for key in ("name", "encoder", "encoder_kind")}, cast=""
+    )
+    return _edited(new_file, dict(_values(settings)))
 
 
-def _changed(said: dict[str, Any], changes: Mapping[KeyPath, object]) -> dict[str, Any]:
-    wanted = deepcopy(said)
+def _changed(settings: dict[str, Any], changes: Mapping[KeyPath, object]) -> dict[str, Any]:
+    new_settings = deepcopy(settings)
     for (*sections, key), value in changes.items():
-        place = wanted
+        place = new_settings
         for section in sections:
             place = place.setdefault(section, {})
         if value is None:
             place.pop(key, None)
         else:
             place[key] = value
-    return wanted
+    return new_settings
 
 
-def _says(text: str, wanted: Mapping[str, Any]) -> bool:
+def _has_values(text: str, settings: Mapping[str, Any]) -> bool:
     try:
-        return dict(_values(tomllib.loads(text))) == dict(_values(wanted))
+        return dict(_values(tomllib.loads(text))) == dict(_values(settings))
     except tomllib.TOMLDecodeError:
         return False
 
@@ -109,16 +111,16 @@ def _edited(text: str, changes: Mapping[KeyPath, object]) -> str:
         first, end = _body(lines, section)
         name = key if re.fullmatch(r"[A-Za-z0-9_-]+", key) and not section[1:] else toml_value(key)
         line = None if value is None else f"{name} = {toml_value(value)}"
-        named = "|".join(map(re.escape, (key, toml_value(key), f"'{key}'")))
-        written = [n for n in range(first, end) if re.match(rf"\s*(?:{named})\s*=", lines[n])]
-        remarks = [n for n in range(first, end) if re.match(rf"#\s*(?:{named})\s*=", lines[n])]
+        names = "|".join(map(re.escape, (key, toml_value(key), f"'{key}'")))
+        value_lines = [n for n in range(first, end) if re.match(rf"\s*(?:{names})\s*=", lines[n])]
+        comment_lines = [n for n in range(first, end) if re.match(rf"#\s*(?:{names})\s*=", lines[n])]
         if line is None:
-            lines[:] = [f"# {one}" if n in written else one for n, one in enumerate(lines)]
-        elif written:
-            old = _VALUE.search(lines[written[0]])
-            lines[written[0]] = line + ((old["comment"] or "") if old else "")
-        elif remarks:
-            lines[remarks[0]] = line
+            lines[:] = [f"# {old_line}" if n in value_lines else old_line for n, old_line in enumerate(lines)]
+        elif value_lines:
+            old = _VALUE.search(lines[value_lines[0]])
+            lines[value_lines[0]] = line + ((old["comment"] or "") if old else "")
+        elif comment_lines:
+            lines[comment_lines[0]] = line
         else:
             entries = [n for n in range(first, end) if _ENTRY.match(lines[n])]
             lines.insert(entries[-1] + 1 if entries else first, line)
@@ -130,8 +132,8 @@ def _body(lines: list[str], section: Sequence[str]) -> tuple[int, int]:
     headers = [n for n, line in enumerate(lines) if _HEADER.match(line)]
     first = 0
     if section:
-        wanted = re.compile(r"\s*\[\s*" + r"\s*\.\s*".join(map(re.escape, section)) + r"\s*\]\s*(?:#.*)?")
-        first = next((n + 1 for n in headers if wanted.fullmatch(lines[n])), 0)
+        header = re.compile(r"\s*\[\s*" + r"\s*\.\s*".join(map(re.escape, section)) + r"\s*\]\s*(?:#.*)?")
+        first = next((n + 1 for n in headers if header.fullmatch(lines[n])), 0)
         if not first:
             lines += ["", f"[{'.'.join(section)}]"]
             return len(lines), len(lines)

@@ -41,10 +41,10 @@ def require_writable(folder: Path) -> None:
     Raises:
         ProjectError: the folder cannot be written; or, if it is missing, the nearest existing folder above it.
     """
-    there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
-    if not (there.is_dir() and os.access(there, os.W_OK | os.X_OK)):
+    existing = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+    if not (existing.is_dir() and os.access(existing, os.W_OK | os.X_OK)):
         raise ProjectError(
-            said("cannot write to {folder}: choose another folder, or change its permissions", folder=there)
+            said("cannot write to {folder}: choose another folder, or change its permissions", folder=existing)
         )
 
 
@@ -102,9 +102,13 @@ def create_first_project(
     with locked(folder / LOCK_FILE):
         if is_project(folder):
             raise Overtaken(said("this project was set up already"))
-        if others := sorted(entry.name for entry in folder.iterdir() if entry.name != LOCK_FILE):
+        if other_files := sorted(entry.name for entry in folder.iterdir() if entry.name != LOCK_FILE):
             raise ProjectError(
-                said("{folder} has other files, such as {file}: start with an empty one", folder=folder, file=others[0])
+                said(
+                    "{folder} has other files, such as {file}: start with an empty one",
+                    folder=folder,
+                    file=other_files[0],
+                )
             )
         spec, grading = sentence.resolve(encoder), scale_file.named(scale) if scale else None
         project = create(folder, encoder=spec.name, encoder_kind=spec.kind, name=name, grading=grading)

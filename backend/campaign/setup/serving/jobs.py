@@ -40,9 +40,9 @@ from backend.store.connection import Database, reading, writing
 from backend.store.files import arriving
 
 REPORT_EVERY_S = 0.5
-"""How often a process reports progress, if there is any, in seconds."""
+"""The interval at which a process reports progress, if there is any, in seconds."""
 ALIVE_EVERY_S = 5.0
-"""How often a process reports that it still runs, in seconds."""
+"""The interval at which a process reports that it still runs, in seconds."""
 Work = Callable[[Progress], object]
 """The work of a job. It returns a `JobOutcome`, or a result that is kept for `job_result`, or both."""
 Result = TypeVar("Result")
@@ -210,7 +210,7 @@ def reporting(project: Project, key: str) -> Iterator[Progress]:
             current = latest
             if current == reported and time.monotonic() - at < ALIVE_EVERY_S:
                 continue
-            with suppress(StoreUnavailable):  # a full disk, or a long lock, is for the job itself to meet
+            with suppress(StoreUnavailable):  # the job itself reports a full disk or a long lock
                 report_progress(project, key, *current, now=time.time())
                 reported, at = current, time.monotonic()
         project.store.close()
@@ -256,5 +256,5 @@ def _with_messages(value: Any) -> Any:
     if isinstance(value, str):
         return recalled(value)
     if isinstance(value, list):
-        return [_with_messages(one) for one in value]
-    return {key: _with_messages(one) for key, one in value.items()} if isinstance(value, dict) else value
+        return [_with_messages(item) for item in value]
+    return {key: _with_messages(item) for key, item in value.items()} if isinstance(value, dict) else value

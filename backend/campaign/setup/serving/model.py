@@ -23,7 +23,7 @@ class Failures:
 
 @dataclass(frozen=True, slots=True)
 class Delay:
-    """How an attempt to sign in is delayed: refused for whole seconds, or held back before it is checked."""
+    """The delay of an attempt to sign in: refused for whole seconds, or held back before it is checked."""
 
     refused_s: int = 0
     held_s: float = 0.0
@@ -44,7 +44,7 @@ class JobKind(StrEnum):
 
     @property
     def changes_project(self) -> bool:
-        """Whether it changes the project. Such jobs run one at a time; read-only jobs run beside them."""
+        """Return whether such jobs change the project. Those run one at a time; read-only jobs run beside them."""
         return self in (JobKind.SET_UP, JobKind.RELEASE)
 
 
@@ -117,9 +117,9 @@ class Job(msgspec.Struct, frozen=True):
     outcome: JobOutcome = JobOutcome()
     asked: dict[str, str] = {}
     is_cancelled: bool = False
-    """Whether a lead asked the job to stop."""
+    """True if a lead asked the job to stop."""
 
     @property
     def is_running(self) -> bool:
-        """Whether the job still runs."""
+        """Return whether the job still runs."""
         return self.state is JobState.UNDER_WAY

@@ -26,14 +26,14 @@ def forget_failures(db: Database, *, until: float) -> None:
 
 def failures(db: Database, who: Mapping[str, str]) -> dict[str, Failures]:
     """Return the failures of each counter that has any, by its kind. `who` maps each kind to a digest."""
-    found = {}
+    counters = {}
     for kind, digest in who.items():
         row = db.conn.execute(
             "SELECT failures, last_at FROM sign_in_attempt WHERE kind = ? AND who = ?", [kind, digest]
         ).fetchone()
         if row is not None:
-            found[kind] = Failures(row[0], row[1])
-    return found
+            counters[kind] = Failures(row[0], row[1])
+    return counters
 
 
 def add_failure(db: Database, kind: str, who: str, *, at: float) -> None:
@@ -68,8 +68,8 @@ def keep_draft(db: Database, person: AnnotatorId, place: str, typed: Mapping[str
 
 def has_draft(db: Database, person: AnnotatorId, place: str) -> bool:
     """Return whether a person has a draft at a place, however old."""
-    found = db.conn.execute("SELECT 1 FROM draft WHERE annotator_id = ? AND place = ?", [person, place])
-    return found.fetchone() is not None
+    cursor = db.conn.execute("SELECT 1 FROM draft WHERE annotator_id = ? AND place = ?", [person, place])
+    return cursor.fetchone() is not None
 
 
 def take_draft(db: Database, person: AnnotatorId, place: str) -> dict[str, Typed]:
@@ -77,8 +77,8 @@ def take_draft(db: Database, person: AnnotatorId, place: str) -> dict[str, Typed
     row = db.conn.execute(
         "DELETE FROM draft WHERE annotator_id = ? AND place = ? RETURNING typed", [person, place]
     ).fetchone()
-    found = msgspec.json.decode(row["typed"], type=dict[str, str | int | float | list[str]]) if row else {}
-    return {key: frozenset(value) if isinstance(value, list) else value for key, value in found.items()}
+    typed = msgspec.json.decode(row["typed"], type=dict[str, str | int | float | list[str]]) if row else {}
+    return {key: frozenset(value) if isinstance(value, list) else value for key, value in typed.items()}
 
 
 def forget_drafts(db: Database, *, until: float) -> None:
@@ -137,14 +137,14 @@ def report_progress(db: Database, key: str, what: str, done: int, total: int, *,
 
 def cancel_job(db: Database, key: str, by: AnnotatorId) -> bool:
     """Ask a running job to stop, and return whether there was one."""
-    asked = "UPDATE job SET cancelled_by = ? WHERE job_key = ? AND state = 'under way'"
-    return db.conn.execute(asked, [by, key]).rowcount > 0
+    statement = "UPDATE job SET cancelled_by = ? WHERE job_key = ? AND state = 'under way'"
+    return db.conn.execute(statement, [by, key]).rowcount > 0
 
 
 def is_cancelled(db: Database, key: str) -> bool:
     """Return whether a lead asked a job to stop."""
-    found = db.conn.execute("SELECT 1 FROM job WHERE job_key = ? AND cancelled_by IS NOT NULL", [key])
-    return found.fetchone() is not None
+    cursor = db.conn.execute("SELECT 1 FROM job WHERE job_key = ? AND cancelled_by IS NOT NULL", [key])
+    return cursor.fetchone() is not None
 
 
 def end_job(db: Database, key: str, state: JobState, outcome: JobOutcome, refusal: str, *, at: float) -> None:
@@ -163,7 +163,7 @@ def remove_jobs(db: Database, keys: Iterable[str]) -> None:
 def _recalled(outcome: JobOutcome) -> JobOutcome:
     """Return an outcome in which stored texts are translatable messages again."""
     tables = [
-        OutcomeTable(list(map(recalled, one.head)), [list(map(recalled, row)) for row in one.rows])
-        for one in outcome.tables
+        OutcomeTable(list(map(recalled, table.head)), [list(map(recalled, row)) for row in table.rows])
+        for table in outcome.tables
     ]
     return JobOutcome(list(map(recalled, outcome.sentences)), tables)

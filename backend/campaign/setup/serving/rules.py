@@ -12,7 +12,7 @@ from backend.core.typed_text import name_key
 FORGOTTEN_S = 3600.0
 """Failures are forgotten after this many seconds without an attempt."""
 FREE_FAILURES = {"pair": 3, "browser": 3, "name": 10, "address": 30}
-"""How many failures cause no delay, by kind of counter."""
+"""The number of failures that cause no delay, by kind of counter."""
 MOST_DELAY_S = {"pair": 300, "browser": 300, "name": 10, "address": 10}
 UNHEARD_S = 60.0
 """A job that was silent for more seconds counts as interrupted.
@@ -22,12 +22,12 @@ A live process reports every five seconds, and one whose database is locked give
 QUIET_S = 6.0
 """After this many seconds of silence the lock file of a job is checked. A running job reports every five seconds."""
 KEPT = {JobKind.INTERVALS: 9}
-"""How many ended jobs of a kind are kept, the newest ones; one of any other kind."""
+"""The number of ended jobs of a kind that are kept, the newest ones; one of any other kind."""
 DRAFT_S = 3600.0
 MOST_CHARACTERS = 20_000
 
 
-def counted_as(name: str, address: str, browser: str | None = None) -> dict[str, str]:
+def sign_in_counters(name: str, address: str, browser: str | None = None) -> dict[str, str]:
     """Return the counters that an attempt to sign in counts for, as digests by kind.
 
     Args:
@@ -36,9 +36,9 @@ def counted_as(name: str, address: str, browser: str | None = None) -> dict[str,
         browser: the cookie of a browser on which this person signed in before. Its attempts have a counter of their
             own, so that attempts by others do not delay it.
 
-    >>> sorted(counted_as("Ana", "10.0.0.1")), sorted(counted_as("Ana", "10.0.0.1", "a cookie"))
+    >>> sorted(sign_in_counters("Ana", "10.0.0.1")), sorted(sign_in_counters("Ana", "10.0.0.1", "a cookie"))
     (['address', 'name', 'pair'], ['browser'])
-    >>> counted_as(" Ana ", "10.0.0.1") == counted_as("ANA", "10.0.0.1")
+    >>> sign_in_counters(" Ana ", "10.0.0.1") == sign_in_counters("ANA", "10.0.0.1")
     True
     """
     name = name_key(name)
@@ -75,13 +75,13 @@ def delay(failed: Mapping[str, Failures], *, now: float) -> Delay:
     Delay(refused_s=0, held_s=9.5)
     """
     left = {
-        kind: min(one.last_at, now) + delay_s(kind, one.failures) - now
-        for kind, one in failed.items()
-        if now - one.last_at < FORGOTTEN_S
+        kind: min(counter.last_at, now) + delay_s(kind, counter.failures) - now
+        for kind, counter in failed.items()
+        if now - counter.last_at < FORGOTTEN_S
     }
     refused = max((left[kind] for kind in ("pair", "browser") if kind in left), default=0.0)
-    held = max((left[kind] for kind in ("name", "address") if kind in left), default=0.0)
-    return Delay(math.ceil(max(refused, 0.0)), max(held, 0.0))
+    held_back = max((left[kind] for kind in ("name", "address") if kind in left), default=0.0)
+    return Delay(math.ceil(max(refused, 0.0)), max(held_back, 0.0))
 
 
 def current_job(job: Job, *, heard_at: float, lock_is_free: bool | None, now: float) -> Job:
@@ -110,12 +110,12 @@ def outdated_jobs(jobs: Sequence[Job], kind: JobKind) -> list[Job]:
     return ended[KEPT.get(kind, 1) - 1 :]
 
 
-def worth_keeping(values: Mapping[str, object]) -> dict[str, Typed]:
+def draft_values(values: Mapping[str, object]) -> dict[str, Typed]:
     """Return the values that a draft keeps: texts, numbers and frozen sets, no buttons or files; none if too long.
 
-    >>> worth_keeping({"reason": "wrote it", "button": True, "file": object()})
+    >>> draft_values({"reason": "wrote it", "button": True, "file": object()})
     {'reason': 'wrote it'}
-    >>> worth_keeping({"reason": "x" * 20_001})
+    >>> draft_values({"reason": "x" * 20_001})
     {}
     """
     typed: dict[str, Typed] = {

@@ -23,7 +23,7 @@ USUAL_ADDRESS = "http://127.0.0.1:8501"
 
 
 class Lacking(StrEnum):
-    """What keeps a front end from serving. A stranger is told only the value."""
+    """A reason why a front end cannot serve. Strangers see only its value."""
 
     DATABASE = "database"
     """The database cannot be read."""
@@ -83,9 +83,9 @@ def _in_database(store: Store) -> list[Lacking]:
 def _in_clips(clips: ClipCache) -> list[Lacking]:
     try:
         make_private_folder(clips.folder)
-        with tempfile.TemporaryFile(dir=clips.folder) as tried:
-            tried.write(b"x" * 4096)  # a full disk takes an empty file
-            tried.flush()
+        with tempfile.TemporaryFile(dir=clips.folder) as file:
+            file.write(b"x" * 4096)  # a full disk takes an empty file
+            file.flush()
     except OSError:
         return [Lacking.CLIPS]
     return []

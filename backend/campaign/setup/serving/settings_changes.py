@@ -18,7 +18,7 @@ from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.places import SETTINGS_FILE
 from backend.campaign.setup.project.setting_entries import Home, SettingEntry
 from backend.campaign.setup.project.settings import BY_KEY, SETTINGS, ProjectSettings
-from backend.campaign.setup.project.settings_file import database_address, read_settings, why_fixed, write_whole
+from backend.campaign.setup.project.settings_file import database_address, read_settings, why_read_only, write_whole
 from backend.campaign.setup.project.settings_text import KeyPath, with_values
 from backend.core.errors import NotAllowed, Overtaken, ProjectError
 from backend.core.events import Event, EventGroup
@@ -34,7 +34,7 @@ SETTING_CHANGED = Event("setting_changed", EventGroup.DECISIONS, said("set {sett
 """A lead changed a setting of the file. Payload: setting, before, after; the subject is `setting:` and its key."""
 LONGEST = 200
 """The most characters of a text that a setting has as its value."""
-EDITABLE = tuple(one for one in SETTINGS if one.home is Home.FILE and not one.operator_only)
+EDITABLE = tuple(setting for setting in SETTINGS if setting.home is Home.FILE and not setting.operator_only)
 """The settings of the file that leads can change."""
 
 
@@ -46,7 +46,7 @@ class FileSettings:
     """Values by key, including settings that only the operator sets. A database address has no password."""
     fixed: str
     several_files: bool
-    """Whether other machines may serve this project with a file of their own."""
+    """True if other machines may serve this project with a settings file of their own."""
 
 
 @lead_only
@@ -59,7 +59,7 @@ def file_settings(project: Project, lead: Lead) -> FileSettings:
     values = _values(read_settings(project.folder))
     return FileSettings(
         values | {"database": without_password(str(values["database"]))},
-        why_fixed(project.folder),
+        why_read_only(project.folder),
         bool(database_address(project.folder)),
     )
 
@@ -82,36 +82,40 @@ def change_settings(
         ProjectError: a value is refused, or the file is read-only.
         InputError: the file as it is now is not valid.
     """
-    if refused := [key for key in changes if key not in {one.key for one in EDITABLE}]:
+    if refused := [key for key in changes if key not in {setting.key for setting in EDITABLE}]:
         raise NotAllowed(
             said("{setting} is read-only here: ask whoever runs the server to change it", setting=refused[0])
         )
-    if fixed := why_fixed(project.folder):
+    if fixed := why_read_only(project.folder):
         raise ProjectError(fixed)
-    for key, (_, wanted) in changes.items():
-        if wrong := _fault(BY_KEY[key], wanted):
-            raise ProjectError(wrong)
+    for key, (_, new_value) in changes.items():
+        if problem := _fault(BY_KEY[key], new_value):
+            raise ProjectError(problem)
     path = project.folder / SETTINGS_FILE
     with writing(project.store) as db:  # nobody else changes the file meanwhile
-        standing = _values(read_settings(project.folder))
-        changed = {key: wanted for key, (_, wanted) in changes.items() if standing[key] != wanted}
+        current = _values(read_settings(project.folder))
+        changed = {key: new_value for key, (_, new_value) in changes.items() if current[key] != new_value}
         for key in changed:
-            if standing[key] != changes[key][0]:
+            if current[key] != changes[key][0]:
                 raise Overtaken(
                     said(
                         "{setting} was changed to {value} meanwhile, so nothing was saved. Check it, then save "
                         "again if you still want to",
                         setting=BY_KEY[key].label,
-                        value=value_words(standing[key]),
+                        value=value_words(current[key]),
                     )
                 )
         text = with_values(
             path.read_text(encoding="utf-8"),
-            {place: value for key, wanted in changed.items() for place, value in _places(key, standing[key], wanted)},
+            {
+                place: value
+                for key, new_value in changed.items()
+                for place, value in _places(key, current[key], new_value)
+            },
         )
         _require_understood(text)
-        for key, wanted in changed.items():
-            payload = {"setting": key, "before": value_words(standing[key]), "after": value_words(wanted)}
+        for key, new_value in changed.items():
+            payload = {"setting": key, "before": value_words(current[key]), "after": value_words(new_value)}
             events.note(db, SETTING_CHANGED, lead, f"setting:{key}", now=now, **payload)
         if changed:
             write_whole(path, text)
@@ -125,19 +129,19 @@ def value_words(value: Value | tuple[str, ...]) -> str:
     if isinstance(value, tuple):
         return ", ".join(value)
     if isinstance(value, Mapping):
-        return ", ".join(f"{name}: {value_words(one)}" for name, one in value.items())
+        return ", ".join(f"{name}: {value_words(entry)}" for name, entry in value.items())
     return value if isinstance(value, str) else f"{value:.15g}"
 
 
 def _values(settings: ProjectSettings) -> dict[str, Value]:
-    return {one.key: _value(settings, one.key) for one in SETTINGS if one.home is Home.FILE}
+    return {setting.key: _value(settings, setting.key) for setting in SETTINGS if setting.home is Home.FILE}
 
 
 def _value(settings: ProjectSettings, key: str) -> Any:
-    found: Any = settings
+    value: Any = settings
     for part in key.split("."):
-        found = getattr(found, part)
-    return found.value if isinstance(found, Enum) else found
+        value = getattr(value, part)
+    return value.value if isinstance(value, Enum) else value
 
 
 def _places(key: str, before: Value, after: Value) -> Iterator[tuple[KeyPath, object]]:
@@ -154,20 +158,20 @@ def _places(key: str, before: Value, after: Value) -> Iterator[tuple[KeyPath, ob
 def _fault(entry: SettingEntry, value: Value) -> str:
     """Return what is wrong with a value, given the range of its setting; an empty text if nothing is."""
     numbers = [*value.values()] if isinstance(value, Mapping) else [value]
-    for one in numbers:
-        if isinstance(one, str):
-            if len(one) > LONGEST:
+    for item in numbers:
+        if isinstance(item, str):
+            if len(item) > LONGEST:
                 return said("{setting} has more than {most} characters: shorten it", setting=entry.label, most=LONGEST)
-            if not one.strip():
+            if not item.strip():
                 return said("{setting} is empty: write a value", setting=entry.label)
-            if wrong := control_fault(one):
-                return said("{setting}: {message}", setting=entry.label, message=wrong)
-        elif one is not None and not (
-            (entry.least is None or one >= entry.least)
-            and (entry.above is None or one > entry.above)
-            and (entry.most is None or one <= entry.most)
+            if problem := control_fault(item):
+                return said("{setting}: {message}", setting=entry.label, message=problem)
+        elif item is not None and not (
+            (entry.least is None or item >= entry.least)
+            and (entry.above is None or item > entry.above)
+            and (entry.most is None or item <= entry.most)
         ):
-            return said("{setting} is {value:.15g}: write {range}", setting=entry.label, value=one, range=entry.range)
+            return said("{setting} is {value:.15g}: write {range}", setting=entry.label, value=item, range=entry.range)
     return ""
 
 

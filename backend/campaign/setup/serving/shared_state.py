@@ -32,7 +32,7 @@ def begin_attempt(project: Project, name: str, address: str, browser: str | None
         browser: its cookie, if this person signed in with it before (`knows_browser`).
         now: seconds since 1970.
     """
-    who = rules.counted_as(name, address, browser)
+    who = rules.sign_in_counters(name, address, browser)
     with writing(project.store) as db:
         rows.forget_failures(db, until=now - rules.FORGOTTEN_S)
         delay = rules.delay(rows.failures(db, who), now=now)
@@ -48,7 +48,7 @@ def attempt_succeeded(project: Project, name: str, address: str, browser: str | 
 
     The counters of the name and of the address lose only this attempt, so that nothing changes for others.
     """
-    who = rules.counted_as(name, address, browser)
+    who = rules.sign_in_counters(name, address, browser)
     with writing(project.store) as db:
         for kind, digest in who.items():
             if kind in ("pair", "browser"):
@@ -63,7 +63,7 @@ def keep_draft(project: Project, person: AnnotatorId, place: str, values: Mappin
 
     A person's newer draft at a place replaces the older one.
     """
-    typed = rules.worth_keeping(values)
+    typed = rules.draft_values(values)
     if not typed:
         return
     with writing(project.store) as db:

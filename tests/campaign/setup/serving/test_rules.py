@@ -10,12 +10,12 @@ from backend.campaign.setup.serving.model import Failures, Job, JobKind, JobStat
 
 
 def test_attempts_are_counted_by_digests_of_name_and_address() -> None:
-    assert rules.counted_as(" Straße ", "10.0.0.1") == {
+    assert rules.sign_in_counters(" Straße ", "10.0.0.1") == {
         "pair": hashlib.sha256(b"pair:10.0.0.1:strasse").hexdigest(),
         "name": hashlib.sha256(b"name:strasse").hexdigest(),
         "address": hashlib.sha256(b"address:10.0.0.1").hexdigest(),
     }
-    assert rules.counted_as("Ana", "10.0.0.1", "cookie") == {
+    assert rules.sign_in_counters("Ana", "10.0.0.1", "cookie") == {
         "browser": hashlib.sha256(b"browser:cookie:ana").hexdigest()
     }
 
@@ -81,10 +81,10 @@ def test_of_each_kind_the_newest_stay_that_ended() -> None:
 
 @pytest.mark.parametrize("value", ["a text", 3, 0, 1.5, frozenset({"a"}), ""])
 def test_what_somebody_typed_or_chose_is_kept(value: Any) -> None:
-    assert rules.worth_keeping({"field": value, "button": False, "file": object(), "list": ["a"]}) == {"field": value}
+    assert rules.draft_values({"field": value, "button": False, "file": object(), "list": ["a"]}) == {"field": value}
 
 
 def test_a_draft_holds_so_many_characters_and_not_one_more() -> None:
     fits = {"a": "x" * 19_996, "n": 1.5, "b": True, "m": 7}
-    assert rules.worth_keeping(fits) == {"a": "x" * 19_996, "n": 1.5, "m": 7}
-    assert rules.worth_keeping({**fits, "m": 77}) == {}
+    assert rules.draft_values(fits) == {"a": "x" * 19_996, "n": 1.5, "m": 7}
+    assert rules.draft_values({**fits, "m": 77}) == {}

@@ -34,9 +34,9 @@ class Attempt:
     """The name of the pass rule that its exam was set with."""
     tolerance: int
     held: bool
-    """Whether its exam is still open."""
+    """True if its exam is still open."""
     keyed: bool
-    """Whether its exam has its answer key."""
+    """True if its exam has its answer key."""
     purpose: ExamPurpose = ExamPurpose.EXAM
 
 
@@ -54,7 +54,7 @@ class BlindAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Waiver:
-    """What a lead granted a person: another attempt (`retake`), or to judge without having passed (`exempt`)."""
+    """A permission from a lead: another attempt (`retake`), or to judge without having passed (`exempt`)."""
 
     kind: str
     reason: str
@@ -68,14 +68,14 @@ def all_of(db: Database, me: AnnotatorId) -> list[Attempt]:
 
 def newest(db: Database, me: AnnotatorId, purpose: ExamPurpose = ExamPurpose.EXAM) -> Attempt | None:
     """Return the attempt that a person began last, at an exam or at a calibration round."""
-    found = _attempts(db, "t.annotator_id = ? AND e.purpose = ? ORDER BY t.number DESC LIMIT 1", me, purpose)
-    return found[0] if found else None
+    matches = _attempts(db, "t.annotator_id = ? AND e.purpose = ? ORDER BY t.number DESC LIMIT 1", me, purpose)
+    return matches[0] if matches else None
 
 
 def by_key(db: Database, key: str) -> Attempt | None:
     """Return the attempt whose items' names in a browser begin with this key."""
-    found = _attempts(db, "t.attempt_key = ?", key)
-    return found[0] if found else None
+    matches = _attempts(db, "t.attempt_key = ?", key)
+    return matches[0] if matches else None
 
 
 def first_finished(db: Database, exam_id: int) -> list[Attempt]:
@@ -90,7 +90,7 @@ def first_finished(db: Database, exam_id: int) -> list[Attempt]:
     )
 
 
-def of_leads(db: Database, exam_id: int) -> list[Attempt]:
+def leads_attempts(db: Database, exam_id: int) -> list[Attempt]:
     """Return the attempts in which leads handed in the answer key of an exam, the first one first."""
     return _attempts(
         db,
@@ -174,7 +174,7 @@ def explained_answers(db: Database, attempt_id: int) -> dict[int, int]:
         "SELECT item_id, grade FROM exam_answer WHERE attempt_id = ? AND again ORDER BY item_id, revision DESC",
         [attempt_id],
     )
-    return dict(rows.fetchall())  # the first comes last, and stays
+    return dict(rows.fetchall())  # newest rows come first, so the oldest grade stays
 
 
 def answers(db: Database, attempt_id: int) -> list[BlindAnswer]:

@@ -37,7 +37,7 @@ def held(db: Database, purpose: ExamPurpose = ExamPurpose.EXAM) -> Exam | None:
 
 def before_work(db: Database) -> list[Exam]:
     """Return what people have to take before they work: the open calibration round, then the open exam."""
-    return sorted(_exams(db, "e.ended_at IS NULL"), key=lambda held: held.purpose is ExamPurpose.EXAM)
+    return sorted(_exams(db, "e.ended_at IS NULL"), key=lambda exam: exam.purpose is ExamPurpose.EXAM)
 
 
 def by_id(db: Database, exam_id: int) -> Exam | None:
@@ -146,7 +146,7 @@ def explain(db: Database, item_id: int, explanation: str) -> PairId | None:
     return PairId(row[0]) if row else None
 
 
-def although(db: Database, exam_id: int) -> tuple[list[str], str] | None:
+def weakness_on_record(db: Database, exam_id: int) -> tuple[list[str], str] | None:
     """Return why guessing can pass an exam, and the lead's reason to hold it anyway; None if guessing cannot."""
     row = db.conn.execute(
         "SELECT payload ->> 'weak', payload ->> 'although' FROM event WHERE subject = ? "
@@ -207,8 +207,8 @@ def _exams(db: Database, where: str, *values: object) -> list[Exam]:
         f"WHERE i.alternate = 0 AND {where} GROUP BY e.exam_id, a.annotator_id",
         values,
     )
-    return [_told(dict(zip(_COLUMNS, row, strict=True))) for row in rows]
+    return [_from_row(dict(zip(_COLUMNS, row, strict=True))) for row in rows]
 
 
-def _told(row: dict[str, Any]) -> Exam:
+def _from_row(row: dict[str, Any]) -> Exam:
     return Exam(**{**row, "purpose": ExamPurpose(row["purpose"]), "key_from": ExamKey(row["key_from"])})

@@ -25,8 +25,8 @@ def draw(settled: Iterable[KnownPair], *, queries: int, pairs: int, seed: int, s
     True
     """
     by_query: defaultdict[QueryId, list[KnownPair]] = defaultdict(list)
-    for one in sorted(settled, key=lambda one: one.pair_id):
-        by_query[one.query_id].append(one)
+    for pair in sorted(settled, key=lambda pair: pair.pair_id):
+        by_query[pair.query_id].append(pair)
     rng = random.Random(seed)
     order = sorted(by_query)
     rng.shuffle(order)
@@ -34,30 +34,30 @@ def draw(settled: Iterable[KnownPair], *, queries: int, pairs: int, seed: int, s
     if not spread:
         taken = {query: rng.sample(by_query[query], min(pairs, len(by_query[query]))) for query in order[:queries]}
         return [item for query in sorted(taken) for item in taken[query]]
-    grades = range(max((one.right for ones in by_query.values() for one in ones), default=-1) + 1)
+    grades = range(max((pair.right for members in by_query.values() for pair in members), default=-1) + 1)
 
-    def count(ones: Iterable[KnownPair]) -> list[int]:
-        counts = Counter(one.right for one in ones)
+    def count(members: Iterable[KnownPair]) -> list[int]:
+        counts = Counter(pair.right for pair in members)
         return [counts[grade] for grade in grades]
 
-    stock = {query: count(there) for query, there in by_query.items()}
+    stock = {query: count(available) for query, available in by_query.items()}
     chosen = even_queries(stock, order, queries, pairs)
     numbers = [count(rng.sample(by_query[query], min(pairs, len(by_query[query])))) for query in chosen]
     even_out([stock[query] for query in chosen], numbers)
     items: list[KnownPair] = []
     for query, number in sorted(zip(chosen, numbers, strict=True)):
-        some = [
-            one
+        of_query = [
+            pair
             for grade in grades
-            for one in rng.sample([one for one in by_query[query] if one.right == grade], number[grade])
+            for pair in rng.sample([pair for pair in by_query[query] if pair.right == grade], number[grade])
         ]
-        items += rng.sample(some, len(some))
+        items += rng.sample(of_query, len(of_query))
     return items
 
 
 def draw_retake(
-    asked: Iterable[KnownPair],
-    there: Iterable[KnownPair],
+    exam_pairs: Iterable[KnownPair],
+    further_pairs: Iterable[KnownPair],
     seen: Collection[PairId],
     explained: Mapping[PairId, int],
     seed: int,
@@ -69,8 +69,8 @@ def draw_retake(
     equals.
 
     Args:
-        asked: the items of the exam.
-        there: further pairs to choose from.
+        exam_pairs: the items of the exam.
+        further_pairs: other pairs to choose from.
         seen: pairs that this person has graded.
         explained: maps a pair to the attempt, from 1, after which it was last explained to this person.
         seed: decides among equals.
@@ -81,19 +81,23 @@ def draw_retake(
     >>> [known.pair_id for known in draw_retake([one, two], [new], {1, 2}, {1: 1}, seed=1)]
     [3, 2]
     """
-    asked = list(asked)
-    pool = {one.pair_id: one for one in (*there, *asked)}
-    new = Counter(one.query_id for one in pool.values() if one.pair_id not in seen)
+    exam_pairs = list(exam_pairs)
+    pool = {known.pair_id: known for known in (*further_pairs, *exam_pairs)}
+    new = Counter(known.query_id for known in pool.values() if known.pair_id not in seen)
     rng = random.Random(seed)
 
-    def order(one: KnownPair) -> tuple[int, int, float]:
-        if one.pair_id not in seen:
-            return -1, -new[one.query_id], rng.random()
-        return explained.get(one.pair_id, 0), 0, rng.random()
+    def order(known: KnownPair) -> tuple[int, int, float]:
+        if known.pair_id not in seen:
+            return -1, -new[known.query_id], rng.random()
+        return explained.get(known.pair_id, 0), 0, rng.random()
 
     ordered = sorted((pool[pair] for pair in sorted(pool)), key=order)
-    wanted = Counter(one.right for one in asked)
-    return [one for right in sorted(wanted) for one in [one for one in ordered if one.right == right][: wanted[right]]]
+    numbers = Counter(known.right for known in exam_pairs)
+    return [
+        known
+        for right in sorted(numbers)
+        for known in [known for known in ordered if known.right == right][: numbers[right]]
+    ]
 
 
 class Open(NamedTuple):
@@ -114,8 +118,8 @@ def draw_top(open_pairs: Iterable[Open], *, queries: int, pairs: int, seed: int)
     [(2, 1), (2, 2), (3, 1), (3, 2)]
     """
     by_query: defaultdict[QueryId, list[Open]] = defaultdict(list)
-    for one in sorted(open_pairs, key=lambda one: (one.query_id, one.rank, one.pair_id)):
-        by_query[one.query_id].append(one)
+    for pair in sorted(open_pairs, key=lambda pair: (pair.query_id, pair.rank, pair.pair_id)):
+        by_query[pair.query_id].append(pair)
     rng = random.Random(seed)
     order = sorted(by_query)
     rng.shuffle(order)
@@ -124,15 +128,15 @@ def draw_top(open_pairs: Iterable[Open], *, queries: int, pairs: int, seed: int)
 
 
 Grades = list[int]
-"""How many pairs have each relevance, from the lowest relevance upwards."""
+"""The number of pairs with each relevance, from the lowest relevance upwards."""
 
 
 Stock = Mapping[QueryId, Sequence[int]]
-"""How many settled pairs of each relevance each query has; the list has the same length for all queries."""
+"""The number of settled pairs with each relevance, by query; the list has the same length for all queries."""
 
 
 SETS = 500
-"""Up to this many sets of queries are all tried. If there are more, a local search swaps queries."""
+"""The largest number of sets of queries that are all tried. If there are more, a local search swaps queries."""
 
 
 _FILLED = 5_000
@@ -178,12 +182,14 @@ def even_queries(stock: Stock, order: Sequence[QueryId], queries: int, pairs: in
     last = size[chosen[-1]]
     fixed = [query for query in chosen if size[query] > last]
     free = [query for query in ranked if size[query] == last]
-    wanted = len(chosen) - len(fixed)
+    places = len(chosen) - len(fixed)
 
-    if comb(len(free), wanted) <= SETS:
-        sets = ([*fixed, *some] for some in combinations(free, wanted))
-        return min(sets, key=lambda some: unevenness(_totals(fill([stock[query] for query in some], pairs))))
-    return _swapped(stock, fixed, free, wanted, pairs)
+    if comb(len(free), places) <= SETS:
+        sets = ([*fixed, *candidates] for candidates in combinations(free, places))
+        return min(
+            sets, key=lambda candidates: unevenness(_totals(fill([stock[query] for query in candidates], pairs)))
+        )
+    return _local_search(stock, fixed, free, places, pairs)
 
 
 def fill(stocks: Sequence[Sequence[int]], pairs: int) -> list[Grades]:
@@ -216,19 +222,21 @@ def even_out(stocks: Sequence[Sequence[int]], taken: Sequence[Grades]) -> None:
         stocks: how many pairs of each relevance each query has.
         taken: how many of them are taken; changed in place. The total of each query stays the same.
     """
-    while (way := _way(stocks, taken)) is not None:
-        for query, away, to in way:
+    while (exchanges := _exchanges(stocks, taken)) is not None:
+        for query, away, to in exchanges:
             taken[query][away] -= 1
             taken[query][to] += 1
 
 
-def _swapped(stock: Stock, fixed: Sequence[QueryId], free: Sequence[QueryId], wanted: int, pairs: int) -> list[QueryId]:
-    """Return the fixed queries and `wanted` of the free ones, found by a local search that swaps queries.
+def _local_search(
+    stock: Stock, fixed: Sequence[QueryId], free: Sequence[QueryId], places: int, pairs: int
+) -> list[QueryId]:
+    """Return the fixed queries and `places` of the free ones, found by a local search that swaps queries.
 
     A swap is promising if its query has pairs of scarce grades. The price of a grade is how many items have it already.
     The cost of a query is the sum of the prices of its cheapest pairs.
     """
-    chosen, left = list(free[:wanted]), _FILLED // (len(fixed) + wanted)
+    chosen, left = list(free[:places]), _FILLED // (len(fixed) + places)
 
     def totals() -> Grades:
         return _totals(fill([stock[query] for query in (*fixed, *chosen)], pairs))
@@ -244,16 +252,16 @@ def _swapped(stock: Stock, fixed: Sequence[QueryId], free: Sequence[QueryId], wa
             each = chain.from_iterable(repeat(prices[g], stock[query][g]) for g in dear_last)
             return sum(islice(each, pairs))
 
-        kept = set(chosen)
+        current = set(chosen)
         away = sorted(chosen, key=cost, reverse=True)[:_PROMISING]
-        to = sorted((query for query in free if query not in kept), key=cost)[:_PROMISING]
+        to = sorted((query for query in free if query not in current), key=cost)[:_PROMISING]
         for new, old in islice(product(to, away), left):
             left -= 1
             place = chosen.index(old)
             chosen[place] = new
-            found = totals()
-            if unevenness(found) < best:
-                prices, helped = found, True
+            new_totals = totals()
+            if unevenness(new_totals) < best:
+                prices, helped = new_totals, True
                 break
             chosen[place] = old
     return [*fixed, *chosen]
@@ -263,7 +271,7 @@ def _totals(taken: Sequence[Grades]) -> Grades:
     return [sum(column) for column in zip(*taken, strict=True)]
 
 
-def _way(stocks: Sequence[Sequence[int]], taken: Sequence[Grades]) -> list[tuple[int, int, int]] | None:
+def _exchanges(stocks: Sequence[Sequence[int]], taken: Sequence[Grades]) -> list[tuple[int, int, int]] | None:
     """Return exchanges (query, from grade, to grade) that together make the totals more even; None if there are none.
 
     Together they move one item from a grade to another that has at least two items fewer.
@@ -275,11 +283,11 @@ def _way(stocks: Sequence[Sequence[int]], taken: Sequence[Grades]) -> list[tuple
         while waiting:
             here = waiting.popleft()
             if totals[start] - totals[here] >= 2:
-                way = []
+                exchanges = []
                 while here != start:
-                    way.append(came[here])
+                    exchanges.append(came[here])
                     here = came[here][1]
-                return way
+                return exchanges
             for to in range(len(totals)):
                 if to != start and to not in came:
                     for query, (have, take) in enumerate(zip(stocks, taken, strict=True)):

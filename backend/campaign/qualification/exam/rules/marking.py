@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from backend.campaign.qualification.answers.rules import missed as count_missed
-from backend.campaign.qualification.answers.rules import misses
+from backend.campaign.qualification.answers.rules import count_misses, misses
 from backend.campaign.qualification.exam.model import PASS_RULE, ExamResult
 from backend.core.errors import ProjectError
 from backend.core.ids import AnnotatorId, PairId
@@ -75,9 +74,9 @@ def mark(answers: Sequence[tuple[int, int]], most_missed: float, tolerance: int,
                 known=", ".join(PASS_RULES),
             )
         )
-    missed = count_missed(answers, tolerance)
-    given, key = (np.array(column, dtype=np.int64) for column in (list(zip(*answers, strict=True)) or ((), ())))
-    plain, quadratic = cohen_kappa(given, key), cohen_kappa(given, key, "quadratic")
+    missed = count_misses(answers, tolerance)
+    own, key = (np.array(column, dtype=np.int64) for column in (list(zip(*answers, strict=True)) or ((), ())))
+    plain, quadratic = cohen_kappa(own, key), cohen_kappa(own, key, "quadratic")
     return ExamResult(
         answers=len(answers),
         missed=missed,
@@ -128,17 +127,17 @@ def spread(
     >>> spread({PairId(1): [AnnotatorId(7), AnnotatorId(8), AnnotatorId(9)]}, {PairId(1): 2}, seed=1)
     {1: [8, 9]}
     """
-    rng, had = random.Random(seed), Counter[AnnotatorId]()
+    rng, counts = random.Random(seed), Counter[AnnotatorId]()
     order = sorted(answered)
     rng.shuffle(order)
     chosen: dict[PairId, list[AnnotatorId]] = {}
     for pair in order:
         people = sorted(set(answered[pair]))
         rng.shuffle(people)
-        people.sort(key=lambda person: had[person])  # stable: the seed decides among equals
+        people.sort(key=lambda person: counts[person])  # stable: the seed decides among equals
         if taken := people[: places.get(pair, 0)]:
             chosen[pair] = taken
-            had.update(taken)
+            counts.update(taken)
     return chosen
 
 
@@ -162,7 +161,7 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class Guesses:
-    """What guessing would score in an exam of `items` items, and why the exam is weak.
+    """The scores of guesses in an exam of `items` items, and the reasons why the exam is weak.
 
     `chance` draws each answer from the grades of the scale, all equally likely. It misses the share `chance_missed` of
     the answers on average, 0 to 1, and passes with the probability `chance_passes`. `weak` has a sentence for each way
@@ -206,10 +205,10 @@ def guesses(key: Sequence[int], grades: Sequence[int], most_missed: float, toler
         raise ValueError("an exam without items has no key")
     n, constants = len(key), []
     for grade in grades:
-        missed = count_missed(((grade, right) for right in key), tolerance)
+        missed = count_misses(((grade, right) for right in key), tolerance)
         near = 100 * missed <= (most_missed + MARGIN) * n
         constants.append(Constant(grade, missed, passes(missed, n, most_missed), near))
-    chance = [count_missed(((grade, right) for grade in grades), tolerance) / len(grades) for right in key]
+    chance = [count_misses(((grade, right) for grade in grades), tolerance) / len(grades) for right in key]
     likely = np.ones(1)
     for p in chance:
         likely = np.convolve(likely, [1 - p, p])
@@ -220,43 +219,43 @@ def guesses(key: Sequence[int], grades: Sequence[int], most_missed: float, toler
     )
 
 
-def require_telling(found: Guesses, although: str) -> None:
+def require_telling(scores: Guesses, although: str) -> None:
     """Refuse an exam that a constant grade or chance passes, or nearly passes, unless a reason is given.
 
     Args:
-        found: what guessing would score.
+        scores: what guessing would score.
         although: the reason to hold it anyway, which goes on record; blank for none.
 
     Raises:
         ProjectError: the exam is weak and there is no reason.
     """
-    if found.weak and not although.strip():
+    if scores.weak and not although.strip():
         raise ProjectError(
             said(
                 "guessing can pass this exam: {weak}. Draw other or more pairs, or allow fewer misses. To "
                 "hold it anyway, give a reason",
-                weak=joined("; ", found.weak),
+                weak=joined("; ", scores.weak),
             )
         )
 
 
 def _weak(constants: Sequence[Constant], n: int, most_missed: float, missed: float, luck: float) -> tuple[str, ...]:
-    found = []
+    reasons = []
     near = said("within {margin:g} % of the limit of {most_missed:g} % missed", margin=MARGIN, most_missed=most_missed)
-    for one in constants:
-        if one.near:
-            how = said(" and would pass") if one.passed else said(", {near}", near=near)
-            found.append(
+    for constant in constants:
+        if constant.near:
+            how = said(" and would pass") if constant.passed else said(", {near}", near=near)
+            reasons.append(
                 said(
                     "grade {grade} throughout misses {missed} of {n}{how}",
-                    grade=one.grade,
-                    missed=one.missed,
+                    grade=constant.grade,
+                    missed=constant.missed,
                     n=n,
                     how=how,
                 )
             )
     if luck > LUCK:
-        found.append(
+        reasons.append(
             said(
                 "random grades would pass {passed:.3g} % of the time, more than {most:g} %",
                 passed=100 * luck,
@@ -264,8 +263,8 @@ def _weak(constants: Sequence[Constant], n: int, most_missed: float, missed: flo
             )
         )
     elif 100 * missed <= most_missed + MARGIN:
-        found.append(said("random grades miss {missed:.0f} % on average, {near}", missed=100 * missed, near=near))
-    return tuple(found)
+        reasons.append(said("random grades miss {missed:.0f} % on average, {near}", missed=100 * missed, near=near))
+    return tuple(reasons)
 
 
 PAPER_MISSED = 0.1183
@@ -330,17 +329,17 @@ def outcome(answers: Sequence[Answer], tolerance: int, *, resamples: int = RESAM
     >>> [round(bound, 4) for bound in (found.missed_first.low, found.missed_first.high)]
     [0.15, 0.85]
     """
-    wrong = [one for one in answers if misses(one.own, one.right, tolerance)]
-    waiting = sum(one.again is None for one in wrong)
-    still = sum(one.again is not None and misses(one.again, one.right, tolerance) for one in wrong)
+    missed_answers = [answer for answer in answers if misses(answer.own, answer.right, tolerance)]
+    waiting = sum(answer.again is None for answer in missed_answers)
+    still = sum(answer.again is not None and misses(answer.again, answer.right, tolerance) for answer in missed_answers)
     n = len(answers)
     after = _share(still, n)
     if waiting:
-        why = said("{n} of {missed} missed clips not yet looked at again", n=waiting, missed=len(wrong))
+        why = said("{n} of {missed} missed clips not yet looked at again", n=waiting, missed=len(missed_answers))
         after = Estimate(None, None, None, n, why)
-    own, right = (np.array([one[column] for one in answers], dtype=np.int64) for column in (0, 1))
+    own, right = (np.array([answer[column] for answer in answers], dtype=np.int64) for column in (0, 1))
     plain, quadratic = (_kappa(own, right, weights, resamples, seed) for weights in ("plain", "quadratic"))
-    return Outcome(n, len(wrong), _share(len(wrong), n), after, plain, quadratic)
+    return Outcome(n, len(missed_answers), _share(len(missed_answers), n), after, plain, quadratic)
 
 
 def together(outcomes: Sequence[Outcome], *, resamples: int = RESAMPLES, seed: int = SEED) -> Outcome:
@@ -350,7 +349,7 @@ def together(outcomes: Sequence[Outcome], *, resamples: int = RESAMPLES, seed: i
     """
 
     def mean(each: Sequence[Estimate]) -> Estimate:
-        values = np.array([one.value for one in each if one.value is not None])
+        values = np.array([estimate.value for estimate in each if estimate.value is not None])
         if not values.size:
             return Estimate(
                 None, None, None, 0, said("nobody has a value") if each else said("nobody has handed an exam in yet")
@@ -361,12 +360,12 @@ def together(outcomes: Sequence[Outcome], *, resamples: int = RESAMPLES, seed: i
         return Estimate(float(values.mean()), float(low), float(high), values.size)
 
     return Outcome(
-        sum(one.answers for one in outcomes),
-        sum(one.missed for one in outcomes),
-        mean([one.missed_first for one in outcomes]),
-        mean([one.missed_after for one in outcomes]),
-        mean([one.kappa for one in outcomes]),
-        mean([one.kappa_quadratic for one in outcomes]),
+        sum(result.answers for result in outcomes),
+        sum(result.missed for result in outcomes),
+        mean([result.missed_first for result in outcomes]),
+        mean([result.missed_after for result in outcomes]),
+        mean([result.kappa for result in outcomes]),
+        mean([result.kappa_quadratic for result in outcomes]),
     )
 
 
@@ -375,9 +374,9 @@ def _share(hits: int, n: int) -> Estimate:
 
 
 def _kappa(own: np.ndarray, right: np.ndarray, weights: Weights, resamples: int, seed: int) -> Estimate:
-    found = cohen_kappa(own, right, weights)
-    if found.value is None:
-        return Estimate(None, None, None, found.n, found.reason if found.n else _NOTHING)
+    kappa = cohen_kappa(own, right, weights)
+    if kappa.value is None:
+        return Estimate(None, None, None, kappa.n, kappa.reason if kappa.n else _NOTHING)
     grades = int(max(own.max(), right.max())) + 1
     table = np.bincount(own * grades + right, minlength=grades**2)
     # Items with the same answer and key are interchangeable: a resample is the count of each kind in it.
@@ -387,5 +386,5 @@ def _kappa(own: np.ndarray, right: np.ndarray, weights: Weights, resamples: int,
     bounds = interval(samples)
     if undefined > MOST_UNDEFINED or bounds is None:
         why = said("undefined in {share:.0f} % of the resamples, so it has no interval", share=100 * undefined)
-        return Estimate(found.value, None, None, found.n, why)
-    return Estimate(found.value, *bounds, found.n)
+        return Estimate(kappa.value, None, None, kappa.n, why)
+    return Estimate(kappa.value, *bounds, kappa.n)
