@@ -45,7 +45,7 @@ class RawVideo:
 
 
 def raw_videos(content: object, file: str) -> tuple[dict[str, RawVideo | None], list[Problem]]:
-    """Return the entries by video name, None for those of a wrong shape, and their problems."""
+    """Return the entries by video name, and their problems. An entry of a wrong shape is None."""
     if not isinstance(content, Mapping) or not content:
         raise InputError.single(
             file, "is not a file of pools: it must be an object `video -> {duration, timestamps, ...}`"
@@ -166,7 +166,7 @@ PAST_END_S = 0.5
 Some published moments do: by seven frames in TACoS, by 0.01 s in ActivityNet.
 """
 OTHER_SCALE = 4.0
-"""The lowest ratio of two spans that are taken for frames and seconds: videos have more frames per second than this."""
+"""Spans that differ by at least this factor may be frames and seconds: videos have more frames per second."""
 _ROUNDING = 0.02
 """The relative difference that rounding may cause between two spans in different time scales."""
 
@@ -259,7 +259,7 @@ def _time_fault(span: Span, video: RawVideo) -> str | None:
 
 
 def _in_another_scale(positive: RawPositive, video: RawVideo) -> Span | None:
-    """Return the video's own span of the sentence, if it is the positive's span times a constant far from 1."""
+    """Return the video's own span of the sentence if the positive has that span in another time scale, else None."""
     own_spans = [
         span
         for span, sentence in zip(video.spans, video.sentences, strict=True)

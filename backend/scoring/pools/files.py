@@ -1,4 +1,4 @@
-"""Read, write and count files of pools in MVMR's published format. A file with any problem is refused whole.
+"""Read, write and count files of pools in MVMR's published format. A file with any problem is rejected as a whole.
 
     video -> {duration | fps and num_frames, timestamps, sentences, pos_moments, retrieval_pool}
 

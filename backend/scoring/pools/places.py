@@ -14,18 +14,18 @@ from backend.scoring.pools.model import Outside, Pools
 AnySpans = TypeVar("AnySpans", bound=Spans)
 
 OUTSIDE, NO_POOL = -1, -2
-"""Stand for a place where a moment's video is not in its query's pool (-1), or its query has no pool (-2)."""
+"""Used instead of a place if a moment's video is not in its query's pool (-1), or its query has no pool (-2)."""
 _NAMED = 9
-"""Moments that a refusal names. With the line that counts them, they fill the lines that are shown."""
+"""Number of moments that a refusal names. With the line that counts them, they fill all lines that are shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """P places, sorted by query, then by video.
+    """The P places of a file of pools, sorted by query, then by video.
 
     `query` (P,) is the number of a place's query. `is_own` (P,) tells whether the place is the query's own video.
-    `keys` (P,) are `query * videos + video`. `short` holds the ids of queries whose pool is not full; they do not
-    count.
+    `keys` (P,) are `query * videos + video`, where `videos` is the number of videos. `short` holds the ids of queries
+    whose pool is not full; they do not count.
     """
 
     file: str

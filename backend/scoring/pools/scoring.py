@@ -39,7 +39,7 @@ class InPools:
 
     @property
     def by_score(self) -> bool:
-        """Return whether every score must be a number."""
+        """Return whether every score must be a number, because predictions or videos are ranked by score."""
         return self.sorts or (self.pooling.top_videos is not None and self.chosen is None)
 
     def check(self, run: Run) -> tuple[list[Problem], list[str]]:

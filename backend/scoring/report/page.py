@@ -36,7 +36,7 @@ from backend.scoring.views.ranking import conventions
 from backend.scoring.views.splits import narrow_groups
 
 Film = Callable[[str, float, float], bytes | None]
-"""A function that returns a strip of frames (WebP) of a video's moment, start and end in seconds, or None."""
+"""A function that takes a video, a start and an end in seconds, and returns a strip of frames (WebP), or None."""
 
 BUDGET = 5_000_000
 """Characters of all strips together. It keeps the page below 6 MB, because most mail servers refuse 10 MB."""

@@ -68,8 +68,8 @@ def first_per_annotator(unit: Integers, annotator: Integers) -> NDArray[np.int64
 def coincidences(counts: Integers) -> Floats:
     """Return Krippendorff's coincidences of each unit, shape [units, grades, grades].
 
-    They are 0 for a unit with fewer than two grades. Add units up for the coincidences of several units. The sum of all
-    entries is the number of comparable grades.
+    They are 0 for a unit with fewer than two grades. The coincidences of several units are the sum of theirs. The sum
+    of all entries is the number of comparable grades.
     """
     size = counts.sum(axis=1)
     frequencies = counts.astype(np.float64)
@@ -129,8 +129,8 @@ def alphas(coincidence: Floats, level: Level = "ordinal") -> Floats:
 def observed_agreement(counts: Integers, within: int = 0, times: Integers | None = None) -> Agreement:
     """Compute the share of comparisons of two grades of one unit that differ by at most `within`, 0..1.
 
-    Exact agreement is `within=0`. Comparisons are weighted by 1 / (m_u - 1), as in Krippendorff's coincidences, so that
-    a unit with four grades counts as four grades and not as six comparisons. `times` is as for alpha.
+    Exact agreement is `within=0`. Comparisons are weighted by 1 / (m_u - 1), as in Krippendorff's coincidences. A
+    unit with four grades thus counts as four grades and not as six comparisons. `times` is as for alpha.
 
     >>> observed_agreement(np.array([[1, 1, 0, 0, 0], [0, 2, 0, 0, 0]]))
     Agreement(value=0.5, n=4, reason='')
@@ -143,7 +143,7 @@ def observed_agreement(counts: Integers, within: int = 0, times: Integers | None
 
 
 def shares_within(coincidence: Floats, within: int = 0) -> Floats:
-    """Compute the share of grades that differ by at most `within` in each matrix of coincidences, shape [...].
+    """Compute the share of coincidences whose grades differ by at most `within`, for each matrix; shape [...].
 
     It is NaN where a matrix is empty.
     """
@@ -247,7 +247,7 @@ class Couples:
     grades: int
 
     def tables(self) -> NDArray[np.int64]:
-        """Count how often the two annotators gave each two grades, shape [couples, grades, grades].
+        """Count how often each couple gave each pair of grades, shape [couples, grades, grades].
 
         The first annotator's grades are the rows.
         """
@@ -257,7 +257,7 @@ class Couples:
 
 
 def couples_of(unit: Integers, annotator: Integers, grade: Integers) -> Couples:
-    """Compare every two annotators. If one graded a unit twice, the first grade counts.
+    """Pair up all annotators who share units. If one graded a unit twice, the first grade counts.
 
     >>> found = couples_of(np.array([0, 0, 1, 1]), np.array([0, 2, 2, 0]), np.array([1, 0, 1, 1]))
     >>> found.couples.tolist(), found.tables().tolist()

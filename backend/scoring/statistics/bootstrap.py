@@ -74,7 +74,7 @@ def mean_kappas(
 
 
 def interval(samples: Floats, level: float = LEVEL) -> tuple[float, float] | None:
-    """Return the central `level` interval of the resamples in which a figure is defined, or None if there are none.
+    """Return the central `level` interval of the samples that are not NaN, or None if all are NaN.
 
     >>> interval(np.array([np.nan]))
     """

@@ -1,8 +1,8 @@
 """Compute intervals of means, paired tests of differences, and groups of runs that do not differ significantly.
 
 Every function works on arrays whose last axis is the queries. Random numbers come from a seed that the caller reports.
-Resamples and signs depend only on the seed and the number of queries, so a run's interval does not depend on the other
-runs and measures of the table.
+Resamples and signs depend only on the seed and the number of queries. A run's interval therefore does not depend
+on the other runs and measures of the table.
 """
 
 from collections.abc import Collection, Iterator, Sequence

@@ -63,12 +63,12 @@ def add_statistics(
 ) -> None:
     """Add the statistics that `asked` describes to a scoreboard's summary, for every measure.
 
-    Every run gets `intervals` (`{measure: {"low", "high"}}`), 95 % percentile bootstrap intervals over the queries that
+    Every run gets `intervals` (`{measure: {"low", "high"}}`): 95 % percentile bootstrap intervals over the queries that
     count for it. With a baseline, every other run gets `comparison` (`{measure: {"difference", ...}}`): the run minus
-    the baseline over the queries that count for all runs, with Holm's adjustment over the comparisons of a measure. The
-    summary gets `baseline` and `statistics`, which holds the level, resamples, seed and number of queries compared. Its
-    `groups` are the runs that do not differ significantly by the measure in focus, with Holm's adjustment over all
-    pairs.
+    the baseline, over the queries that count for all runs. Holm's adjustment is over the comparisons of a measure.
+
+    The summary gets `baseline` and `statistics`, which holds the level, resamples, seed and number of queries compared.
+    Its `groups` are the runs that do not differ significantly by the measure in focus, adjusted by Holm over all pairs.
 
     Raises:
         InputError: see `check`.

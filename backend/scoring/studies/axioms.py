@@ -33,9 +33,9 @@ Axiom = Literal["INV-k", "MON-k"]
 AXIOMS: tuple[Axiom, ...] = ("INV-k", "MON-k")
 LONGEST = 4
 _RELEVANT = (1, 2)
-"""The numbers of relevant moments (of relevance 1) that a query has in turn."""
+"""How many relevant moments (of relevance 1) a query has; both numbers are tried."""
 _SECONDS = 1000
-"""Length of a moment. It makes IoUs of up to six decimals a whole number of milliseconds."""
+"""Length of a moment, in seconds. IoUs of up to six decimals are then whole milliseconds."""
 
 
 SettingsOf = Callable[[int], Settings]
@@ -76,7 +76,7 @@ class Lists:
     values: Floats
 
     def breach(self, axiom: Axiom) -> tuple[int, Breach | None]:
-        """Return how many changes of these lists the axiom applies to, and the one that breaks it most, or None."""
+        """Return the number of changes to which the axiom applies, and the change that breaks it most, or None."""
         changes = 0
         worst: tuple[float, int, tuple[int, ...]] = (-np.inf, -1, ())
         for place in range(self.values.ndim):
@@ -139,7 +139,8 @@ def levels(thresholds: Sequence[float]) -> tuple[float, ...]:
 def try_axioms(settings_of: SettingsOf, longest: int, progress: Steps | None = None) -> list[dict[str, Cell]]:
     """Test every key against both axioms: a row for each, with a shortest counterexample if the axiom is broken.
 
-    K is the length of the lists and stands as K in the names of keys, unless a key has a K of its own.
+    K is the length of the lists. Keys are named with K instead of a number, unless they were asked for at a K of their
+    own.
 
     Args:
         settings_of: returns the settings for lists of a length; their keys have the same order for all lengths.

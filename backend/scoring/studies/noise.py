@@ -1,8 +1,8 @@
 """Measure label noise: how far imprecise moment boundaries in the truth move a measure.
 
-A noisy test set replaces the start and end of every truth moment by the medians of five drawn starts and five drawn
-ends, as if five people had marked it. A system's error under a measure is the root mean square of its noisy means
-around its mean on the given truth, over many noisy sets.
+A noisy test set treats every truth moment as if five people had marked it: its start and end are replaced by the
+medians of five drawn starts and ends. A system's error under a measure is the root mean square of its means on many
+noisy sets around its mean on the given truth.
 
 Source of `exp_length`: AxIoU (Togashi et al., CVPR 2022), section 6: start ~ N(t_s, sigma^2), length ~ Exp(mean = true
 length). Even without start noise, that model leaves a mean IoU of about .61 with the true moment. `gaussian_ends`
@@ -70,7 +70,7 @@ class NoisySet:
 class NoiseInputs:
     """The inputs of all noisy sets.
 
-    `duration_s` has the duration of its video for each moment of the truth, in seconds, infinite where unknown.
+    `duration_s` holds the duration of each truth moment's video, in seconds, infinite where unknown.
     """
 
     truth: Truth
@@ -91,8 +91,9 @@ def label_noise(
 ) -> list[dict[str, Cell]]:
     """Compute the RMSE of every system's means under noise, and its mean over systems.
 
-    There is a row for each model, measure and system. `median_iou` says how strong the noise of a model is: the median
-    IoU between the given and the noisy moments of a set, averaged over the sets. Moments of relevance 0 count as well.
+    There is a row for each model, measure and system. `median_iou` says how strong the noise of a model is. It is the
+    median IoU between the given and the noisy moments of a set, averaged over the sets. Moments of relevance 0 count as
+    well.
     """
     units = [NoisySet(seed, number, model) for model in models for number in range(sets)]
     noisy_sets = run_units(noisy_scores, inputs, units, where, progress=progress)

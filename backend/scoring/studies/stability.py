@@ -1,12 +1,12 @@
 """Measure stability: how well a measure agrees with itself about the order of systems on different sets of queries.
 
-For growing n, draw two sets of n queries, rank the systems on each by their means, and take Kendall's tau-b of
-the two rankings; report its mean and variance over many trials. Source: AxIoU (Togashi et al., CVPR 2022), section 6
+For growing n, draw two sets of n queries, rank the systems on each by their means, and take Kendall's tau-b of the
+two rankings. Report its mean and variance over many trials. Source: AxIoU (Togashi et al., CVPR 2022), section 6
 and appendix. The two sets are disjoint while 2n does not exceed the number of queries. Beyond that, or on request, they
 are drawn independently of each other (each without replacement).
 
-From the same section, the module also computes the agreement of every two measures, the queries on which a measure ties
-all systems, and the models that a measure would select.
+Further studies come from the same section: the agreement of every two measures, the queries on which a measure ties all
+systems, and the models that a measure would select.
 """
 
 from collections.abc import Sequence
@@ -175,7 +175,7 @@ def selected(scores: Floats) -> list[int]:
 
 
 def model_selection(validation: SystemValues, test: SystemValues, over: Over = "selected") -> list[dict[str, Cell]]:
-    """Compute z-scores on test of the models that each measure selects on validation: a row for each two measures.
+    """Compute z-scores on test of the models that each measure selects on validation: a row for each pair of measures.
 
     With `over="selected"`, as in the paper, a model counts once for every measure that selects it, so the z-scores of
     one test measure sum to 0. With `over="candidates"`, every model counts once, selected or not. If several models tie

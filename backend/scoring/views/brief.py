@@ -21,7 +21,7 @@ _RUNS = 3
 
 
 def in_brief(summary: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the summary with NDCG only, in pools with Rank n@m only; that of a benchmark is returned unchanged."""
+    """Return the summary reduced to NDCG, or to Rank n@m in pools. A benchmark's summary is returned unchanged."""
     if "splits" in summary:
         return {**summary, "splits": {split: in_brief(part) for split, part in summary["splits"].items()}}
     name = "recall" if "pool" in summary else "ndcg"
@@ -71,7 +71,7 @@ def _not_judged(summary: Mapping[str, Any]) -> list[str]:
 
 
 def _unknown_videos(summary: Mapping[str, Any], board: Scoreboard) -> list[str]:
-    """Return a line on predictions in videos that the truth lacks, except in pools, where such videos are expected."""
+    """Return a line on predictions in videos that the truth lacks, except in pools, which always have such videos."""
     if "pool" in summary:
         return []
     other, shares = len(board.key.video_number), {}

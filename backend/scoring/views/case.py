@@ -41,7 +41,7 @@ SIGNS = {
     Worth.WRONG_TIME: ("◐", "the truth has a moment in this video (outlined), but none is reached"),
     Worth.WRONG_VIDEO: ("✕", "the truth has no moment in this video"),
 }
-"""The sign and the meaning of each worth of a prediction."""
+"""The sign and the meaning of each kind of prediction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class MomentCard:
-    """A truth moment. `color` numbers the matched moments; it is None where no run takes the moment."""
+    """A truth moment. `color` is the number of its colour, None where no run shown takes it."""
 
     number: int
     relevance: int
@@ -111,7 +111,7 @@ class PredictionCard:
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """The predictions of one run, and its value of the measure that the case is shown by (None if it has none)."""
+    """The predictions of one run, and its value of the case's measure (None if it has none)."""
 
     run: str
     value: float | None
@@ -136,7 +136,10 @@ class CaseView:
 
 
 def view(board: Scoreboard, case: Case, shown: Sequence[str], facts: Facts, key: str | None = None) -> CaseView:
-    """Return a case of the board with the lanes of the `shown` runs, valued by the measure `key` (None: in focus)."""
+    """Return the view of a case with the lanes of the `shown` runs.
+
+    The runs are valued by the measure `key`, or by the one in focus if it is None.
+    """
     measure = board.focus if key is None else key
     values = _values(board, case.query, measure)
     runs = [run for name in shown for run in case.runs if run.name == name]

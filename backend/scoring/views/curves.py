@@ -28,7 +28,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A run's mean of one measure. `place` is its place, from 1, under the measure that sorts the runs.
+    """A run's mean of one measure. `place` is the run's rank, from 1, under the measure that sorts the runs.
 
     `ahead` is true if this measure ranks the run above one with a better place.
     """
@@ -73,10 +73,9 @@ def by_cutoff(summary: Mapping[str, Any], key: str | None = None) -> list[Point]
 def orders(summary: Mapping[str, Any], key: str | None = None) -> list[Order]:
     """Return the runs sorted by one measure, with their means under it and under the others (AxIoU, Figure 5).
 
-    `key` chooses the measure that sorts (the one in focus if None). Upper bounds are left out. Every other measure has
-    one
-    key: that with the same cut-off and threshold if possible, else the middle one. Runs with equal means stay in the
-        given order. With fewer than two runs the list is empty.
+    `key` chooses the measure that sorts, the one in focus if None. Upper bounds are left out. Every other measure is
+    shown by one key: with the same cut-off and threshold if possible, else the middle one. Runs with equal means stay
+    in the given order. With fewer than two runs the list is empty.
     """
     first = _named_key(summary, key)
     runs = [run for run in summary["runs"] if first.key in run["measures"] and not run.get("upper_bound")]

@@ -163,7 +163,7 @@ def _ranking_cells(
 def figures(summary: Mapping[str, Any]) -> Table:
     """Return a benchmark's figures: a row for each figure, a column for each run.
 
-    The second column names the measure of this product that is the figure.
+    The second column says how a figure is computed.
     """
     benchmark, runs = summary["benchmark"], summary["runs"]
     names = named(summary, [figure["key"] for figure in benchmark["figures"] if figure["key"]])

@@ -34,7 +34,7 @@ _TEX = {
     "↑": r"$\uparrow$",
     "↓": r"$\downarrow$",
 }
-"""Brackets and stars are escaped too, because LaTeX takes them for an argument after the end of a line."""
+"""Escapes for LaTeX. Brackets and stars need them because LaTeX takes them for an argument after a line break."""
 _SIGNS = {">=": r"\geq", ">": ">"}
 
 
