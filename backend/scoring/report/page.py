@@ -31,7 +31,7 @@ from backend.scoring.report import parts
 from backend.scoring.scoreboard import Scoreboard
 from backend.scoring.statistics.sureness import Sureness, add_statistics
 from backend.scoring.views.case import KINDS, SIGNS, CaseView, Lane, MomentCard, PredictionCard, bars_told, view
-from backend.scoring.views.errors import pool_sentence
+from backend.scoring.views.errors import told as pool_sentence
 from backend.scoring.views.ranking import conventions
 from backend.scoring.views.splits import narrow_groups
 

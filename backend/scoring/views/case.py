@@ -60,7 +60,7 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class MomentOutcome:
     """The outcome of a truth moment in a run, in words; `rank` is that of the prediction that takes the moment."""
 
     run: str
@@ -76,7 +76,7 @@ class MomentCard:
     relevance: int
     bar: Bar
     color: int | None
-    told: tuple[Outcome | None, ...]
+    told: tuple[MomentOutcome | None, ...]
     """The outcome in each run, or None where there is nothing to say because the moment need not be found."""
 
     @property
@@ -212,16 +212,18 @@ def _values(board: Scoreboard, query: QueryKey, key: str) -> dict[str, float]:
     return values
 
 
-def _outcome(run: CaseRun, item: CaseMoment) -> Outcome | None:
+def _outcome(run: CaseRun, item: CaseMoment) -> MomentOutcome | None:
     match = run.found[item.number - 1]
     if match.rank is not None and item.relevance == 0:
-        return Outcome(run.name, match.rank, said("○ not relevant, taken by rank {rank}", rank=match.rank))
+        return MomentOutcome(run.name, match.rank, said("○ not relevant, taken by rank {rank}", rank=match.rank))
     if match.rank is not None:
         text = said("✓ found at rank {rank}", rank=match.rank)
         if match.fate is Fate.WRONG_RANK:
             text = said("✓ found at rank {rank}, too low", rank=match.rank)
-        return Outcome(run.name, match.rank, text)
-    return None if match.fate is None else Outcome(run.name, None, said("✕ missed: {fate}", fate=WORDS[match.fate]))
+        return MomentOutcome(run.name, match.rank, text)
+    return (
+        None if match.fate is None else MomentOutcome(run.name, None, said("✕ missed: {fate}", fate=WORDS[match.fate]))
+    )
 
 
 def _prediction(

@@ -102,7 +102,7 @@ _NOTE = (
 )
 
 
-def pool_sentence(summary: Mapping[str, Any]) -> str:
+def told(summary: Mapping[str, Any]) -> str:
     """Return how large the pools are, and how many predictions of each run lay outside them."""
     pool, runs = summary["pool"], summary["runs"]
     outside = ", ".join(f"{run['name']} {run['outside_pool']:,}" for run in runs)
