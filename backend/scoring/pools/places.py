@@ -54,7 +54,7 @@ class Places:
         return np.array(numbers, dtype=np.int64)
 
     def without_short(self, spans: AnySpans) -> AnySpans:
-        """Return the moments without those of queries whose pool is short."""
+        """Return the moments, leaving out queries whose pool is short."""
         return spans.of_queries(np.array([str(query) not in self.short for query in spans.queries], dtype=bool))
 
     def outside(self, spans: Spans, rule: Outside, noun: str) -> tuple[int, list[Problem], list[str]]:
@@ -83,7 +83,9 @@ class Places:
         return len(positions), problems, []
 
     def best_videos(self, place: Indices, score: Floats, top: int) -> Flags:
-        """Return which places are among the `top` places of their query by the best score there, shape (P,).
+        """Return which places are among the `top` best of their query, shape (P,).
+
+        A place is as good as the highest score of a prediction there.
 
         Args:
             place: the place of each prediction, none outside the pools; shape (N,).

@@ -43,7 +43,7 @@ class InPools:
         return self.sorts or (self.pooling.top_videos is not None and self.chosen is None)
 
     def check(self, run: Run) -> tuple[list[Problem], list[str]]:
-        """Return the problems of a run, and the warnings."""
+        """Return the problems that make a run unusable, and the warnings."""
         _, problems, warnings = self.places.outside(run, self.pooling.outside, "predictions")
         return problems, warnings
 

@@ -83,7 +83,7 @@ def _unknown_videos(summary: Mapping[str, Any], board: Scoreboard) -> list[str]:
 
 
 def _shares(shares: Mapping[str, float]) -> str:
-    """Return the share of each run; of many runs, only the lowest and the highest share."""
+    """Return a text with the share of each run; of many runs, only the lowest and the highest share."""
     texts = [f"{name} {_percent(share)}" for name, share in sorted(shares.items(), key=lambda item: item[1])]
     return ", ".join(texts) if len(texts) <= _RUNS else f"{texts[0]} to {texts[-1]}"
 

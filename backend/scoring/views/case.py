@@ -81,7 +81,7 @@ class MomentCard:
 
     @property
     def first(self) -> bool:
-        """Return whether the moment is shown at once: the most relevant ones are, and all that a run takes."""
+        """Return whether the moment is shown at once: it is among the most relevant ones, or a run takes it."""
         return self.number <= FIRST or self.color is not None
 
 

@@ -103,7 +103,7 @@ _NOTE = (
 
 
 def told(summary: Mapping[str, Any]) -> str:
-    """Return how large the pools are, and how many predictions of each run lay outside them."""
+    """Return a text that says how large the pools are, and how many predictions of each run lay outside them."""
     pool, runs = summary["pool"], summary["runs"]
     outside = ", ".join(f"{run['name']} {run['outside_pool']:,}" for run in runs)
     return f"pools of {pool['size']} of {pool['videos']:,} videos; predictions outside them, left out: {outside}"

@@ -75,7 +75,7 @@ _Block = tuple[str, list[_Column]]
 
 
 def _apart(block: _Block, widest: int) -> list[_Block]:
-    """Return a block, or one block for each split if it is too wide."""
+    """Return the block, split into one block for each split of the truth if it is too wide."""
     title, columns = block
     if len(columns) <= widest:
         return [block]
