@@ -1,4 +1,4 @@
-"""Read the entries of a file of pools, and check what they say: names that lead nowhere, scales that differ."""
+"""Read the entries of a file of pools and check them: wrong shapes, unknown videos, mixed time scales."""
 
 import math
 from collections import Counter
@@ -17,7 +17,7 @@ _LISTS = ("timestamps", "sentences", "pos_moments", "retrieval_pool")
 
 @dataclass(frozen=True, slots=True)
 class RawPositive:
-    """`[video, sentence, [start, end]]`, its times in the scale of that video."""
+    """A positive as written, `[video, sentence, [start, end]]`; its times are in the time scale of that video."""
 
     video: str
     sentence: str
@@ -26,7 +26,10 @@ class RawPositive:
 
 @dataclass(frozen=True, slots=True)
 class RawVideo:
-    """An entry; `row` counts from 1, `fps` is None where times are seconds already, the lists are of one length."""
+    """The entry of one video, as written in a file of pools.
+
+    `row` counts from 1. `fps` is None where times are already in seconds. All lists have the same length.
+    """
 
     row: int
     duration_s: float
@@ -37,20 +40,20 @@ class RawVideo:
     pools: list[list[str]]
 
     def seconds(self, span: Span) -> Span:
-        """A span of this video's scale in seconds."""
+        """Return a span in seconds, given a span in this video's time scale."""
         return span if self.fps is None else (span[0] / self.fps, span[1] / self.fps)
 
 
-def raw_videos(found: object, file: str) -> tuple[dict[str, RawVideo | None], list[Problem]]:
-    """The entries by name, None for those that have a wrong shape, and what is wrong with them."""
-    if not isinstance(found, Mapping) or not found:
+def raw_videos(content: object, file: str) -> tuple[dict[str, RawVideo | None], list[Problem]]:
+    """Return the entries by video name, and their problems. An entry of a wrong shape is None."""
+    if not isinstance(content, Mapping) or not content:
         raise InputError.single(
             file, "is not a file of pools: it must be an object `video -> {duration, timestamps, ...}`"
         )
     videos: dict[str, RawVideo | None] = {}
     problems: list[Problem] = []
     rows: dict[str, int] = {}
-    for row, (written, entry) in enumerate(found.items(), start=1):
+    for row, (written, entry) in enumerate(content.items(), start=1):
         name, faults = nfc(written), list[str]()
         video = _video(name, entry, row, faults)
         if (first := rows.setdefault(name, row)) != row:
@@ -61,7 +64,7 @@ def raw_videos(found: object, file: str) -> tuple[dict[str, RawVideo | None], li
 
 
 def _video(name: str, entry: object, row: int, faults: list[str]) -> RawVideo | None:
-    """The entry, or None and why not; with `faults` that are added, what is returned is not whole."""
+    """Return an entry and add its problems to `faults`. If any were added, the result is None or incomplete."""
     if fault := text_fault(name):
         faults.append(f"the name of a video {fault}")
     if not isinstance(entry, Mapping):
@@ -80,8 +83,8 @@ def _video(name: str, entry: object, row: int, faults: list[str]) -> RawVideo | 
         return None
     sizes = {field: len(value) for field, value in lists.items()}
     if len(set(sizes.values())) > 1:
-        told = ", ".join(f"{size} in `{field}`" for field, size in sizes.items())
-        faults.append(f"video {name}: its lists have different lengths: {told}")
+        sizes_text = ", ".join(f"{size} in `{field}`" for field, size in sizes.items())
+        faults.append(f"video {name}: its lists have different lengths: {sizes_text}")
         return None
     spans, sentences, positives, pools = lists.values()
     places = range(sizes["sentences"])
@@ -96,7 +99,7 @@ def _video(name: str, entry: object, row: int, faults: list[str]) -> RawVideo | 
 
 
 def _length(name: str, entry: Mapping[str, object], faults: list[str]) -> tuple[float, float | None] | None:
-    """How long the video is, in seconds, and how many frames a second has, if its times are frames."""
+    """Return the duration in seconds, and the frame rate if times are frames; None if either is wrong."""
     if "duration" not in entry and not {"fps", "num_frames"} <= entry.keys():
         faults.append(f"video {name}: has neither `duration` (times in seconds) nor `fps` and `num_frames` (in frames)")
         return None
@@ -139,15 +142,15 @@ def _positives(value: object, where: str, faults: list[str]) -> list[RawPositive
     if not isinstance(value, list):
         faults.append(f"{where}: `pos_moments` has {short(value)} for it, not a list")
         return []
-    found = []
+    positives = []
     for number, item in enumerate(value, start=1):
         place = f"{where}, positive {number}"
         if not (isinstance(item, list) and len(item) == 3 and isinstance(item[0], str)):
             faults.append(f"{place}: {short(item)} is not [video, sentence, [start, end]]")
             continue
         place = f"{place} in video {item[0]}"
-        found.append(RawPositive(nfc(item[0]), _sentence(item[1], place, faults), _span(item[2], place, faults)))
-    return found
+        positives.append(RawPositive(nfc(item[0]), _sentence(item[1], place, faults), _span(item[2], place, faults)))
+    return positives
 
 
 def _pool(value: object, where: str, faults: list[str]) -> list[str]:
@@ -158,15 +161,18 @@ def _pool(value: object, where: str, faults: list[str]) -> list[str]:
 
 
 PAST_END_S = 0.5
-"""How far a moment may end after its video: seven frames in the published TACoS file, 0.01 s in ActivityNet's."""
+"""Seconds by which a moment may end after its video.
+
+Some published moments do: by seven frames in TACoS, by 0.01 s in ActivityNet.
+"""
 OTHER_SCALE = 4.0
-"""Frames are more to a second than this, so a span this many times another is one of another scale."""
+"""Spans that differ by at least this factor may be frames and seconds: videos have more frames per second."""
 _ROUNDING = 0.02
-"""Part of a time by which a span of another scale may differ, for being rounded."""
+"""The relative difference that rounding may cause between two spans in different time scales."""
 
 
 def scale_problems(videos: Mapping[str, RawVideo], file: str) -> list[Problem]:
-    """A file of which some videos count seconds and some frames."""
+    """Return a problem if some videos of the file give their times in seconds and others in frames."""
     seconds = [name for name, video in videos.items() if video.fps is None]
     frames = [name for name, video in videos.items() if video.fps is not None]
     if not (seconds and frames):
@@ -179,9 +185,9 @@ def scale_problems(videos: Mapping[str, RawVideo], file: str) -> list[Problem]:
 
 
 def pool_problems(videos: Mapping[str, RawVideo], known: Collection[str], file: str) -> list[Problem]:
-    """Everything that is wrong with queries, their positives and their pools, by query and video.
+    """Return every problem of the queries, their positives and their pools, by query and video.
 
-    `known` are the videos of the file, those without a readable entry too.
+    `known` holds all videos of the file, including those without a readable entry.
     """
     return [
         Problem(file, video.row, message)
@@ -226,56 +232,56 @@ def _positive_faults(
         return
     if fault := _time_fault(positive.span, video):
         yield fault
-    elif said := _in_another_scale(positive, video):
-        there, here = ("frames", "seconds") if video.fps else ("seconds", "frames or another unit")
+    elif own_span := _in_another_scale(positive, video):
+        own_unit, positive_unit = ("frames", "seconds") if video.fps else ("seconds", "frames or another unit")
         yield (
-            f"mixes seconds and frames: the video has this sentence at {_told(said)} {there}, but the "
-            f"positive at {_told(positive.span)}, which looks like {here}"
+            f"mixes seconds and frames: the video has this sentence at {_span_text(own_span)} {own_unit}, but the "
+            f"positive at {_span_text(positive.span)}, which looks like {positive_unit}"
         )
 
 
 def _time_fault(span: Span, video: RawVideo) -> str | None:
-    """What is wrong with a span in the scale of its video."""
+    """Return what is wrong with a span in its video's time scale, or None."""
     if video.fps is not None and not (span[0].is_integer() and span[1].is_integer()):
         return (
-            f"{_told(span)} are not frame numbers, but a video with `fps` and without `duration` has its "
+            f"{_span_text(span)} are not frame numbers, but a video with `fps` and without `duration` has its "
             "times in frames; if they are seconds, give `duration` for all videos"
         )
     end_s = video.seconds(span)[1]
     if end_s <= video.duration_s + PAST_END_S:
         return None
     if video.fps is not None:
-        return f"{_told(span)} ends after the video's last frame, {video.duration_s * video.fps:.0f}"
+        return f"{_span_text(span)} ends after the video's last frame, {video.duration_s * video.fps:.0f}"
     return (
-        f"{_told(span)} ends after the video, which lasts {video.duration_s:g} s; if times are frames, give `fps` and"
-        " `num_frames` instead of `duration` for all videos"
+        f"{_span_text(span)} ends after the video, which lasts {video.duration_s:g} s; if times are frames, "
+        "give `fps` and `num_frames` instead of `duration` for all videos"
     )
 
 
 def _in_another_scale(positive: RawPositive, video: RawVideo) -> Span | None:
-    """Where the video has the sentence, if that is the positive's span times a constant far from 1."""
-    said = [
+    """Return the video's own span of the sentence if the positive has that span in another time scale, else None."""
+    own_spans = [
         span
         for span, sentence in zip(video.spans, video.sentences, strict=True)
         if sentence.split() == positive.sentence.split()
     ]
-    if positive.span in said:
+    if positive.span in own_spans:
         return None
-    return next((span for span in said if _rescaled(span, positive.span)), None)
+    return next((span for span in own_spans if _rescaled(span, positive.span)), None)
 
 
-def _rescaled(one: Span, other: Span) -> bool:
-    """Whether two spans are one in two scales.
+def _rescaled(first: Span, second: Span) -> bool:
+    """Return whether two spans are the same span in two time scales.
 
     >>> _rescaled((141, 354), (4.796, 12.041)), _rescaled((0, 60), (0, 2)), _rescaled((4, 12), (5, 12))
     (True, True, False)
     """
-    small, large = sorted((one, other), key=lambda span: span[1])
+    small, large = sorted((first, second), key=lambda span: span[1])
     ratio = large[1] / small[1]
     return ratio >= OTHER_SCALE and abs(large[0] - ratio * small[0]) <= _ROUNDING * large[1]
 
 
-def _told(span: Span) -> str:
+def _span_text(span: Span) -> str:
     return f"[{span[0]:g}, {span[1]:g}]"
 
 

@@ -1,19 +1,20 @@
-"""Files of pools in the form in which MVMR publishes them: read whole or refused, written, and counted.
+"""Read, write and count files of pools in MVMR's published format. A file with any problem is rejected as a whole.
 
     video -> {duration | fps and num_frames, timestamps, sentences, pos_moments, retrieval_pool}
 
-`timestamps[q]` and `sentences[q]` are a moment of the video, `pos_moments[q]` lists `[video, sentence, [start, end]]`
-of the other videos in which the sentence holds, `retrieval_pool[q]` names the videos in which it is searched: its own,
-those with a positive, and the others. A sentence with an empty pool is no query.
+`timestamps[q]` and `sentences[q]` are a moment of the video and its sentence. `pos_moments[q]` lists
+`[video, sentence, [start, end]]` for each moment of another video in which the sentence holds. `retrieval_pool[q]`
+names the videos to search: the query's own video, those with a positive, and others. A sentence with an empty pool is
+no query.
 
-**Scale.** Where a video has `duration`, its times are seconds. Where it has none, but `fps` and `num_frames`, they
-are frames, those of positives too, and become seconds by that `fps`. The published TACoS file is like that; the code
-published with it divides only the own moment. One file has one scale.
+**Scale.** If a video has `duration`, its times are seconds. If it has `fps` and `num_frames` instead, they are frames,
+and so are the times of positives in it. Dividing by its `fps` makes them seconds. The published TACoS file uses frames;
+the code published with it divides only the own moment. All videos of a file use the same scale.
 
-**The own video.** A sentence that the own video has more than once is positive at every occurrence, although files do
-not list them.
+**The own video.** If the own video has a sentence more than once, every occurrence is a positive. Files do not list
+these occurrences.
 
-Reads and writes: these files; read packed with gzip or not.
+Reads and writes: files of pools. It also reads gzip-compressed files.
 """
 
 from dataclasses import dataclass
@@ -30,19 +31,19 @@ from backend.scoring.pools.model import PoolMoment, PoolQuery, Pools, occurrence
 
 
 def read_pools(path: Path) -> Pools:
-    """The pools of a file.
+    """Return the pools of a file.
 
     Raises:
-        InputError: it cannot be read, or with everything in it that is wrong, by query and video.
+        InputError: the file cannot be read, or it has problems, all listed by query and video.
     """
     return pools_of(unpacked(path), str(path))
 
 
 def pools_of(content: bytes, file: str) -> Pools:
-    """The pools in the bytes of a file, unpacked.
+    """Return the pools in the uncompressed bytes of a file; `file` is its name for messages.
 
     Raises:
-        InputError: with everything in it that is wrong, by query and video.
+        InputError: the file has problems, all listed by query and video.
 
     >>> text = b'''{"a": {"fps": 10, "num_frames": 300, "timestamps": [[20, 50]], "sentences": ["He sits."],
     ...                   "pos_moments": [[["b", "A man sits.", [5, 15]]]], "retrieval_pool": [["a", "b"]]},
@@ -52,7 +53,7 @@ def pools_of(content: bytes, file: str) -> Pools:
     [('a', 2.0, 5.0), ('b', 1.0, 3.0)]
     """
     videos, problems = raw_videos(document(checked(content, file), file), file)
-    # What an entry says that is wrong itself is not looked at, nor taken for missing.
+    # Unreadable entries are not checked further, but their videos do count as videos of the file.
     read = {name: video for name, video in videos.items() if video is not None}
     problems += scale_problems(read, file) or pool_problems(read, videos.keys(), file)
     if problems:
@@ -68,20 +69,22 @@ def pools_of(content: bytes, file: str) -> Pools:
 
 
 def write_pools(pools: Pools, path: Path) -> None:
-    """Write pools as `read_pools` reads them, in seconds; a file that is there is replaced.
+    """Write pools in the format that `read_pools` reads, in seconds. An existing file is replaced.
 
     Raises:
-        ValueError: a query is not one of a sentence in `moments`, or stands twice.
+        ValueError: a query appears twice, or its sentence is not in `moments`.
         OSError: as `Path.write_bytes`.
     """
     known = {query.query_id: query for query in pools.queries}
-    sentences = {query_id(name, number) for name, said in pools.moments.items() for number in range(len(said))}
+    sentences = {
+        query_id(name, number) for name, video_moments in pools.moments.items() for number in range(len(video_moments))
+    }
     if len(known) < len(pools.queries) or not known.keys() <= sentences:
         raise ValueError("queries must all come from different sentences of the videos")
-    found = {}
+    entries = {}
     for name, moments in pools.moments.items():
         queries = [known.get(query_id(name, number)) for number in range(len(moments))]
-        found[name] = {
+        entries[name] = {
             "duration": pools.durations[name],
             "timestamps": [(moment.start_s, moment.end_s) for moment in moments],
             "sentences": [moment.sentence for moment in moments],
@@ -91,15 +94,15 @@ def write_pools(pools: Pools, path: Path) -> None:
             ],
             "retrieval_pool": [() if query is None else query.videos for query in queries],
         }
-    path.write_bytes(msgspec.json.encode(found))
+    path.write_bytes(msgspec.json.encode(entries))
 
 
-def _listed(query: PoolQuery, understood: tuple[PoolMoment, ...]) -> list[object]:
-    """The positives that a file has to list: all but those that follow from the sentences of the own video."""
+def _listed(query: PoolQuery, implied: tuple[PoolMoment, ...]) -> list[object]:
+    """Return the positives that a file has to list: all but those implied by the own video's sentences."""
     return [
         (moment.video, moment.sentence, (moment.start_s, moment.end_s))
         for moment in query.positives
-        if moment not in understood
+        if moment not in implied
     ]
 
 
@@ -111,8 +114,8 @@ def _moments(name: str, video: RawVideo) -> tuple[PoolMoment, ...]:
 def _query(name: str, number: int, moments: tuple[PoolMoment, ...], videos: dict[str, RawVideo]) -> PoolQuery:
     video = videos[name]
     listed = [
-        PoolMoment(found.video, *videos[found.video].seconds(found.span), found.sentence)
-        for found in video.positives[number]
+        PoolMoment(positive.video, *videos[positive.video].seconds(positive.span), positive.sentence)
+        for positive in video.positives[number]
     ]
     in_own = [*occurrences(moments, number), *(moment for moment in listed if moment.video == name)]
     elsewhere = [moment for moment in listed if moment.video != name]
@@ -128,10 +131,11 @@ def _query(name: str, number: int, moments: tuple[PoolMoment, ...], videos: dict
 
 @dataclass(frozen=True, slots=True)
 class PoolStatistics:
-    """What a file of pools holds. All but the last three are of queries with a full pool, as published figures are.
+    """Counts of what a file of pools holds.
 
-    The first four are the paper's row: `positives` is the mean number of positive videos of a query, the own one
-    included, `pool` how many videos are searched for each.
+    Only queries with a full pool count, as in published figures. `videos`, `short`, `without_pool` and `hours` cover
+    the whole file. The first four fields are the row of the paper's table. `positives` is the mean number of positive
+    videos of a query, the own one included. `pool` is the number of videos searched for each query.
     """
 
     queries: int
@@ -139,30 +143,30 @@ class PoolStatistics:
     positives: float
     pool: int
     positive_moments: float
-    """Mean of a query; more than `positives` where the own video has the sentence several times."""
+    """Mean number of positive moments of a query; above `positives` if own videos have the sentence several times."""
     several_in_own: int
-    """Queries of which the own video has several moments."""
+    """Number of queries with several positive moments in their own video."""
     without_distractor: tuple[str, ...]
-    """Queries that have a positive in every video of their pool: whatever is found there is right."""
+    """Queries with a positive in every video of their pool, so that no video found there is wrong."""
     short: tuple[str, ...]
     """Queries with fewer videos in their pool than `pool`."""
     without_pool: int
-    """Sentences that are no query."""
+    """Number of sentences without a pool, which are no queries."""
     hours: float
-    """Of all videos."""
+    """Total duration of all videos, in hours."""
 
 
 def pool_statistics(file: Path) -> PoolStatistics:
     """Count what a file of pools holds, as Table 1 of the MVMR paper does.
 
     Raises:
-        InputError: with everything in the file that is wrong, by query and video.
+        InputError: the file cannot be read, or it has problems, all listed by query and video.
     """
     return count(read_pools(file))
 
 
 def count(pools: Pools) -> PoolStatistics:
-    """What the pools of a file hold."""
+    """Count what pools hold."""
     full = pools.full
     several = [query for query in full if len(query.positives) > 1 and query.positives[1].video == query.own.video]
     return PoolStatistics(

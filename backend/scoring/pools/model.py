@@ -1,4 +1,4 @@
-"""Hold pools: videos, their moments, the queries with the videos each is searched in, and how runs are scored there."""
+"""Define pools: videos, their moments, the queries with the videos searched for each, and how runs are scored there."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from backend.core.errors import InputError, Problem
 
 @dataclass(frozen=True, slots=True)
 class PoolMoment:
-    """What a sentence says happens in `[start_s, end_s)` of a video, in seconds."""
+    """A moment `[start_s, end_s)` of a video, in seconds, and the sentence that describes it."""
 
     video: str
     start_s: float
@@ -20,11 +20,11 @@ class PoolMoment:
 
 @dataclass(frozen=True, slots=True)
 class PoolQuery:
-    """A sentence of its own video, searched in a pool of videos.
+    """A sentence of one video (its own video) that is searched for in a pool of videos.
 
-    `query_id` is `VIDEO#N`, N counting the video's sentences from 0. `positives` are all moments that match: those of
-    the own video first, `own` at their head, then those of other videos. `videos` is the pool, no video twice, the own
-    one first.
+    `query_id` is `VIDEO#N`, where N numbers the video's sentences from 0. `positives` are all moments that match: `own`
+    first, then the others of the own video, then those of other videos. `videos` is the pool without duplicates, the
+    own video first.
     """
 
     query_id: str
@@ -35,21 +35,22 @@ class PoolQuery:
 
     @property
     def positive_videos(self) -> tuple[str, ...]:
-        """The videos that hold a positive, each once, the own one first."""
+        """The videos that hold a positive, each once, the own video first."""
         return tuple(dict.fromkeys(moment.video for moment in self.positives))
 
     @property
     def negatives(self) -> tuple[str, ...]:
-        """The videos of the pool without a positive: what distracts from the others."""
+        """The videos of the pool without a positive (distractors)."""
         positive = set(self.positive_videos)
         return tuple(video for video in self.videos if video not in positive)
 
 
 @dataclass(frozen=True, slots=True)
 class Pools:
-    """The queries of a file, and its videos: how many seconds each lasts, and all that is said of it, in file order.
+    """The queries and videos of a file of pools.
 
-    Sentences without a pool are in `moments` and are no queries.
+    `durations` gives each video's length in seconds. `moments` gives all moments of each video in file order, including
+    those whose sentence has no pool and is therefore no query.
     """
 
     queries: tuple[PoolQuery, ...]
@@ -58,20 +59,20 @@ class Pools:
 
     @property
     def size(self) -> int:
-        """How many videos a full pool has: as many as the largest; 0 without queries."""
+        """The number of videos in a full pool, that is, in the largest one; 0 without queries."""
         return max((len(query.videos) for query in self.queries), default=0)
 
     @property
     def full(self) -> tuple[PoolQuery, ...]:
-        """The queries whose pool is not short; the others are in no published figure."""
+        """The queries with a full pool. Published figures leave out the others."""
         size = self.size
         return tuple(query for query in self.queries if len(query.videos) == size)
 
 
 def occurrences(moments: tuple[PoolMoment, ...], number: int) -> tuple[PoolMoment, ...]:
-    """The `number`-th moment of a video, and the others for which it has the same sentence, no span twice.
+    """Return a video's `number`-th moment, then its other moments with the same sentence, no span twice.
 
-    Sentences are the same where they differ in nothing but white space.
+    Sentences that differ only in white space are the same.
 
     >>> sentences = ["He sits.", "She sits.", "He sits."]
     >>> said = tuple(PoolMoment("a", start, start + 2, text) for start, text in zip([0, 4, 7], sentences, strict=True))
@@ -80,35 +81,35 @@ def occurrences(moments: tuple[PoolMoment, ...], number: int) -> tuple[PoolMomen
     """
     own = moments[number]
     words = own.sentence.split()
-    found = {(own.start_s, own.end_s): own}
+    moments_by_span = {(own.start_s, own.end_s): own}
     for moment in moments:
         if moment.sentence.split() == words:
-            found.setdefault((moment.start_s, moment.end_s), moment)
-    return tuple(found.values())
+            moments_by_span.setdefault((moment.start_s, moment.end_s), moment)
+    return tuple(moments_by_span.values())
 
 
 Outside = Literal["error", "drop"]
 TOP_VIDEOS = 5
-"""Of the two-step, where only the first step's file is given."""
+"""The default of `top_videos` for a two-step retrieval whose first step is given as a file."""
 
 
 @dataclass(frozen=True, slots=True)
 class PoolConventions:
-    """The choices that change what of a run counts in pools.
+    """The choices that decide which predictions of a run count in pools.
 
     Raises:
-        InputError: naming every choice that there is not.
+        InputError: choices are invalid; all of them are named.
 
     >>> PoolConventions(one_per_video=True).options
     {'one_per_video': True}
     """
 
     outside: Outside = "error"
-    """Moments of videos that are not in the query's pool: refuse the file, or leave them out and count them."""
+    """Moments of videos outside the query's pool: refuse the file (`error`), or leave out and count them (`drop`)."""
     one_per_video: bool = False
     """Keep the best moment of each video by score, then rank the videos by it (MVMR, section 3)."""
     top_videos: int | None = None
-    """Two-step: only moments of this many videos, those that the first step ranks highest; None is one step."""
+    """Two-step retrieval: keep only moments in this many videos, the highest ones of the first step. None: one step."""
 
     def __post_init__(self) -> None:
         problems = []
@@ -122,7 +123,7 @@ class PoolConventions:
 
     @property
     def options(self) -> dict[str, str | bool | float]:
-        """The choices that are not the usual ones, as they stand beside the numbers."""
+        """The choices that differ from the defaults, as shown beside the numbers."""
         chosen: dict[str, str | bool | float] = {}
         if self.outside != "error":
             chosen["outside_pool"] = self.outside
@@ -135,11 +136,11 @@ class PoolConventions:
 
 @dataclass(frozen=True, slots=True)
 class PoolFile:
-    """A file of pools to score runs in, and how: what `score_files` takes as `pool`."""
+    """A file of pools to score runs in, and how to score them; the `pool` argument of `score_files`."""
 
     path: Path
     pooling: PoolConventions = field(default_factory=PoolConventions)
     first_step: Path | None = None
-    """A run whose scores rank the videos of a pool; only the best `pooling.top_videos` (5) of them are looked at."""
+    """A run whose scores rank the videos of a pool; only moments in the best `pooling.top_videos` (5) then count."""
     own_video: bool = False
     """Whether each run is also scored in the query's own video alone."""

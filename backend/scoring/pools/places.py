@@ -1,4 +1,4 @@
-"""Hold pools as columns: each video of each query's pool is a place, and each moment lies at one or outside."""
+"""Hold pools as columns. A place is one video of one query's pool; every moment lies at a place or outside."""
 
 from dataclasses import dataclass
 from typing import TypeVar
@@ -14,17 +14,18 @@ from backend.scoring.pools.model import Outside, Pools
 AnySpans = TypeVar("AnySpans", bound=Spans)
 
 OUTSIDE, NO_POOL = -1, -2
-"""Of a moment whose video is not in its query's pool, or whose query has none."""
+"""Used instead of a place if a moment's video is not in its query's pool (-1), or its query has no pool (-2)."""
 _NAMED = 9
-"""Moments that a refusal names, beside how many there are: together the lines that are shown."""
+"""Number of moments that a refusal names. With the line that counts them, they fill all lines that are shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """P places, sorted by query, then video; `keys` are `query * videos + video`, shape (P,).
+    """The P places of a file of pools, sorted by query, then by video.
 
-    `query` (P,) is the number of a place's query, `is_own` (P,) whether it is the query's own video. `short` are
-    ids of queries whose pool is not full: they do not count.
+    `query` (P,) is the number of a place's query. `is_own` (P,) tells whether the place is the query's own video.
+    `keys` (P,) are `query * videos + video`, where `videos` is the number of videos. `short` holds the ids of queries
+    whose pool is not full; they do not count.
     """
 
     file: str
@@ -36,11 +37,11 @@ class Places:
     is_own: Flags
 
     def of(self, spans: Spans) -> Indices:
-        """The place of each moment, shape (N,), `OUTSIDE` or `NO_POOL`."""
+        """Return the place of each moment, shape (N,), or else `OUTSIDE` or `NO_POOL`."""
         queries = self.queries_of(spans)
-        named = [self.video_number.get(video, OUTSIDE) for video in spans.videos]
+        numbers = [self.video_number.get(video, OUTSIDE) for video in spans.videos]
         query = np.repeat(queries, np.diff(spans.offsets))
-        video = np.array(named, dtype=np.int64)[spans.video]
+        video = np.array(numbers, dtype=np.int64)[spans.video]
         key = query * len(self.video_number) + video
         place = np.minimum(np.searchsorted(self.keys, key), len(self.keys) - 1)
         place[(self.keys[place] != key) | (video == OUTSIDE)] = OUTSIDE
@@ -48,57 +49,62 @@ class Places:
         return place
 
     def queries_of(self, spans: Spans) -> Indices:
-        """The pools' number of each query, shape (Q,), `NO_POOL` where they lack it."""
-        found = [self.query_number.get(str(query), NO_POOL) for query in spans.queries]
-        return np.array(found, dtype=np.int64)
+        """Return the number that the pools give to each query, shape (Q,), `NO_POOL` where it has no pool."""
+        numbers = [self.query_number.get(str(query), NO_POOL) for query in spans.queries]
+        return np.array(numbers, dtype=np.int64)
 
     def without_short(self, spans: AnySpans) -> AnySpans:
-        """The moments without those of queries whose pool is short."""
+        """Return the moments, leaving out queries whose pool is short."""
         return spans.of_queries(np.array([str(query) not in self.short for query in spans.queries], dtype=bool))
 
-    def outside(self, spans: Spans, rule: Outside, what: str) -> tuple[int, list[Problem], list[str]]:
-        """How many moments lie outside their query's pool, then the refusal or the warning that the rule asks for.
+    def outside(self, spans: Spans, rule: Outside, noun: str) -> tuple[int, list[Problem], list[str]]:
+        """Count the moments outside their query's pool. Return their number, problems and warnings.
 
         Args:
             spans: the moments.
-            rule: `error` names the first of them, with file, query and video; `drop` counts them.
-            what: they are called in messages.
+            rule: `error` returns problems that name the first moments by file, query and video; `drop` returns a
+                warning.
+            noun: the word for the moments in messages.
         """
         lie_outside = self.of(spans) == OUTSIDE
-        found = np.flatnonzero(lie_outside)
-        if not len(found):
+        positions = np.flatnonzero(lie_outside)
+        if not len(positions):
             return 0, [], []
-        queries = len(np.unique(spans.query[found]))
-        text = f"{len(found):,} {what} of {queries:,} queries are of videos outside their query's pool in {self.file}"
+        queries = len(np.unique(spans.query[positions]))
+        text = (
+            f"{len(positions):,} {noun} of {queries:,} queries are of videos outside their query's pool in {self.file}"
+        )
         if rule == "drop":
-            return len(found), [], [f"{spans.file}: {text}; they were left out"]
+            return len(positions), [], [f"{spans.file}: {text}; they were left out"]
         problems = [Problem(spans.file, None, f"{text} (--outside-pool drop leaves them out)")]
-        for position in found[:_NAMED].tolist():
+        for position in positions[:_NAMED].tolist():
             video = spans.videos[spans.video[position]]
             problems.append(spans.problem(position, f"video {video} is not in the query's pool"))
-        return len(found), problems, []
+        return len(positions), problems, []
 
     def best_videos(self, place: Indices, score: Floats, top: int) -> Flags:
-        """Which places are among the `top` of their query by the best score there, shape (P,).
+        """Return which places are among the `top` best of their query, shape (P,).
+
+        A place is as good as the highest score of a prediction there.
 
         Args:
-            place: of each prediction, all within the pools; shape (N,).
-            score: a number each; shape (N,).
-            top: at least 1; of equal videos that whose best prediction the run has first.
+            place: the place of each prediction, none outside the pools; shape (N,).
+            score: the score of each prediction; shape (N,).
+            top: at least 1. Of equal videos, the one whose best prediction comes first in the run is taken.
         """
         best = np.full(len(self.keys), -np.inf)
         np.maximum.at(best, place, score)
         bests = np.flatnonzero(score == best[place])
         first = first_at(place[bests], len(self.keys))
-        seen = np.flatnonzero(first < len(bests))
-        order = seen[np.lexsort((first[seen], -best[seen], self.query[seen]))]
+        occupied = np.flatnonzero(first < len(bests))
+        order = occupied[np.lexsort((first[occupied], -best[occupied], self.query[occupied]))]
         allowed = np.zeros(len(self.keys), dtype=bool)
         allowed[order[ranks_within(self.query[order]) < top]] = True
         return allowed
 
 
 def first_at(place: Indices, places: int) -> Indices:
-    """The first of N predictions at each place, N where there is none.
+    """Return the index of the first of N predictions at each place, N where there is none.
 
     >>> first_at(np.array([2, 0, 2]), 3).tolist()
     [1, 3, 0]
@@ -109,29 +115,31 @@ def first_at(place: Indices, places: int) -> Indices:
 
 
 def places_of(pools: Pools, file: str) -> Places:
-    """The places of the pools that a file holds and that are full.
+    """Return the places of the full pools of a file.
 
     Raises:
-        InputError: there is none.
+        InputError: the file has no query with a pool.
     """
     queries = pools.full
     if not queries:
         raise InputError.single(file, "holds no query with a pool")
     videos: dict[str, int] = {}
-    video = [videos.setdefault(name, len(videos)) for one in queries for name in one.videos]
+    video = [videos.setdefault(name, len(videos)) for pool_query in queries for name in pool_query.videos]
     query = np.repeat(np.arange(len(queries)), pools.size)
     keys = query * len(videos) + np.array(video, dtype=np.int64)
     order = np.argsort(keys)
-    numbers = {one.query_id: number for number, one in enumerate(queries)}
-    short = frozenset(one.query_id for one in pools.queries) - numbers.keys()
+    numbers = {pool_query.query_id: number for number, pool_query in enumerate(queries)}
+    short = frozenset(pool_query.query_id for pool_query in pools.queries) - numbers.keys()
     first = np.arange(len(keys)) % pools.size == 0  # a query's own video stands first in its pool
     return Places(file, numbers, short, videos, keys[order], query, first[order])
 
 
 def truth_of(pools: Pools, file: str) -> Truth:
-    """The own and positive moments of full pools, as truth of relevance 1, each moment once."""
+    """Return the positive moments of full pools, own ones included, as truth of relevance 1, each moment once."""
     queries = pools.full
-    moments = [list(dict.fromkeys((m.video, m.start_s, m.end_s) for m in one.positives)) for one in queries]
+    moments = [
+        list(dict.fromkeys((m.video, m.start_s, m.end_s) for m in pool_query.positives)) for pool_query in queries
+    ]
     sizes = np.array([len(of_query) for of_query in moments], dtype=np.int64)
     flat = [moment for of_query in moments for moment in of_query]
     videos: dict[str, int] = {}
@@ -139,7 +147,7 @@ def truth_of(pools: Pools, file: str) -> Truth:
     query = np.repeat(np.arange(len(sizes)), sizes)
     return Truth(
         file=file,
-        queries=tuple(one.query_id for one in queries),
+        queries=tuple(pool_query.query_id for pool_query in queries),
         query_rows=tuple(range(1, len(sizes) + 1)),
         offsets=offsets_of(sizes),
         videos=tuple(videos),

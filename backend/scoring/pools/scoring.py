@@ -1,6 +1,8 @@
-"""Score runs in pools: each query is searched in its own videos, whose own and positive moments may be the truth.
+"""Score runs in pools: each query is searched only in the videos of its pool.
 
-Reads and writes nothing; files are for `scored_files`.
+The truth is given, or it is the pools' own and positive moments.
+
+Reads and writes nothing; `scored_files` handles the files.
 """
 
 from collections.abc import Mapping
@@ -23,7 +25,7 @@ from backend.scoring.scoreboard import Scoreboard, Setting, score_runs
 class InPools:
     """A `Narrowing` of runs to their queries' pools.
 
-    `chosen` are the places that the first step leaves, shape (P,); None where the run is its own first step.
+    `chosen` marks the places that the first step keeps, shape (P,). It is None if the run is its own first step.
     """
 
     places: Places
@@ -32,59 +34,59 @@ class InPools:
 
     @property
     def sorts(self) -> bool:
-        """Whether predictions must be ranked by score before they are narrowed: of each video the first is kept."""
+        """Return whether predictions must be ranked by score before narrowing, which keeps the first of each video."""
         return self.pooling.one_per_video
 
     @property
     def by_score(self) -> bool:
-        """Whether every score must be a number."""
+        """Return whether every score must be a number, because predictions or videos are ranked by score."""
         return self.sorts or (self.pooling.top_videos is not None and self.chosen is None)
 
     def check(self, run: Run) -> tuple[list[Problem], list[str]]:
-        """What is refused of a run, and what is told of it."""
+        """Return the problems that make a run unusable, and the warnings."""
         _, problems, warnings = self.places.outside(run, self.pooling.outside, "predictions")
         return problems, warnings
 
     def narrow(self, run: Run) -> Run:
-        """The predictions that count, in their order."""
+        """Return the predictions that count, in their order."""
         place = self.places.of(run)
-        kept = np.flatnonzero(place >= 0)
+        positions = np.flatnonzero(place >= 0)
         if self.pooling.top_videos is not None:
             chosen = self.chosen
             if chosen is None:
-                chosen = self.places.best_videos(place[kept], run.score[kept], self.pooling.top_videos)
-            kept = kept[chosen[place[kept]]]
+                chosen = self.places.best_videos(place[positions], run.score[positions], self.pooling.top_videos)
+            positions = positions[chosen[place[positions]]]
         if self.pooling.one_per_video:
-            first = first_at(place[kept], len(self.places.keys))
-            kept = kept[np.sort(first[first < len(kept)])]
-        return run if len(kept) == len(place) else run.take(kept)
+            first = first_at(place[positions], len(self.places.keys))
+            positions = positions[np.sort(first[first < len(positions)])]
+        return run if len(positions) == len(place) else run.take(positions)
 
 
 @dataclass(frozen=True, slots=True)
 class InOwnVideo:
-    """A `Narrowing` of runs to their queries' own videos, in the order that they have: retrieval in one video."""
+    """A `Narrowing` of runs to their queries' own videos, in the run's order: retrieval in a single video."""
 
     places: Places
 
     sorts = by_score = False
 
     def check(self, run: Run) -> tuple[list[Problem], list[str]]:
-        """Nothing is refused here that pools let pass."""
+        """Return no problems and no warnings: the runs have passed the checks of `InPools`."""
         return [], []
 
     def narrow(self, run: Run) -> Run:
-        """The predictions of the own video."""
+        """Return the predictions in the own video."""
         place = self.places.of(run)
         return run.take(np.flatnonzero((place >= 0) & self.places.is_own[np.maximum(place, 0)]))
 
 
 def first_step(run: Run, places: Places, pooling: PoolConventions) -> tuple[Flags, list[str]]:
-    """The `top_videos` places that a run of videos' scores ranks highest, shape (P,), and what is told of it.
+    """Return which places the first step keeps, shape (P,), and the warnings.
 
-    No time of that run is looked at.
+    The scores of `run` rank the videos of each pool, and the best `top_videos` are kept. Times are ignored.
 
     Raises:
-        InputError: a score that is not a number, or videos outside the pools where those are refused.
+        InputError: a score is not a number, or a video lies outside the pools and these are refused.
     """
     _, problems, warnings = places.outside(run, pooling.outside, "predictions")
     nowhere = np.flatnonzero(np.isnan(run.score))
@@ -92,8 +94,8 @@ def first_step(run: Run, places: Places, pooling: PoolConventions) -> tuple[Flag
     if problems:
         raise InputError(problems)
     place = places.of(run)
-    kept = np.flatnonzero(place > OUTSIDE)
-    chosen = places.best_videos(place[kept], run.score[kept], pooling.top_videos or TOP_VIDEOS)
+    positions = np.flatnonzero(place > OUTSIDE)
+    chosen = places.best_videos(place[positions], run.score[positions], pooling.top_videos or TOP_VIDEOS)
     without = len(places.query_number) - len(np.unique(places.query[chosen]))
     if without:
         warnings.append(
@@ -104,7 +106,10 @@ def first_step(run: Run, places: Places, pooling: PoolConventions) -> tuple[Flag
 
 @dataclass(frozen=True, slots=True)
 class Pooled:
-    """Pools ready for runs: the truth within them, and how runs are narrowed; `outside` counts the truth's moments."""
+    """Pools ready for scoring: the truth within them, and how runs are narrowed.
+
+    `outside` is the number of truth moments outside their query's pool.
+    """
 
     places: Places
     pooling: PoolConventions
@@ -117,18 +122,18 @@ class Pooled:
 def prepare_pools(
     pools: Pools, file: str, pooling: PoolConventions, *, truth: Truth | None = None, first: Run | None = None
 ) -> Pooled:
-    """Bring pools, their truth and the first step of a two-step together.
+    """Combine pools with their truth and the first step of a two-step retrieval.
 
     Args:
-        pools: what was read from `file`.
-        file: its name, for messages.
-        pooling: what counts.
+        pools: the pools of `file`.
+        file: the file's name, for messages.
+        pooling: the choices that decide what counts.
         truth: graded truth of these queries; None for the pools' own and positive moments.
-        first: a run whose scores rank the videos; only the best `pooling.top_videos` of a query are looked at then.
+        first: a run whose scores rank the videos; then only the best `pooling.top_videos` of a query count.
 
     Raises:
-        InputError: with all that is wrong: queries of the truth that the pools lack, moments of it or of the first step
-            outside the pools where those are refused.
+        InputError: lists all problems: queries of the truth without a pool, and moments of the truth or of the first
+            step outside the pools where those are refused.
     """
     places = places_of(pools, file)
     if first is not None and pooling.top_videos is None:
@@ -146,15 +151,15 @@ def prepare_pools(
         problems += [
             Problem(truth.file, truth.query_rows[i], f"query {truth.queries[i]} has no pool in {file}") for i in unknown
         ]
-        outside, refused, told = places.outside(truth, pooling.outside, "moments")
+        outside, refused, new_warnings = places.outside(truth, pooling.outside, "moments")
         problems += refused
-        warnings += told
+        warnings += new_warnings
         truth = truth.take(np.flatnonzero(places.of(truth) >= 0))
     chosen = None
     if first is not None and pooling.top_videos is not None:
         try:
-            chosen, told = first_step(places.without_short(first), places, pooling)
-            warnings += told
+            chosen, new_warnings = first_step(places.without_short(first), places, pooling)
+            warnings += new_warnings
         except InputError as error:
             problems += error.problems
     if problems:
@@ -173,24 +178,24 @@ def score_in_pools(
     own_video: bool = False,
     progress: Progress | None = None,
 ) -> Scoreboard:
-    """Score runs, by name, in their queries' pools.
+    """Score runs in their queries' pools.
 
     Args:
-        pooled: from `prepare_pools`.
-        runs: by name.
-        settings: of the evaluation.
-        options: what else stands beside the numbers, such as the names of files.
-        notes: sentences for the person.
+        pooled: the result of `prepare_pools`.
+        runs: maps each run's name to its predictions.
+        settings: the settings of the evaluation.
+        options: further choices to show beside the numbers, such as the names of files.
+        notes: sentences for the reader.
         own_video: whether each run is also scored in the query's own video alone, with the truth that lies there.
-        progress: called with (what is done, done, all).
+        progress: called with (step, done, total).
 
     Returns:
-        A scoreboard whose summary has `pool` and, in each run, `outside_pool`: how many of its predictions were left
-        out because their video is not in the query's pool. With `own_video` a run has `own_video`: `{"counted",
-        "measures"}`.
+        A scoreboard whose summary has `pool`. In it, each run has `outside_pool`: the number of its predictions left
+        out because their video is not in the query's pool. With `own_video`, each run also has `own_video`:
+        `{"counted", "measures"}`.
 
     Raises:
-        InputError: with the problems of all runs; nothing is scored then.
+        InputError: lists the problems of all runs; nothing is scored then.
     """
     places = pooled.places
     runs = {name: places.without_short(run) for name, run in runs.items()}
@@ -218,7 +223,6 @@ def score_in_pools(
 
 
 def _in_own_video(pooled: Pooled, runs: Mapping[str, Run], settings: Settings, progress: Progress | None) -> Scoreboard:
-    """The same runs as they stand, in their queries' own videos."""
     truth, places = pooled.truth, pooled.places
     truth = truth.take(np.flatnonzero(places.is_own[places.of(truth)]))
     return score_runs(truth, runs, settings, narrowing=InOwnVideo(places), progress=progress)

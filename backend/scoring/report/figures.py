@@ -1,4 +1,4 @@
-"""Draw the charts of an evaluation as files of their own, to stand in a paper.
+"""Draw the charts of an evaluation as image files, for a paper.
 
 Writes: an image file.
 """
@@ -19,15 +19,15 @@ from backend.scoring.views.ranking import sentence
 _WIDE = 110
 """Characters in a line of the subtitle."""
 _WIDTH, _HEIGHT = 200, 150
-"""Of a panel of own videos and pools, in pixels."""
+"""Width and height of a panel in the chart of own videos and pools, in pixels."""
 
 
 def write_figure(name: str, summary: Mapping[str, Any], path: Path) -> None:
-    """Draw one of `FIGURES` by the measure in focus; an earlier file is replaced.
+    """Draw one of `FIGURES` by the measure in focus. An existing file is replaced.
 
     Args:
-        name: of the figure.
-        summary: of a scoreboard; for `own-video` of one in pools and in the own video.
+        name: the name of the figure.
+        summary: the summary of a scoreboard; for `own-video`, of one in pools and in the own video.
         path: a `.svg` or `.png` file.
 
     Raises:
@@ -54,15 +54,15 @@ def _order(summary: Mapping[str, Any]) -> Specification:
 
 
 def _titled(picture: Picture | None, summary: Mapping[str, Any], name: str, why: str) -> Specification:
-    """The chart with what it shows, and what the numbers depend on."""
+    """Return the chart with a title that says what it shows and what the numbers depend on."""
     if picture is None:
         raise InputError.single("--chart", f"{name} would be empty: {why}")
-    told = wrap(picture.caption, _WIDE) + wrap(sentence(summary), _WIDE)
-    return picture.chart | {"background": "white", "title": heading(picture.title, told)}
+    subtitle = wrap(picture.caption, _WIDE) + wrap(sentence(summary), _WIDE)
+    return picture.chart | {"background": "white", "title": heading(picture.title, subtitle)}
 
 
 def _own_and_pool(summary: Mapping[str, Any]) -> Specification:
-    """A row of panels for each run, a panel for each measure and threshold, as MVMR's Figure 6."""
+    """Draw a row of panels for each run, with a panel for each measure and threshold, as in MVMR's Figure 6."""
     rows = bars(summary)
     runs, panels = (list(dict.fromkeys(row[name] for row in rows)) for name in ("run", "panel"))
     grid = []
@@ -107,4 +107,4 @@ FIGURES: Mapping[str, Callable[[Mapping[str, Any]], Specification]] = {
     "order": _order,
     "own-video": _own_and_pool,
 }
-"""What can be drawn, by the name that it is asked for by."""
+"""The functions that draw the figures, by figure name."""

@@ -1,9 +1,9 @@
-"""Make the evaluation report: everything that a scoreboard holds, on one HTML page that fetches nothing.
+"""Make the evaluation report: everything that a scoreboard holds, on one HTML page that loads nothing else.
 
-Its case view has the queries worth looking at, each with the runs that a screen has room for.
+The cases are the queries worth a look, each with as many runs as a screen has room for.
 
-Reads: its template, style and script, which travel inside. Writes: nothing. Everything that comes from files is text:
-the template escapes it. Only our own style, script and charts are markup.
+Reads: its template, style and script, which become part of the page. Writes: nothing. The template escapes all text
+that comes from files. Only our own style, script and charts are markup.
 """
 
 import base64
@@ -31,15 +31,15 @@ from backend.scoring.report import parts
 from backend.scoring.scoreboard import Scoreboard
 from backend.scoring.statistics.sureness import Sureness, add_statistics
 from backend.scoring.views.case import KINDS, SIGNS, CaseView, Lane, MomentCard, PredictionCard, bars_told, view
-from backend.scoring.views.errors import told as pools_told
+from backend.scoring.views.errors import told as pool_sentence
 from backend.scoring.views.ranking import conventions
 from backend.scoring.views.splits import narrow_groups
 
 Film = Callable[[str, float, float], bytes | None]
-"""A strip of frames (WebP) of a video's moment, start and end in seconds; None where there is none."""
+"""A function that takes a video, a start and an end in seconds, and returns a strip of frames (WebP), or None."""
 
 BUDGET = 5_000_000
-"""Characters of all strips together, so that the page stays below 6 MB: most mail servers refuse 10."""
+"""Characters of all strips together. It keeps the page below 6 MB, because most mail servers refuse 10 MB."""
 
 _MEANING = (
     "A picture is a frame of its moment. Point at a card, or move to its link, to play six "
@@ -54,9 +54,9 @@ def add_strips(
     budget: int = BUDGET,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """Give every card of the cases that is not folded away the number of its strip; equal moments share one.
+    """Give every visible card of the cases the number of its strip of frames; equal moments share one.
 
-    First ranks come first in all cases, so that where the budget ends it is the deep ranks that go without.
+    The first ranks of all cases are served first, so that only deep ranks lack a strip when the budget is used up.
 
     Returns:
         For the template: the `strips` in base64, and `words` about what is shown and what is missing.
@@ -66,7 +66,7 @@ def add_strips(
     for _, card in sorted(_cards(kinds), key=lambda placed: placed[0]):
         cards.setdefault(card["span"], []).append(card)
     unseen = without = used = 0
-    for done, (span, same) in enumerate(cards.items()):
+    for done, (span, equal_cards) in enumerate(cards.items()):
         if progress:
             progress("drawing pictures of moments", done, len(cards))
         if used >= budget:
@@ -76,7 +76,7 @@ def add_strips(
         if picture is None:
             without += 1
             continue
-        for card in same:
+        for card in equal_cards:
             card["strip"] = len(strips)
         strips.append(base64.b64encode(picture).decode())
         used += len(strips[-1])
@@ -91,22 +91,22 @@ def add_strips(
 
 
 def _cards(kinds: Sequence[Mapping[str, Any]]) -> Iterator[tuple[int, dict[str, Any]]]:
-    """What is open to view, each with its place in its lane."""
+    """Yield each visible card with its place in its lane."""
     for case in (case for kind in kinds for case in kind["cases"]):
         for lane in (case["moments"], *(run["first"] for run in case["runs"])):
             yield from enumerate(lane)
 
 
 _RUNS = 3
-"""Beside the ground truth, what a screen has room for."""
+"""Number of runs that a screen has room for beside the ground truth."""
 _CHIPS = 10
-"""Runs whose values stand in a case's head."""
+"""Number of runs whose values stand in the head of a case."""
 
 LEGEND = tuple((sign, worth.value, meaning) for worth, (sign, meaning) in SIGNS.items())
 
 
 def case_kinds(board: Scoreboard, key: str, k: int, mu: float, facts: Facts) -> list[dict[str, Any]]:
-    """For the template: chosen queries by kind, at one K and mu, chosen by the measure `key`."""
+    """Choose notable queries by the measure `key` and return them by kind, at one K and mu, for the template."""
     queries, values = board.shared(key)
     if not len(queries):
         return []
@@ -121,22 +121,25 @@ def case_kinds(board: Scoreboard, key: str, k: int, mu: float, facts: Facts) -> 
         views = []
         for column in columns:
             place += 1
-            shown = [board.runs[n].name for n in _shown(values[:, column], leaders, rivals if kind == "differ" else [])]
-            views.append(_laid_out(view(board, next(cases), shown, facts, key), f"c{place}", mu, open_=place == 1))
+            shown = [
+                board.runs[n].name
+                for n in _runs_beside_truth(values[:, column], leaders, rivals if kind == "differ" else [])
+            ]
+            views.append(_case_item(view(board, next(cases), shown, facts, key), f"c{place}", mu, open_=place == 1))
         kinds.append({"title": KINDS[kind][0], "cases": views})
     return kinds
 
 
-def _shown(values: Floats, leaders: Sequence[int], rivals: Sequence[int]) -> list[int]:
-    """Runs to stand beside the truth: first the best and the worst of `rivals` at this query, then the leaders."""
-    given = sorted(rivals)
-    first = [given[int(choose(values[given]))] for choose in (np.argmax, np.argmin)] if given else []
-    wanted = list(dict.fromkeys([*first, *leaders]))[:_RUNS]
-    return sorted(wanted, key=leaders.index)
+def _runs_beside_truth(values: Floats, leaders: Sequence[int], rivals: Sequence[int]) -> list[int]:
+    """Return the runs to show beside the truth: the best and the worst of `rivals` at this query, then the leaders."""
+    places = sorted(rivals)
+    first = [places[int(choose(values[places]))] for choose in (np.argmax, np.argmin)] if places else []
+    chosen = list(dict.fromkeys([*first, *leaders]))[:_RUNS]
+    return sorted(chosen, key=leaders.index)
 
 
-def _laid_out(case: CaseView, name: str, mu: float, *, open_: bool) -> dict[str, Any]:
-    """A case with names for its cards, so that they can be linked, and a place for a strip of frames in each."""
+def _case_item(case: CaseView, name: str, mu: float, *, open_: bool) -> dict[str, Any]:
+    """Return a case for the template, in which each card has an id for links and a place for a strip of frames."""
     return {
         "view": case,
         "open": open_,
@@ -149,13 +152,13 @@ def _laid_out(case: CaseView, name: str, mu: float, *, open_: bool) -> dict[str,
 
 
 def _moment_item(card: MomentCard, name: str) -> dict[str, Any]:
-    told = [
-        (one, f"{name}r{lane}p{one.rank}" if one.rank else None)
-        for lane, one in enumerate(card.told)
-        if one is not None
+    outcomes = [
+        (outcome, f"{name}r{lane}p{outcome.rank}" if outcome.rank else None)
+        for lane, outcome in enumerate(card.told)
+        if outcome is not None
     ]
     span = (card.bar.video, card.bar.start_s, card.bar.end_s)
-    return {"card": card, "id": f"{name}g{card.number}", "span": span, "strip": None, "told": told}
+    return {"card": card, "id": f"{name}g{card.number}", "span": span, "strip": None, "told": outcomes}
 
 
 def _lane(lane: Lane, own: str, name: str, mu: float) -> dict[str, Any]:
@@ -186,7 +189,7 @@ def _prediction_items(cards: Sequence[PredictionCard], own: str, name: str) -> l
 
 _FOLDER = Path(__file__).parent
 _PIECES = re.compile(r"\s+|[^\s_./=,:|+@-]{1,16}[_./=,:|+@-]*|[_./=,:|+@-]+")
-"""Of a name: what stands between the signs that part names, with the signs after it."""
+"""The pieces of a name between its separators, each with the separators that follow."""
 _BREAKDOWNS = ("duration", "show", "relevance")
 _SECTIONS = {
     "leaderboard": ("Leaderboard", ""),
@@ -213,32 +216,32 @@ def report_page(
     film: Film | None = None,
     progress: Progress | None = None,
 ) -> str:
-    """One HTML file that needs nothing else: leaderboard, charts, groups, errors, cases, every query.
+    """Return the report as one self-contained HTML file: leaderboard, charts, groups, errors, cases, every query.
 
     Args:
         board: the scores.
-        inputs: what they were made from.
+        inputs: the files from which the scores were made.
         made: the date to show.
-        asked: the statistics; without them, the first run is the baseline.
-        film: pictures of moments for the cases; without it they are bars only.
-        progress: called with (what is done, done, all).
+        asked: the options of the statistics; by default the first run is the baseline.
+        film: pictures of moments for the cases; without it they have only bars.
+        progress: called with (step, done, total).
     """
     step = iter(range(1, 7))
 
-    def told(value: Any) -> Any:
+    def advance(value: Any) -> Any:
         if progress:
             progress("writing the report", next(step), 6)
         return value
 
     focus, settings = board.focus, board.settings
     k, mu = board.middle
-    facts = told(inputs.facts)
-    summary = told(board.summary(_BREAKDOWNS, errors=True))
+    facts = advance(inputs.facts)
+    summary = advance(board.summary(_BREAKDOWNS, errors=True))
     asked = asked or Sureness(board.runs[0].name if len(board.runs) > 1 else None)
     add_statistics(summary, board, asked, progress=progress)
     truth = summary["truth"]
     names = [run.label for run in board.runs]
-    kinds = told(case_kinds(board, focus, k, mu, facts))
+    kinds = advance(case_kinds(board, focus, k, mu, facts))
     strips = add_strips(kinds, film, progress=progress) if film else {"strips": [], "words": ""}
     shown = names if len(names) < 4 else [*names[:3], f"{len(names) - 3} more"]
     context = {
@@ -257,7 +260,7 @@ def report_page(
             ("Made", f"{made:%Y-%m-%d %H:%M %Z}"),
         ],
         "warnings": [
-            *([pools_told(summary)] if "pool" in summary else []),
+            *([pool_sentence(summary)] if "pool" in summary else []),
             *(f"{note[:1].upper()}{note[1:]}." for note in summary.get("notes", ())),
             *_incomplete(summary),
             *summary["warnings"],
@@ -266,10 +269,15 @@ def report_page(
         "conventions": conventions(summary),
         "runs": names,
         "leaderboard": parts.leaderboard(summary),
-        "charts": told(
+        "charts": advance(
             [
-                {"title": one.title, "caption": one.caption, "alt": one.caption, "svg": _inline(one.chart)}
-                for one in parts.board_pictures(board, focus)
+                {
+                    "title": picture.title,
+                    "caption": picture.caption,
+                    "alt": picture.caption,
+                    "svg": _inline(picture.chart),
+                }
+                for picture in parts.board_pictures(board, focus)
             ]
         ),
         "measures": parts.measures(summary),
@@ -283,9 +291,9 @@ def report_page(
             "kinds": kinds,
             "strips": strips,
         },
-        "per_query": told(parts.per_query(board, focus, facts)),
+        "per_query": advance(parts.per_query(board, focus, facts)),
         "preset_words": _PRESETS[settings.preset],
-        "inputs": told([_file(source) for source in inputs.sources]),
+        "inputs": advance([_file(source) for source in inputs.sources]),
         "conventions_table": [
             ("K", ", ".join(map(str, settings.k))),
             ("mu", ", ".join(map(str, settings.mu))),
@@ -300,7 +308,7 @@ def report_page(
 
 
 def _incomplete(summary: dict[str, Any]) -> list[str]:
-    """What a reader must know before comparing: runs that lack queries."""
+    """Return a warning for each run that lacks predictions for some queries."""
     return [
         f"{run['name']} has no predictions for {len(run['missing'])} queries: "
         + ", ".join(map(str, run["missing"][:10]))
@@ -316,7 +324,7 @@ def _file(source: Source) -> dict[str, str]:
 
 
 def _render(context: Mapping[str, Any]) -> str:
-    """Return the page; a value that the template lacks is an error."""
+    """Return the page. A value that the template lacks is an error."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_FOLDER), autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True
     )
@@ -331,12 +339,12 @@ def _render(context: Mapping[str, Any]) -> str:
 
 
 def _inline(chart: Mapping[str, Any]) -> Markup:
-    """Return a chart as SVG markup; the renderer has escaped what is in it."""
+    """Return a chart as SVG markup; the renderer has escaped its text."""
     return Markup(svg(chart))
 
 
 def breakable(text: object) -> Markup:
-    """Return a text that may be broken after what parts a name, such as `_`, and within very long pieces.
+    """Return a text that may break after separators of a name, such as `_`, and within very long pieces.
 
     >>> print(breakable("a<b_seed2018"))
     a&lt;b_<wbr>seed2018

@@ -1,6 +1,6 @@
-"""Make the tables and charts of an evaluation report, as its template shows them.
+"""Make the tables and charts of an evaluation report for its template.
 
-Reads: nothing. Writes: nothing.
+Reads and writes nothing.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,11 +27,11 @@ _BINS = np.linspace(0.0, 1.0, 11)
 
 
 def cutoff_chart(points: Sequence[Point], title: str) -> Specification:
-    """Small multiples, one for each threshold: a run's mean against the cut-off.
+    """Draw a run's mean against the cut-off, in one small chart for each threshold.
 
     Args:
-        points: of as many runs as can be told apart.
-        title: of the vertical axis, such as `NDCG`.
+        points: the points of as many runs as can be told apart.
+        title: the title of the vertical axis, such as `NDCG`.
     """
     names = short_names(list(dict.fromkeys(point.run for point in points)))
     shown = list(names.values())
@@ -44,7 +44,7 @@ def cutoff_chart(points: Sequence[Point], title: str) -> Specification:
             "x": channel("k:O", title="K (ranks that count)", sort=cutoffs, axis={"labelAngle": 0, "grid": False}),
             "y": channel("value:Q", title=f"mean {title}", axis={"format": ".2f", "tickCount": 5}),
             "color": _run_color(shown),
-            # The same scale and title as the colour, or there would be two legends.
+            # Use the scale and title of the colour, or there would be two legends.
             "shape": channel("run:N", sort=shown, scale={"domain": shown}, title=None),
         },
         "layer": [
@@ -57,22 +57,22 @@ def cutoff_chart(points: Sequence[Point], title: str) -> Specification:
 
 
 def order(orders: Sequence[Order]) -> Specification:
-    """Small multiples, one for each measure: runs from top to bottom as the first measure sorts them, and their means.
+    """Draw the runs' means in one small chart for each measure, from top to bottom as the first measure sorts them.
 
-    A filled point is a run that its measure puts before one that stands above it.
+    A diamond marks a run that the chart's measure ranks above one shown higher up.
     """
     names = short_names([step.run for step in orders[0].steps])
-    panels = {one.key: f"{one.title}{_alike(one) if n else ''}" for n, one in enumerate(orders)}
+    panels = {entry.key: f"{entry.title}{_tau_text(entry) if n else ''}" for n, entry in enumerate(orders)}
     rows = [
         {
-            "panel": panels[one.key],
+            "panel": panels[entry.key],
             "run": names[step.run],
             "place": step.place,
             "value": step.value,
             "ahead": step.ahead,
         }
-        for one in orders
-        for step in one.steps
+        for entry in orders
+        for step in entry.steps
     ]
     points = {
         "mark": {"type": "point", "filled": True, "size": 60, "opacity": 1},
@@ -106,21 +106,21 @@ def order(orders: Sequence[Order]) -> Specification:
     }
 
 
-def _alike(one: Order) -> str:
-    return "" if one.tau_b is None else f" · tau-b {one.tau_b:.2f}"
+def _tau_text(entry: Order) -> str:
+    return "" if entry.tau_b is None else f" · tau-b {entry.tau_b:.2f}"
 
 
 def differences(values: Floats, title: str, colors: tuple[str, str] = (PALETTE[0], PALETTE[1])) -> Specification:
-    """Sorted bars, one for each query: how much better (above 0) or worse a run is than another.
+    """Draw the sorted differences of two runs over all queries; above 0 the first run is better.
 
     Args:
         values: differences, shape (Q,), in any order.
-        title: what was subtracted from what.
-        colors: of the run that is better above 0, and of the other.
+        title: says what was subtracted from what.
+        colors: the colour of the run that is better above 0, and of the other.
     """
     falling = np.sort(values)[::-1].tolist()
     count = len(falling)
-    # Whole areas rather than one bar each: thousands of bars would be a giant picture of the same outline.
+    # Draw areas rather than bars: thousands of bars would make a huge picture with the same outline.
     rows = [{"place": i, "up": max(value, 0.0), "down": min(value, 0.0)} for i, value in _thinned(falling)]
     x = channel(
         "place:Q",
@@ -143,7 +143,7 @@ def differences(values: Floats, title: str, colors: tuple[str, str] = (PALETTE[0
 
 
 def best_iou(best: Mapping[str, Floats], k: int) -> Specification:
-    """Small multiples, one for each run: how many queries have which best IoU within the first `k` predictions."""
+    """Draw how many queries have which best IoU within the first `k` predictions, in one small chart for each run."""
     names = short_names(list(best), 24)
     shown = {names[run]: values for run, values in best.items()}
     rows = []
@@ -187,20 +187,20 @@ def _run_color(runs: Sequence[str]) -> Specification:
 
 
 def _thinned(values: Sequence[float], most: int = 600) -> list[tuple[int, float]]:
-    """At most about `most` evenly spaced values, with their places; first and last always."""
+    """Return at most about `most` evenly spaced values with their places, always with the first and the last."""
     places = np.unique(np.linspace(0, len(values) - 1, min(len(values), most)).round().astype(int))
     return [(int(place), values[place]) for place in places]
 
 
 _ABREAST = 10
-"""Runs that a sheet of A4 has room for beside one another."""
+"""Number of runs that fit side by side on an A4 sheet."""
 _EACH = 5_000
-"""Queries in the per-query table; a page with more is slow."""
+"""Number of queries in the per-query table; a page with more is slow."""
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A chart, its title, and what it shows in words."""
+    """A chart, its title, and a caption that says what it shows."""
 
     title: str
     caption: str
@@ -208,7 +208,7 @@ class Picture:
 
 
 def leaderboard(summary: Mapping[str, Any]) -> dict[str, Any]:
-    """Runs by falling mean of the measure in focus; intervals and comparisons where the summary has them."""
+    """Return the runs sorted by the measure in focus, with intervals and comparisons if the summary has them."""
     names = [run["name"] for run in summary["runs"]]
     colors = {name: PALETTE[n] if n < len(PALETTE) else "transparent" for n, name in enumerate(names)}
     table = ranking(summary).without("p")
@@ -220,18 +220,18 @@ def leaderboard(summary: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def measures(summary: Mapping[str, Any]) -> dict[str, Any]:
-    """All means, of a benchmark its figures; many runs stand in several tables, because paper is no wider than this."""
+    """Return all means, or a benchmark's figures. Many runs are split into several tables, to fit on paper."""
     table = figures(summary) if "benchmark" in summary else means(summary)
     return {"bands": table.bands(keep=2, most=_ABREAST), "notes": table.notes}
 
 
 def errors(summary: Mapping[str, Any], facts: Facts) -> dict[str, Any]:
-    """The error analysis of all runs."""
-    found = outcomes(summary)
+    """Return the error analysis of all runs."""
+    table = outcomes(summary)
     return {
-        "words": " ".join((found.title, *found.notes)),
-        "table": found,
-        "fates": found.columns[1:-1],
+        "words": " ".join((table.title, *table.notes)),
+        "table": table,
+        "fates": table.columns[1:-1],
         "percent": percent,
         "by_relevance": fates_of_grades(summary),
         "examples": examples(summary, facts.texts),
@@ -239,7 +239,7 @@ def errors(summary: Mapping[str, Any], facts: Facts) -> dict[str, Any]:
 
 
 def per_query(board: Scoreboard, focus: str, facts: Facts) -> dict[str, Any]:
-    """One measure of every query, of the best runs as rows and of all as a CSV to take along."""
+    """Return one measure of every query: the best runs as rows of a table, and all runs as a CSV file to download."""
     queries, values = board.shared(focus)
     shown = sorted(board.falling(values)[:_ABREAST]) if len(queries) else []
     names = [run.label for run in board.runs]
@@ -272,13 +272,15 @@ def per_query(board: Scoreboard, focus: str, facts: Facts) -> dict[str, Any]:
 
 
 def board_pictures(board: Scoreboard, key: str | None = None) -> list[Picture]:
-    """Return the charts of a scoreboard by one measure (the one in focus, if None), with what they show in words."""
+    """Return the charts of a scoreboard by one measure (the one in focus if None), with their captions."""
     focus, summary = key or board.focus, board.summary()
-    runs = [run for run in board.runs if run.name in {one["name"] for one in leaders(summary, focus)}]
-    told = ""
+    runs = [run for run in board.runs if run.name in {leader["name"] for leader in leaders(summary, focus)}]
+    suffix = ""
     if len(runs) < len(board.runs):
-        told = said(" The best {n} of {runs} runs are shown.", n=len(runs), runs=len(board.runs))
-    found = [picture for picture in (by_cutoff_picture(summary, focus, told), order_picture(summary, focus)) if picture]
+        suffix = said(" The best {n} of {runs} runs are shown.", n=len(runs), runs=len(board.runs))
+    pictures = [
+        picture for picture in (by_cutoff_picture(summary, focus, suffix), order_picture(summary, focus)) if picture
+    ]
     queries, values = board.shared(focus)
     if sum(not run.upper_bound for run in board.runs) > 1 and len(queries):
         best, other = board.falling(values)[:2]
@@ -297,7 +299,7 @@ def board_pictures(board: Scoreboard, key: str | None = None) -> list[Picture]:
         names = short_names([first, second])
         colors = (PALETTE[best % len(PALETTE)], PALETTE[other % len(PALETTE)])
         chart = differences(gap, f"{names[first]} − {names[second]}", colors)
-        found.append(Picture(said("The two best runs, query by query"), caption, chart))
+        pictures.append(Picture(said("The two best runs, query by query"), caption, chart))
     k = max(board.settings.k)
     ious = {run.label: best_iou_of_queries(board.key, board.meeting(run)) for run in runs}
     near = joined(
@@ -311,34 +313,34 @@ def board_pictures(board: Scoreboard, key: str | None = None) -> list[Picture]:
         "The best IoU of each query's first {k} predictions with a truth moment. {near}.{told}",
         k=k,
         near=near,
-        told=told,
+        told=suffix,
     )
-    found.append(Picture(said("How close the best prediction comes"), caption, best_iou(ious, k)))
-    return found
+    pictures.append(Picture(said("How close the best prediction comes"), caption, best_iou(ious, k)))
+    return pictures
 
 
-def by_cutoff_picture(summary: Mapping[str, Any], key: str, told: str = "") -> Picture | None:
-    """A measure by cut-off; None where there are not two cut-offs. `told` is added to the caption."""
+def by_cutoff_picture(summary: Mapping[str, Any], key: str, suffix: str = "") -> Picture | None:
+    """Return the chart of a measure by cut-off, None with fewer than two cut-offs. The caption ends with `suffix`."""
     points = by_cutoff(summary, key)
     if not points:
         return None
-    (one,) = named(summary, [key]).values()
-    title = one.measure.title(iou_compare=one.iou_compare)
-    caption = said("Mean {measure} of each run.{told}", measure=title, told=told)
+    (entry,) = named(summary, [key]).values()
+    title = entry.measure.title(iou_compare=entry.iou_compare)
+    caption = said("Mean {measure} of each run.{told}", measure=title, told=suffix)
     if points[0].panel:
         caption = said(
             "Mean {measure} of each run: one panel for each threshold, cut-offs from left to right.{told}",
             measure=title,
-            told=told,
+            told=suffix,
         )
-    words = said("{measure} by cut-off", measure=one.measure.short)
-    return Picture(words, caption, cutoff_chart(points, one.measure.short))
+    words = said("{measure} by cut-off", measure=entry.measure.short)
+    return Picture(words, caption, cutoff_chart(points, entry.measure.short))
 
 
 def order_picture(summary: Mapping[str, Any], key: str) -> Picture | None:
-    """Runs sorted by one measure under the others; None where there are not two runs, or no other measure."""
-    found = orders(summary, key)
-    if len(found) < 2:
+    """Return the chart of runs sorted by one measure under the others, or None without two runs and another measure."""
+    sorted_orders = orders(summary, key)
+    if len(sorted_orders) < 2:
         return None
     caption = said(
         "Runs from top to bottom by falling {measure}, with their means under this and other "
@@ -347,4 +349,4 @@ def order_picture(summary: Mapping[str, Any], key: str) -> Picture | None:
         measure=key,
         told=said(" Upper bounds are left out.") if upper_bounds(summary) else "",
     )
-    return Picture(said("The same runs under other measures"), caption, order(found))
+    return Picture(said("The same runs under other measures"), caption, order(sorted_orders))

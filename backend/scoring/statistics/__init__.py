@@ -1,1 +1,1 @@
-"""How sure a comparison is."""
+"""Statistics of scores and grades: agreement, bootstrap intervals and significance tests."""

@@ -1,4 +1,7 @@
-"""P-values of Student's t, Wilson's interval and Kendall's tau-b, without SciPy, which would double an installation."""
+"""Compute p-values of Student's t, Wilson's interval and Kendall's tau-b.
+
+SciPy is not used, because it would double the size of an installation.
+"""
 
 import math
 from statistics import NormalDist
@@ -8,29 +11,30 @@ import numpy as np
 from backend.core.timespan import Floats
 
 _EXACT_GAMMA = 80.0
-"""Up to here `math.gamma` has all digits; above, the series below has them."""
+"""Up to this value `math.gamma` is exact in all digits; above it, the series is."""
 _LARGEST = 1e100
-"""Its square is still a number; infinity is taken for it."""
+"""The largest t, used in place of infinity; its square is still finite."""
 _NODES = np.arange(-4.0, 4.0 + 1e-9, 1 / 16)
-"""Of the trapezoidal rule: with twice as many no digit changes."""
+"""Nodes of the trapezoidal rule. Twice as many would change no digit."""
 CONFIDENCE = 0.95
 TIE = 1e-12
-"""Values and means that differ by less are one number, computed in another order."""
+"""Values and means that differ by less than this are equal; only the order of computation makes them differ."""
 
 
 def two_sided_p(t: Floats, freedom: float) -> Floats:
     """Return P(|T| >= |t|) for T of Student's distribution; NaN stays NaN.
 
     With n degrees of freedom the density at s is c (1 + s^2 / n)^(-(n + 1) / 2), where c is
-    Gamma((n + 1) / 2) / (Gamma(n / 2) sqrt(n pi)). p is twice its integral from |t| on, by the double exponential rule
-    for (0, inf): s - |t| = w exp(pi / 2 sinh u), trapezoidal in u. All terms are positive, so relative errors stay
-    below 1e-12, in the far tails too. Source: Takahasi and Mori, Publications of the RIMS 9 (1974), 721-741.
+    Gamma((n + 1) / 2) / (Gamma(n / 2) sqrt(n pi)). p is twice its integral from |t| to infinity. The double exponential
+    rule for (0, inf) computes it: s - |t| = w exp(pi / 2 sinh u), trapezoidal in u. All terms are positive, so relative
+    errors stay below 1e-12, also in the far tails. Source: Takahasi and Mori, Publications of the RIMS 9 (1974),
+    721-741.
 
     Args:
         t: any shape.
         freedom: degrees of freedom n, above 0.
 
-    With one degree of freedom the distribution is Cauchy's, of which half lies beyond 1. With ten, 5 % lie beyond the
+    With one degree of freedom the distribution is Cauchy's, and half of it lies beyond 1. With ten, 5 % lie beyond the
     2.228 of printed tables:
 
     >>> two_sided_p(np.array([1.0, 0.0, np.nan]), 1).round(12).tolist()
@@ -40,11 +44,11 @@ def two_sided_p(t: Floats, freedom: float) -> Floats:
     """
     t = np.minimum(np.abs(np.asarray(t, dtype=np.float64)), _LARGEST)
     power, scale = (freedom + 1) / 2, freedom + np.square(t)
-    width = 1 / (np.sqrt(2 * power / scale) + 2 * power * t / scale)  # about that of the tail
+    width = 1 / (np.sqrt(2 * power / scale) + 2 * power * t / scale)  # about the width of the tail
     total = np.zeros_like(t)
     for u in _NODES.tolist():
         step = width * math.exp(math.pi / 2 * math.sinh(u))
-        # The density at t + step, as a share of that at t.
+        # The last factor is the density at t + step relative to that at t.
         total += step * math.cosh(u) * np.exp(-power * np.log1p(step * (2 * t + step) / scale))
     integral = total * math.pi / 2 * (_NODES[1] - _NODES[0])
     density = _gamma_ratio(freedom / 2) / math.sqrt(freedom * math.pi) * np.exp(-power * np.log1p(t * t / freedom))
@@ -52,7 +56,7 @@ def two_sided_p(t: Floats, freedom: float) -> Floats:
 
 
 def _gamma_ratio(a: float) -> float:
-    """Return Gamma(a + 1/2) / Gamma(a). For large a it is the series of DLMF, section 5.11(iii).
+    """Return Gamma(a + 1/2) / Gamma(a), for large a by the series of DLMF, section 5.11(iii).
 
     >>> math.isclose(_gamma_ratio(0.5), 1 / math.sqrt(math.pi))
     True
@@ -64,7 +68,7 @@ def _gamma_ratio(a: float) -> float:
 
 
 def wilson(hits: int, n: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
-    """Wilson's score interval of a share, within [0, 1].
+    """Return Wilson's score interval of a share, within [0, 1].
 
     With p = hits / n and z the (1 + confidence) / 2 quantile of the normal distribution (1.96 for 95 %):
 
@@ -86,13 +90,13 @@ def wilson(hits: int, n: int, confidence: float = CONFIDENCE) -> tuple[float, fl
     middle = p + z * z / (2 * n)
     reach = z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
     whole = 1 + z * z / n
-    # At the ends the formula gives 0 and 1 but for rounding.
+    # At the ends the formula would give 0 and 1 only up to rounding errors.
     low = 0.0 if hits == 0 else (middle - reach) / whole
     return low, 1.0 if hits == n else (middle + reach) / whole
 
 
 def pair_signs(scores: Floats) -> Floats:
-    """Which of two systems is ahead: shape (..., systems) to (..., pairs), each 1, 0 (tied) or -1.
+    """Return which of two systems is ahead: shape (..., systems) to (..., pairs), each 1, 0 (tied) or -1.
 
     >>> pair_signs(np.array([0.5, 0.2, 0.5])).tolist()
     [1.0, 0.0, -1.0]
@@ -103,14 +107,14 @@ def pair_signs(scores: Floats) -> Floats:
 
 
 def tau_b(x: Floats, y: Floats) -> Floats:
-    """Kendall's tau-b along the last axis, in [-1, 1]; NaN where x or y ties all systems.
+    """Compute Kendall's tau-b along the last axis, in [-1, 1]; NaN where x or y ties all systems.
 
         tau_b = (C - D) / sqrt((P - T_x) (P - T_y))
 
-    with P the pairs of systems, C and D those that both rank alike and oppositely, T_x and T_y those tied in x and in
-    y. Written over pairs of systems it is a cosine, that of the vectors sign(x_i - x_j) and sign(y_i - y_j), i < j, so
-    that thousands of rankings are one matrix product. Source: Kendall, Rank Correlation Methods (1948), chapter 3; used
-    on measures in AxIoU (Togashi et al., CVPR 2022), section 6.
+    P is the number of pairs of systems. C and D are those that x and y rank alike and oppositely, T_x and T_y those
+    tied in x and in y. Over pairs of systems, tau-b is the cosine of the vectors sign(x_i - x_j) and sign(y_i - y_j), i
+    < j. Thousands of rankings then need only array products. Source: Kendall, Rank Correlation Methods (1948), chapter
+    3; used on measures in AxIoU (Togashi et al., CVPR 2022), section 6.
 
     Of three pairs two are ranked alike and one is tied in y: 2 / sqrt(3 * 2).
 

@@ -1,8 +1,8 @@
-"""How sure a leaderboard is: intervals of means, paired tests of differences, groups that cannot be told apart.
+"""Compute intervals of means, paired tests of differences, and groups of runs that do not differ significantly.
 
-Everything is a function of `values`, whose last axis is the queries. Randomness comes from a seed that the
-caller shows. Resamples and signs depend on the seed and the number of queries alone: a run's interval is the
-same whichever other runs and measures stand in the table.
+Every function works on arrays whose last axis is the queries. Random numbers come from a seed that the caller reports.
+Resamples and signs depend only on the seed and the number of queries. A run's interval therefore does not depend
+on the other runs and measures of the table.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -17,20 +17,21 @@ from backend.scoring.statistics.distributions import TIE, two_sided_p
 
 RESAMPLES = 10_000
 EXACT_QUERIES = 20
-"""Up to this many queries all patterns of signs are looked at."""
+"""Up to this many queries, the sign-flip test enumerates all patterns of signs."""
 _CELLS = 4_000_000
-"""Random numbers drawn at once: 32 MB each of draws and weights."""
+"""Number of random numbers drawn at once: 32 MB each for draws and weights."""
 _IN_CACHE = 500_000
-"""The same where they are counted, which is faster near the processor; how many are drawn at once changes no draw."""
+"""Number of random numbers counted at once. It is smaller, to fit the processor's cache, and changes no draw."""
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Run `first` minus run `second`, query by query. A value that is undefined is None, and `reason` says why.
+    """The difference of run `first` minus run `second` over the queries, with its statistics.
 
-    `difference` is that of the means, `low` and `high` its bootstrap interval; `p` is of the sign-flip test
-    (`exact` where all patterns were looked at), `p_holm` the same adjusted to all comparisons of the table; `t`
-    and `p_t` are of the paired t-test; `wins`, `ties`, `losses` count queries from the side of `first`.
+    An undefined value is None, and `reason` says why. `difference` is that of the means, and `low` and `high` are its
+    bootstrap interval. `p` is of the sign-flip test (`exact` if all patterns were enumerated). `p_holm` is p adjusted
+    for all comparisons of the table. `t` and `p_t` are of the paired t-test. `wins`, `ties` and `losses` count queries
+    from the side of `first`.
     """
 
     first: int
@@ -50,15 +51,15 @@ class Comparison:
 
 
 def bootstrap_means(values: Floats, *, resamples: int = RESAMPLES, seed: int = 0) -> Floats:
-    """Means of `resamples` samples of the queries, drawn with replacement: shape (resamples, ...).
+    """Return the means of `resamples` samples of the queries, drawn with replacement: shape (resamples, ...).
 
-    Every row uses one sample for all series, so differences of its entries are paired, as they should be.
+    Each row uses the same sample for all series, so differences between its entries are paired.
     Source: Efron and Tibshirani, An Introduction to the Bootstrap (1993), chapters 6 and 13.
 
     Args:
         values: shape (..., queries), at least one query.
-        resamples: how many samples.
-        seed: of the generator.
+        resamples: the number of samples.
+        seed: the seed of the generator.
     """
     queries = values.shape[-1]
     flat = values.reshape(-1, queries)
@@ -77,7 +78,7 @@ def bootstrap_means(values: Floats, *, resamples: int = RESAMPLES, seed: int = 0
 
 
 def percentile_interval(samples: Floats, level: float = 0.95) -> tuple[Floats, Floats]:
-    """The middle `level` of the samples along their first axis, as (low, high).
+    """Return the central `level` interval of the samples along their first axis, as (low, high).
 
     >>> low, high = percentile_interval(np.arange(101.0), 0.5)
     >>> float(low), float(high)
@@ -89,16 +90,17 @@ def percentile_interval(samples: Floats, level: float = 0.95) -> tuple[Floats, F
 
 
 def sign_flip_p(differences: Floats, *, flips: int = RESAMPLES, seed: int = 0) -> Floats:
-    """Two-sided p of the paired randomisation test: how often |sum of randomly signed differences| >= |their sum|.
+    """Return the two-sided p of the paired randomisation test, which flips the signs of differences at random.
 
-    Up to 20 queries all 2**queries patterns of signs are enumerated and p is their share; beyond,
-    p = (c + 1) / (flips + 1) with c the random patterns that reach the observed sum. Source: Smucker, Allan and
-    Carterette, CIKM 2007; the 1 is from Davison and Hinkley (1997), chapter 4.
+    p is the share of patterns of signs with |sum of the signed differences| >= |observed sum|. Up to 20 queries, all
+    2**queries patterns are enumerated. Beyond, p = (c + 1) / (flips + 1), where c counts the random patterns that reach
+    the observed sum. Source: Smucker, Allan and Carterette, CIKM 2007; the 1 is from Davison and Hinkley (1997),
+    chapter 4.
 
     Args:
         differences: shape (..., queries), at least one query.
-        flips: random patterns, where not all are enumerated.
-        seed: of the generator.
+        flips: number of random patterns, used where not all are enumerated.
+        seed: the seed of the generator.
 
     Returns:
         p in (0, 1], shape (...).
@@ -115,7 +117,7 @@ def sign_flip_p(differences: Floats, *, flips: int = RESAMPLES, seed: int = 0) -
     count = np.zeros(len(flat), dtype=np.int64)
     if queries <= EXACT_QUERIES:
         for series, row in enumerate(flat):
-            # A pattern and its opposite reach the same sum: the first sign may stay as it is.
+            # A pattern and its opposite give the same |sum|, so the first sign can stay fixed.
             sums = row[:1]
             for difference in row[1:]:
                 sums = np.concatenate((sums + difference, sums - difference))
@@ -124,17 +126,17 @@ def sign_flip_p(differences: Floats, *, flips: int = RESAMPLES, seed: int = 0) -
     else:
         generator = _generator(seed, 1)
         for rows in _blocks(flips, queries):
-            turned = generator.integers(0, 2, (rows.stop - rows.start, queries), dtype=np.int8)
-            # The sum under a pattern of signs is the whole less twice what is turned round: zeros and ones suffice.
-            count += (np.abs(total - 2.0 * (turned.astype(np.float64) @ flat.T)) >= reached).sum(axis=0)
+            flipped = generator.integers(0, 2, (rows.stop - rows.start, queries), dtype=np.int8)
+            # A signed sum is the total minus twice the flipped differences, so zeros and ones suffice.
+            count += (np.abs(total - 2.0 * (flipped.astype(np.float64) @ flat.T)) >= reached).sum(axis=0)
         p = (count + 1) / (flips + 1)
     return np.asarray(p, dtype=np.float64).reshape(differences.shape[:-1])
 
 
 def paired_t(differences: Floats) -> tuple[Floats, Floats]:
-    """Student's t of the paired differences, mean / (sd / sqrt(n)), and its two-sided p.
+    """Return Student's t of the paired differences, mean / (sd / sqrt(n)), and its two-sided p.
 
-    The standard deviation sd divides by n - 1, the degrees of freedom. Both results have shape (...), NaN with
+    The standard deviation sd divides by the degrees of freedom, n - 1. Both results have shape (...). They are NaN with
     fewer than two queries and where all differences are the same.
 
     >>> t, p = paired_t(np.array([1.0, 2.0, 3.0]))
@@ -151,9 +153,10 @@ def paired_t(differences: Floats) -> tuple[Floats, Floats]:
 
 
 def holm(p: Floats) -> Floats:
-    """Holm's adjusted p of m comparisons, shape (m,): for the i-th smallest, max over j <= i of (m - j + 1) p_j, <= 1.
+    """Return Holm's adjusted p of m comparisons, shape (m,).
 
-    Source: Holm, Scandinavian Journal of Statistics 6 (1979). NaN stays NaN and is no comparison.
+    For the i-th smallest p, it is the maximum over j <= i of (m - j + 1) p_j, at most 1.
+    Source: Holm, Scandinavian Journal of Statistics 6 (1979). NaN stays NaN and does not count as a comparison.
 
     >>> holm(np.array([0.04, 0.01, 0.02])).tolist()
     [0.04, 0.03, 0.04]
@@ -174,18 +177,18 @@ def compare(
     level: float = 0.95,
     means: Floats | None = None,
 ) -> list[list[Comparison]]:
-    """Compare pairs of runs under every measure; Holm's adjustment is over the pairs of one measure.
+    """Compare pairs of runs under every measure. Holm's adjustment is over the pairs of one measure.
 
     Args:
         values: shape (measures, runs, queries).
-        pairs: (first, second) numbers of runs, such as `[(0, b) for b in ...]` against a baseline.
-        resamples: bootstrap samples, and sign patterns beyond 20 queries.
-        seed: of both.
-        level: of the interval of the difference.
-        means: what `bootstrap_means` gives for these values, resamples and seed, where the caller has it already.
+        pairs: the (first, second) numbers of runs, such as `[(0, b) for b in ...]` against a baseline.
+        resamples: number of bootstrap samples, and of sign patterns beyond 20 queries.
+        seed: the seed of both.
+        level: the confidence level of the interval of the difference.
+        means: the result of `bootstrap_means` for these values, resamples and seed, if the caller has it already.
 
     Returns:
-        For each measure its comparisons, in the order of `pairs`.
+        A list for each measure, with a comparison for each of `pairs` in their order.
     """
     measures, _, queries = values.shape
     if not queries or not pairs:
@@ -195,7 +198,7 @@ def compare(
     if means is None:
         means = bootstrap_means(values, resamples=resamples, seed=seed)
     result = []
-    # Several measures at once, so that the signs are drawn for few products of large matrices.
+    # Take several measures at once: fewer draws of signs, and fewer but larger matrix products.
     for block in _blocks(measures, len(pairs) * queries):
         differences = values[block][:, first] - values[block][:, second]
         p = sign_flip_p(differences, flips=resamples, seed=seed)
@@ -220,15 +223,15 @@ def compare(
 
 
 def indistinct_groups(runs: int, apart: Collection[tuple[int, int]]) -> list[tuple[int, ...]]:
-    """The largest groups of runs of which no two are told apart; a run may be in several.
+    """Return the largest groups of runs in which no two differ significantly. A run may be in several groups.
 
-    Source: the insert-and-absorb algorithm of Piepho, Journal of Computational and Graphical Statistics 13
-    (2004): begin with one group of all; each pair told apart splits the groups that hold both; groups within
-    others are dropped.
+    Source: the insert-and-absorb algorithm of Piepho, Journal of Computational and Graphical Statistics 13 (2004). It
+    begins with one group of all runs. Each pair that differs splits the groups that hold both. Groups within other
+    groups are dropped.
 
     Args:
-        runs: how many there are, numbered from 0.
-        apart: pairs of runs told apart, such as those with `p_holm` below 0.05.
+        runs: the number of runs, which are numbered from 0.
+        apart: the pairs of runs that differ significantly, such as those with `p_holm` below 0.05.
 
     >>> indistinct_groups(3, [(0, 2)])
     [(0, 1), (1, 2)]
@@ -243,12 +246,12 @@ def indistinct_groups(runs: int, apart: Collection[tuple[int, int]]) -> list[tup
 
 
 def _generator(seed: int, purpose: int) -> np.random.Generator:
-    """Bootstrap (0) and sign flips (1) of one seed are independent of each other."""
+    """Return a generator for a purpose: bootstrap (0) or sign flips (1). Purposes of one seed are independent."""
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(purpose,)))
 
 
 def _blocks(total: int, width: int, cells: int = _CELLS) -> Iterator[slice]:
-    """Slices of rows with `width` cells each that are small enough for memory."""
+    """Yield slices of rows with `width` cells each, small enough for memory."""
     step = max(1, cells // width)
     for start in range(0, total, step):
         yield slice(start, min(start + step, total))
@@ -259,10 +262,10 @@ def _nothing(first: int, second: int) -> Comparison:
     return Comparison(first, second, **none, exact=True, wins=0, ties=0, losses=0, reason="no query counts")
 
 
-def _comparison(pair: tuple[int, int], at: int, columns: dict[str, NDArray[Any]], queries: int) -> Comparison:
-    found: dict[str, Any] = {name: column[at].item() for name, column in columns.items()}
-    comparison = Comparison(*pair, **found, exact=queries <= EXACT_QUERIES)
-    if not np.isnan(found["t"]):
+def _comparison(pair: tuple[int, int], index: int, columns: dict[str, NDArray[Any]], queries: int) -> Comparison:
+    values: dict[str, Any] = {name: column[index].item() for name, column in columns.items()}
+    comparison = Comparison(*pair, **values, exact=queries <= EXACT_QUERIES)
+    if not np.isnan(values["t"]):
         return comparison
-    why = "all queries differ by the same amount" if queries > 1 else "there is only one query"
-    return replace(comparison, t=None, p_t=None, reason=f"no t-test: {why}")
+    cause = "all queries differ by the same amount" if queries > 1 else "there is only one query"
+    return replace(comparison, t=None, p_t=None, reason=f"no t-test: {cause}")

@@ -1,6 +1,6 @@
-"""How sure a scoreboard is: intervals, comparisons with a baseline, runs that cannot be told apart.
+"""Add statistics to a scoreboard: intervals, comparisons with a baseline, groups of runs that do not differ.
 
-Reads and writes nothing; the statistics are those of `resampling`.
+Reads and writes nothing. `resampling` computes the statistics.
 """
 
 from dataclasses import dataclass
@@ -24,26 +24,26 @@ from backend.scoring.statistics.resampling import (
 )
 
 APART = 0.05
-"""Runs with a Holm-adjusted p below this are told apart."""
-_SHOWN = ("difference", "low", "high", "p", "p_holm", "p_t", "wins", "ties", "losses")
-_LONG = {"low": "difference_low", "high": "difference_high"}
+"""Runs with a Holm-adjusted p below this differ significantly."""
+_FIELDS = ("difference", "low", "high", "p", "p_holm", "p_t", "wins", "ties", "losses")
+_LONG_NAMES = {"low": "difference_low", "high": "difference_high"}
 
 
 @dataclass(frozen=True, slots=True)
 class Sureness:
-    """What is asked of the statistics."""
+    """The options of the statistics."""
 
     baseline: str | None = None
-    """The run that the others are compared with; None: intervals only."""
+    """The run with which the others are compared; None gives intervals only."""
     resamples: int = RESAMPLES
     seed: int = 0
 
 
 def check(board: Scoreboard, asked: Sureness) -> None:
-    """Refuse what cannot be computed.
+    """Check the options of the statistics.
 
     Raises:
-        InputError: for a baseline that is no run, or too few resamples.
+        InputError: the baseline is no run, there are too few resamples, or the seed is negative.
     """
     names = [run.name for run in board.runs]
     if asked.baseline is not None and asked.baseline not in names:
@@ -61,50 +61,53 @@ def add_statistics(
     *,
     progress: Progress | None = None,
 ) -> None:
-    """Add to a scoreboard's summary what `asked` names, for every measure.
+    """Add the statistics that `asked` describes to a scoreboard's summary, for every measure.
 
-    Every run gets `intervals` (`{measure: {"low", "high"}}`, 95 % percentile bootstrap over the queries that count
-    for it) and, with a baseline, every other run `comparison` (`{measure: {"difference", ...}}`, the run minus the
-    baseline, over the queries that count for all runs; Holm over the comparisons of a measure). The summary gets
-    `baseline`, and `statistics` with the level, resamples, seed, number of queries compared, and in `groups` the
-    runs that cannot be told apart by the measure in focus, Holm over all pairs.
+    Every run gets `intervals` (`{measure: {"low", "high"}}`): 95 % percentile bootstrap intervals over the queries that
+    count for it. With a baseline, every other run gets `comparison` (`{measure: {"difference", ...}}`): the run minus
+    the baseline, over the queries that count for all runs. Holm's adjustment is over the comparisons of a measure.
+
+    The summary gets `baseline` and `statistics`, which holds the level, resamples, seed and number of queries compared.
+    Its `groups` are the runs that do not differ significantly by the measure in focus, adjusted by Holm over all pairs.
 
     Raises:
         InputError: see `check`.
     """
     check(board, asked)
-    chosen = list(board.settings.keys)
-    shared, values = board.shared_of(chosen)  # those that count for all runs
+    keys = list(board.settings.keys)
+    shared, values = board.shared_of(keys)  # queries that count for all runs
     queries = len(shared)
     options = {"resamples": asked.resamples, "seed": asked.seed}
     steps = iter(range(1, 4))
 
-    def told() -> None:
+    def advance() -> None:
         if progress:
             progress("resampling queries", next(steps), 3)
 
-    alike = all(len(run.query) == queries for run in board.runs)
-    # Intervals, comparisons and groups are of the same resamples: what takes longest is done once.
+    same_queries = all(len(run.query) == queries for run in board.runs)
+    # Intervals, comparisons and groups share the resamples, because drawing these takes longest.
     means = bootstrap_means(values, **options) if queries else values
     if queries:
-        together = percentile_interval(means) if alike else None
+        bounds = percentile_interval(means) if same_queries else None
         for number, (run, entry) in enumerate(zip(board.runs, summary["runs"], strict=True)):
-            if together is not None:
-                low, high = (side[:, number] for side in together)
+            if bounds is not None:
+                low, high = (side[:, number] for side in bounds)
             elif run.values.shape[1]:
                 low, high = percentile_interval(bootstrap_means(run.values[:, np.argsort(run.query)], **options))
             else:
                 continue
-            entry["intervals"] = {key: {"low": float(low[n]), "high": float(high[n])} for n, key in enumerate(chosen)}
-    told()
+            entry["intervals"] = {key: {"low": float(low[n]), "high": float(high[n])} for n, key in enumerate(keys)}
+    advance()
     names = [run.name for run in board.runs]
     if asked.baseline is not None and queries:
         base = names.index(asked.baseline)
         others = [number for number in range(len(names)) if number != base]
-        found = compare(values, [(other, base) for other in others], means=means, **options)
-        for at, other in enumerate(others):
-            summary["runs"][other]["comparison"] = {key: _shown(found[n][at]) for n, key in enumerate(chosen)}
-    told()
+        comparisons = compare(values, [(other, base) for other in others], means=means, **options)
+        for place, other in enumerate(others):
+            summary["runs"][other]["comparison"] = {
+                key: _comparison_fields(comparisons[n][place]) for n, key in enumerate(keys)
+            }
+    advance()
     summary["baseline"] = asked.baseline
     summary["statistics"] = {
         "level": 0.95,
@@ -114,29 +117,33 @@ def add_statistics(
         "groups": _groups(board, values, means, options) if queries else [],
     }
     summary["statistics"]["notes"] = _notes(summary, board)
-    told()
+    advance()
 
 
 def _groups(board: Scoreboard, all_values: Floats, all_means: Floats, options: dict[str, int]) -> list[list[str]]:
-    """Runs, best first, in the largest groups of which no two are told apart by the measure in focus."""
+    """Return the largest groups of runs that do not differ by the measure in focus, each with the best run first."""
     row = board.settings.keys.index(board.focus)
     values = all_values[row]
     order = np.argsort(-values.mean(axis=1), kind="stable")
     pairs = list(combinations(range(len(order)), 2))
     if not pairs:
         return []
-    found = compare(values[order][None], pairs, means=all_means[:, row, order][:, None], **options)[0]
-    apart = [pair for pair, one in zip(pairs, found, strict=True) if one.p_holm is not None and one.p_holm < APART]
+    comparisons = compare(values[order][None], pairs, means=all_means[:, row, order][:, None], **options)[0]
+    apart = [
+        pair
+        for pair, comparison in zip(pairs, comparisons, strict=True)
+        if comparison.p_holm is not None and comparison.p_holm < APART
+    ]
     names = [board.runs[number].name for number in order]
     return [[names[i] for i in group] for group in indistinct_groups(len(names), apart)]
 
 
-def _shown(found: Comparison) -> dict[str, float | int | None]:
-    return {_LONG.get(name, name): getattr(found, name) for name in _SHOWN}
+def _comparison_fields(comparison: Comparison) -> dict[str, float | int | None]:
+    return {_LONG_NAMES.get(name, name): getattr(comparison, name) for name in _FIELDS}
 
 
 def _notes(summary: dict[str, Any], board: Scoreboard) -> list[str]:
-    """How to read the statistics, in words, with everything needed to compute them again."""
+    """Return sentences that explain the statistics, with everything needed to compute them again."""
     facts = summary["statistics"]
     notes = [
         said(

@@ -1,1 +1,1 @@
-"""Studies of the measures themselves."""
+"""Study the measures themselves: agreement, stability, label noise, ties, model selection, axioms and theory."""

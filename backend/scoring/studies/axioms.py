@@ -1,14 +1,17 @@
-"""The two axioms of AxIoU, tried on every change of one prediction in short lists, for any measure.
+"""Test any measure against the two axioms of AxIoU, with every change of one prediction in short lists.
 
-One prediction of a ranking, that of rank k, is replaced. r(j) is the IoU of rank j with the best relevant moment.
+A change replaces the prediction at rank k of a ranking. r(j) is the IoU of rank j with the best relevant moment.
 
-- INV-k: if both versions of it are redundant, no better than the best before them, the measure does not change.
-- MON-k: if the new one is better than the old one and than all before it, the measure rises.
+- INV-k: if the old and the new prediction are both redundant (no better than the best one before them), the measure
+  does not change.
+- MON-k: if the new prediction is better than the old one and than all before it, the measure rises.
 
-Source: Togashi et al., AxIoU, CVPR 2022, section 4. All lists of predictions that overlap one of the relevant moments
-by one of a few IoUs, or none, are scored by the measure itself, so a measure that is new here needs nothing. What is
-shown of a broken axiom is a shortest counterexample: of the fewest predictions, then of the fewest relevant moments;
-among these the one that breaks it most. That an axiom is not broken here proves nothing beyond these lists.
+Source: Togashi et al., AxIoU, CVPR 2022, section 4.
+
+The lists hold all combinations of predictions that overlap one relevant moment by one of a few IoUs, or none. The
+measure itself scores them, so a new measure needs no further code. For a broken axiom, the study shows a shortest
+counterexample: the fewest predictions, then the fewest relevant moments, then the largest violation. An axiom that is
+not broken here is not proved beyond these lists.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -30,30 +33,33 @@ Axiom = Literal["INV-k", "MON-k"]
 AXIOMS: tuple[Axiom, ...] = ("INV-k", "MON-k")
 LONGEST = 4
 _RELEVANT = (1, 2)
-"""How many relevant moments, of relevance 1, a query has."""
+"""How many relevant moments (of relevance 1) a query has; both numbers are tried."""
 _SECONDS = 1000
-"""A moment's length: an IoU of up to six decimals is whole milliseconds of it."""
+"""Length of a moment, in seconds. IoUs of up to six decimals are then whole milliseconds."""
 
 
 SettingsOf = Callable[[int], Settings]
-"""The settings for lists of a length."""
+"""A function that returns the settings for lists of a given length."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A prediction: its IoU with the moment of that number; 0 with a moment there is not."""
+    """A prediction that a list may hold: its IoU with the relevant moment numbered `moment`.
+
+    If the IoU is 0, `moment` is the number of a moment that does not exist.
+    """
 
     iou: float
     moment: int
 
     def text(self, relevant: int) -> str:
-        """Such as `0.5`, or `0.5 of B` where there are two moments."""
+        """Return the IoU as text, such as `0.5`, or `0.5 of B` if there are two moments."""
         return f"{self.iou:g}" + (f" of {'AB'[self.moment]}" if relevant > 1 and self.iou else "")
 
 
 @dataclass(frozen=True, slots=True)
 class Breach:
-    """Two rankings that break an axiom: they differ at rank `rank`, counted from 1."""
+    """Two rankings that break an axiom. They differ at rank `rank`, counted from 1."""
 
     rank: int
     before: tuple[Choice, ...]
@@ -64,31 +70,32 @@ class Breach:
 
 @dataclass(frozen=True, slots=True)
 class Lists:
-    """All lists of one length over `choices`, and the values of a key: shape (choices,) * length."""
+    """All lists of one length over `choices`, with the value of one key for each: shape (choices,) * length."""
 
     choices: tuple[Choice, ...]
     values: Floats
 
     def breach(self, axiom: Axiom) -> tuple[int, Breach | None]:
-        """How many changes of these lists the axiom is about, and the one that breaks it most, if any does."""
+        """Return the number of changes to which the axiom applies, and the change that breaks it most, or None."""
         changes = 0
         worst: tuple[float, int, tuple[int, ...]] = (-np.inf, -1, ())
         for place in range(self.values.ndim):
-            about, harm, gain = self._harm(axiom, place)
-            changes += int(about.sum())
-            broken = about & (harm > TIE if axiom == "INV-k" else harm >= -TIE)
+            applies, harm, gain = self._harm(axiom, place)
+            changes += int(applies.sum())
+            broken = applies & (harm > TIE if axiom == "INV-k" else harm >= -TIE)
             if broken.any():
-                # Of equal harm, the largest change of the IoU: it shows most.
+                # Among equal violations, prefer the largest change of the IoU: it is the clearest example.
                 weight = np.where(broken, np.round(harm, 9) + 1e-6 * gain, -np.inf)
-                at = np.unravel_index(int(weight.argmax()), weight.shape)
-                if weight[at] > worst[0]:
-                    worst = (float(weight[at]), place, tuple(map(int, at)))
-        return changes, self._told(worst[1], worst[2]) if worst[2] else None
+                cell = np.unravel_index(int(weight.argmax()), weight.shape)
+                if weight[cell] > worst[0]:
+                    worst = (float(weight[cell]), place, tuple(map(int, cell)))
+        return changes, self._breach_at(worst[1], worst[2]) if worst[2] else None
 
     def _harm(self, axiom: Axiom, place: int) -> tuple[Flags, Floats, Floats]:
-        """Of each change at a place: whether the axiom is about it, how it breaks it, how far the IoU moves.
+        """Return whether the axiom applies to each change at a place, how far it is broken, and how far the IoU moves.
 
-        Each of shape (choices,) * (length + 1): the other places in their order, the old and the new prediction.
+        Each array has shape (choices,) * (length + 1): the other places in their order, then the old and the new
+        prediction.
         """
         iou = np.array([choice.iou for choice in self.choices])
         others = self.values.ndim - 1
@@ -101,15 +108,15 @@ class Lists:
         values = np.moveaxis(self.values, place, -1)
         rise = values[..., None, :] - values[..., :, None]
         if axiom == "INV-k":
-            about = (np.maximum(old, new) <= best) & ~np.eye(len(iou), dtype=bool)
+            applies = (np.maximum(old, new) <= best) & ~np.eye(len(iou), dtype=bool)
             harm = np.abs(rise)
         else:
-            about, harm = new > np.maximum(old, best), -rise
-        return np.broadcast_to(about, rise.shape), harm, np.broadcast_to(np.abs(new - old), rise.shape)
+            applies, harm = new > np.maximum(old, best), -rise
+        return np.broadcast_to(applies, rise.shape), harm, np.broadcast_to(np.abs(new - old), rise.shape)
 
-    def _told(self, place: int, at: tuple[int, ...]) -> Breach:
-        *others, old, new = at
-        before, after = (tuple([*others[:place], one, *others[place:]]) for one in (old, new))
+    def _breach_at(self, place: int, cell: tuple[int, ...]) -> Breach:
+        *others, old, new = cell
+        before, after = (tuple([*others[:place], choice, *others[place:]]) for choice in (old, new))
         return Breach(
             place + 1,
             tuple(self.choices[n] for n in before),
@@ -120,7 +127,7 @@ class Lists:
 
 
 def levels(thresholds: Sequence[float]) -> tuple[float, ...]:
-    """The IoUs that are tried besides 0: for each threshold two below or at it and two above.
+    """Return the IoUs to try besides 0: half of each threshold, the threshold, halfway from it to 1, and 1.
 
     >>> levels([0.5])
     (0.25, 0.5, 0.75, 1.0)
@@ -130,36 +137,37 @@ def levels(thresholds: Sequence[float]) -> tuple[float, ...]:
 
 
 def try_axioms(settings_of: SettingsOf, longest: int, progress: Steps | None = None) -> list[dict[str, Cell]]:
-    """Every key against both axioms: a row each, with a shortest counterexample where there is one.
+    """Test every key against both axioms: a row for each, with a shortest counterexample if the axiom is broken.
 
-    K is the length of the lists, and keys say so, unless a key was asked for at a K of its own.
+    K is the length of the lists. Keys are named with K instead of a number, unless they were asked for at a K of their
+    own.
 
     Args:
-        settings_of: the settings for lists of a length, whose keys stand in one order for all lengths.
-        longest: how many predictions a list has at most, 1 to `LONGEST`.
-        progress: told after the lists of each length and number of relevant moments.
+        settings_of: returns the settings for lists of a length; their keys have the same order for all lengths.
+        longest: the largest number of predictions in a list, 1 to `LONGEST`.
+        progress: called after the lists of each length and number of relevant moments.
     """
     names = [
         key if key == other else key.replace(f"@{longest}", "@K", 1)
         for key, other in zip(settings_of(longest).keys, settings_of(longest + 1).keys, strict=True)
     ]
     changes = {(number, axiom): 0 for number in range(len(names)) for axiom in AXIOMS}
-    found: dict[tuple[int, Axiom], dict[str, Cell]] = {}
+    broken_rows: dict[tuple[int, Axiom], dict[str, Cell]] = {}
     for done, (relevant, lists) in enumerate(_all_lists(settings_of, longest), start=1):
         for number, axiom in changes:
-            if (number, axiom) in found:
+            if (number, axiom) in broken_rows:
                 continue
             tried, breach = lists[number].breach(axiom)
             changes[number, axiom] += tried
             if breach:
-                found[number, axiom] = _row(names[number], axiom, changes[number, axiom], relevant, breach)
+                broken_rows[number, axiom] = _row(names[number], axiom, changes[number, axiom], relevant, breach)
         if progress:
             progress(done, longest * len(_RELEVANT))
-    return [found.get(place) or _row(names[place[0]], place[1], tried) for place, tried in changes.items()]
+    return [broken_rows.get(place) or _row(names[place[0]], place[1], tried) for place, tried in changes.items()]
 
 
 def _all_lists(settings_of: SettingsOf, longest: int) -> Iterator[tuple[int, list[Lists]]]:
-    """How many relevant moments there are, and the scored lists of each key: the shortest lists first."""
+    """Yield the number of relevant moments and the scored lists of each key, the shortest lists first."""
     for length in range(1, longest + 1):
         settings = settings_of(length)
         for relevant in _RELEVANT:
@@ -177,9 +185,11 @@ def _all_lists(settings_of: SettingsOf, longest: int) -> Iterator[tuple[int, lis
 
 
 def _score(settings: Settings, choices: Sequence[Choice], length: int, relevant: int) -> Floats:
-    """Values of all lists, shape (keys, lists): each list is a query of its own."""
+    """Score all lists, shape (keys, lists). Each list is a query of its own."""
     moments = [{"video": "v", "start": _start(n), "end": _start(n) + _SECONDS, "relevance": 1} for n in range(relevant)]
-    predictions = [["v", _start(one.moment), _start(one.moment) + (one.iou or 1) * _SECONDS, 0.0] for one in choices]
+    predictions = [
+        ["v", _start(choice.moment), _start(choice.moment) + (choice.iou or 1) * _SECONDS, 0.0] for choice in choices
+    ]
     lists = {str(n): list(chosen) for n, chosen in enumerate(product(predictions, repeat=length))}
     key = prepare_truth(parse_truth_mapping(dict.fromkeys(lists, moments)), settings)
     return score(key, prepare_run(parse_run_mapping(lists), key, settings), settings).values

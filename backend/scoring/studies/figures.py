@@ -1,4 +1,4 @@
-"""Draw the figures of studies: lines under one legend, heat maps, bars."""
+"""Draw the figures of studies: line charts with one legend, heat maps and bars."""
 
 from collections.abc import Callable, Mapping
 from textwrap import wrap
@@ -14,21 +14,24 @@ _SUBTITLE = 100
 _DASHES = [[1, 0], [7, 3], [2, 2], [9, 2, 2, 2], [4, 5]]
 _LEGEND_ROWS = 18
 _REST = [5, 3]
-"""Dashes of what is drawn in black."""
+"""Dashes of the line that is drawn in black."""
 
 
 def distinct(study: Study, field: str) -> list[Any]:
-    """The values of a field, in the order of the rows."""
+    """Return the values of a field, each once, in the order of the rows."""
     return list(dict.fromkeys(row[field] for row in study.rows))
 
 
 def title(study: Study, text: str, note: str = "") -> Specification:
-    """The title, and under it what the numbers depend on."""
+    """Return a title, with a subtitle that says what the numbers depend on."""
     return heading(text, wrap(study.description + "." + note, _SUBTITLE))
 
 
 def lines_of(names: list[str], field: str = "measure", black: str | None = None) -> Specification:
-    """Colours and dashes of lines, with one legend: ten colours, then the same ones dashed; `black` sets one apart."""
+    """Return colours and dashes for lines with one legend.
+
+    The first ten lines have ten colours; later ones repeat them with dashes. The line named `black` is black instead.
+    """
     coloured = [name for name in names if name != black]
     colours = {name: PALETTE[n % len(PALETTE)] for n, name in enumerate(coloured)}
     dashes = {name: _DASHES[n // len(PALETTE) % len(_DASHES)] for n, name in enumerate(coloured)}
@@ -41,20 +44,20 @@ def lines_of(names: list[str], field: str = "measure", black: str | None = None)
         "symbolStrokeWidth": 2.5,
     }
 
-    def looks(of: Mapping[str, Any]) -> Specification:
-        scale = {"domain": names, "range": [of[name] for name in names]}
+    def scale_channel(ranges: Mapping[str, Any]) -> Specification:
+        scale = {"domain": names, "range": [ranges[name] for name in names]}
         return channel(f"{field}:N", sort=names, title="measure", legend=legend, scale=scale)
 
-    return {"color": looks(colours), "strokeDash": looks(dashes)}
+    return {"color": scale_channel(colours), "strokeDash": scale_channel(dashes)}
 
 
 _LABELLED = 16
-"""Measures of a heat map up to which every cell has room for its number."""
+"""Up to this many measures, each cell of a heat map has room for its number."""
 _DIVERGING = ["#b2182b", "#f7f7f7", "#2166ac"]
 
 
 def agreement(study: Study) -> Specification:
-    """Kendall's tau-b of every two measures."""
+    """Draw Kendall's tau-b of every two measures as a heat map."""
     return _heat_map(
         study,
         ("first", "second", "tau_b"),
@@ -65,7 +68,7 @@ def agreement(study: Study) -> Specification:
 
 
 def model_selection(study: Study) -> Specification:
-    """z-scores on test of what each measure selects on validation."""
+    """Draw the z-scores on test of the models that each measure selects on validation, as a heat map."""
     return _heat_map(
         study,
         ("validation_measure", "test_measure", "z"),
@@ -123,7 +126,7 @@ _FILLS = {"domain": ["not broken", "broken"], "range": ["#d6e6f4", "#fadbd2"]}
 
 
 def axioms(study: Study) -> Specification:
-    """Measures by axioms."""
+    """Draw a table of measures and axioms, with the counterexamples."""
     axis = {"orient": "top", "labelAngle": 0, "grid": False, "labelFontWeight": "bold"}
     note = " In a cell: IoU of the predictions before and after, and below the values of the measure."
     return {
@@ -161,7 +164,7 @@ def _values(row: dict[str, Cell]) -> str:
 
 
 def ties(study: Study) -> Specification:
-    """The share of queries on which all systems tie."""
+    """Draw the share of queries on which all systems tie."""
     text = {"type": "text", "align": "left", "dx": 4, "fontSize": 11}
     return {
         "title": title(study, "How often does a measure see no difference?"),
@@ -180,12 +183,15 @@ def ties(study: Study) -> Specification:
 
 
 _STABILITY = (("mean", "mean tau-b", 1.0), ("variance", "variance of tau-b", 0.0))
-"""Panels: field, title of its axis, top of its axis (0: as the data ask)."""
+"""Panels: the field, the title of its axis, and the top of its axis (0: set by the data)."""
 _THEORY = (("squared_bias", "squared bias", 0.25), ("variance", "variance", 0.25), ("mse", "mean squared error", 0.5))
 
 
 def stability(study: Study) -> Specification:
-    """All measures in one panel of means and one of variances, under one legend: tau-b has no unit of a measure."""
+    """Draw the means of tau-b in one panel and the variances in another, with one legend for all measures.
+
+    All measures share a panel, because tau-b does not depend on a measure's unit.
+    """
     panels = [_stability_panel(study, *field) for field in _STABILITY]
     return {"title": title(study, "How stable is the order of systems?"), "hconcat": panels}
 
@@ -212,7 +218,7 @@ def _stability_panel(study: Study, field: str, name: str, highest: float) -> Spe
 
 
 def theory(study: Study) -> Specification:
-    """Squared bias, variance and MSE by gamma: in each panel all curves of R@1, and AxIoU@1 in black."""
+    """Draw squared bias, variance and MSE by gamma. Each panel has all curves of R@1, and AxIoU@1 in black."""
     over = str(study.choices["over"])
     rows = [{**row, "curve": _curve_name(row, over)} for row in study.rows]
     names = list(dict.fromkeys(str(row["curve"]) for row in rows))
@@ -243,7 +249,11 @@ def _curve_name(row: dict[str, Any], over: str) -> str:
 
 
 def label_noise(study: Study) -> Specification:
-    """Several sigmas: lines by median IoU; one: a dot for each system. What has no upper bound has its own axis."""
+    """Draw the errors that label noise causes.
+
+    Several sigmas give lines by median IoU; one sigma gives a dot for each system. Measures without an upper bound have
+    an axis of their own.
+    """
     several = len(distinct(study, "sigma_s")) > 1
     panel = _noise_lines if several else _noise_dots
     everything = distinct(study, "measure")
@@ -252,8 +262,8 @@ def label_noise(study: Study) -> Specification:
     panels = [panel(study, part) for part in parts]
     iou = study.rows[0]["median_iou"]
     note = "" if several else f" Black bar: mean of the systems. Median IoU with the moments as given: {iou:.3f}."
-    told = title(study, "How far does label noise move a measure?", note)
-    return {"title": told, "hconcat" if several else "vconcat": panels}
+    heading_spec = title(study, "How far does label noise move a measure?", note)
+    return {"title": heading_spec, "hconcat" if several else "vconcat": panels}
 
 
 def _noise_lines(study: Study, measures: list[str]) -> Specification:
@@ -269,7 +279,7 @@ def _noise_lines(study: Study, measures: list[str]) -> Specification:
         "encoding": {"x": x},
         "layer": [
             marks | {"mark": {"type": "rule", "color": "#bbbbbb", "strokeDash": [2, 2]}},
-            # Above the panel, where no line is.
+            # The text stands above the panel, where it crosses no line.
             marks | {"mark": text | {"color": "#666666"}, "encoding": {"y": {"value": 0}, "text": channel("sigma:N")}},
             {
                 "data": {"values": rows},
@@ -305,7 +315,7 @@ def _noise_dots(study: Study, measures: list[str]) -> Specification:
 
 
 def _rmse_title(measures: list[str], text: str) -> str:
-    """What has no upper bound says so: it is not measured in the same units."""
+    """Return the title of an axis. It warns if the measures have no upper bound, because their unit is another one."""
     return text + ("" if _bounded(measures[0]) else " (not in 0..1)")
 
 
@@ -325,5 +335,5 @@ _FIGURES: dict[str, Callable[[Study], Specification]] = {
 
 
 def draw(study: Study) -> Specification:
-    """Return the figure of a study."""
+    """Draw the figure of a study."""
     return _FIGURES[study.name](study)

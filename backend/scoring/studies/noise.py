@@ -1,16 +1,17 @@
-"""Label noise: how far imprecise moment boundaries in the truth move a measure.
+"""Measure label noise: how far imprecise moment boundaries in the truth move a measure.
 
-A noisy test set replaces every truth moment by the medians of five drawn starts and five drawn ends, as if five
-people had marked it. Over many noisy sets, a system's error under a measure is the root mean square of its noisy
-means around its mean on the truth as given. Source of `exp_length`: AxIoU (Togashi et al., CVPR 2022), section
-6: start ~ N(t_s, sigma^2), length ~ Exp(mean = true length). Even without start noise that model leaves a mean
-IoU of about .61 with the true moment, so `gaussian_ends`, which is ours and in no paper, moves both ends by
-N(0, sigma^2) and nothing else.
+A noisy test set treats every truth moment as if five people had marked it: its start and end are replaced by the
+medians of five drawn starts and ends. A system's error under a measure is the root mean square of its means on many
+noisy sets around its mean on the given truth.
 
-Noisy moments stay within their video and after their start, and are whole milliseconds, like annotations.
+Source of `exp_length`: AxIoU (Togashi et al., CVPR 2022), section 6: start ~ N(t_s, sigma^2), length ~ Exp(mean = true
+length). Even without start noise, that model leaves a mean IoU of about .61 with the true moment. `gaussian_ends`
+therefore moves both ends by N(0, sigma^2) and nothing else. It is ours and in no paper.
 
-Closed forms say what Gaussian noise in an IoU does to R@1,theta and to AxIoU@1. The IoU of the top moment is seen as
-r_hat ~ N(r, gamma^2), not cut to [0, 1]. R@1,theta should be 1{r >= theta} and is seen as 1 with probability
+Noisy moments stay within their video, end after they start, and are whole milliseconds, like annotations.
+
+Closed forms give the effect of Gaussian noise in an IoU on R@1,theta and AxIoU@1. The observed IoU of the top moment is
+r_hat ~ N(r, gamma^2), not cut to [0, 1]. The true R@1,theta is 1{r >= theta}; it is observed as 1 with probability
 p = P(r_hat >= theta) = Phi((r - theta) / gamma), so
 
     bias = p - 1{r >= theta}     variance = p (1 - p)     MSE = bias^2 + variance
@@ -36,7 +37,7 @@ from backend.scoring.scores import prepare_run, prepare_truth, score
 from backend.scoring.studies.study import Cell, SystemValues, generator_of
 
 Noise = Literal["exp_length", "gaussian_ends"]
-NAMED: dict[Noise, str] = {"exp_length": "exp_length", "gaussian_ends": "gaussian_ends (ours)"}
+NOISE_NAMES: dict[Noise, str] = {"exp_length": "exp_length", "gaussian_ends": "gaussian_ends (ours)"}
 SETS = 100
 DRAWS = 5
 MEAN_OF_SYSTEMS = "mean of systems"
@@ -45,7 +46,11 @@ _SHORTEST_MS = 10.0
 
 @dataclass(frozen=True, slots=True)
 class NoiseModel:
-    """`sigma_s` is the standard deviation of a drawn boundary, in seconds."""
+    """A model of label noise.
+
+    `sigma_s` is the standard deviation of a drawn boundary, in seconds. `draws` is the number of draws of each
+    boundary.
+    """
 
     kind: Noise
     sigma_s: float
@@ -54,7 +59,7 @@ class NoiseModel:
 
 @dataclass(frozen=True, slots=True)
 class NoisySet:
-    """One unit of work: noisy set `number` under a model. All models share the random numbers of a number."""
+    """One unit of work: the noisy set `number` under a model. Sets of the same number share their random numbers."""
 
     seed: int
     number: int
@@ -63,7 +68,10 @@ class NoisySet:
 
 @dataclass(frozen=True, slots=True)
 class NoiseInputs:
-    """What all noisy sets read; `duration_s` has one entry for each moment of the truth, infinite where unknown."""
+    """The inputs of all noisy sets.
+
+    `duration_s` holds the duration of each truth moment's video, in seconds, infinite where unknown.
+    """
 
     truth: Truth
     runs: tuple[Run, ...]
@@ -81,19 +89,20 @@ def label_noise(
     where: Where = HERE,
     progress: Steps | None = None,
 ) -> list[dict[str, Cell]]:
-    """RMSE of every system's means under noise, and their mean over systems: a row for each model, measure, system.
+    """Compute the RMSE of every system's means under noise, and its mean over systems.
 
-    `median_iou` says how much noise a model is: of the IoU between the moments as given and as marked anew, the
-    median over the moments of a set, and of that the mean over the sets. Moments of relevance 0 count as well.
+    There is a row for each model, measure and system. `median_iou` says how strong the noise of a model is. It is the
+    median IoU between the given and the noisy moments of a set, averaged over the sets. Moments of relevance 0 count as
+    well.
     """
     units = [NoisySet(seed, number, model) for model in models for number in range(sets)]
-    found = run_units(noisy_scores, inputs, units, where, progress=progress)
+    noisy_sets = run_units(noisy_scores, inputs, units, where, progress=progress)
     reference = table.means
     rows: list[dict[str, Cell]] = []
     for n, model in enumerate(models):
-        here = found[n * sets : (n + 1) * sets]
-        errors = rmse(np.array([one.means for one in here]), reference)
-        median_iou = float(np.mean([one.median_iou for one in here]))
+        model_sets = noisy_sets[n * sets : (n + 1) * sets]
+        errors = rmse(np.array([noisy_set.means for noisy_set in model_sets]), reference)
+        median_iou = float(np.mean([noisy_set.median_iou for noisy_set in model_sets]))
         for measure, true, error in zip(table.measures, reference, errors, strict=True):
             systems = [*zip(table.systems, true, error, strict=True), (MEAN_OF_SYSTEMS, true.mean(), error.mean())]
             rows += [
@@ -112,7 +121,7 @@ def label_noise(
 
 
 def rmse(noisy: Floats, reference: Floats) -> Floats:
-    """Root of the mean, over the first axis of `noisy`, of (noisy - reference) squared.
+    """Return the root of the mean of (noisy - reference) squared, over the first axis of `noisy`.
 
     >>> float(rmse(np.array([[0.25], [0.75]]), np.array([0.5]))[0])
     0.25
@@ -122,7 +131,10 @@ def rmse(noisy: Floats, reference: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class NoisyScores:
-    """One noisy set: means of all systems, shape (measures, systems), and the median IoU with the truth as given."""
+    """The scores of one noisy set.
+
+    `means` has shape (measures, systems). `median_iou` is the median IoU between the noisy and the given moments.
+    """
 
     means: Floats
     median_iou: float
@@ -144,14 +156,14 @@ def noisy_scores(inputs: NoiseInputs, unit: NoisySet) -> NoisyScores:
 def noisy_spans(
     start_s: Floats, end_s: Floats, duration_s: Floats, model: NoiseModel, generator: np.random.Generator
 ) -> tuple[Floats, Floats]:
-    """Noisy starts and ends of N moments, in seconds, 0 <= start < end <= duration.
+    """Draw noisy starts and ends of N moments, in seconds, 0 <= start < end <= duration.
 
     Args:
         start_s: true starts, shape (N,).
         end_s: true ends, shape (N,).
-        duration_s: of each moment's video, shape (N,); infinite where unknown.
-        model: which noise.
-        generator: its random numbers.
+        duration_s: duration of each moment's video, shape (N,); infinite where unknown.
+        model: the noise model.
+        generator: the source of random numbers.
     """
     shape = (model.draws, len(start_s))
     starts = start_s + model.sigma_s * generator.standard_normal(shape)
@@ -159,7 +171,7 @@ def noisy_spans(
         ends = starts + (end_s - start_s) * generator.standard_exponential(shape)
     else:
         ends = end_s + model.sigma_s * generator.standard_normal(shape)
-    # A video shorter than the shortest moment keeps room for it all the same.
+    # A video shorter than the shortest moment is taken to be as long as that moment.
     last_ms = np.maximum(np.floor(duration_s * 1000), _SHORTEST_MS)
     start_ms = np.clip(np.rint(np.median(starts, axis=0) * 1000), 0, last_ms - _SHORTEST_MS)
     end_ms = np.minimum(np.maximum(np.rint(np.median(ends, axis=0) * 1000), start_ms + _SHORTEST_MS), last_ms)
@@ -167,9 +179,10 @@ def noisy_spans(
 
 
 def durations(truth: Truth, known_s: Mapping[str, float]) -> Floats:
-    """Duration of each truth moment's video, shape (N,), in seconds, infinite where it is not known.
+    """Return the duration of each truth moment's video, shape (N,), in seconds, infinite where unknown.
 
-    A moment that ends after its video's known duration makes that the duration: noise does not repair truth.
+    If a moment ends after its video's known duration, its end is used instead, so that noise does not correct the
+    truth.
     """
     of_video = np.array([known_s.get(video, np.inf) for video in truth.videos], dtype=np.float64)
     return np.maximum(of_video[truth.video], truth.end_s)
@@ -179,12 +192,12 @@ _erfc = np.vectorize(math.erfc, otypes=[np.float64])
 Over = Literal["r", "theta"]
 AXIOU, RECALL = "axiou@1", "recall@1,theta"
 STEPS = 101
-"""Points on a curve over r, or theta, in [0, 1]."""
+"""Number of points on a curve over r or theta, in [0, 1]."""
 
 
 @dataclass(frozen=True, slots=True)
 class Error:
-    """Squared bias, variance and their sum, of one shape."""
+    """Squared bias, variance and their sum, all of one shape."""
 
     squared_bias: Floats
     variance: Floats
@@ -192,26 +205,26 @@ class Error:
 
 
 def recall_error(r: Floats, theta: Floats, gamma: Floats) -> Error:
-    """Of R@1,theta at true IoU r under noise gamma > 0; the arguments broadcast.
+    """Return the error of R@1,theta at true IoU r under noise gamma > 0; the arguments broadcast.
 
-    With r on the threshold half of the draws fall below it:
+    If r is on the threshold, half of the draws fall below it:
 
     >>> recall_error(np.array(0.5), np.array(0.5), np.array(0.1))
     Error(squared_bias=array(0.25), variance=array(0.25), mse=array(0.5))
     """
-    # The probability of the wrong side, rather than 1 - p, so that nothing is lost where it is tiny.
+    # Compute the probability of the wrong side directly: 1 - p would lose digits where it is tiny.
     wrong = _erfc(np.abs(r - theta) / gamma / math.sqrt(2)) / 2
     squared_bias, variance = np.asarray(wrong**2), np.asarray(wrong * (1 - wrong))
     return Error(squared_bias, variance, np.asarray(wrong))
 
 
 def axiou_error(gamma: Floats) -> Error:
-    """Of AxIoU@1 under noise gamma, whatever the true IoU."""
+    """Return the error of AxIoU@1 under noise gamma, which does not depend on the true IoU."""
     return Error(np.zeros(np.shape(gamma)), np.asarray(gamma**2), np.asarray(gamma**2))
 
 
 def closed_forms(thetas: Sequence[float], gammas: Sequence[float], steps: int = STEPS) -> list[dict[str, Cell]]:
-    """The curves over r in [0, 1]: a row for each gamma, measure and r. AxIoU@1 has no theta."""
+    """Compute the curves over r in [0, 1]: a row for each gamma, measure and r. AxIoU@1 has no theta."""
     r = np.linspace(0, 1, steps)
     rows: list[dict[str, Cell]] = []
     for gamma in gammas:
@@ -223,7 +236,10 @@ def closed_forms(thetas: Sequence[float], gammas: Sequence[float], steps: int = 
 
 
 def closed_forms_over_theta(rs: Sequence[float], gammas: Sequence[float], steps: int = STEPS) -> list[dict[str, Cell]]:
-    """The curves over theta in [0, 1]: a row for each gamma, true IoU and theta. AxIoU@1 is the same at all of them."""
+    """Compute the curves over theta in [0, 1]: a row for each gamma, true IoU and theta.
+
+    AxIoU@1 is the same at all of them.
+    """
     theta = np.linspace(0, 1, steps)
     rows: list[dict[str, Cell]] = []
     for gamma in gammas:
@@ -242,11 +258,11 @@ def _curve(
         {
             "measure": measure,
             "gamma": gamma,
-            "r": at,
+            "r": iou,
             "theta": level,
             "squared_bias": float(bias),
             "variance": float(variance),
             "mse": float(mse),
         }
-        for at, level, bias, variance, mse in columns
+        for iou, level, bias, variance, mse in columns
     ]

@@ -32,10 +32,10 @@ from backend.scoring.studies.study import Study, SystemValues
 
 @dataclass(frozen=True, slots=True)
 class StudyInputs:
-    """What is scored and how: as for `evaluate_files`, but of each run its name and file.
+    """The files to score and how to score them, as for `evaluate_files`; `runs` maps each run's name to its file.
 
-    `measures` are asked for as there: names, or keys such as `ndcg@10` and `map@avg`; none means the usual ones.
-    Systems are compared on the same queries, so `missing` is `zero` in both presets and may not be `skip`.
+    `measures` are names, or keys such as `ndcg@10` and `map@avg`; none means the usual ones. Systems are compared on
+    the same queries, so `missing` is `zero` in both presets and may not be `skip`.
     """
 
     truth: Path
@@ -49,12 +49,15 @@ class StudyInputs:
     measures: Sequence[str] = ()
     options: Options = field(default_factory=Options)
     split: str | None = None
-    """Which split is meant where `truth` is the folder of a release; None: that of the runs' queries."""
+    """The split to use where `truth` is the folder of a release; None: the split of the runs' queries."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """Everything read, checked and scored; the measures of the table are `settings.keys`, `videos` is the map."""
+    """The inputs after reading, checking and scoring.
+
+    The measures of `table` are `settings.keys`. `videos` is the path of the video map.
+    """
 
     key: AnswerKey
     runs: tuple[Run, ...]
@@ -64,7 +67,7 @@ class Scored:
     videos: Path | None
 
     def choices(self, **more: object) -> dict[str, object]:
-        """What the numbers depend on, the preset first."""
+        """Return the choices that the numbers depend on, the preset first."""
         return {
             "preset": self.settings.preset,
             "options": self.settings.changed,
@@ -75,7 +78,11 @@ class Scored:
 
 
 def read_and_score(inputs: StudyInputs) -> Scored:
-    """Read everything, tell all problems at once, and score: values by measure, system and query of the truth."""
+    """Read and score everything: values by measure, system and query of the truth.
+
+    Raises:
+        InputError: lists the problems of all files.
+    """
     if inputs.options.get("missing") in ("skip", "published"):
         raise InputError.single("missing", "systems are compared on the same queries: zero or error")
     options = inputs.options.copy()
@@ -105,12 +112,15 @@ def read_and_score(inputs: StudyInputs) -> Scored:
     if problems or key is None:
         raise InputError(problems)
     scores = [score(key, run, settings) for run in ranked]
-    order = [{query: n for n, query in enumerate(found.query.tolist())} for found in scores]
+    order = [{query: n for n, query in enumerate(run_scores.query.tolist())} for run_scores in scores]
     queries = sorted(order[0])
     if not queries:
         raise InputError.single(inputs.truth, "no query counts, so there is nothing to compare")
     values = np.array(
-        [found.values[:, [at[query] for query in queries]] for found, at in zip(scores, order, strict=True)]
+        [
+            run_scores.values[:, [column[query] for query in queries]]
+            for run_scores, column in zip(scores, order, strict=True)
+        ]
     ).transpose(1, 0, 2)
     table = SystemValues(settings.keys, tuple(inputs.runs), np.ascontiguousarray(values))
     warnings = [
@@ -123,7 +133,7 @@ def read_and_score(inputs: StudyInputs) -> Scored:
 
 
 def durations_of(path: Path) -> dict[str, float]:
-    """Seconds of each video of a map file that `read_videos` has accepted."""
+    """Return the duration of each video, in seconds, from a map file that `read_videos` has accepted."""
     problems = []
     known_s = {}
     for row, (name, (seconds, _)) in enumerate(msgspec.json.decode(unpacked(path).lstrip(b"\xef\xbb\xbf")).items(), 1):
@@ -137,10 +147,10 @@ def durations_of(path: Path) -> dict[str, float]:
 
 
 def agreement_study(inputs: StudyInputs) -> Study:
-    """Kendall's tau-b between the orders of systems under every two measures.
+    """Compute Kendall's tau-b between the orders of systems under every two measures.
 
     Raises:
-        InputError: with the problems of all files; so do all studies.
+        InputError: lists the problems of all files; so do all studies.
     """
     scored = read_and_score(inputs)
     return Study("agreement", scored.choices(), studies_stability.agreement(scored.table), scored.warnings)
@@ -156,7 +166,10 @@ def stability_study(
     where: Where = HERE,
     progress: Progress | None = None,
 ) -> Study:
-    """Self-agreement of measures on pairs of random sets of queries; `sizes` None means `default_sizes`."""
+    """Compute how well measures agree with themselves on pairs of random sets of queries.
+
+    `sizes` are the sizes of the sets; None means `default_sizes`.
+    """
     scored = read_and_score(inputs)
     queries = scored.table.values.shape[2]
     chosen = list(dict.fromkeys(sizes)) if sizes is not None else default_sizes(queries)
@@ -189,7 +202,7 @@ def noise_study(
     where: Where = HERE,
     progress: Progress | None = None,
 ) -> Study:
-    """RMSE of systems' means when the truth's boundaries are noisy; durations come from the video map."""
+    """Compute the RMSE of systems' means when the truth's boundaries are noisy. Durations come from the video map."""
     _at_least_one(sets=sets, jobs=where.jobs)
     _not_negative(seed=seed, **{f"sigma {sigma}": sigma for sigma in sigmas_s})
     if not sigmas_s:
@@ -213,13 +226,17 @@ def noise_study(
         progress=named(progress, "noisy sets"),
     )
     choices = scored.choices(
-        noise=noise.NAMED[kind], sigma=[f"{sigma:g} s" for sigma in sigmas_s], draws=noise.DRAWS, sets=sets, seed=seed
+        noise=noise.NOISE_NAMES[kind],
+        sigma=[f"{sigma:g} s" for sigma in sigmas_s],
+        draws=noise.DRAWS,
+        sets=sets,
+        seed=seed,
     )
     return Study("noise", choices, rows, warnings)
 
 
 def ties_study(inputs: StudyInputs) -> Study:
-    """The share of queries that a measure gives one value for all systems."""
+    """Compute the share of queries for which a measure gives all systems the same value."""
     scored = read_and_score(inputs)
     return Study("ties", scored.choices(), studies_stability.tied_queries(scored.table), scored.warnings)
 
@@ -227,17 +244,20 @@ def ties_study(inputs: StudyInputs) -> Study:
 def model_selection_study(
     validation: StudyInputs, test: StudyInputs, *, over: studies_stability.Over = "selected"
 ) -> Study:
-    """z-scores on test of the models that each measure selects on validation; both name the same runs."""
+    """Compute z-scores on test of the models that each measure selects on validation.
+
+    Both inputs name the same runs.
+    """
     problems: list[Problem] = []
-    found = []
+    both = []
     for inputs in (validation, test):
         try:
-            found.append(read_and_score(inputs))
+            both.append(read_and_score(inputs))
         except InputError as error:
             problems += error.problems
     if problems:
         raise InputError(problems)
-    chosen, judged = found
+    chosen, judged = both
     choices = chosen.choices(test_queries=judged.table.values.shape[2], z_over=over)
     rows = studies_stability.model_selection(chosen.table, judged.table, over)
     warnings = [*chosen.warnings, *judged.warnings]
@@ -259,7 +279,10 @@ def axioms_study(
     longest: int = 3,
     progress: Progress | None = None,
 ) -> Study:
-    """Measures (all of the preset, if none is named) against INV-k and MON-k, each with a shortest counterexample."""
+    """Test measures against INV-k and MON-k, with a shortest counterexample for each broken axiom.
+
+    `measures` defaults to all of the preset.
+    """
     if not 1 <= longest <= axioms.LONGEST:
         raise InputError.single("length", f"{longest} is not from 1 to {axioms.LONGEST} predictions")
 
@@ -287,24 +310,26 @@ def theory_study(
     over: noise.Over = "r",
     rs: Sequence[float] = DEFAULT_MU,
 ) -> Study:
-    """Closed forms of squared bias, variance and MSE of R@1,theta and AxIoU@1 under Gaussian noise gamma.
+    """Compute squared bias, variance and MSE of R@1,theta and AxIoU@1 under Gaussian noise gamma, in closed form.
 
-    Over the true IoU r at each of `thetas`, or over theta at each of `rs`.
+    The curves are over the true IoU r at each of `thetas`, or over theta at each of `rs`.
     """
-    name, given = ("theta", thetas) if over == "r" else ("r", rs)
+    name, levels = ("theta", thetas) if over == "r" else ("r", rs)
     lowest = "(0" if name == "theta" else "[0"
     problems = [
         Problem(name, None, f"{value!r} is not in {lowest}, 1]")
-        for value in given
+        for value in levels
         if not (0 <= value <= 1 and (value > 0 or name == "r"))
     ]
     problems += [Problem("gamma", None, f"{gamma!r} is not in (0, 1]") for gamma in gammas if not 0 < gamma <= 1]
     problems += [
-        Problem(what, None, "give at least one") for what, some in ((name, given), ("gamma", gammas)) if not some
+        Problem(field_name, None, "give at least one")
+        for field_name, values in ((name, levels), ("gamma", gammas))
+        if not values
     ]
     if problems:
         raise InputError(problems)
-    chosen, noises = list(dict.fromkeys(given)), list(dict.fromkeys(gammas))
+    chosen, noises = list(dict.fromkeys(levels)), list(dict.fromkeys(gammas))
     curves = noise.closed_forms if over == "r" else noise.closed_forms_over_theta
     return Study("theory", {"over": over, name: chosen, "gamma": noises}, curves(chosen, noises), [])
 

@@ -1,12 +1,12 @@
-"""Stability: how well a measure agrees with itself about the order of systems, from one set of queries to another.
+"""Measure stability: how well a measure agrees with itself about the order of systems on different sets of queries.
 
-For growing n, draw two sets of n queries, rank the systems on each by their means, and take Kendall's tau-b of
-the two rankings; mean and variance over many trials. Source: AxIoU (Togashi et al., CVPR 2022), section 6 and
-appendix. The two sets are disjoint while 2n does not exceed the queries; beyond, or where asked, they are
-drawn independently of each other (each without replacement).
+For growing n, draw two sets of n queries, rank the systems on each by their means, and take Kendall's tau-b of the
+two rankings. Report its mean and variance over many trials. Source: AxIoU (Togashi et al., CVPR 2022), section 6
+and appendix. The two sets are disjoint while 2n does not exceed the number of queries. Beyond that, or on request, they
+are drawn independently of each other (each without replacement).
 
-Beside it, from the same section: the agreement of every two measures, queries on which a measure cannot tell systems
-apart, and models it would select.
+Further studies come from the same section: the agreement of every two measures, the queries on which a measure ties all
+systems, and the models that a measure would select.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ from backend.scoring.studies.study import Cell, SystemValues, chunks, generator_
 
 
 def agreement(table: SystemValues) -> list[dict[str, Cell]]:
-    """tau-b between the orders of systems under every two measures: one row for each cell of the matrix."""
+    """Compute tau-b between the orders of systems under every two measures: one row for each cell of the matrix."""
     means = table.means
     matrix = tau_b(means[:, None], means[None])
     tied = np.all(pair_signs(means) == 0, axis=1)
@@ -45,7 +45,10 @@ _CELLS = 500_000
 
 @dataclass(frozen=True, slots=True)
 class Trials:
-    """One unit of work: `count` trials of two sets of `size` queries; `number` and `size` make its seed."""
+    """One unit of work: `count` trials of two sets of `size` queries.
+
+    `seed`, `size` and `number` determine its random numbers.
+    """
 
     seed: int
     size: int
@@ -55,7 +58,7 @@ class Trials:
 
 
 def default_sizes(queries: int) -> list[int]:
-    """Six sizes from 10 to half the queries, each about the same factor above the last; fewer where they coincide.
+    """Return six sizes from 10 to half the queries, growing by about the same factor; fewer where sizes coincide.
 
     >>> default_sizes(500)
     [10, 19, 36, 69, 131, 250]
@@ -77,9 +80,9 @@ def stability(
     where: Where = HERE,
     progress: Steps | None = None,
 ) -> list[dict[str, Cell]]:
-    """Mean and variance (ddof 0) of a measure's tau-b with itself: one row for each measure and size.
+    """Compute the mean and variance (ddof 0) of a measure's tau-b with itself: one row for each measure and size.
 
-    Trials in which a measure ties all systems on a set have no tau-b; `undefined` counts them.
+    A trial in which a measure ties all systems on a set has no tau-b; `undefined` counts such trials.
     """
     queries = table.values.shape[2]
     step = max(1, _CELLS // queries)
@@ -88,18 +91,18 @@ def stability(
         for size in sizes
         for number, count in enumerate(chunks(trials, step))
     ]
-    found = run_units(self_agreement, table.values, units, where, progress=progress)
+    results = run_units(self_agreement, table.values, units, where, progress=progress)
     rows: list[dict[str, Cell]] = []
     for size in sizes:
-        here = [n for n, unit in enumerate(units) if unit.size == size]
-        taus = np.hstack([found[n] for n in here])
+        positions = [n for n, unit in enumerate(units) if unit.size == size]
+        taus = np.hstack([results[n] for n in positions])
         for measure, tau in zip(table.measures, taus, strict=True):
             defined = tau[~np.isnan(tau)]
             rows.append(
                 {
                     "measure": measure,
                     "size": size,
-                    "subset_pairs": "disjoint" if units[here[0]].disjoint else "independent",
+                    "subset_pairs": "disjoint" if units[positions[0]].disjoint else "independent",
                     "trials": trials,
                     "undefined": len(tau) - len(defined),
                     "mean": float(defined.mean()) if len(defined) else None,
@@ -111,7 +114,7 @@ def stability(
 
 
 def self_agreement(values: Floats, trials: Trials) -> Floats:
-    """tau-b of each trial, shape (measures, trials), NaN where undefined; `values` as in `SystemValues`."""
+    """Compute tau-b of each trial, shape (measures, trials), NaN where undefined; `values` as in `SystemValues`."""
     measures, systems, queries = values.shape
     generator = generator_of(trials.seed, trials.size, trials.number)
     numbers = np.tile(np.arange(queries), (trials.count, 1))
@@ -134,7 +137,7 @@ Over = Literal["selected", "candidates"]
 
 
 def all_tied(values: Floats) -> Floats:
-    """Share of queries that give all systems one value: shape (..., systems, queries) to (...), in [0, 1].
+    """Return the share of queries with one value for all systems: shape (..., systems, queries) to (...), in [0, 1].
 
     Two systems, two queries; the second query ties them:
 
@@ -145,7 +148,7 @@ def all_tied(values: Floats) -> Floats:
 
 
 def tied_queries(table: SystemValues) -> list[dict[str, Cell]]:
-    """The all-tied query ratio of every measure, one row each."""
+    """Return the share of queries on which a measure ties all systems: one row for each measure."""
     queries = table.values.shape[2]
     return [
         {"measure": measure, "queries": queries, "all_tied": round(float(ratio) * queries), "ratio": float(ratio)}
@@ -154,7 +157,7 @@ def tied_queries(table: SystemValues) -> list[dict[str, Cell]]:
 
 
 def z_scores(scores: Floats) -> Floats:
-    """(score - mean) / standard deviation (ddof 0) along the last axis; 0 where all scores are the same.
+    """Return (score - mean) / standard deviation (ddof 0) along the last axis; 0 where all scores are the same.
 
     >>> z_scores(np.array([1.0, 2.0, 3.0, 2.0])).round(3).tolist()
     [-1.414, 0.0, 1.414, 0.0]
@@ -167,30 +170,30 @@ def z_scores(scores: Floats) -> Floats:
 
 
 def selected(scores: Floats) -> list[int]:
-    """Numbers of the systems of highest score, shape (systems,); more than one where they tie."""
+    """Return the numbers of the systems with the highest score, several if they tie; `scores` has shape (systems,)."""
     return [int(n) for n in np.flatnonzero(scores >= scores.max() - TIE)]
 
 
 def model_selection(validation: SystemValues, test: SystemValues, over: Over = "selected") -> list[dict[str, Cell]]:
-    """z-scores on the test set of the models that each measure selects on validation: a row for each two measures.
+    """Compute z-scores on test of the models that each measure selects on validation: a row for each pair of measures.
 
-    Over the selected models, as in the paper, the z-scores of one test measure sum to 0: a model stands there once for
-    every measure that selects it. Over the candidates a model stands once, selected or not. Where several models
-    tie for the best on validation, the measure has the mean of their scores.
+    With `over="selected"`, as in the paper, a model counts once for every measure that selects it, so the z-scores of
+    one test measure sum to 0. With `over="candidates"`, every model counts once, selected or not. If several models tie
+    for the best on validation, the measure gets the mean of their scores.
 
     Args:
         validation: the models' values on validation queries.
-        test: the same models on test queries, under the same or other measures.
-        over: whose mean and standard deviation make a score a z-score.
+        test: values of the same models on test queries, under the same or other measures.
+        over: the models whose mean and standard deviation turn a score into a z-score.
     """
     best = [selected(scores) for scores in validation.means]
     if over == "selected":
-        found = z_scores(np.array([test.means[:, chosen].mean(axis=1) for chosen in best]).T).T
+        z_values = z_scores(np.array([test.means[:, chosen].mean(axis=1) for chosen in best]).T).T
     else:
         z = z_scores(test.means)
-        found = np.array([z[:, chosen].mean(axis=1) for chosen in best])
+        z_values = np.array([z[:, chosen].mean(axis=1) for chosen in best])
     rows: list[dict[str, Cell]] = []
-    for choosing, chosen, values in zip(validation.measures, best, found, strict=True):
+    for choosing, chosen, values in zip(validation.measures, best, z_values, strict=True):
         names = "; ".join(validation.systems[n] for n in chosen)
         for judging, value in zip(test.measures, values, strict=True):
             rows.append({"validation_measure": choosing, "selected": names, "test_measure": judging, "z": float(value)})

@@ -1,4 +1,4 @@
-"""The values that studies read, and the table that they return."""
+"""Define the values that studies read and the table that they return."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ Cell = str | int | float | None
 
 @dataclass(frozen=True, slots=True)
 class SystemValues:
-    """Values of every query, by measure and system: `values` has shape (measures, systems, queries), each >= 0."""
+    """The value of every query by measure and system: `values` has shape (measures, systems, queries), each >= 0."""
 
     measures: tuple[str, ...]
     systems: tuple[str, ...]
@@ -28,16 +28,17 @@ class SystemValues:
 
     @property
     def means(self) -> Floats:
-        """Mean over the queries, shape (measures, systems)."""
+        """The means over the queries, shape (measures, systems)."""
         means: Floats = self.values.mean(axis=2)
         return means
 
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """One table of results: `rows` share their columns; an undefined value is None and its `reason` says why.
+    """One table of results.
 
-    `choices` is what the numbers depend on: preset, options, queries, systems, seed and the like.
+    All `rows` have the same columns. An undefined value is None, and its `reason` says why. `choices` are what the
+    numbers depend on: preset, options, queries, systems, seed and the like.
     """
 
     name: str
@@ -47,7 +48,7 @@ class Study:
 
     @property
     def description(self) -> str:
-        """The choices as one line, to stand beside the numbers.
+        """The choices as one line, to show beside the numbers.
 
         >>> Study("ties", {"preset": "paper", "options": {"gain": "exp2"}, "systems": ["a", "b"]}, [], []).description
         'preset paper, gain=exp2; 2 systems'
@@ -68,7 +69,7 @@ class Study:
 
 
 def generator_of(seed: int, *unit: int) -> np.random.Generator:
-    """The random numbers of one unit of work: those of nobody else, and the same in any process.
+    """Return the random generator of one unit of work: different for each unit, and the same in any process.
 
     >>> bool(generator_of(7, 1, 2).random() == generator_of(7, 1, 2).random() != generator_of(7, 2, 1).random())
     True
@@ -77,7 +78,7 @@ def generator_of(seed: int, *unit: int) -> np.random.Generator:
 
 
 def chunks(total: int, size: int) -> Iterator[int]:
-    """How many each chunk holds: `size`, and what is left at the end.
+    """Yield the size of each chunk: `size`, then the remainder.
 
     >>> list(chunks(7, 3))
     [3, 3, 1]

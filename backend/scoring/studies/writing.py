@@ -1,6 +1,6 @@
 """Write a study as files: its figure and its data.
 
-Writes: a folder of a study's figures (PNG, SVG) and data (CSV).
+Writes: `NAME.png` and `NAME.svg` (the figure) and `NAME.csv` (the data) in a folder.
 """
 
 import csv
@@ -13,14 +13,14 @@ from backend.scoring.studies.study import Study
 
 
 def write_study(study: Study, folder: Path) -> list[Path]:
-    """Write `NAME.csv`, `NAME.png` and `NAME.svg` into a folder, which is made; earlier ones are replaced.
+    """Write `NAME.csv`, `NAME.png` and `NAME.svg` into a folder, which is made if needed. Existing files are replaced.
 
-    Every row of the CSV repeats the study's choices, so that no number is without them.
+    Every row of the CSV repeats the study's choices, so that no number stands without them.
 
     Raises:
         ProjectError: the folder cannot be written.
     """
-    # Charts take as long to load as everything else together; the desk and most commands need none.
+    # Import here: charts take as long to load as everything else together, and most commands need none.
     from backend.scoring.drawing import save
     from backend.scoring.studies.figures import draw
 

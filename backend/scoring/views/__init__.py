@@ -1,1 +1,1 @@
-"""What people see of scores, computed once: plain tables that terminal, files, report and page only render."""
+"""Build the tables that show scores. Terminal, files, report and page only render them."""

@@ -1,6 +1,6 @@
-"""Sum up scores in brief: what a reader has to know before believing them, and one small table.
+"""Summarise scores in brief: warnings to read before trusting them, and one small table.
 
-Reads and writes nothing; a summary is what `Scoreboard.summary` makes.
+Reads and writes nothing. `Scoreboard.summary` makes the summaries.
 """
 
 from collections.abc import Mapping
@@ -15,36 +15,36 @@ from backend.scoring.views.ranking import means
 from backend.scoring.views.table import PLAIN, Cell, Column, Shown, Table, counted, keys_of, label, named
 
 _LISTED = 10
-"""Ids of queries that are named before the rest is only counted."""
+"""Number of query ids to list; the others are only counted."""
 _RUNS = 3
-"""So many runs are named in one line, one by one."""
+"""Up to this many runs are listed one by one in a line."""
 
 
 def in_brief(summary: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the summary with NDCG alone, in pools with Rank n@m alone; that of a benchmark as it is."""
+    """Return the summary reduced to NDCG, or to Rank n@m in pools. A benchmark's summary is returned unchanged."""
     if "splits" in summary:
         return {**summary, "splits": {split: in_brief(part) for split, part in summary["splits"].items()}}
     name = "recall" if "pool" in summary else "ndcg"
-    kept = {key for key in keys_of(summary) if measure_of(key).name == name}
-    if "benchmark" in summary or not kept:
+    keys = {key for key in keys_of(summary) if measure_of(key).name == name}
+    if "benchmark" in summary or not keys:
         return dict(summary)
 
     def only(run: Mapping[str, Any]) -> dict[str, Any]:
-        found = {**run, "measures": {key: value for key, value in run["measures"].items() if key in kept}}
-        return found | ({"own_video": only(run["own_video"])} if "own_video" in run else {})
+        reduced = {**run, "measures": {key: value for key, value in run["measures"].items() if key in keys}}
+        return reduced | ({"own_video": only(run["own_video"])} if "own_video" in run else {})
 
     return {**summary, "runs": [only(run) for run in summary["runs"]]}
 
 
 def left_out(summary: Mapping[str, Any], brief: Mapping[str, Any]) -> list[str]:
     """Return the names of the measures that `in_brief` left out."""
-    parts = zip(*(found.get("splits", {"": found}).values() for found in (summary, brief)), strict=True)
+    parts = zip(*(source.get("splits", {"": source}).values() for source in (summary, brief)), strict=True)
     keys = [key for whole, part in parts for key in keys_of(whole) if key not in keys_of(part)]
     return list(dict.fromkeys(measure_of(key).name for key in keys))
 
 
 def doubts(summary: Mapping[str, Any], board: Scoreboard) -> list[str]:
-    """Return what a reader has to know before believing the figures of a split, a sentence each."""
+    """Return the warnings that a reader needs before trusting the figures of a split, one sentence each."""
     lines = [*_missing(summary), *_not_judged(summary), *_unknown_videos(summary, board), *counted(summary)]
     return [*lines, *(f"Warning: {text}" for text in summary["warnings"])]
 
@@ -56,8 +56,8 @@ def _missing(summary: Mapping[str, Any]) -> list[str]:
     for run in summary["runs"]:
         if lacking := run["missing"]:
             ids = ", ".join(map(str, lacking[:_LISTED])) + (", ..." if len(lacking) > _LISTED else "")
-            of = f"{len(lacking):,} of {summary['truth']['queries']:,} queries"
-            lines.append(f"{run['name']} has no predictions for {of}, which {count}: {ids}")
+            queries = f"{len(lacking):,} of {summary['truth']['queries']:,} queries"
+            lines.append(f"{run['name']} has no predictions for {queries}, which {count}: {ids}")
     return lines
 
 
@@ -71,25 +71,25 @@ def _not_judged(summary: Mapping[str, Any]) -> list[str]:
 
 
 def _unknown_videos(summary: Mapping[str, Any], board: Scoreboard) -> list[str]:
-    """In pools all videos but the positive ones are unknown to the truth, as they should be."""
+    """Return a line on predictions in videos that the truth lacks, except in pools, which always have such videos."""
     if "pool" in summary:
         return []
     other, shares = len(board.key.video_number), {}
     for run in board.runs:
         if len(run.ranked.truth_video) and (share := float(np.mean(run.ranked.truth_video == other))):
             shares[run.name] = share
-    told = f"In videos that the truth does not name, of the first {board.settings.depth} predictions"
-    return [f"{told}: {_shares(shares)}"] if shares else []
+    text = f"In videos that the truth does not name, of the first {board.settings.depth} predictions"
+    return [f"{text}: {_shares(shares)}"] if shares else []
 
 
 def _shares(shares: Mapping[str, float]) -> str:
-    """Return the share of each run; of many only the lowest and the highest."""
-    told = [f"{name} {_percent(share)}" for name, share in sorted(shares.items(), key=lambda one: one[1])]
-    return ", ".join(told) if len(told) <= _RUNS else f"{told[0]} to {told[-1]}"
+    """Return a text with the share of each run; of many runs, only the lowest and the highest share."""
+    texts = [f"{name} {_percent(share)}" for name, share in sorted(shares.items(), key=lambda item: item[1])]
+    return ", ".join(texts) if len(texts) <= _RUNS else f"{texts[0]} to {texts[-1]}"
 
 
 def _percent(share: float) -> str:
-    """Return a share in whole percent; only none of all is 0%, only all of it is 100%.
+    """Return a share in whole percent. Only 0 gives 0%, and only 1 gives 100%.
 
     >>> [_percent(share) for share in (0, 0.001, 0.142, 0.999, 1)]
     ['0%', '<1%', '14%', '>99%', '100%']
@@ -98,20 +98,20 @@ def _percent(share: float) -> str:
 
 
 def grid(summary: Mapping[str, Any], shown: Shown = PLAIN) -> Table | None:
-    """Return one measure as a small table, None where the summary has not one measure at every cut-off and threshold.
+    """Return one measure as a small table, or None if the summary is not one measure at every cut-off and threshold.
 
-    Columns are the thresholds (the cut-offs, where there is one threshold); rows are the runs at each cut-off.
+    Rows are the runs at each cut-off, columns the thresholds. If there is only one threshold, columns are the cut-offs.
     """
     names, runs = named(summary), summary["runs"]
-    cutoffs = list(dict.fromkeys(one.k for one in names.values()))
-    levels = list(dict.fromkeys(one.threshold for one in names.values()))
-    at = {(one.k, one.threshold): key for key, one in names.items()}
-    if len({one.measure.name for one in names.values()}) != 1 or None in (*cutoffs, *levels):
+    cutoffs = list(dict.fromkeys(entry.k for entry in names.values()))
+    levels = list(dict.fromkeys(entry.threshold for entry in names.values()))
+    key_at = {(entry.k, entry.threshold): key for key, entry in names.items()}
+    if len({entry.measure.name for entry in names.values()}) != 1 or None in (*cutoffs, *levels):
         return None
-    if len(at) != len(cutoffs) * len(levels):
+    if len(key_at) != len(cutoffs) * len(levels):
         return None
     cells = {row[0].text: row[2:] for row in means(summary, shown).rows}
-    heads = {one.threshold: one.title.split(", ")[-1] for one in names.values()}
+    heads = {entry.threshold: entry.title.split(", ")[-1] for entry in names.values()}
     across = len(levels) == 1
     down = [None] if across else cutoffs
     columns = [Column("k", "K")] if len(down) > 1 else []
@@ -120,14 +120,16 @@ def grid(summary: Mapping[str, Any], shown: Shown = PLAIN) -> Table | None:
     rows = []
     for k in down:
         for n, run in enumerate(runs):
-            keys = [at[cutoff, levels[0]] for cutoff in cutoffs] if across else [at[k, level] for level in levels]
+            keys = (
+                [key_at[cutoff, levels[0]] for cutoff in cutoffs] if across else [key_at[k, level] for level in levels]
+            )
             first = {"k": Cell(k, str(k) if n == 0 else ""), "run": Cell(run["name"], label(run))}
             front = [first[column.name] for column in columns if column.name in first]
             rows.append((*front, *(cells[key][n] for key in keys)))
-    one = next(iter(names.values()))
+    entry = next(iter(names.values()))
     level = levels[0] if across else None
     k_title = cutoffs[0] if len(cutoffs) == 1 else "K"
-    title = one.measure.title(k_title, level, iou_compare=one.iou_compare)
-    if "pool" in summary and one.measure.name == "recall":
+    title = entry.measure.title(k_title, level, iou_compare=entry.iou_compare)
+    if "pool" in summary and entry.measure.name == "recall":
         title = f"Rank n@m, {title}"
-    return Table(f"{title}: {one.measure.description}", tuple(columns), tuple(rows))
+    return Table(f"{title}: {entry.measure.description}", tuple(columns), tuple(rows))

@@ -1,4 +1,4 @@
-"""One query seen whole: which are worth a look, and what stands on every card of the truth and of a run.
+"""View one query in full: choose queries worth a look, and fill the cards of its truth moments and predictions.
 
 Reads and writes nothing.
 """
@@ -17,7 +17,7 @@ from backend.scoring.scoreboard import Scoreboard
 from backend.scoring.views.table import times
 
 FIRST = 10
-"""Predictions and moments shown before the rest is folded away or left out."""
+"""Number of predictions and moments to show; the rest is folded away or left out."""
 COLORS = 8
 
 KINDS = {
@@ -25,7 +25,7 @@ KINDS = {
     "worst": ("What all runs answer worst", said("answered badly by all")),
     "best": ("What all runs answer best", said("answered well by all")),
 }
-"""What makes a query worth a look: as a heading, and in brackets."""
+"""Reasons why a query is worth a look: each as a heading, and as a short text for brackets."""
 
 _WORTHS = {
     Worth.MATCH: said("match"),
@@ -41,12 +41,15 @@ SIGNS = {
     Worth.WRONG_TIME: ("◐", "the truth has a moment in this video (outlined), but none is reached"),
     Worth.WRONG_VIDEO: ("✕", "the truth has no moment in this video"),
 }
-"""For each worth of a prediction its sign and what it means."""
+"""The sign and the meaning of each kind of prediction."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A moment of a video; `left` and `width` in percent of the video, as far as its length is known."""
+    """A moment of a video.
+
+    `left` and `width` are percent of the video, or of the time up to its last moment if its length is unknown.
+    """
 
     video: str
     start_s: float
@@ -57,8 +60,8 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What a run made of a truth moment, in words; `rank` of the prediction that takes it."""
+class MomentOutcome:
+    """The outcome of a truth moment in a run, in words; `rank` is that of the prediction that takes the moment."""
 
     run: str
     rank: int | None
@@ -67,24 +70,28 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class MomentCard:
-    """A truth moment; `color` counts the matched ones, None where no run takes it."""
+    """A truth moment. `color` is the number of its colour, None where no run shown takes it."""
 
     number: int
     relevance: int
     bar: Bar
     color: int | None
-    told: tuple[Told | None, ...]
-    """One for each run, None where there is nothing to say: a moment that nobody has to find."""
+    told: tuple[MomentOutcome | None, ...]
+    """The outcome in each run, or None where there is nothing to say because the moment need not be found."""
 
     @property
     def first(self) -> bool:
-        """Whether it is shown before the rest: the most relevant ones, and all that a run takes."""
+        """Return whether the moment is shown at once: it is among the most relevant ones, or a run takes it."""
         return self.number <= FIRST or self.color is not None
 
 
 @dataclass(frozen=True, slots=True)
 class PredictionCard:
-    """A prediction; `takes` numbers its truth moment, `text` is what it is worth, `outlines` its video's truth."""
+    """A prediction of a run.
+
+    `takes` is the number of the truth moment that it takes. `text` says what the prediction is worth. `outlines` are
+    the truth moments in its video.
+    """
 
     rank: int
     worth: Worth
@@ -98,13 +105,13 @@ class PredictionCard:
 
     @property
     def first(self) -> bool:
-        """Whether it is shown before the rest."""
+        """Return whether the prediction is shown at once."""
         return self.rank <= FIRST
 
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """A run's predictions, and its value of the measure that the case is shown by (None where it has none)."""
+    """The predictions of one run, and its value of the case's measure (None if it has none)."""
 
     run: str
     value: float | None
@@ -113,9 +120,10 @@ class Lane:
 
 @dataclass(frozen=True, slots=True)
 class CaseView:
-    """A query with the words to show it by; `values` are those of all runs, the highest first, upper bounds last.
+    """A query with everything needed to show it.
 
-    `unmeasured` counts videos whose length nobody told: their bars end with the last moment there is.
+    `values` are the values of all runs, the highest first, upper bounds last. `unmeasured` is the number of videos of
+    unknown length; their bars end with the last moment of the case.
     """
 
     query: QueryKey
@@ -128,13 +136,16 @@ class CaseView:
 
 
 def view(board: Scoreboard, case: Case, shown: Sequence[str], facts: Facts, key: str | None = None) -> CaseView:
-    """A case of the board with the lanes of these runs, valued by one measure (that in focus, if None)."""
+    """Return the view of a case with the lanes of the `shown` runs.
+
+    The runs are valued by the measure `key`, or by the one in focus if it is None.
+    """
     measure = board.focus if key is None else key
     values = _values(board, case.query, measure)
     runs = [run for name in shown for run in case.runs if run.name == name]
     names = {run.name: run.label for run in board.runs}
     length = _lengths(case, facts.durations)
-    taken = sorted({found.takes for run in runs for found in run.predictions if found.takes})
+    taken = sorted({prediction.takes for run in runs for prediction in run.predictions if prediction.takes})
     color = {number: place % COLORS for place, number in enumerate(taken)}
     moments = tuple(
         MomentCard(
@@ -142,7 +153,7 @@ def view(board: Scoreboard, case: Case, shown: Sequence[str], facts: Facts, key:
             item.relevance,
             _bar(item, length),
             color.get(item.number),
-            tuple(_told(run, item) for run in runs),
+            tuple(_outcome(run, item) for run in runs),
         )
         for item in case.moments
     )
@@ -163,7 +174,7 @@ def view(board: Scoreboard, case: Case, shown: Sequence[str], facts: Facts, key:
 
 
 def bars_told(unmeasured: int) -> str:
-    """What to know of bars of videos whose length nobody told; an empty text where there is none."""
+    """Return a note on the bars of videos of unknown length, or an empty text if there are none."""
     if not unmeasured:
         return ""
     return said_n(
@@ -174,14 +185,14 @@ def bars_told(unmeasured: int) -> str:
 
 
 def query_title(query: QueryKey, facts: Facts) -> str:
-    """A query's words, or its id where nobody told them."""
+    """Return a query's text, or its id if the text is unknown."""
     return facts.texts.get(str(query), said("Query {query}", query=query))
 
 
 def notable_queries(board: Scoreboard) -> dict[int, str]:
-    """Numbers of the queries that count for all runs, those worth a look first, with the kind that makes them so.
+    """Return the numbers of the queries that count for all runs, those worth a look first, each with its kind.
 
-    Kinds are those of `KINDS`; an empty text marks the others, which follow in the truth's order.
+    Kinds are the keys of `KINDS`. The other queries follow in the truth's order, with an empty text as their kind.
     """
     queries, values = board.shared(board.focus)
     if not len(queries):
@@ -191,34 +202,36 @@ def notable_queries(board: Scoreboard) -> dict[int, str]:
 
 
 def _values(board: Scoreboard, query: QueryKey, key: str) -> dict[str, float]:
-    """One measure of every run that the query counts for."""
+    """Return one measure of every run for which the query counts."""
     row, number = board.settings.keys.index(key), board.queries.index(query)
-    found = {}
+    values = {}
     for run in board.runs:
-        at = np.flatnonzero(run.query == number)
-        if len(at):
-            found[run.name] = float(run.values[row, at[0]])
-    return found
+        columns = np.flatnonzero(run.query == number)
+        if len(columns):
+            values[run.name] = float(run.values[row, columns[0]])
+    return values
 
 
-def _told(run: CaseRun, item: CaseMoment) -> Told | None:
-    found = run.found[item.number - 1]
-    if found.rank is not None and item.relevance == 0:
-        return Told(run.name, found.rank, said("○ not relevant, taken by rank {rank}", rank=found.rank))
-    if found.rank is not None:
-        told = said("✓ found at rank {rank}", rank=found.rank)
-        if found.fate is Fate.WRONG_RANK:
-            told = said("✓ found at rank {rank}, too low", rank=found.rank)
-        return Told(run.name, found.rank, told)
-    return None if found.fate is None else Told(run.name, None, said("✕ missed: {fate}", fate=WORDS[found.fate]))
+def _outcome(run: CaseRun, item: CaseMoment) -> MomentOutcome | None:
+    match = run.found[item.number - 1]
+    if match.rank is not None and item.relevance == 0:
+        return MomentOutcome(run.name, match.rank, said("○ not relevant, taken by rank {rank}", rank=match.rank))
+    if match.rank is not None:
+        text = said("✓ found at rank {rank}", rank=match.rank)
+        if match.fate is Fate.WRONG_RANK:
+            text = said("✓ found at rank {rank}, too low", rank=match.rank)
+        return MomentOutcome(run.name, match.rank, text)
+    return (
+        None if match.fate is None else MomentOutcome(run.name, None, said("✕ missed: {fate}", fate=WORDS[match.fate]))
+    )
 
 
 def _prediction(
     item: CasePrediction, moments: Sequence[CaseMoment], color: Mapping[int, int], length: Mapping[str, float]
 ) -> PredictionCard:
-    told = _WORTHS[item.worth]
+    text = _WORTHS[item.worth]
     if item.iou is not None:
-        told = said("{worth}, best IoU {iou:.2f}", worth=told, iou=item.iou)
+        text = said("{worth}, best IoU {iou:.2f}", worth=text, iou=item.iou)
     return PredictionCard(
         item.rank,
         item.worth,
@@ -227,20 +240,20 @@ def _prediction(
         item.relevance,
         None if item.takes is None else color[item.takes],
         SIGNS[item.worth][0],
-        told,
+        text,
         tuple(_bar(moment, length) for moment in moments if moment.video == item.video),
     )
 
 
 def _bar(item: CaseMoment | CasePrediction, length: Mapping[str, float]) -> Bar:
     whole = length[item.video]
-    left, right = (min(max(100 * at / whole, 0.0), 100.0) if whole else 0.0 for at in (item.start_s, item.end_s))
+    left, right = (min(max(100 * time / whole, 0.0), 100.0) if whole else 0.0 for time in (item.start_s, item.end_s))
     width = round(max(right - left, 0.0), 1)
     return Bar(item.video, item.start_s, item.end_s, times(item.start_s, item.end_s), round(left, 1), width)
 
 
 def _lengths(case: Case, durations: Mapping[str, float]) -> dict[str, float]:
-    """Length of each video's bar: its duration where known, and in any case past the last end."""
+    """Return the length of each video's bar: its duration if known, but never less than the last end of a moment."""
     length: dict[str, float] = {}
     spans: list[CaseMoment | CasePrediction] = [*case.moments, *(item for run in case.runs for item in run.predictions)]
     for item in spans:

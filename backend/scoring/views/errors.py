@@ -1,6 +1,6 @@
-"""What became of the relevant truth moments in each run.
+"""Show what became of the relevant truth moments in each run.
 
-Reads and writes nothing; the summary is what `Scoreboard.summary` makes with `errors`.
+Reads and writes nothing. `Scoreboard.summary` with `errors` makes the summary.
 """
 
 from collections.abc import Mapping
@@ -20,13 +20,13 @@ _NEVER = Column(NEVER, said("never found"), said("{fates}, together", fates=_LOS
 
 
 def outcomes(summary: Mapping[str, Any]) -> Table:
-    """A row a run: how many moments met which fate, each with its share of all, and how many were never found."""
+    """Return a row for each run: how many moments met which fate, with their share, and how many were never found."""
     first = summary["runs"][0]["errors"]
     rows = []
     for run in summary["runs"]:
-        found = run["errors"]
-        counts = [*(found["counts"][fate.value] for fate in FATES), found["never_found"]]
-        cells = [Cell(n, f"{n:,}", share=n / found["moments"] if found["moments"] else None) for n in counts]
+        errors = run["errors"]
+        counts = [*(errors["counts"][fate.value] for fate in FATES), errors["never_found"]]
+        cells = [Cell(n, f"{n:,}", share=n / errors["moments"] if errors["moments"] else None) for n in counts]
         rows.append((Cell(run["name"], label(run)), *cells))
     title = said(
         "What became of the truth's {moments:,} relevant moments within ranks 1-{k}, at an IoU threshold of {mu:g}.",
@@ -45,12 +45,12 @@ def outcomes(summary: Mapping[str, Any]) -> Table:
 
 
 def percent(cell: Cell) -> str:
-    """A cell's share of the whole, `-` where there is none."""
+    """Return a cell's share of the whole as text, `-` if it has none."""
     return "-" if cell.share is None else f"{cell.share:.1%}"
 
 
 def fates_of_grades(summary: Mapping[str, Any]) -> Table:
-    """A row a run and relevance, the highest first: how many of its moments met which fate."""
+    """Return a row for each run and relevance, the highest first: how many of its moments met which fate."""
     rows = []
     for run in summary["runs"]:
         parts = run["errors"]["by_relevance"]
@@ -64,7 +64,7 @@ def fates_of_grades(summary: Mapping[str, Any]) -> Table:
 
 
 def examples(summary: Mapping[str, Any], texts: Mapping[str, str] | None = None) -> Table:
-    """The most relevant moments of each kind of error; `texts` are the queries' words by id, as far as known."""
+    """Return the most relevant moments of each kind of error. `texts` maps query ids to their texts, where known."""
     columns = (
         _RUN,
         Column("error", said("error"), number=False),
@@ -103,16 +103,16 @@ _NOTE = (
 
 
 def told(summary: Mapping[str, Any]) -> str:
-    """How large the pools are, and how many predictions of each run lay outside them."""
+    """Return a text that says how large the pools are, and how many predictions of each run lay outside them."""
     pool, runs = summary["pool"], summary["runs"]
     outside = ", ".join(f"{run['name']} {run['outside_pool']:,}" for run in runs)
     return f"pools of {pool['size']} of {pool['videos']:,} videos; predictions outside them, left out: {outside}"
 
 
 def own_and_pool(summary: Mapping[str, Any]) -> Table:
-    """Runs in the query's own video (VMR) and in its pool (MVMR), side by side, a row for each run and measure.
+    """Compare runs in the query's own video (VMR) and in its pool (MVMR): a row for each run and measure.
 
-    What MVMR's Figure 6 shows.
+    Figure 6 of MVMR shows the same.
     """
     columns = (
         Column("run", "run", number=False),
@@ -141,17 +141,18 @@ def own_and_pool(summary: Mapping[str, Any]) -> Table:
 
 
 def bars(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """A row for each run, measure, cut-off and setting: `{"run", "panel", "k", "setting", "value"}`.
+    """Return a row for each run, measure, cut-off and setting: `{"run", "panel", "k", "setting", "value"}`.
 
-    `panel` is what measures of several cut-offs share, such as `R@K, IoU>=0.5`; `k` is empty where a measure has none.
+    `panel` is the title that a measure's cut-offs share, such as `R@K, IoU>=0.5`. `k` is empty if a measure has no
+    cut-off.
     """
     names = named(summary)
     rows = []
     for run in summary["runs"]:
         for key, alone in run["own_video"]["measures"].items():
-            one = names[key]
-            panel = one.measure.title("K", one.threshold, iou_compare=one.iou_compare)
-            k = "" if one.k is None else int(one.k)
+            entry = names[key]
+            panel = entry.measure.title("K", entry.threshold, iou_compare=entry.iou_compare)
+            k = "" if entry.k is None else int(entry.k)
             rows += [
                 {"run": label(run), "panel": panel, "k": k, "setting": setting, "value": value}
                 for setting, value in ((OWN, alone), (POOL, run["measures"][key]))

@@ -1,6 +1,6 @@
-"""The tables that papers print: models and their variants down, cut-offs, thresholds and splits across.
+"""Make the tables that papers print: models and their variants as rows; cut-offs, thresholds and splits as columns.
 
-Runs that differ only in their seed are one row, mean and standard deviation. Reads and writes nothing.
+Runs that differ only in their seed form one row, with mean and standard deviation. Reads and writes nothing.
 """
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
@@ -28,15 +28,15 @@ from backend.scoring.views.table import (
 from backend.scoring.views.words import captions, tex_level, tex_text, tex_title
 
 _WIDEST, _WIDEST_LONG = 10, 6
-"""So many columns of numbers fit side by side, fewer with ± or intervals; cut-offs that do not stand below others."""
+"""Columns of numbers that fit side by side: 10, or 6 with ± or intervals. If there are more, cut-offs are stacked."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """Where the numbers of a column come from: a split, and a value of each of its runs, written by `show`.
+    """The source of a column's numbers: a split, and a function that gives the value of each run. `show` formats it.
 
-    `key` is the measure whose intervals and comparisons belong to it, empty where there are none. `ranked` tells
-    whether one of its values can be best.
+    `key` is the measure whose intervals and comparisons belong to the column, empty if there are none. `ranked` tells
+    whether one of the values can be marked as best.
     """
 
     heads: tuple[Head, ...]
@@ -49,11 +49,14 @@ class _Column:
 
 
 def paper(summary: Summary, shown: Shown = PLAIN) -> list[Table]:
-    """Every measure, group and error of a summary, as blocks of one table; `notes` of the first are for its caption."""
+    """Return every measure, group and error of a summary, as blocks of one table.
+
+    The `notes` of the first block are for the table's caption.
+    """
     parts = parts_of(summary)
     rows = rows_of(parts)
-    found = [runs for row in rows for runs in row.runs.values()]
-    long = any(len(runs) > 1 or (shown.intervals and "intervals" in runs[0]) for runs in found)
+    run_lists = [runs for row in rows for runs in row.runs.values()]
+    long = any(len(runs) > 1 or (shown.intervals and "intervals" in runs[0]) for runs in run_lists)
     widest = _WIDEST_LONG if long else _WIDEST
     first = parts[0][1]
     blocks = _figures(parts, widest) if "benchmark" in first else _measures(parts, shown, widest)
@@ -72,7 +75,7 @@ _Block = tuple[str, list[_Column]]
 
 
 def _apart(block: _Block, widest: int) -> list[_Block]:
-    """A block, or where it is too wide one for each split."""
+    """Return the block, split into one block for each split of the truth if it is too wide."""
     title, columns = block
     if len(columns) <= widest:
         return [block]
@@ -81,7 +84,7 @@ def _apart(block: _Block, widest: int) -> list[_Block]:
 
 
 def _figures(parts: Sequence[tuple[str, Summary]], widest: int) -> list[_Block]:
-    """What a benchmark's own evaluator prints, as it prints it."""
+    """Return the columns of a benchmark's figures, in the format of its own evaluator."""
     benchmark = parts[0][1]["benchmark"]
     shown = Shown(percent=benchmark["percent"], digits=benchmark["digits"])
     title = Head(benchmark["title"], tex_text(benchmark["title"]))
@@ -89,7 +92,7 @@ def _figures(parts: Sequence[tuple[str, Summary]], widest: int) -> list[_Block]:
     for figure in benchmark["figures"]:
         name = Head(figure["name"], tex_text(figure["name"]))
         columns += _in_splits([title, name], [split for split, _ in parts], _figure_value(figure["name"]), shown.number)
-    return [(title.text, columns[at : at + widest]) for at in range(0, len(columns), widest)]
+    return [(title.text, columns[start : start + widest]) for start in range(0, len(columns), widest)]
 
 
 def _in_splits(
@@ -101,7 +104,7 @@ def _in_splits(
     apart: bool | None = None,
     ranked: bool = True,
 ) -> Iterator[_Column]:
-    """A column of a value for each split, which has a head of its own where there are several (`apart`)."""
+    """Yield a column of a value for each split. If `apart` (by default with several splits), a head names the split."""
     for split in splits:
         own = [*heads, _split_head(split)] if (len(splits) > 1 if apart is None else apart) else heads
         yield _Column(tuple(own), " ".join(head.text for head in own[1:]), split, value, show, ranked=ranked)
@@ -116,21 +119,23 @@ def _figure_value(name: str) -> Callable[[Mapping[str, Any]], float | None]:
 
 
 def _measures(
-    parts: Sequence[tuple[str, Summary]], shown: Shown, widest: int, of: str = "", suffix: str = ""
+    parts: Sequence[tuple[str, Summary]], shown: Shown, widest: int, source: str = "", suffix: str = ""
 ) -> list[_Block]:
-    """The measures family by family; one cut-off below the other where they are too many to stand side by side."""
+    """Return a block for each measure, or one for each of its cut-offs if they do not fit side by side."""
     families: dict[str, list[Named]] = {}
-    for one in named(parts[0][1], _keys(parts)).values():
-        families.setdefault(one.measure.name, []).append(one)
+    for entry in named(parts[0][1], _keys(parts)).values():
+        families.setdefault(entry.measure.name, []).append(entry)
     blocks = []
     for family in families.values():
-        cutoffs = list(dict.fromkeys(one.k for one in family))
+        cutoffs = list(dict.fromkeys(entry.k for entry in family))
         together = len(family) * len(parts) <= widest
         for k in [None] if together else cutoffs:
-            chosen = [one for one in family if together or one.k == k]
+            chosen = [entry for entry in family if together or entry.k == k]
             several = together and len(cutoffs) > 1
             columns = [
-                _value(one, split, len(parts) > 1, several, shown, of, suffix) for one in chosen for split, _ in parts
+                _value(entry, split, len(parts) > 1, several, shown, source, suffix)
+                for entry in chosen
+                for split, _ in parts
             ]
             measure = chosen[0].measure
             title = measure.title("K" if several else chosen[0].k or "K", iou_compare=chosen[0].iou_compare)
@@ -142,13 +147,13 @@ def _keys(parts: Sequence[tuple[str, Summary]]) -> list[str]:
     return list(dict.fromkeys(key for _, part in parts for key in keys_of(part)))
 
 
-def _value(one: Named, split: str, splits: bool, cutoffs: bool, shown: Shown, of: str, suffix: str) -> _Column:
-    """The column of a measure in a split; its title says which split and cut-off where there are several."""
-    title = one.measure.title(one.k or "K", iou_compare=one.iou_compare) + suffix
-    heads = [Head(title, tex_title(one) + tex_text(suffix))]
-    words = [f"@{one.k}"] if one.k and cutoffs else []
-    if one.threshold is not None:
-        level = tex_level(one)
+def _value(entry: Named, split: str, splits: bool, cutoffs: bool, shown: Shown, source: str, suffix: str) -> _Column:
+    """Return the column of a measure in a split. Its title names the split and the cut-off where there are several."""
+    title = entry.measure.title(entry.k or "K", iou_compare=entry.iou_compare) + suffix
+    heads = [Head(title, tex_title(entry) + tex_text(suffix))]
+    words = [f"@{entry.k}"] if entry.k and cutoffs else []
+    if entry.threshold is not None:
+        level = tex_level(entry)
         heads.append(level)
         words.append(level.text)
     if splits:
@@ -158,9 +163,9 @@ def _value(one: Named, split: str, splits: bool, cutoffs: bool, shown: Shown, of
         tuple(heads),
         " ".join(words) or title,
         split,
-        lambda run: (run[of] if of else run)["measures"].get(one.key),
-        _written(shown, one.measure),
-        "" if of else one.key,
+        lambda run: (run[source] if source else run)["measures"].get(entry.key),
+        _written(shown, entry.measure),
+        "" if source else entry.key,
     )
 
 
@@ -169,7 +174,7 @@ def _written(shown: Shown, measure: Measure) -> Callable[[float], str]:
 
 
 def _groups(parts: Sequence[tuple[str, Summary]], by: str, shown: Shown) -> _Block:
-    """The measure in focus of each group of queries; how many queries a group has stands in its head."""
+    """Return the measure in focus for each group of queries. The head says how many queries a group has."""
     focus = named(parts[0][1], [parts[0][1]["focus"]])[parts[0][1]["focus"]]
     title = Head(f"{focus.title} by {by}", tex_title(focus, whole=True) + f" by {by}")
     sizes: dict[str, dict[str, list[int]]] = {}
@@ -179,7 +184,7 @@ def _groups(parts: Sequence[tuple[str, Summary]], by: str, shown: Shown) -> _Blo
                 sizes.setdefault(name, {}).setdefault(split, []).append(group["queries"])
     columns: list[_Column] = []
     for name, of_split in sizes.items():
-        text = f"{name} ({' / '.join(span_of(found) for found in of_split.values())})"
+        text = f"{name} ({' / '.join(span_of(counts) for counts in of_split.values())})"
         heads, value = [title, Head(text, tex_text(text))], _group_value(by, name, focus.key)
         columns += _in_splits(heads, list(of_split), value, _written(shown, focus.measure), apart=len(parts) > 1)
     return title.text, columns
@@ -190,9 +195,11 @@ def _group_value(by: str, group: str, key: str) -> Callable[[Mapping[str, Any]],
 
 
 def _errors(parts: Sequence[tuple[str, Summary]]) -> _Block:
-    """How many relevant moments met which fate."""
-    at = parts[0][1]["runs"][0]["errors"]
-    text = f"relevant moments within ranks 1-{at['k']}, at an IoU threshold of {at['mu']:g}, by what became of them"
+    """Return the columns that count how many relevant moments met which fate."""
+    first = parts[0][1]["runs"][0]["errors"]
+    text = (
+        f"relevant moments within ranks 1-{first['k']}, at an IoU threshold of {first['mu']:g}, by what became of them"
+    )
     columns: list[_Column] = []
     for fate in (*(fate.value for fate in FATES), "never found"):
         heads = [Head(text, tex_text(text)), Head(fate, tex_text(fate))]
@@ -222,9 +229,9 @@ def _table(
         means = [_mean(row.runs.get(column.split, []), column) for row in rows]
         fair_ones = [mean for mean, fits in zip(means, among[column.split], strict=True) if fits and mean is not None]
         best = max(fair_ones, default=None) if column.ranked and len(fair_ones) > 1 else None
-        for row, into, mean, fits in zip(rows, cells, means, among[column.split], strict=True):
+        for row, row_cells, mean, fits in zip(rows, cells, means, among[column.split], strict=True):
             runs = row.runs.get(column.split, [])
-            into.append(_cell(runs, column, shown, best=fits and mean is not None and mean == best))
+            row_cells.append(_cell(runs, column, shown, best=fits and mean is not None and mean == best))
     numbers = [Column(f"{column.split} {n}", column.title, heads=column.heads) for n, column in enumerate(columns)]
     return Table(title, (*head, *numbers), tuple(map(tuple, cells)))
 
@@ -234,12 +241,12 @@ def _runs(rows: Sequence[Row]) -> list[Mapping[str, Any]]:
 
 
 def _among(rows: Sequence[Row], split: str, part: Summary) -> list[bool]:
-    """Which rows of a split one can be best of: no upper bounds, and all over the same queries as most rows."""
+    """Return which rows can be best in a split: those over the same queries as most rows, without upper bounds."""
     queries: list[Hashable | None] = []
     sizes = []
     for row in rows:
-        found = {counted_queries(part, run) for run in row.runs.get(split, [])}
-        queries.append(None if row.upper_bound else next(iter(found)) if len(found) == 1 else row.name)
+        query_sets = {counted_queries(part, run) for run in row.runs.get(split, [])}
+        queries.append(None if row.upper_bound else next(iter(query_sets)) if len(query_sets) == 1 else row.name)
         sizes.append(min((run["counted"] for run in row.runs.get(split, [])), default=-1))
     return fair(queries, sizes)
 
@@ -257,7 +264,7 @@ def _mean(runs: Sequence[Mapping[str, Any]], column: _Column) -> float | None:
 
 
 def _cell(runs: Sequence[Mapping[str, Any]], column: _Column, shown: Shown, *, best: bool) -> Cell:
-    """The value of one run, with its interval and whether it is told apart; of several their mean and deviation."""
+    """Return one run's value with its interval and significance mark, or the mean and deviation of several runs."""
     values = [value for value in map(column.value, runs) if value is not None]
     if not values:
         return Cell(None, "-")

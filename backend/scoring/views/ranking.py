@@ -1,6 +1,6 @@
-"""How runs rank by one measure, and all their means.
+"""Rank runs by one measure, and list all their means.
 
-Reads and writes nothing; the summary is what `Scoreboard.summary` and `add_statistics` make.
+Reads and writes nothing. `Scoreboard.summary` and `add_statistics` make the summary.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -29,17 +29,17 @@ from backend.scoring.views.table import (
 
 
 def conventions(summary: Mapping[str, Any]) -> str:
-    """The preset and what differs from it, as `paper, missing=skip`."""
+    """Return the preset and the options that differ from it, such as `paper, missing=skip`."""
     return ", ".join([summary["preset"], *options(summary)])
 
 
 def options(summary: Mapping[str, Any]) -> list[str]:
-    """Every option that differs from the preset, as `missing=skip`."""
+    """Return every option that differs from the preset, such as `missing=skip`."""
     return [f"{name}={word(value)}" for name, value in summary["options"].items()]
 
 
 def sentence(summary: Mapping[str, Any]) -> str:
-    """What stands beside the numbers: `preset paper; 500 queries, 12,987 moments`."""
+    """Return the facts that stand beside the numbers: `preset paper; 500 queries, 12,987 moments`."""
     truth = summary["truth"]
     return said(
         "preset {preset}; {queries}, {moments}",
@@ -50,12 +50,12 @@ def sentence(summary: Mapping[str, Any]) -> str:
 
 
 def word(value: object) -> str:
-    """An option's value as it is given on the command line."""
+    """Return an option's value as it is written on the command line."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def ranking(summary: Mapping[str, Any], key: str | None = None, shown: Shown = PLAIN) -> Table:
-    """Runs by falling mean of one measure (that in focus, if None), with what the summary has of statistics.
+    """Return the runs sorted by one measure's mean (the measure in focus if None), with the summary's statistics.
 
     Upper bounds come last and have no place.
     """
@@ -81,30 +81,30 @@ def ranking(summary: Mapping[str, Any], key: str | None = None, shown: Shown = P
             Column("wins", said("win / tie / loss"), said("Queries, against the baseline."), "queries"),
         ]
     columns.append(Column("missing", said("without predictions"), said("Queries that the run lacks."), "queries"))
-    wanted = [column.name for column in columns]
+    names = [column.name for column in columns]
     rows = []
     for place, run in enumerate(runs, start=1):
-        cells = _standing(
+        cells = _ranking_cells(
             run, focus, place, best, summary.get("baseline"), partial(shown.number, measure=measure.measure)
         )
-        rows.append(tuple(cells[name] for name in wanted))
+        rows.append(tuple(cells[name] for name in names))
     notes = (*upper_bounds(summary), *summary.get("statistics", {}).get("notes", ()))
     title = said("Mean {measure}, preset {preset}", measure=focus, preset=conventions(summary))
     return Table(title, tuple(columns), tuple(rows), notes)
 
 
 def means(summary: Mapping[str, Any], shown: Shown = PLAIN) -> Table:
-    """All means, a row for each key; the second column is what the key is called."""
+    """Return all means, a row for each key. The second column is the key's title."""
     runs, among = summary["runs"], eligible(summary)
     head = (Column("measure", said("measure"), number=False), Column("title", said("stands for"), number=False))
     rows: list[Row] = []
-    for key, one in named(summary).items():
+    for key, entry in named(summary).items():
         values = [run["measures"].get(key) for run in runs]
         cells = [
-            Cell(value, shown.number(value, one.measure), marks(run.get("comparison", {}).get(key), best=best))
+            Cell(value, shown.number(value, entry.measure), marks(run.get("comparison", {}).get(key), best=best))
             for run, value, best in zip(runs, values, _are_best(values, among), strict=True)
         ]
-        rows.append((Cell(key, key), Cell(one.title, one.title), *cells))
+        rows.append((Cell(key, key), Cell(entry.title, entry.title), *cells))
     columns = (*head, *(Column(run["name"], label(run), run=True) for run in runs))
     notes = (*legend(summary), *counted(summary))
     title = said("Means of all measures, preset {preset}", preset=conventions(summary))
@@ -118,7 +118,7 @@ def _are_best(values: Sequence[float | None], among: Sequence[bool]) -> list[boo
 
 
 def narrow_means(summary: Mapping[str, Any], shown: Shown = PLAIN) -> Table:
-    """The means by key, turned to runs by measures where those are fewer: for a terminal and a page of text."""
+    """Return the means with keys as rows, or runs as rows if there are more runs: for a terminal and a page of text."""
     table = means(summary, shown).without("title")
     return table if len(keys_of(summary)) >= len(summary["runs"]) else table.turned("run")
 
@@ -127,41 +127,44 @@ def _between(low: str, high: str) -> str:
     return said("{low} to {high}", low=low, high=high)
 
 
-def _standing(
+def _ranking_cells(
     run: Mapping[str, Any], focus: str, place: int, best: float, baseline: str | None, number: Callable[..., str]
 ) -> dict[str, Cell]:
     mean, lacking = run["measures"].get(focus), len(run["missing"])
     interval = run.get("intervals", {}).get(focus)
-    other = run.get("comparison", {}).get(focus)
+    comparison = run.get("comparison", {}).get(focus)
     is_baseline, is_bound = run["name"] == baseline, run.get("upper_bound", False)
-    told = frozenset(mark for mark, holds in ((Mark.BASELINE, is_baseline), (Mark.UPPER_BOUND, is_bound)) if holds)
-    found = {
+    run_marks = frozenset(mark for mark, holds in ((Mark.BASELINE, is_baseline), (Mark.UPPER_BOUND, is_bound)) if holds)
+    cells = {
         "place": Cell(None, "-") if is_bound else Cell(place, str(place)),
-        "run": Cell(run["name"], label(run), told),
+        "run": Cell(run["name"], label(run), run_marks),
         "mean": Cell(mean, number(mean), share=(mean or 0.0) / best if best > 0 else 0.0),
         "interval": Cell(interval["low"], _between(number(interval["low"]), number(interval["high"])))
         if interval
         else Cell(None, "-"),
         "missing": Cell(lacking, str(lacking)),
     }
-    if other is None:
+    if comparison is None:
         names = ("difference", "difference_interval", "p", "p_holm", "p_t")
         return (
-            found
+            cells
             | dict.fromkeys(names, Cell(None, "-"))
             | {"wins": Cell(None, said("baseline") if is_baseline else "-")}
         )
-    low, high = other["difference_low"], other["difference_high"]
-    return found | {
-        "difference": Cell(other["difference"], number(other["difference"], sign="+")),
+    low, high = comparison["difference_low"], comparison["difference_high"]
+    return cells | {
+        "difference": Cell(comparison["difference"], number(comparison["difference"], sign="+")),
         "difference_interval": Cell(low, _between(number(low, sign="+"), number(high, sign="+"))),
-        **{name: Cell(other[name], p_value(other[name])) for name in ("p", "p_holm", "p_t")},
-        "wins": Cell(other["wins"], f"{other['wins']} / {other['ties']} / {other['losses']}"),
+        **{name: Cell(comparison[name], p_value(comparison[name])) for name in ("p", "p_holm", "p_t")},
+        "wins": Cell(comparison["wins"], f"{comparison['wins']} / {comparison['ties']} / {comparison['losses']}"),
     }
 
 
 def figures(summary: Mapping[str, Any]) -> Table:
-    """A row a figure, a column a run; the second column is the value of this product that the figure is."""
+    """Return a benchmark's figures: a row for each figure, a column for each run.
+
+    The second column says how a figure is computed.
+    """
     benchmark, runs = summary["benchmark"], summary["runs"]
     names = named(summary, [figure["key"] for figure in benchmark["figures"] if figure["key"]])
     rows, fair = [], eligible(summary)
@@ -186,7 +189,7 @@ def figures(summary: Mapping[str, Any]) -> Table:
 
 
 def printed(benchmark: Mapping[str, Any], value: float | None) -> str:
-    """A value with the benchmark's digits, `-` where there is none."""
+    """Format a value with the benchmark's digits, `-` if there is none."""
     if value is None:
         return "-"
     return f"{value * 100 if benchmark['percent'] else value:.{benchmark['digits']}f}"

@@ -1,6 +1,6 @@
-"""Several evaluations as one: of the splits of a truth, and of the runs of a model that differ only in their seed.
+"""Combine evaluations: those of several splits of a truth, and those of runs that differ only in their seed.
 
-Reads and writes nothing; a summary is what `Scoreboard.summary` and `add_statistics` make.
+Reads and writes nothing. `Scoreboard.summary` and `add_statistics` make the summaries.
 """
 
 import statistics
@@ -25,47 +25,50 @@ class Row:
 
     @property
     def name(self) -> str:
-        """Model and variant."""
+        """The model and its variant."""
         return f"{self.model} {self.variant}".strip()
 
     @property
     def upper_bound(self) -> bool:
-        """Whether its runs are upper bounds, which compete with no other row."""
+        """Return whether its runs are upper bounds, which compete with no other row."""
         return all(run.get("upper_bound", False) for runs in self.runs.values() for run in runs)
 
 
 def joined(summaries: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
-    """The summaries of several splits as one object, `{"splits": {split: summary}}`; that of one split is itself.
+    """Join the summaries of several splits as `{"splits": {split: summary}}`; a single summary is returned as it is.
 
-    Where runs have seeds, `over_seeds` tells for each model, variant and split the mean of every measure and its sample
-    standard deviation (None of a single run).
+    If runs have seeds, `over_seeds` gives the mean and sample standard deviation of every measure for each model,
+    variant and split. The deviation of a single run is None.
     """
-    found: dict[str, Any] = {"splits": dict(summaries)} if len(summaries) > 1 else dict(*summaries.values())
-    parts = parts_of(found)
+    result: dict[str, Any] = {"splits": dict(summaries)} if len(summaries) > 1 else dict(*summaries.values())
+    parts = parts_of(result)
     if any("seed" in run for _, part in parts for run in part["runs"]):
-        found["over_seeds"] = [
+        result["over_seeds"] = [
             {"model": row.model, "variant": row.variant, "split": split, **_over(runs)}
             for row in rows_of(parts)
             for split, runs in row.runs.items()
         ]
-    return found
+    return result
 
 
 def parts_of(summary: Summary) -> list[tuple[str, Summary]]:
-    """The summary of each split by its name; a summary that is of no splits is one, with that of its runs or none."""
+    """Return the summary of each split with its name.
+
+    A summary without splits is one part. It has the split of its runs as its name, or an empty name.
+    """
     if "splits" in summary:
         return list(summary["splits"].items())
     return [(next((run["split"] for run in summary["runs"] if "split" in run), ""), summary)]
 
 
 def is_grouped(summary: Summary) -> bool:
-    """Whether it is of several splits, or its runs are told by model."""
+    """Return whether the summary has several splits or runs that name a model."""
     parts = parts_of(summary)
     return len(parts) > 1 or any("model" in run for _, part in parts for run in part["runs"])
 
 
 def rows_of(parts: Iterable[tuple[str, Summary]]) -> list[Row]:
-    """The rows of a table: models and their variants in the order they come first; a run without a model is one.
+    """Return the rows of a table: models and variants in order of appearance. A run without a model is one row.
 
     >>> of = {"name": "", "model": "X"}
     >>> runs = [of | {"variant": "1"}, {"name": "y"}, of | {"variant": "2"}]
@@ -83,14 +86,14 @@ def rows_of(parts: Iterable[tuple[str, Summary]]) -> list[Row]:
 
 
 def spread(values: list[float]) -> tuple[float, float | None]:
-    """Mean and sample standard deviation, of a single value None."""
+    """Return the mean and the sample standard deviation, which is None for a single value."""
     return statistics.fmean(values), statistics.stdev(values) if len(values) > 1 else None
 
 
 def _over(runs: list[Mapping[str, Any]]) -> dict[str, Any]:
     keys = dict.fromkeys(key for run in runs for key in run["measures"])
     values = {key: [run["measures"][key] for run in runs if key in run["measures"]] for key in keys}
-    measures = {key: dict(zip(("mean", "sd"), spread(found), strict=True)) for key, found in values.items()}
+    measures = {key: dict(zip(("mean", "sd"), spread(column), strict=True)) for key, column in values.items()}
     return {"seeds": [run.get("seed") for run in runs], "measures": measures}
 
 
@@ -101,33 +104,33 @@ _NOTES = {
     ),
     "highest relevance of a query's moments": said("Highest relevance of a query's moments."),
 }
-"""What the groups that pages offer are by, as a sentence; a summary has it as it stands here before it."""
+"""The notes on groups that pages offer, as sentences. The keys are the notes as a summary holds them."""
 
 
 def groups(summary: Mapping[str, Any], by: str, key: str | None = None, shown: Shown = PLAIN) -> Table:
-    """One breakdown: each group, how many of its queries count, and each run's mean of one measure (in focus, if None).
+    """Return one breakdown: each group, how many of its queries count, and each run's mean of one measure.
 
-    Bars are relative to the best mean of the table.
+    The measure is the one in focus if `key` is None. Bars are relative to the best mean of the table.
     """
     focus = summary["focus"] if key is None else key
     runs = summary["runs"]
-    one = named(summary, [focus])[focus]
+    entry = named(summary, [focus])[focus]
     first = runs[0]["by"][by]
     columns = (
         Column("group", said("group"), first["note"], number=False),
         Column("queries", said("queries"), said("That count; from and to where runs differ."), "queries"),
-        *(Column(run["name"], label(run), one.help, run=True) for run in runs),
+        *(Column(run["name"], label(run), entry.help, run=True) for run in runs),
     )
-    found = {name: [run["by"][by]["groups"][name] for run in runs] for name in first["groups"]}
-    sizes = {name: [group["queries"] for group in parts] for name, parts in found.items()}
-    means = {name: [group["measures"].get(focus) for group in parts] for name, parts in found.items()}
+    groups_of_runs = {name: [run["by"][by]["groups"][name] for run in runs] for name in first["groups"]}
+    sizes = {name: [group["queries"] for group in parts] for name, parts in groups_of_runs.items()}
+    means = {name: [group["measures"].get(focus) for group in parts] for name, parts in groups_of_runs.items()}
     best = max((mean for row in means.values() for mean in row if mean is not None), default=0.0)
     rows = tuple(
         (
             Cell(name, name),
             Cell(max(sizes[name]), span_of(sizes[name])),
             *(
-                Cell(mean, shown.number(mean, one.measure), share=(mean or 0.0) / best if best > 0 else 0.0)
+                Cell(mean, shown.number(mean, entry.measure), share=(mean or 0.0) / best if best > 0 else 0.0)
                 for mean in row
             ),
         )
@@ -139,7 +142,7 @@ def groups(summary: Mapping[str, Any], by: str, key: str | None = None, shown: S
 
 
 def narrow_groups(summary: Mapping[str, Any], by: str, key: str | None = None) -> Table:
-    """One breakdown, turned to a row for each run where there are more runs than groups: for a page."""
+    """Return one breakdown for a page, with runs as rows if there are more runs than groups."""
     table = groups(summary, by, key)
     return table.turned() if len(summary["runs"]) > len(table.rows) else table
 

@@ -1,6 +1,6 @@
-"""A table as people see it: every number with its text, its unit and what it means. Renderers choose and lay out.
+"""Define a table as people see it: every number with its text, unit and meaning. Renderers choose columns and lay out.
 
-The keys of an evaluation are named here too, in the words of their measure.
+The module also names the keys of an evaluation in the words of their measures.
 
 Reads and writes nothing.
 """
@@ -22,7 +22,7 @@ from backend.scoring.upper_bound import run_label
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """One value of an evaluation; `k` and `threshold` are text as in the key, None where it has none."""
+    """A key of an evaluation, with its measure; `k` and `threshold` are text as in the key, None if it has none."""
 
     key: str
     measure: Measure
@@ -32,17 +32,17 @@ class Named:
 
     @property
     def title(self) -> str:
-        """Such as `R@10, IoU>=0.5`."""
+        """The title, such as `R@10, IoU>=0.5`."""
         return self.measure.title(self.k, self.threshold, iou_compare=self.iou_compare)
 
     @property
     def help(self) -> str:
-        """The title and what the measure tells."""
+        """The title and the measure's description."""
         return f"{self.title}: {self.measure.description}"
 
     @property
     def legend(self) -> str:
-        """What all keys of the measure stand for, such as `recall@K,theta: R@K, IoU>=theta; share of ...`."""
+        """An explanation of all keys of the measure, such as `recall@K,theta: R@K, IoU>=theta; share of ...`."""
         average = self.threshold == AVERAGE
         title = self.measure.title(threshold=AVERAGE if average else None, iou_compare=self.iou_compare)
         form = self.key if average else self.measure.signature
@@ -50,31 +50,32 @@ class Named:
 
 
 def keys_of(summary: Mapping[str, Any]) -> list[str]:
-    """Every key that a run of the summary has a mean of, in the order of the evaluation."""
+    """Return every key for which a run of the summary has a mean, in the order of the evaluation."""
     return list(dict.fromkeys(key for run in summary["runs"] for key in run["measures"]))
 
 
 def named(summary: Mapping[str, Any], keys: Iterable[str] | None = None) -> dict[str, Named]:
-    """The keys of a summary (all of which there are means, if None) with what they are called."""
+    """Return the keys with their measures and titles; by default all keys for which the summary has means."""
     iou_compare = summary["options"].get("iou_compare", PRESETS[summary["preset"]].iou_compare)
-    found = {}
+    result = {}
     for key in keys_of(summary) if keys is None else keys:
         measure = measure_of(key)
-        found[key] = Named(key, measure, *measure.read(key), iou_compare)
-    return found
+        result[key] = Named(key, measure, *measure.read(key), iou_compare)
+    return result
 
 
 def legend(summary: Mapping[str, Any]) -> list[str]:
-    """A line for each measure of the summary: what its keys stand for, and whether IoU must reach or exceed.
+    """Return a line for each measure of the summary.
 
-    The last one, where the truth was pooled, tells how much of each run somebody has graded.
+    It says what the measure's keys mean, and whether IoU must reach or exceed the threshold. If the truth was pooled,
+    the last lines say how much of each run has been graded.
     """
-    lines = list(dict.fromkeys(one.legend for one in named(summary).values()))
+    lines = list(dict.fromkeys(entry.legend for entry in named(summary).values()))
     return [*lines, *judged(summary)]
 
 
 def judged(summary: Mapping[str, Any]) -> list[str]:
-    """A line for each Judged@K that is told of runs and not in the table: `judged@20,0.5: mine 61.2%; ...`."""
+    """Return a line for each Judged@K that runs have and the table lacks: `judged@20,0.5: mine 61.2%; ...`."""
     runs = [run for run in summary["runs"] if run.get("judged")]
     keys = dict.fromkeys(key for run in runs for key in run["judged"] if key not in run["measures"])
     shares = {key: ", ".join(f"{run['name']} {run['judged'][key]:.1%}" for run in runs) for key in keys}
@@ -83,11 +84,11 @@ def judged(summary: Mapping[str, Any]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What a person asked for; a measure without a bound, such as DCG, is never in percent.
+    """How to show numbers. A measure without an upper bound, such as DCG, is never shown in percent.
 
-    `digits` are those after the point: 4, in percent 2, where not given. `caption` and `label` are those of a table in
-    LaTeX; what has to stand beside the numbers follows the caption. `variant` heads the column of variants.
-    `intervals` tells whether a table of a paper has those of a summary that has some.
+    `digits` are the digits after the point: by default 4, or 2 in percent. `caption` and `label` are those of a LaTeX
+    table; necessary notes follow the caption. `variant` is the head of the column of variants. `intervals` tells
+    whether a paper's table shows intervals that the summary has.
 
     >>> Shown().number(0.53942), Shown(percent=True).number(0.53942), Shown(percent=True, digits=1).number(None)
     ('0.5394', '53.94', '-')
@@ -101,7 +102,7 @@ class Shown:
     intervals: bool = True
 
     def number(self, value: float | None, measure: Measure | None = None, sign: str = "") -> str:
-        """A value as text, `-` where it is undefined; with `sign` `+` differences have theirs."""
+        """Format a value, `-` if it is undefined. With `sign` `+`, differences show their sign."""
         if value is None:
             return "-"
         percent = self.percent and (measure is None or measure.highest is not None)
@@ -110,29 +111,29 @@ class Shown:
 
 
 PLAIN = Shown()
-"""Shares with four digits."""
+"""The default: shares with four digits."""
 
 
 class Mark(StrEnum):
-    """What a cell is besides its number."""
+    """A property of a cell besides its number."""
 
     BEST = "best"
-    """The highest of its measure among the runs that count the same queries, where those are several."""
+    """The highest value of a measure among several runs that count the same queries."""
     ABOVE = "above"
-    """Told apart from the baseline, Holm-adjusted p < .05, and higher."""
+    """Significantly above the baseline: Holm-adjusted p < .05."""
     BELOW = "below"
-    """Told apart from the baseline, and lower."""
+    """Significantly below the baseline."""
     BASELINE = "baseline"
-    """The run that the others are compared with."""
+    """The run with which the others are compared."""
     UPPER_BOUND = "upper bound"
-    """A run that competes with no other: it has no place, and is never best."""
+    """A run that competes with no other: it has no place and is never best."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """`value` is to sort and to compute with, None where it is undefined; `text` is what people read.
+    """A cell of a table. `value` is for sorting and computing, None if undefined; `text` is what people read.
 
-    `share`, 0..1, is the length of a bar: of the best value of the table, or of the whole that is counted.
+    `share`, 0..1, is the length of a bar: relative to the best value of the table, or to the total count.
     """
 
     value: str | int | float | None
@@ -140,17 +141,17 @@ class Cell:
     marks: frozenset[Mark] = frozenset()
     share: float | None = None
     below: str = ""
-    """What stands under the text, or behind it where there is one line: an interval."""
+    """Further text under the main text, or after it in a single line: an interval."""
 
     @property
     def sign(self) -> str:
-        """What stands behind the text: a dagger where the run is told apart from the baseline, and which way."""
+        """A dagger and an arrow to follow the text, if the run differs significantly from the baseline."""
         return "†↑" if Mark.ABOVE in self.marks else "†↓" if Mark.BELOW in self.marks else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """A head that may stand over several columns: as text, and in LaTeX."""
+    """A head, as text and in LaTeX, that may span several columns."""
 
     text: str
     tex: str
@@ -158,10 +159,11 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """`name` is how renderers find it, `unit` what its numbers count or measure, empty for plain numbers and words.
+    """A column of a table.
 
-    `run` tells that the title is the name of a run, so not a word of ours. `heads` are the same as the title in parts,
-    from the top, for whoever writes heads over several columns.
+    Renderers find it by `name`. `unit` is what its numbers count or measure, empty for plain numbers and words. `run`
+    is true if the title is the name of a run, which is never translated. `heads` are the parts of the title from the
+    top, for renderers with heads over several columns.
     """
 
     name: str
@@ -186,11 +188,11 @@ class Table:
     notes: tuple[str, ...] = ()
 
     def has(self, name: str) -> bool:
-        """Whether there is a column of this name."""
+        """Return whether there is a column of this name."""
         return any(column.name == name for column in self.columns)
 
     def only(self, names: Iterable[str]) -> "Table":
-        """The columns of these names, in their order; names that are not there are passed over."""
+        """Return the table with the named columns, in that order; unknown names are ignored."""
         places = [n for name in names for n, column in enumerate(self.columns) if column.name == name]
         return Table(
             self.title,
@@ -200,18 +202,18 @@ class Table:
         )
 
     def without(self, *names: str) -> "Table":
-        """All columns but these."""
+        """Return the table without the named columns."""
         return self.only([column.name for column in self.columns if column.name not in names])
 
     def cells(self, name: str) -> list[Cell]:
-        """A column's cells, from the first row on."""
-        (at,) = [n for n, column in enumerate(self.columns) if column.name == name]
-        return [row[at] for row in self.rows]
+        """Return a column's cells from top to bottom."""
+        (index,) = [n for n, column in enumerate(self.columns) if column.name == name]
+        return [row[index] for row in self.rows]
 
     def turned(self, corner: str = "") -> "Table":
-        """Rows as columns: the first column becomes the head, and every other column a row.
+        """Swap rows and columns: the first column becomes the head, and every other column a row.
 
-        `corner` says what the rows are then; without it the word of the first column stays.
+        `corner` is the head of the new first column; by default it is the head of the old one.
 
         >>> column, other = Column("run", "run", number=False), Column("ndcg@5,0.5", "NDCG")
         >>> table = Table("", (column, other), ((Cell("a", "a"), Cell(0.5, "0.5000")),))
@@ -227,9 +229,9 @@ class Table:
         return Table(self.title, (word, *heads), rows, self.notes)
 
     def bands(self, keep: int, most: int) -> tuple["Table", ...]:
-        """As many tables as a page has room for side by side columns: the first `keep` columns stand in each.
+        """Split a wide table into several, each with the first `keep` columns.
 
-        The others are shared out evenly, at most `most` to a table, in their order.
+        The other columns are shared out evenly in their order, at most `most` to a table.
 
         >>> heads = tuple(Column(name, name) for name in "kabcd")
         >>> [[c.name for c in table.columns] for table in Table("", heads, ()).bands(1, 3)]
@@ -249,23 +251,23 @@ class Table:
         )
 
     def texts(self) -> list[list[str]]:
-        """Head and rows as text, for whoever writes plain ones."""
+        """Return the head and the rows as plain text."""
         rows = [[cell.text + cell.sign + (f" {cell.below}" if cell.below else "") for cell in row] for row in self.rows]
         return [[column.title for column in self.columns], *rows]
 
 
 def number(value: float | None) -> str:
-    """A score as text, `-` where it is undefined."""
+    """Format a score, `-` if it is undefined."""
     return "-" if value is None else f"{value:.4f}"
 
 
 def p_value(value: float | None) -> str:
-    """A p as text, `-` where it is undefined."""
+    """Format a p-value, `-` if it is undefined."""
     return "-" if value is None else "<.0001" if value < 0.0001 else f"{value:.4f}".removeprefix("0")
 
 
 def times(start_s: float, end_s: float) -> str:
-    """A span for people: `12-19.5 s`."""
+    """Format a span of time for people: `12-19.5 s`."""
     return f"{start_s:.6g}-{end_s:.6g} s"
 
 
@@ -275,16 +277,16 @@ def label(run: Mapping[str, Any]) -> str:
 
 
 def counted_queries(summary: Mapping[str, Any], run: Mapping[str, Any]) -> Hashable:
-    """Stands for the queries that a run's means are of: equal for two runs of a summary where those are the same."""
+    """Return a value that identifies the queries of a run's means: equal for two runs if the queries are the same."""
     missing = summary["options"].get("missing", PRESETS[summary["preset"]].missing)
     return run["counted"], frozenset(map(str, run["missing"])) if missing != "zero" else None
 
 
 def eligible(summary: Mapping[str, Any]) -> list[bool]:
-    """Which runs one may be called the best of: the most that count the same queries, of two or more.
+    """Return which runs can be the best: the largest set of at least two runs that count the same queries.
 
-    Means over different queries are not comparable: a run that leaves out hard queries would look better. Where two
-    sets of queries have as many runs, the larger set is taken. Upper bounds do not compete.
+    Means over different queries are not comparable: a run that leaves out hard queries would look better. If two sets
+    have as many runs, the one with more queries is taken. Upper bounds do not compete.
 
     >>> runs = [{"counted": n, "missing": ["q"] * (3 - n)} for n in (3, 2, 3)]
     >>> eligible({"preset": "paper", "options": {"missing": "skip"}, "runs": runs})
@@ -296,23 +298,26 @@ def eligible(summary: Mapping[str, Any]) -> list[bool]:
 
 
 def fair(queries: Sequence[Hashable | None], sizes: Sequence[int]) -> list[bool]:
-    """Which of several means are over the same queries as most; none where no two are. None competes with no other."""
-    often = Counter(one for one in queries if one is not None)
-    most = max(zip(queries, sizes, strict=True), key=lambda one: (often[one[0]], one[1]), default=(None, 0))[0]
-    return [one is not None and one == most and often[most] > 1 for one in queries]
+    """Return which means are over the same queries as most others; none if no two are.
+
+    `queries` identifies the queries of each mean, or is None for a mean that does not compete.
+    """
+    often = Counter(item for item in queries if item is not None)
+    most = max(zip(queries, sizes, strict=True), key=lambda item: (often[item[0]], item[1]), default=(None, 0))[0]
+    return [item is not None and item == most and often[most] > 1 for item in queries]
 
 
 def marks(comparison: Mapping[str, Any] | None, *, best: bool) -> frozenset[Mark]:
-    """The marks of a mean; `comparison` is its difference to the baseline, None where none was computed."""
-    found = {Mark.BEST} if best else set()
+    """Return the marks of a mean; `comparison` is its difference from the baseline, None if none was computed."""
+    result = {Mark.BEST} if best else set()
     p = (comparison or {}).get("p_holm")
     if comparison and p is not None and p < APART:
-        found.add(Mark.ABOVE if comparison["difference"] > 0 else Mark.BELOW)
-    return frozenset(found)
+        result.add(Mark.ABOVE if comparison["difference"] > 0 else Mark.BELOW)
+    return frozenset(result)
 
 
 def upper_bounds(summary: Mapping[str, Any]) -> list[str]:
-    """What a reader has to know of runs that are upper bounds: a sentence, or nothing."""
+    """Return a sentence on the runs that are upper bounds, or nothing."""
     names = [run["name"] for run in summary["runs"] if run.get("upper_bound")]
     if not names:
         return []
@@ -322,12 +327,12 @@ def upper_bounds(summary: Mapping[str, Any]) -> list[str]:
 
 
 def counted(summary: Mapping[str, Any]) -> list[str]:
-    """What limits which runs may be compared: upper bounds, and means over different queries."""
+    """Return the notes that limit which runs can be compared: upper bounds, and means over different queries."""
     return [*upper_bounds(summary), *_unlike(summary)]
 
 
 def _unlike(summary: Mapping[str, Any]) -> list[str]:
-    """How many queries each run's means are of, where that is not the same for all; and what follows."""
+    """Return a note if runs count different queries: how many each one counts, and what follows from it."""
     runs, among = summary["runs"], eligible(summary)
     if len({counted_queries(summary, run) for run in runs}) < 2:
         return []

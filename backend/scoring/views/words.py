@@ -1,4 +1,4 @@
-r"""Write what stands around the numbers of a paper's table: heads as text and in LaTeX, and the caption.
+"""Write the text around the numbers of a paper's table: heads as text and in LaTeX, and the caption.
 
 Reads and writes nothing.
 """
@@ -34,69 +34,69 @@ _TEX = {
     "↑": r"$\uparrow$",
     "↓": r"$\downarrow$",
 }
-"""Brackets and stars too: after a line's end LaTeX takes them for an argument."""
+"""Escapes for LaTeX. Brackets and stars need them because LaTeX takes them for an argument after a line break."""
 _SIGNS = {">=": r"\geq", ">": ">"}
 
 
 def tex_text(text: str) -> str:
-    """Text that LaTeX prints as it stands."""
+    """Escape a text for LaTeX, so that it prints as it is."""
     return "".join(_TEX.get(letter, letter) for letter in text).replace("--", "-{}-")
 
 
-def tex_title(one: Named, *, whole: bool = False) -> str:
-    r"""Such as `R@10, IoU$\geq\theta$`; with the threshold itself where it stands for the `whole` value."""
-    measure = one.measure
-    title = tex_text(measure.short) + (f"@{one.k}" if one.k else "")
+def tex_title(entry: Named, *, whole: bool = False) -> str:
+    r"""Return a LaTeX title such as `R@10, IoU$\geq\theta$`; if `whole`, with the threshold's value, not its symbol."""
+    measure = entry.measure
+    title = tex_text(measure.short) + (f"@{entry.k}" if entry.k else "")
     if measure.threshold:
-        sign = _SIGNS[measure.threshold.sign(one.iou_compare)]
-        level = measure.threshold.words(one.threshold) if whole else measure.threshold.tex
+        sign = _SIGNS[measure.threshold.sign(entry.iou_compare)]
+        level = measure.threshold.words(entry.threshold) if whole else measure.threshold.tex
         title += f", IoU${sign}{level}$"
     return f"{title} ({tex_text(measure.source)})" if measure.source else title
 
 
-def tex_level(one: Named) -> Head:
-    """The threshold of a column, or the range that it is the mean over."""
-    threshold = one.measure.threshold
+def tex_level(entry: Named) -> Head:
+    """Return the threshold of a column as a head, or the range over which the column is the mean."""
+    threshold = entry.measure.threshold
     if threshold is None:
-        raise ValueError(f"{one.key} has no threshold")
-    if one.threshold == AVERAGE:
+        raise ValueError(f"{entry.key} has no threshold")
+    if entry.threshold == AVERAGE:
         return Head(f"{threshold.symbol}={threshold.words(AVERAGE)}", f"${threshold.tex}={threshold.words(AVERAGE)}$")
-    return Head(f"{threshold.symbol}={one.threshold}", f"${threshold.tex}={one.threshold}$")
+    return Head(f"{threshold.symbol}={entry.threshold}", f"${threshold.tex}={entry.threshold}$")
 
 
 def captions(parts: Sequence[tuple[str, Summary]], rows: Sequence[Row], shown: Shown) -> list[str]:
-    """What has to stand beside the numbers: preset, sizes, and what ±, bold, daggers and brackets mean."""
+    """Return the notes that stand beside the numbers: preset, sizes, and what ±, bold, daggers and brackets mean."""
     first = parts[0][1]
-    told = [f"Preset {conventions(first)}; {'; '.join(_size(split, part) for split, part in parts)}"]
+    notes = [f"Preset {conventions(first)}; {'; '.join(_size(split, part) for split, part in parts)}"]
     if benchmark := first.get("benchmark"):
-        told = [f"{benchmark['title']}, as {benchmark['evaluator']} counts; {told[0][:1].lower()}{told[0][1:]}"]
-        told += ["In percent"] if benchmark["percent"] else []
+        notes = [f"{benchmark['title']}, as {benchmark['evaluator']} counts; {notes[0][:1].lower()}{notes[0][1:]}"]
+        notes += ["In percent"] if benchmark["percent"] else []
     elif shown.percent:
-        unbounded = [one.measure.short for one in named(first).values() if one.measure.highest is None]
-        told.append("In percent" + (f", but for {', '.join(dict.fromkeys(unbounded))}" if unbounded else ""))
+        unbounded = [entry.measure.short for entry in named(first).values() if entry.measure.highest is None]
+        notes.append("In percent" + (f", but for {', '.join(dict.fromkeys(unbounded))}" if unbounded else ""))
     seeds = sorted({len(runs) for row in rows for runs in row.runs.values()})
     if seeds[-1] > 1:
-        told.append(f"Mean ± sample standard deviation over {seeds[-1]} seeds{_fewer(rows, seeds[-1])}")
+        notes.append(f"Mean ± sample standard deviation over {seeds[-1]} seeds{_fewer(rows, seeds[-1])}")
     if sum(not row.upper_bound for row in rows) > 1:
-        told.append("Bold: the best of those that count the same queries" + _unlike(parts))
+        notes.append("Bold: the best of those that count the same queries" + _unlike(parts))
     if bounds := [row.name for row in rows if row.upper_bound]:
-        told.append(f"Upper bounds, never bold: {', '.join(bounds)}")
+        notes.append(f"Upper bounds, never bold: {', '.join(bounds)}")
     alone = [(split, runs[0]) for row in rows for split, runs in row.runs.items() if len(runs) == 1]
     tested = {split for split, run in alone if run.get("comparison")}
     if tested:
         sizes = " / ".join(f"{part['statistics']['queries']:,}" for split, part in parts if split in tested)
         left = "; means over seeds are not tested" if seeds[-1] > 1 else ""
-        told.append(
+        notes.append(
             f"†↑ above and †↓ below {first['baseline']}: p < {APART:g} by sign-flip randomisation over the {sizes} "
             f"queries that count for every run, Holm over the comparisons of a measure{left}"
         )
     if shown.intervals and any("intervals" in run for _, run in alone):
-        told.append("In brackets: 95 % percentile bootstrap over queries")
-    return [f"{sentence}." for sentence in told]
+        notes.append("In brackets: 95 % percentile bootstrap over queries")
+    return [f"{sentence}." for sentence in notes]
 
 
 def _fewer(rows: Sequence[Row], most: int) -> str:
-    """The rows that are over fewer seeds."""
+    """Return which rows have fewer than `most` seeds."""
     fewer = [
         f"{row.name} {split} {len(runs)}".replace("  ", " ")
         for row in rows
@@ -112,6 +112,6 @@ def _size(split: str, part: Summary) -> str:
 
 
 def _unlike(parts: Sequence[tuple[str, Summary]]) -> str:
-    """Whether runs of a split count different queries; how many each counts stands in its row."""
+    """Return a note if runs of a split count different queries. How many each one counts is in its row."""
     unlike = any(len({run["counted"] for run in part["runs"]}) > 1 for _, part in parts)
     return ", the most that do; means over other queries are not comparable with them" if unlike else ""
