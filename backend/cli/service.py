@@ -259,7 +259,7 @@ def _serve(folder: Path, host: str, port: int, settings: Mapping[str, str], read
     environment = {**os.environ, PROJECT.key: str(folder.resolve()), **settings}
     environment[READY_VARIABLE] = "" if environment.get(LOG_VARIABLE) == LogForm.JSON else ready
     sys.stdout.flush()
-    sign_on = folder.resolve() / ".streamlit" / "secrets.toml"  # single sign-on; see docs/operations.md
+    sign_on = folder.resolve() / ".streamlit" / "secrets.toml"  # single sign-on; see docs/serving.md
     files = ["--secrets.files", str(sign_on)] if sign_on.is_file() else []
     arguments = [*files, "--server.address", host, "--server.port", str(port), "--server.headless", "true"]
     command = [sys.executable, "-m", "annotate_app", *arguments]

@@ -88,7 +88,7 @@ def place_of(written: str) -> Place:
             bare,
             said(
                 "must not contain a user, a password or a question mark, because the project stores it. Put "
-                "keys in the environment (see docs/operations.md)"
+                "keys in the environment (see docs/video-files.md)"
             ),
         )
     if not parts.netloc:

@@ -73,7 +73,7 @@ class FlairTagger:
 
     def _unavailable(self, why: str) -> TaggerUnavailable:
         return TaggerUnavailable.said(
-            "{identity} cannot search for names ({why}). Install flair (see docs/pipeline.md), or leave "
+            "{identity} cannot search for names ({why}). Install flair (see docs/captions.md), or leave "
             "`ner` empty in reelrank.toml",
             identity=self.identity,
             why=why,

@@ -75,7 +75,7 @@ def test_more_sentences_than_go_at_a_time_come_back_in_their_order() -> None:
 @pytest.mark.usefixtures("flair")
 @pytest.mark.parametrize(("model", "why"), [("gone", "Model not found: gone"), ("quits", "it ended with code 0")])
 def test_a_model_that_cannot_be_loaded_is_told(model: str, why: str) -> None:
-    with pytest.raises(TaggerUnavailable, match=f"flair:{model} .*{why}.*docs/pipeline.md"):
+    with pytest.raises(TaggerUnavailable, match=f"flair:{model} .*{why}.*docs/captions.md"):
         FlairTagger(model).names(["A cat."])
 
 

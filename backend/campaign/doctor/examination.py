@@ -72,7 +72,7 @@ CHECKS = (
     Check(
         "network",
         "SQLite's locks do not hold on a network file system, and the database can be damaged there. Keep the project "
-        "on a disk of this machine, or move its database to PostgreSQL (see docs/operations.md).",
+        "on a disk of this machine, or move its database to PostgreSQL (see docs/database.md).",
         lambda project, db, now: [project.network_warning] if project.network_warning else [],
     ),
     Check(
@@ -207,7 +207,7 @@ CHECKS = (
         "read by others",
         "Other users of this machine can read or change these files and folders, which may hold sessions and "
         "passwords. --repair restricts them to their owner. If a group shares the project, set REELRANK_UMASK=007 "
-        "(see docs/operations.md).",
+        "(see docs/database.md).",
         inspections.read_by_others,
         inspections.close_project,
     ),

@@ -51,7 +51,7 @@ def require_inside(folder: Path) -> None:
             raise ProjectError(
                 said(
                     "{place} is a link to {target}, outside the project: put the file or folder itself "
-                    "there. To keep a folder on another disk, mount that disk there (see docs/operations.md)",
+                    "there. To keep a folder on another disk, mount that disk there (see docs/video-files.md)",
                     place=place,
                     target=os.path.realpath(place),
                 )

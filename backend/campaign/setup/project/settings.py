@@ -64,7 +64,7 @@ class RewriteSettings(Struct, frozen=True, forbid_unknown_fields=True):
             operator_only=said("It loads a model on the server."),
             comment='The flair model that looks for names left in rewrites, such as "ner" ("" for none), and '
             'the Python that has flair, such as "/home/me/flair/bin/python" ("" for ReelRank\'s own). '
-            "See docs/pipeline.md.",
+            "See docs/captions.md.",
             listed=False,
         ),
     ] = ""
@@ -147,7 +147,7 @@ class ClipSettings(Struct, frozen=True, forbid_unknown_fields=True):
             operator_only=said("It is an address, and needs keys on the server."),
             comment="Bucket in which several front ends share clips, so that each clip is cut once. "
             "signed_s: for how many seconds browsers may load a clip directly from it; without that "
-            "line, clips go through the server (see docs/operations.md).",
+            "line, clips go through the server (see docs/video-files.md).",
             example="s3://lab/clips",
         ),
     ] = ""
@@ -218,7 +218,7 @@ class ProjectSettings(Struct, frozen=True, forbid_unknown_fields=True):
             said("Address of the database in PostgreSQL. Without it: the file `reelrank.db` in the folder."),
             operator_only=said("It is an address."),
             comment="Where the database is: in the file reelrank.db of this folder, or in PostgreSQL (see "
-            "docs/operations.md).",
+            "docs/database.md).",
             example="postgresql://reelrank@db.example/campaign",
             group=True,
             listed=False,
