@@ -47,7 +47,9 @@ def markdown() -> str:
 
 
 def bars_of(values: Sequence[float]) -> Rows:
-    """Return seconds as bars (`low`, `high`, `count`) of one width; the last bar has all from the 99th percentile.
+    """Return the bars (`low`, `high`, `count`) of a histogram of seconds, all of one width.
+
+    The last bar counts all values from the 99th percentile on.
 
     >>> bars_of([0.2, 0.4, 3.0, 9.0])
     [{'low': 0.0, 'high': 0.5, 'count': 2}, {'low': 3.0, 'high': 3.5, 'count': 2}]
@@ -226,7 +228,7 @@ def _re_opened(contents: Contents) -> str:
 
 
 def _left_out(contents: Contents) -> str:
-    """Return a list of the queries and pairs that the truth leaves out, or includes unexpectedly; empty if none."""
+    """Return a list about queries and pairs left out of the truth, and unfinished queries in it; empty if none."""
     selection = contents.selection
     reasons = [
         (selection.unfinished, "not in the truth because pairs of them still wait for grades"),

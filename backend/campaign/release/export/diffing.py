@@ -12,7 +12,7 @@ import msgspec
 
 from backend.campaign.release.earlier.model import PUBLISHED_HIGHEST
 from backend.campaign.release.export.model import Adjudicated
-from backend.campaign.release.export.opening import ReleaseFiles, opened
+from backend.campaign.release.export.opening import ReleaseFiles, open_release
 from backend.campaign.release.export.rules.diffing import ComparedRelease, JudgedSpan, ReleaseDiff, Span, compare
 from backend.campaign.release.export.rules.statistics import Documents, JudgedPair, ReleaseStatistics, statistics
 from backend.core.errors import InputError, Problem
@@ -48,7 +48,7 @@ def read(path: Path, name: str | None = None) -> tuple[ComparedRelease, str]:
     Raises:
         InputError: the path cannot be read as a release.
     """
-    with opened(path) as files:
+    with open_release(path) as files:
         queries: dict[str, tuple[str, str]] = {}
         relevances: dict[Span, int] = {}
         judged: dict[Span, JudgedSpan] = {}
@@ -195,7 +195,7 @@ def documents(path: Path) -> Documents | None:
     Raises:
         InputError: a file has not the format of a release.
     """
-    with opened(path) as files:
+    with open_release(path) as files:
         if not any(file in files.places for file in TRUTH.values()):
             return None
         problems: list[Problem] = []

@@ -32,7 +32,7 @@ from backend.campaign.release.export.model import (
     ReleaseOptions,
     ReleaseSelection,
 )
-from backend.campaign.release.export.rules.documents import manifest, to_count
+from backend.campaign.release.export.rules.documents import manifest, statistics_documents
 from backend.campaign.release.export.rules.statistics import statistics
 from backend.campaign.selection.candidates import pseudo_train
 from backend.campaign.setup.people.permissions import in_charge
@@ -44,7 +44,7 @@ from backend.core.release_entries import training_file
 from backend.core.text_files import csv_text
 from backend.encoders.sentence import Encoder
 
-TREC_SAID = """`val.qrels` and `test.qrels` have a line `query 0 pair relevance` for each graded moment, as trec_eval,
+TREC_TEXT = """`val.qrels` and `test.qrels` have a line `query 0 pair relevance` for each graded moment, as trec_eval,
 pytrec_eval and ir_measures read it; `val.csv` and `test.csv` say what each pair is
 (`pair_id,query_id,video,start,end,relevance`), and `queries.tsv` the text of each query.
 
@@ -77,7 +77,7 @@ def trec_files(contents: Contents) -> dict[str, bytes]:
     return {**files, "queries.tsv": "".join(texts).encode()}
 
 
-QVHIGHLIGHTS_SAID = """\
+QVHIGHLIGHTS_TEXT = """\
 `val.jsonl` and `test.jsonl` have a line for each query and each video in which a moment of relevance
 {threshold} or more was found: `qid`, `query`, `vid`, `duration` and `relevant_windows` in seconds, as QVHighlights has
 them. `qid` is the number of the line's first pair, because one query is asked of several videos; `of_query`, and for
@@ -88,7 +88,7 @@ and no line.
 
 
 def qvhighlights_files(contents: Contents, threshold: int) -> dict[str, bytes]:
-    """Return the files of the QVHighlights form, by name; moments from relevance `threshold` on are windows."""
+    """Return the files of the QVHighlights form, by name. Moments of relevance `threshold` or more become windows."""
     return {
         f"{split.value}.jsonl": b"".join(
             msgspec.json.encode(line) + b"\n"
@@ -100,7 +100,7 @@ def qvhighlights_files(contents: Contents, threshold: int) -> dict[str, bytes]:
 
 
 def windows_by_video(query: dict[str, Any], threshold: int) -> list[dict[str, Any]]:
-    """Return the lines of a query, one per video, by the rank of its first window; windows are ordered by start.
+    """Return one line per video of a query, ordered by the rank of its first window; windows are ordered by start.
 
     >>> moments = [{"pair_id": n, "video_name": video, "timestamp": [n, n + 2], "duration": 9.0, "relevance": grade}
     ...            for n, (video, grade) in enumerate([("a", 3), ("b", 4), ("a", 4), ("a", 1)])]
@@ -133,14 +133,14 @@ def windows_by_video(query: dict[str, Any], threshold: int) -> list[dict[str, An
     return lines
 
 
-def qvhighlights_said(contents: Contents, threshold: int) -> str:
+def qvhighlights_text(contents: Contents, threshold: int) -> str:
     """Return the part of the card that explains the files of the QVHighlights form."""
     queries = [query for documents in contents.truth.values() for query in documents]
     without = sum(not windows_by_video(query, threshold) for query in queries)
-    return QVHIGHLIGHTS_SAID.format(threshold=threshold, queries=len(queries), without=without)
+    return QVHIGHLIGHTS_TEXT.format(threshold=threshold, queries=len(queries), without=without)
 
 
-PARQUET_SAID = """\
+PARQUET_TEXT = """\
 Each table holds what the file of its name holds in a release in the form of TVR-Ranking: `truth` the graded
 moments of each query, `train_top01`, `train_top20` and `train_top40` the most similar moments of each training query
 with the similarity as weight, `grades` every grade that counts, `pairs` every pair that was judged, `videos` their
@@ -283,15 +283,15 @@ def export_form(
         files: dict[str, bytes] = {}
         tables: list[MadeTable] = []
         if form is ReleaseForm.TREC:
-            files, explanation = trec_files(contents), TREC_SAID
+            files, explanation = trec_files(contents), TREC_TEXT
         elif form is ReleaseForm.QVHIGHLIGHTS:
-            files, explanation = qvhighlights_files(contents, level), qvhighlights_said(contents, level)
+            files, explanation = qvhighlights_files(contents, level), qvhighlights_text(contents, level)
         else:
             from backend.campaign.release.export import parquet  # Arrow, which the other forms do not need
 
             tables = parquet.write(contents, sizes, part)
             shutil.rmtree(part / _TRAINING)
-            explanation = PARQUET_SAID
+            explanation = PARQUET_TEXT
         for name, data in {**files, "README.md": form_card(contents, form.value, explanation, tables).encode()}.items():
             (part / name).write_bytes(data)
         frozen = _manifest(contents, form, level, part)
@@ -342,7 +342,7 @@ def _manifest(contents: Contents, form: ReleaseForm, level: int, part: Path) -> 
     """Return the manifest of a release, with the form and the files of this folder."""
     files = sorted(path for path in part.rglob("*") if path.is_file())
     hashes = {file.relative_to(part).as_posix(): file_sha256(file) for file in files}
-    document = manifest(contents, statistics(to_count(contents)), hashes)
+    document = manifest(contents, statistics(statistics_documents(contents)), hashes)
     document["format"] = form.value
     if form is ReleaseForm.QVHIGHLIGHTS:
         document["threshold"] = level

@@ -27,7 +27,7 @@ from backend.campaign.release.export.kept_releases import FOLDER, file_sha256
 from backend.campaign.release.export.model import RAW_COLUMNS, Contents, ReleaseOptions, ReleaseSelection
 from backend.campaign.release.export.names import proper_name, proper_notes
 from backend.campaign.release.export.rules import documents
-from backend.campaign.release.export.rules.documents import manifest, select, to_count
+from backend.campaign.release.export.rules.documents import manifest, select, statistics_documents
 from backend.campaign.release.export.rules.statistics import statistics
 from backend.campaign.review import status
 from backend.campaign.review.rows import reviews
@@ -262,7 +262,7 @@ def tables(contents: Contents) -> dict[str, bytes]:
 
 def _write(contents: Contents, part: Path) -> bytes:
     """Add all files of a release to a folder that has its training sets; return the bytes of the manifest."""
-    release_documents = to_count(contents)
+    release_documents = statistics_documents(contents)
     counts = statistics(release_documents)
     files = {**tables(contents), "README.md": card(contents, counts).encode(), **figures(release_documents)}
     for name, data in files.items():

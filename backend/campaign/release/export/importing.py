@@ -26,7 +26,7 @@ from backend.campaign.release.earlier import rows as earlier_rows
 from backend.campaign.release.earlier.model import JudgementsReport
 from backend.campaign.release.earlier.rows import moment_ids
 from backend.campaign.release.export import validating
-from backend.campaign.release.export.opening import opened
+from backend.campaign.release.export.opening import open_release
 from backend.campaign.release.export.rules import pair_checks, returning
 from backend.campaign.release.export.rules.returning import ReturnedMoment
 from backend.campaign.release.export.terms import set_release_terms
@@ -100,12 +100,12 @@ def import_release(
     """
     usual = sentence.resolve(encoder or sentence.DEFAULT_NAME, kind)
     projects.require_none(folder)
-    with opened(path) as files:
-        validation = validating.look_through(files, progress=progress)
+    with open_release(path) as files:
+        validation = validating.check_release(files, progress=progress)
         if not validation.clean:
             raise InputError(validation.problems)
         release = read_source(files, path)
-    name, kind, dtype = returning.encoder_said(release.manifest.encoder) or (usual.name, usual.kind, "fp32")
+    name, kind, dtype = returning.parse_encoder(release.manifest.encoder) or (usual.name, usual.kind, "fp32")
     is_new_folder = not folder.exists()
     project = projects.create(folder, encoder=name, encoder_kind=kind)
     try:
@@ -244,7 +244,7 @@ def _add_lists(db: Database, release: SourceRelease, query_rows: list[QueryRow],
 def _add_sources(
     db: Database, release: SourceRelease, listed: Iterable[tuple[QueryId, int, MomentId, float | None]], now: float
 ) -> None:
-    """Add the sources of the candidates, with the ranks in the release. It has neither their scores nor exact spans."""
+    """Add the sources of the candidates, with their ranks. A release states neither their scores nor exact spans."""
     table = read_csv(release.pairs, PAIRS, ["pair_id"], ["sources"])
     cells = dict(zip(table.rows, table.columns.get("sources", ()), strict=False))
     spans_by_label: dict[str, list[FoundSpan]] = defaultdict(list)
@@ -279,7 +279,7 @@ def _decide(project: Project, release: SourceRelease, now: float) -> int:
 
 
 def _block(project: Project, release: SourceRelease, now: float) -> int:
-    """Block the pairs without a verdict of finished queries, and return their number: their clip could not be shown."""
+    """Block the open pairs of finished queries, whose clip could not be shown; return their number."""
     unfinished = release.manifest.unfinished_queries
     if unfinished is None:
         return 0

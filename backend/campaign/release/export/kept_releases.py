@@ -132,7 +132,7 @@ def record(
 
 
 def discard(project: Project, archive: tuple[Path, str] | None) -> None:
-    """Delete the zip of a release that could not be recorded, unless another release is the same file."""
+    """Delete the zip of a release that could not be recorded, unless another release has the same file."""
     if archive is not None:
         with reading(project.store) as db:
             used = {release.file for release in releases.all_releases(db)}
@@ -314,7 +314,7 @@ def release_changes(
     return compare(before_release, after_release, log)
 
 
-def damaged(project: Project, db: Database) -> Iterator[str]:
+def damaged_releases(project: Project, db: Database) -> Iterator[str]:
     """Yield a message for each release whose manifest or zip differs from what was recorded."""
     for row in releases.all_releases(db):
         if hashlib.sha256(row.manifest.encode()).hexdigest() != row.sha256:

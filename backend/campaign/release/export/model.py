@@ -26,7 +26,7 @@ Document = dict[str, Any]
 
 
 class Adjudicated(StrEnum):
-    """Whether pairs that a lead adjudicated are in the truth."""
+    """The choice whether adjudicated pairs are in the truth."""
 
     INCLUDE = "include"
     """They are in the truth like other pairs, and marked."""
@@ -235,7 +235,7 @@ class MadeTable:
 
 
 LONGEST_NAME = 100
-"""Most characters of the name of a release."""
+"""The largest number of characters in the name of a release."""
 LONGEST_NOTES = 2000
 
 RELEASED = Event("released", EventGroup.RESULTS, said("froze a release {name}"))

@@ -63,7 +63,7 @@ def proper_notes(notes: str) -> str:
 
 
 def next_name(used_names: Sequence[str]) -> str:
-    """Return the next unused name of the form `release-N`; N starts above the number of used names.
+    """Return the first unused name `release-N` whose N is greater than the number of used names.
 
     >>> next_name(["release-1", "final"]), next_name([])
     ('release-3', 'release-1')

@@ -23,7 +23,7 @@ _SYSTEM_FILES = ("__MACOSX", ".DS_Store", "Thumbs.db")
 
 
 MOST_MEMBERS = 10_000
-"""Most files that a zip may have."""
+"""The largest number of files in a zip."""
 
 Opener = Callable[[], IO[bytes]]
 """A function that opens one file for reading."""
@@ -71,7 +71,7 @@ class ReleaseFiles:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[ReleaseFiles]:
+def open_release(path: Path) -> Iterator[ReleaseFiles]:
     """Open a release folder or zip, and yield its files.
 
     Raises:

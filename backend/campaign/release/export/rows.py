@@ -38,7 +38,7 @@ CHANGES = (
     *(JUDGEMENTS_IMPORTED, CLIP_REPORTED, CLIP_RESTORED, SKIPS_LIFTED),
     *(ADJUDICATED, RE_OPENED, TAKEN_BACK, GUIDELINE_CHANGED, EXAM_SET, EXAM_ENDED, EXAM_USED, TERMS_SET),
 )
-"""Kinds of events that change the content of a release. Making one, signing in and invitations do not."""
+"""Kinds of events that change the content of a release. Making a release, signing in and invitations do not."""
 _ACTS = {
     "decided": "{who} decided on {relevance}: {reason}",
     "re_opened": "{who} re-opened it: {reason}",

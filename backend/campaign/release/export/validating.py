@@ -19,7 +19,7 @@ from backend.campaign.nouns import Rounding, Split
 from backend.campaign.release.earlier.model import ENCODER, PUBLISHED_HIGHEST, PUBLISHED_TOLERANCE, EarlierCampaign
 from backend.campaign.release.earlier.rules.campaign_files import read_campaign
 from backend.campaign.release.export.model import Adjudicated
-from backend.campaign.release.export.opening import ReleaseFiles, opened
+from backend.campaign.release.export.opening import ReleaseFiles, open_release
 from backend.campaign.release.export.rules import checks, pair_checks
 from backend.campaign.release.export.rules.checks import SpanFaults
 from backend.campaign.release.export.rules.pair_checks import Judged, Rule
@@ -108,11 +108,11 @@ def validate_release(path: Path, *, progress: Progress | None = None) -> Validat
     Raises:
         InputError: there is no release at this path.
     """
-    with opened(path) as files:
-        return look_through(files, progress=progress)
+    with open_release(path) as files:
+        return check_release(files, progress=progress)
 
 
-def look_through(files: ReleaseFiles, *, progress: Progress | None = None) -> ValidationReport:
+def check_release(files: ReleaseFiles, *, progress: Progress | None = None) -> ValidationReport:
     """Check a release that is open already, and return the report.
 
     Raises:

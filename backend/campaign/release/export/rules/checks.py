@@ -10,7 +10,7 @@ from backend.core.release_entries import Entry, GradedMoment, Moment, Queries, n
 from backend.core.typed_text import is_visible
 
 DURATION_SLACK_S = 0.01
-"""How much the duration of a video may differ between a moment and `video_corpus.json`; published ones are rounded."""
+"""Allowed difference in a video's duration between a moment and `video_corpus.json`; published ones are rounded."""
 _SIMILARITY_SLACK = 1e-5
 """How far a cosine computed in float32 may exceed 1."""
 Span = tuple[str, float, float]
@@ -18,7 +18,7 @@ Span = tuple[str, float, float]
 
 @dataclass(slots=True)
 class SpanFaults:
-    """Finds problems of moments. Each distinct moment is checked once, because training sets repeat them."""
+    """A checker of moments. It checks each distinct moment once, because training sets repeat moments."""
 
     videos: Mapping[str, float] | None
     """Duration of every video in seconds; None if the release does not list its videos."""

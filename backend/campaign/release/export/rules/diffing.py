@@ -65,7 +65,10 @@ class QueryChange:
 
 @dataclass(frozen=True, slots=True)
 class PairChange:
-    """A moment whose relevance differs, of a query that both releases have; None if a release lacks the moment."""
+    """A changed relevance, for a query that both releases have.
+
+    `before` and `after` are the relevances of the moment; None if that release lacks the moment.
+    """
 
     query_id: str
     query: str

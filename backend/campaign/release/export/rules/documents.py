@@ -58,7 +58,7 @@ def select(query_counts: Iterable[QueryCounts], options: ReleaseOptions) -> Rele
 
 
 REPLACEMENTS = 100
-"""Most replacement words in the manifest. Rules make few; a model may make thousands, most of them once."""
+"""The largest number of replacement words in the manifest: a model may make thousands, most of them once."""
 Moments = Mapping[tuple[str, float, float], dict[str, Any]]
 """Documents of moments, by (video, start, end), in seconds."""
 
@@ -167,7 +167,7 @@ def _sources(pair: PairReview) -> str:
     return "; ".join(f"{label} {rank}" for label, rank in reversed(ranks.items()))
 
 
-def to_count(contents: Contents) -> Documents:
+def statistics_documents(contents: Contents) -> Documents:
     """Return the documents from which the statistics of a release are counted."""
     columns: dict[str, Any] = dict(
         zip(contents.pair_columns, zip(*contents.pairs, strict=True), strict=bool(contents.pairs))

@@ -42,7 +42,7 @@ class Judged:
     rule: Rule
 
     def decisions(self) -> Callable[[int], tuple[tuple[int, ...], Decision]]:
-        """Return a function that gives a pair's grades and the decision that follows from them."""
+        """Return a function that returns the grades of a pair, and the decision that follows from them."""
         grades_by_pair: defaultdict[int, list[int]] = defaultdict(list)
         for grade in self.campaign.grades:
             grades_by_pair[grade.pair_id].append(grade.grade)

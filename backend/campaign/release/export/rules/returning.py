@@ -125,10 +125,10 @@ def weighted(training: Queries[Moment]) -> Iterator[list[Weighted]]:
         yield [Weighted((m.video_name, *m.timestamp), m.similarity or 0.0) for _, m in entry.moments]
 
 
-def encoder_said(identity: str | None) -> tuple[str, str, str] | None:
+def parse_encoder(identity: str | None) -> tuple[str, str, str] | None:
     """Return the (name, kind, dtype) in an encoder's identity, as in a project's settings; None if it has no such form.
 
-    >>> encoder_said("minilm kind=minilm tokens=256 weights=53aa files=09fe")
+    >>> parse_encoder("minilm kind=minilm tokens=256 weights=53aa files=09fe")
     ('minilm', 'minilm', 'fp32')
     """
     match = _ENCODER.fullmatch((identity or "")[:_LONGEST_IDENTITY])
