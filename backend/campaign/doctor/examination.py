@@ -222,7 +222,7 @@ CHECKS = (
         "releases",
         "Releases changed since they were made, or their files are gone. Copy the files back from a copy of the "
         f"project's folder. For a manifest: {RESTORE}",
-        lambda project, db, now: keeping.damaged(project, db),
+        lambda project, db, now: keeping.damaged_releases(project, db),
     ),
 )
 

@@ -12,7 +12,7 @@ from backend.campaign.nouns import Lead, Operator, Split
 from backend.campaign.release.export.freezing import release_preview
 from backend.campaign.release.export.kept_releases import list_releases, release_file
 from backend.campaign.release.export.model import QueryCounts
-from backend.campaign.release.export.opening import opened
+from backend.campaign.release.export.opening import open_release
 from backend.campaign.review.rows import reviews
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project.folder import Project
@@ -103,5 +103,5 @@ def released_texts(project: Project, by: Lead | Operator, truth: ReleasedTruth) 
 
 
 def _bytes(project: Project, by: Lead | Operator, truth: ReleasedTruth) -> bytes:
-    with opened(release_file(project, by, truth.release)) as files:
+    with open_release(release_file(project, by, truth.release)) as files:
         return files.read(truth.file)

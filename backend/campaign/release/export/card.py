@@ -37,17 +37,19 @@ def figures(documents: Documents) -> dict[str, bytes]:
     """Return every figure of the card as a PNG, by file name."""
     from backend.scoring import drawing
 
-    found = {name: measure(queries) for name, queries, _ in parts(documents)}
-    return {f"{name}.png": drawing.png(draw(documents, found).to_dict()) for name, draw in _FIGURES.items()}
+    values = {name: measure(queries) for name, queries, _ in parts(documents)}
+    return {f"{name}.png": drawing.png(draw(documents, values).to_dict()) for name, draw in _FIGURES.items()}
 
 
 def markdown() -> str:
     """Return the Markdown that shows the figures in the card, which lies in the same folder."""
-    return "\n" + "\n".join(f"![{_TOLD[name]}]({name}.png)\n" for name in _FIGURES)
+    return "\n" + "\n".join(f"![{_ALT_TEXTS[name]}]({name}.png)\n" for name in _FIGURES)
 
 
 def bars_of(values: Sequence[float]) -> Rows:
-    """Return seconds as bars (`low`, `high`, `count`) of one width; the last bar has all from the 99th percentile.
+    """Return the bars (`low`, `high`, `count`) of a histogram of seconds, all of one width.
+
+    The last bar counts all values from the 99th percentile on.
 
     >>> bars_of([0.2, 0.4, 3.0, 9.0])
     [{'low': 0.0, 'high': 0.5, 'count': 2}, {'low': 3.0, 'high': 3.5, 'count': 2}]
@@ -64,11 +66,13 @@ def bars_of(values: Sequence[float]) -> Rows:
     ]
 
 
-def _queries(documents: Documents, found: Mapping[str, TruthValues]) -> "alt.TopLevelMixin":
+def _queries(documents: Documents, values: Mapping[str, TruthValues]) -> "alt.TopLevelMixin":
     import altair as alt
 
-    lengths = {name: Counter(one.query_words) for name, one in found.items()}
-    relevant = {name: Counter(counts.total() - counts[0] for counts in one.relevances) for name, one in found.items()}
+    lengths = {name: Counter(part.query_words) for name, part in values.items()}
+    relevant = {
+        name: Counter(counts.total() - counts[0] for counts in part.relevances) for name, part in values.items()
+    }
     return alt.hconcat(
         _shares(lengths, "words of a query", "Length of queries"),
         _shares(relevant, "moments of relevance 1 or more", "Relevant moments of a query"),
@@ -76,10 +80,10 @@ def _queries(documents: Documents, found: Mapping[str, TruthValues]) -> "alt.Top
     )
 
 
-def _durations(documents: Documents, found: Mapping[str, TruthValues]) -> "alt.TopLevelMixin":
+def _durations(documents: Documents, values: Mapping[str, TruthValues]) -> "alt.TopLevelMixin":
     import altair as alt
 
-    whole = found[ALL]
+    whole = values[ALL]
     return alt.hconcat(
         _histogram(bars_of(whole.moment_s), "seconds of a moment (last bar: and more)", "Duration of moments"),
         _histogram(bars_of(whole.video_s), "seconds of a video (last bar: and more)", "Duration of their videos"),
@@ -87,12 +91,12 @@ def _durations(documents: Documents, found: Mapping[str, TruthValues]) -> "alt.T
     )
 
 
-def _relevances(documents: Documents, found: Mapping[str, TruthValues]) -> "alt.TopLevelMixin":
+def _relevances(documents: Documents, values: Mapping[str, TruthValues]) -> "alt.TopLevelMixin":
     import altair as alt
 
     grades = range(documents.highest + 1)
-    graded = {name: sum(one.relevances, Counter[int]()) for name, one in found.items()}
-    ratios = Counter(min(int(value * 50), 49) for value in found[ALL].ratio)
+    graded = {name: sum(part.relevances, Counter[int]()) for name, part in values.items()}
+    ratios = Counter(min(int(value * 50), 49) for value in values[ALL].ratio)
     places: Rows = [{"low": n / 50, "high": (n + 1) / 50, "count": ratios[n]} for n in sorted(ratios)]
     return alt.hconcat(
         _shares(graded, "relevance", "Relevances", sorted_by=grades),
@@ -130,8 +134,8 @@ def _shares(
     return chart
 
 
-def _split_rows(found: Mapping[str, Counter[int]]) -> Iterator[dict[str, Any]]:
-    for split, counts in found.items():
+def _split_rows(counts_by_split: Mapping[str, Counter[int]]) -> Iterator[dict[str, Any]]:
+    for split, counts in counts_by_split.items():
         total = counts.total()
         for value in sorted(counts):
             if counts[value]:
@@ -162,7 +166,7 @@ _FIGURES: dict[str, Callable[[Documents, Mapping[str, TruthValues]], "alt.TopLev
     "durations": _durations,
     "relevances": _relevances,
 }
-_TOLD = {
+_ALT_TEXTS = {
     "queries": "Two bar charts: how many words queries have, and how many relevant moments",
     "durations": "Two histograms: how long moments last, and how long their videos",
     "relevances": "Two bar charts: how often each relevance was given, and which share of its video a moment is",
@@ -170,12 +174,12 @@ _TOLD = {
 FIGURES = tuple(f"{name}.png" for name in _FIGURES)
 
 
-_SHOWN = 20
+_MOST_LISTED = 20
 
 
 def card(contents: Contents, statistics: ReleaseStatistics) -> str:
     """Return the dataset card as Markdown; it refers to the figures in the same folder."""
-    grading, counts, truth, under = contents.grading, contents.counts, contents.truth, contents.guideline
+    grading, counts, truth, guidelines = contents.grading, contents.counts, contents.truth, contents.guideline
     spread = Counter(
         moment["relevance"]
         for documents in truth.values()
@@ -189,9 +193,9 @@ def card(contents: Contents, statistics: ReleaseStatistics) -> str:
         else ""
     )
     selection, scale, best = contents.selection, grading.scale, grading.scale.highest
-    agree = f"differ by at most {grading.tolerance}" if grading.tolerance else "are equal"
+    agreement = f"differ by at most {grading.tolerance}" if grading.tolerance else "are equal"
     half = grading.rounding.value.replace("_", " ")
-    counted = rules.markdown(statistics) + markdown()
+    statistics_section = rules.markdown(statistics) + markdown()
     return f"""# {contents.name}: graded ground truth for ranked video moment retrieval
 {simulated}
 Made with ReelRank {__version__}. Candidates chosen by {contents.chosen_by}; consensus rule `{RULE_VERSION}`.
@@ -205,7 +209,7 @@ Made with ReelRank {__version__}. Candidates chosen by {contents.chosen_by}; con
 | of them decided by a lead (`adjudicated`) | {selection.adjudicated} |
 {_re_opened(contents)}| pairs discarded (no consensus) | {counts["pairs"][Verdict.DISCARDED]} |
 | grades | {counts["judgements"]} |
-| grades by version of the guideline {" / ".join(map(str, under))} | {" / ".join(map(str, under.values()))} |
+| grades by version of the guideline {" / ".join(map(str, guidelines))} | {" / ".join(map(str, guidelines.values()))} |
 | relevance {" / ".join(map(str, scale.grades))} | {" / ".join(str(spread[grade]) for grade in scale.grades)} |
 
 `val.json` and `test.json` hold the graded moments of each query, relevance 0 ({scale.label(0).lower()}) to
@@ -213,8 +217,8 @@ Made with ReelRank {__version__}. Candidates chosen by {contents.chosen_by}; con
 `train_top*.json` the most similar moments of each training query with the similarity as weight;
 `video_corpus.json` every video with its duration in seconds and an index; `raw_annotation.csv` every grade that
 counts, `raw_query_moment_pair.csv` every pair that was judged. `manifest.json` has the SHA-256 of each file.
-Two grades that {agree} are a consensus on their mean, rounded {half}.
-{_left_out(contents)}{_terms(contents.terms)}{counted}{_captions(contents)}"""
+Two grades that {agreement} are a consensus on their mean, rounded {half}.
+{_left_out(contents)}{_terms(contents.terms)}{statistics_section}{_captions(contents)}"""
 
 
 def _re_opened(contents: Contents) -> str:
@@ -224,14 +228,14 @@ def _re_opened(contents: Contents) -> str:
 
 
 def _left_out(contents: Contents) -> str:
-    """Return a list of the queries and pairs that the truth leaves out, or includes unexpectedly; empty if none."""
+    """Return a list about queries and pairs left out of the truth, and unfinished queries in it; empty if none."""
     selection = contents.selection
-    said = [
+    reasons = [
         (selection.unfinished, "not in the truth because pairs of them still wait for grades"),
         (selection.without_relevance, "not in the truth because no pair of them has a relevance"),
         (selection.unfinished_within, "in the truth although pairs of them still wait for grades"),
     ]
-    lines = [f"- Queries {what}: {len(queries):,}.\n" for queries, what in said if queries]
+    lines = [f"- Queries {reason}: {len(queries):,}.\n" for queries, reason in reasons if queries]
     if selection.adjudicated_left_out:
         lines.append(f"- Pairs left out because a lead decided on them: {selection.adjudicated_left_out:,}.\n")
     return "".join(["\n", *lines, "\n`manifest.json` names the queries.\n"]) if lines else ""
@@ -251,31 +255,33 @@ def _terms(terms: Terms) -> str:
 def _captions(contents: Contents) -> str:
     """Return the section about the kind of captions, and how rewriting changed them (the paper's Table 3)."""
     changes, undescribed = contents.rewriting, contents.undescribed
-    bare = f"\nMoments that nobody described: {undescribed:,}; their captions are null.\n" if undescribed else ""
+    undescribed_note = (
+        f"\nMoments that nobody described: {undescribed:,}; their captions are null.\n" if undescribed else ""
+    )
     if changes is None:
         return f"""
 ## Captions
 
 Captions are as published: none was rewritten in this project, so they and the queries may name people.
-{bare}"""
+{undescribed_note}"""
     kept_back = contents.without_caption - undescribed
-    none = (
+    missing = (
         f" Moments without an imprecise caption, because it was rejected or not decided: {kept_back:,}; "
         "their captions are empty."
         if kept_back
         else ""
     )
-    shown = changes.replacements[:_SHOWN]
+    listed = changes.replacements[:_MOST_LISTED]
     rest = (
-        f"\nAnd {len(changes.replacements) - _SHOWN:,} others; the first {REPLACEMENTS} are in `manifest.json`.\n"
-        if len(changes.replacements) > _SHOWN
+        f"\nAnd {len(changes.replacements) - _MOST_LISTED:,} others; the first {REPLACEMENTS} are in `manifest.json`.\n"
+        if len(changes.replacements) > _MOST_LISTED
         else ""
     )
     return f"""
 ## Captions
 
-Captions are imprecise, as the queries are: names and other specifics of the published captions were replaced.{none}
-{bare}
+Captions are imprecise, as the queries are: names and other specifics of the published captions were replaced.{missing}
+{undescribed_note}
 | | |
 | --- | ---: |
 | imprecise captions | {changes.captions:,} |
@@ -285,4 +291,4 @@ Captions are imprecise, as the queries are: names and other specifics of the pub
 
 | replacement words | count |
 | --- | ---: |
-{"".join(f"| {words} | {count:,} |{chr(10)}" for words, count in shown)}{rest}"""
+{"".join(f"| {words} | {count:,} |{chr(10)}" for words, count in listed)}{rest}"""

@@ -12,7 +12,7 @@ import msgspec
 
 from backend.campaign.release.earlier.model import PUBLISHED_HIGHEST
 from backend.campaign.release.export.model import Adjudicated
-from backend.campaign.release.export.opening import ReleaseFiles, opened
+from backend.campaign.release.export.opening import ReleaseFiles, open_release
 from backend.campaign.release.export.rules.diffing import ComparedRelease, JudgedSpan, ReleaseDiff, Span, compare
 from backend.campaign.release.export.rules.statistics import Documents, JudgedPair, ReleaseStatistics, statistics
 from backend.core.errors import InputError, Problem
@@ -48,7 +48,7 @@ def read(path: Path, name: str | None = None) -> tuple[ComparedRelease, str]:
     Raises:
         InputError: the path cannot be read as a release.
     """
-    with opened(path) as files:
+    with open_release(path) as files:
         queries: dict[str, tuple[str, str]] = {}
         relevances: dict[Span, int] = {}
         judged: dict[Span, JudgedSpan] = {}
@@ -59,24 +59,26 @@ def read(path: Path, name: str | None = None) -> tuple[ComparedRelease, str]:
         for split, file in TRUTH.items():
             if file not in files.places:
                 continue
-            found = read_queries(files.read(file), file, GradedMoment)
-            if found.problems:
-                raise InputError(found.problems)
-            for entry in found.entries:
+            content = read_queries(files.read(file), file, GradedMoment)
+            if content.problems:
+                raise InputError(content.problems)
+            for entry in content.entries:
                 queries[str(entry.query_id)] = (split, entry.query)
                 for _, moment in entry.moments:
                     span = Span(str(entry.query_id), moment.video_name, *moment.timestamp)
                     relevances[span] = moment.relevance
                     judged[span] = JudgedSpan("" if moment.pair_id is None else str(moment.pair_id))
         manifest = _manifest(files)
-        told = _judged(files)
+        judged_pairs = _judged(files)
         return ComparedRelease(
             name=name or files.name,
             queries=queries,
             relevances=relevances,
-            judged={**judged, **told},
-            told=bool(told),
-            left_out={str(query): why for why, those in manifest.queries_left_out.items() for query in those},
+            judged={**judged, **judged_pairs},
+            told=bool(judged_pairs),
+            left_out={
+                str(query): reason for reason, query_ids in manifest.queries_left_out.items() for query in query_ids
+            },
             adjudicated=manifest.adjudicated is Adjudicated.INCLUDE,
         ), manifest.created_at
 
@@ -89,30 +91,42 @@ def diff_releases(before: Path, after: Path, *, progress: Progress | None = None
     Raises:
         InputError: one of the paths cannot be read as a release.
     """
-    (one, _), (other, _) = read_both((before, None), (after, None), progress)
-    return compare(one, other, {})
+    (first, _), (second, _) = read_both((before, None), (after, None), progress)
+    return compare(first, second, {})
 
 
 def read_both(
     before: tuple[Path, str | None], after: tuple[Path, str | None], progress: Progress | None
 ) -> list[tuple[ComparedRelease, str]]:
     """Read two releases, each given as (path, name), as `read` does."""
-    found = []
+    releases = []
     for done, (place, name) in enumerate((before, after), start=1):
         if progress:
             progress(said("reading releases"), done - 1, 2)
-        found.append(read(place, name))
+        releases.append(read(place, name))
         if progress:
             progress(said("reading releases"), done, 2)
-    return found
+    return releases
 
 
-def diff_csv(found: ReleaseDiff) -> str:
+def diff_csv(diff: ReleaseDiff) -> str:
     """Return every change as CSV, one row each: first changes of queries, which have no moment, then of pairs."""
-    queries = ((one.query_id, "", "", "", "", "", one.before, one.after, one.reason) for one in found.queries)
+    queries = (
+        (change.query_id, "", "", "", "", "", change.before, change.after, change.reason) for change in diff.queries
+    )
     pairs = (
-        (one.query_id, one.query, one.pair_id, one.video, one.start_s, one.end_s, one.before, one.after, one.reason)
-        for one in found.pairs
+        (
+            change.query_id,
+            change.query,
+            change.pair_id,
+            change.video,
+            change.start_s,
+            change.end_s,
+            change.before,
+            change.after,
+            change.reason,
+        )
+        for change in diff.pairs
     )
     return csv_text(COLUMNS, [*queries, *pairs], for_people=True)
 
@@ -132,16 +146,16 @@ def _judged(files: ReleaseFiles) -> dict[Span, JudgedSpan]:
     if _PAIRS not in files.places or _RAW not in files.places:
         return {}
     raw = read_csv(files.read(_RAW), _RAW, ["pair_id", "relevance"], may_be_empty=True)
-    given: defaultdict[str, list[int]] = defaultdict(list)
+    grades: defaultdict[str, list[int]] = defaultdict(list)
     for pair_id, grade in zip(raw.columns["pair_id"], raw.columns["relevance"], strict=True):
         if (value := whole(grade)) is not None:
-            given[pair_id.strip()].append(value)
-    wanted = ("pair_id", "query_id", "video_name", "start", "end", "verdict")
-    pairs = read_csv(files.read(_PAIRS), _PAIRS, ["pair_id"], wanted[1:])
-    if any(name not in pairs.columns for name in wanted):
+            grades[pair_id.strip()].append(value)
+    columns = ("pair_id", "query_id", "video_name", "start", "end", "verdict")
+    pairs = read_csv(files.read(_PAIRS), _PAIRS, ["pair_id"], columns[1:])
+    if any(name not in pairs.columns for name in columns):
         return {}
-    found = {}
-    for pair_id, query_id, video, start, end, verdict in zip(*(pairs.columns[name] for name in wanted), strict=True):
+    judged = {}
+    for pair_id, query_id, video, start, end, verdict in zip(*(pairs.columns[name] for name in columns), strict=True):
         try:
             span = Span(nfc(query_id.strip()), nfc(video), float(start), float(end))
         except ValueError:
@@ -154,8 +168,8 @@ def _judged(files: ReleaseFiles) -> dict[Span, JudgedSpan]:
                     end=end,
                 ),
             ) from None
-        found[span] = JudgedSpan(pair_id.strip(), verdict, tuple(given[pair_id.strip()]))
-    return found
+        judged[span] = JudgedSpan(pair_id.strip(), verdict, tuple(grades[pair_id.strip()]))
+    return judged
 
 
 _NEEDED = ("pair_id", "query_id", "split", "rank", "verdict")
@@ -167,8 +181,8 @@ def release_statistics(folder: Path) -> ReleaseStatistics | None:
     Raises:
         InputError: a file has not the format of a release.
     """
-    found = documents(folder)
-    return None if found is None else statistics(found)
+    content = documents(folder)
+    return None if content is None else statistics(content)
 
 
 def documents(path: Path) -> Documents | None:
@@ -181,7 +195,7 @@ def documents(path: Path) -> Documents | None:
     Raises:
         InputError: a file has not the format of a release.
     """
-    with opened(path) as files:
+    with open_release(path) as files:
         if not any(file in files.places for file in TRUTH.values()):
             return None
         problems: list[Problem] = []
@@ -193,12 +207,17 @@ def documents(path: Path) -> Documents | None:
             raise InputError(problems)
         manifest = _manifest(files)
         highest = len(manifest.scale) - 1 if manifest.scale else PUBLISHED_HIGHEST
-        given = [one["relevance"] for found in truth.values() for query in found for one in query["relevant_moment"]]
+        relevances = [
+            moment["relevance"]
+            for queries in truth.values()
+            for query in queries
+            for moment in query["relevant_moment"]
+        ]
         return Documents(
-            truth={split: found for split, found in truth.items() if found},
+            truth={split: queries for split, queries in truth.items() if queries},
             corpus=corpus,
             pairs=list(_handed_out(files)),
-            highest=max([highest, *given]),
+            highest=max([highest, *relevances]),
             batch_size=manifest.batch_size,
         )
 
@@ -210,10 +229,10 @@ def _queries(
     name = TRUTH[split]
     if name not in files.places:
         return []
-    found = read_queries(files.read(name), name, GradedMoment)
-    problems += found.problems
+    content = read_queries(files.read(name), name, GradedMoment)
+    problems += content.problems
     queries: list[dict[str, Any]] = []
-    for entry in found.entries:
+    for entry in content.entries:
         moments = []
         for number, moment in entry.moments:
             duration_s = moment.duration or corpus.get(moment.video_name)

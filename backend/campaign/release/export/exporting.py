@@ -32,7 +32,7 @@ from backend.campaign.release.export.model import (
     ReleaseOptions,
     ReleaseSelection,
 )
-from backend.campaign.release.export.rules.documents import manifest, to_count
+from backend.campaign.release.export.rules.documents import manifest, statistics_documents
 from backend.campaign.release.export.rules.statistics import statistics
 from backend.campaign.selection.candidates import pseudo_train
 from backend.campaign.setup.people.permissions import in_charge
@@ -44,7 +44,7 @@ from backend.core.release_entries import training_file
 from backend.core.text_files import csv_text
 from backend.encoders.sentence import Encoder
 
-TREC_SAID = """`val.qrels` and `test.qrels` have a line `query 0 pair relevance` for each graded moment, as trec_eval,
+TREC_TEXT = """`val.qrels` and `test.qrels` have a line `query 0 pair relevance` for each graded moment, as trec_eval,
 pytrec_eval and ir_measures read it; `val.csv` and `test.csv` say what each pair is
 (`pair_id,query_id,video,start,end,relevance`), and `queries.tsv` the text of each query.
 
@@ -60,7 +60,7 @@ TREC_COLUMNS = ("pair_id", "query_id", "video", "start", "end", "relevance")
 
 def trec_files(contents: Contents) -> dict[str, bytes]:
     """Return the files of the TREC form, by name."""
-    made: dict[str, bytes] = {}
+    files: dict[str, bytes] = {}
     texts: list[str] = []
     for split in (Split.VAL, Split.TEST):
         lines: list[str] = []
@@ -72,12 +72,12 @@ def trec_files(contents: Contents) -> dict[str, bytes]:
                 lines.append(f"{number} 0 {moment['pair_id']} {moment['relevance']}\n")
                 span = (moment["video_name"], *moment["timestamp"])
                 rows.append((moment["pair_id"], number, *span, moment["relevance"]))
-        made[f"{split.value}.qrels"] = "".join(lines).encode()
-        made[f"{split.value}.csv"] = csv_text(TREC_COLUMNS, rows).encode()
-    return {**made, "queries.tsv": "".join(texts).encode()}
+        files[f"{split.value}.qrels"] = "".join(lines).encode()
+        files[f"{split.value}.csv"] = csv_text(TREC_COLUMNS, rows).encode()
+    return {**files, "queries.tsv": "".join(texts).encode()}
 
 
-QVHIGHLIGHTS_SAID = """\
+QVHIGHLIGHTS_TEXT = """\
 `val.jsonl` and `test.jsonl` have a line for each query and each video in which a moment of relevance
 {threshold} or more was found: `qid`, `query`, `vid`, `duration` and `relevant_windows` in seconds, as QVHighlights has
 them. `qid` is the number of the line's first pair, because one query is asked of several videos; `of_query`, and for
@@ -88,7 +88,7 @@ and no line.
 
 
 def qvhighlights_files(contents: Contents, threshold: int) -> dict[str, bytes]:
-    """Return the files of the QVHighlights form, by name; moments from relevance `threshold` on are windows."""
+    """Return the files of the QVHighlights form, by name. Moments of relevance `threshold` or more become windows."""
     return {
         f"{split.value}.jsonl": b"".join(
             msgspec.json.encode(line) + b"\n"
@@ -100,7 +100,7 @@ def qvhighlights_files(contents: Contents, threshold: int) -> dict[str, bytes]:
 
 
 def windows_by_video(query: dict[str, Any], threshold: int) -> list[dict[str, Any]]:
-    """Return the lines of a query, one per video, by the rank of its first window; windows are ordered by start.
+    """Return one line per video of a query, ordered by the rank of its first window; windows are ordered by start.
 
     >>> moments = [{"pair_id": n, "video_name": video, "timestamp": [n, n + 2], "duration": 9.0, "relevance": grade}
     ...            for n, (video, grade) in enumerate([("a", 3), ("b", 4), ("a", 4), ("a", 1)])]
@@ -109,16 +109,16 @@ def windows_by_video(query: dict[str, Any], threshold: int) -> list[dict[str, An
     0 a [[0, 2], [2, 4]] [3, 4]
     1 b [[1, 3]] [4]
     """
-    found = [moment for moment in query["relevant_moment"] if moment["relevance"] >= threshold]
+    relevant = [moment for moment in query["relevant_moment"] if moment["relevance"] >= threshold]
     first: dict[str, int] = {}
-    for moment in found:
+    for moment in relevant:
         first.setdefault(moment["video_name"], moment["pair_id"])
     place = {video: n for n, video in enumerate(first)}
-    found.sort(key=lambda moment: (place[moment["video_name"]], moment["timestamp"], moment["pair_id"]))
-    made = []
-    for video, group in groupby(found, key=lambda moment: moment["video_name"]):
+    relevant.sort(key=lambda moment: (place[moment["video_name"]], moment["timestamp"], moment["pair_id"]))
+    lines = []
+    for video, group in groupby(relevant, key=lambda moment: moment["video_name"]):
         windows = list(group)
-        made.append(
+        lines.append(
             {
                 "qid": first[video],
                 "query": query["query"],
@@ -130,17 +130,17 @@ def windows_by_video(query: dict[str, Any], threshold: int) -> list[dict[str, An
                 "relevances": [moment["relevance"] for moment in windows],
             }
         )
-    return made
+    return lines
 
 
-def qvhighlights_said(contents: Contents, threshold: int) -> str:
+def qvhighlights_text(contents: Contents, threshold: int) -> str:
     """Return the part of the card that explains the files of the QVHighlights form."""
-    asked = [query for documents in contents.truth.values() for query in documents]
-    without = sum(not windows_by_video(query, threshold) for query in asked)
-    return QVHIGHLIGHTS_SAID.format(threshold=threshold, queries=len(asked), without=without)
+    queries = [query for documents in contents.truth.values() for query in documents]
+    without = sum(not windows_by_video(query, threshold) for query in queries)
+    return QVHIGHLIGHTS_TEXT.format(threshold=threshold, queries=len(queries), without=without)
 
 
-PARQUET_SAID = """\
+PARQUET_TEXT = """\
 Each table holds what the file of its name holds in a release in the form of TVR-Ranking: `truth` the graded
 moments of each query, `train_top01`, `train_top20` and `train_top40` the most similar moments of each training query
 with the similarity as weight, `grades` every grade that counts, `pairs` every pair that was judged, `videos` their
@@ -153,13 +153,13 @@ _OTHER_NAMES = {"ODC-By-1.0": "odc-by", "ODbL-1.0": "odbl"}
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 
 
-def form_card(contents: Contents, form: str, said: str, tables: Sequence[MadeTable]) -> str:
+def form_card(contents: Contents, form: str, explanation: str, tables: Sequence[MadeTable]) -> str:
     """Return the text of `README.md`.
 
     Args:
         contents: content of the release.
         form: name of the form.
-        said: text that explains the files of the form.
+        explanation: text that explains the files of the form.
         tables: the tables of Parquet. If there are any, the card begins with YAML.
     """
     counts, terms, selection = contents.counts, contents.terms, contents.selection
@@ -183,7 +183,7 @@ Made with ReelRank {__version__}. Candidates chosen by {contents.chosen_by}; con
 | of them decided by a lead | {selection.adjudicated} |
 | grades | {counts["judgements"]} |
 
-{said}
+{explanation}
 `manifest.json` has the settings, the counts and the SHA-256 of each file.
 {citation}"""
     return _yaml(contents, tables) + text if tables else text
@@ -205,20 +205,21 @@ def _yaml(contents: Contents, tables: Sequence[MadeTable]) -> str:
             {
                 "config_name": config,
                 **({"default": True} if config == "truth" else {}),
-                "data_files": [{"split": table.split, "path": table.path} for table in found],
+                "data_files": [{"split": table.split, "path": table.path} for table in config_tables],
             }
-            for config, found in configs.items()
+            for config, config_tables in configs.items()
         ],
         "dataset_info": [
             {
                 "config_name": config,
                 "splits": [
-                    {"name": table.split, "num_bytes": table.size, "num_examples": table.rows} for table in found
+                    {"name": table.split, "num_bytes": table.size, "num_examples": table.rows}
+                    for table in config_tables
                 ],
-                "download_size": sum(table.size for table in found),
-                "dataset_size": sum(table.size for table in found),
+                "download_size": sum(table.size for table in config_tables),
+                "dataset_size": sum(table.size for table in config_tables),
             }
-            for config, found in configs.items()
+            for config, config_tables in configs.items()
         ],
     }
     lines = (f"{key}: {msgspec.json.encode(value).decode()}\n" for key, value in header.items())
@@ -280,23 +281,25 @@ def export_form(
         sizes = _training(project, encoder, part, options, progress) if form is ReleaseForm.PARQUET else {}
         contents = read(project, options)
         files: dict[str, bytes] = {}
-        made: list[MadeTable] = []
+        tables: list[MadeTable] = []
         if form is ReleaseForm.TREC:
-            files, said = trec_files(contents), TREC_SAID
+            files, explanation = trec_files(contents), TREC_TEXT
         elif form is ReleaseForm.QVHIGHLIGHTS:
-            files, said = qvhighlights_files(contents, level), qvhighlights_said(contents, level)
+            files, explanation = qvhighlights_files(contents, level), qvhighlights_text(contents, level)
         else:
             from backend.campaign.release.export import parquet  # Arrow, which the other forms do not need
 
-            made = parquet.write(contents, sizes, part)
+            tables = parquet.write(contents, sizes, part)
             shutil.rmtree(part / _TRAINING)
-            said = PARQUET_SAID
-        for name, data in {**files, "README.md": form_card(contents, form.value, said, made).encode()}.items():
+            explanation = PARQUET_TEXT
+        for name, data in {**files, "README.md": form_card(contents, form.value, explanation, tables).encode()}.items():
             (part / name).write_bytes(data)
         frozen = _manifest(contents, form, level, part)
         (part / "manifest.json").write_bytes(frozen)
         names = tuple(sorted(file.relative_to(part).as_posix() for file in part.rglob("*") if file.is_file()))
-    graded = (moment for found in contents.truth.values() for query in found for moment in query["relevant_moment"])
+    graded = (
+        moment for documents in contents.truth.values() for query in documents for moment in query["relevant_moment"]
+    )
     has_windows = form is ReleaseForm.QVHIGHLIGHTS
     return FormReport(
         place=out,
@@ -339,8 +342,8 @@ def _manifest(contents: Contents, form: ReleaseForm, level: int, part: Path) -> 
     """Return the manifest of a release, with the form and the files of this folder."""
     files = sorted(path for path in part.rglob("*") if path.is_file())
     hashes = {file.relative_to(part).as_posix(): file_sha256(file) for file in files}
-    said = manifest(contents, statistics(to_count(contents)), hashes)
-    said["format"] = form.value
+    document = manifest(contents, statistics(statistics_documents(contents)), hashes)
+    document["format"] = form.value
     if form is ReleaseForm.QVHIGHLIGHTS:
-        said["threshold"] = level
-    return json_of(said)
+        document["threshold"] = level
+    return json_of(document)

@@ -27,7 +27,7 @@ from backend.campaign.release.export.kept_releases import FOLDER, file_sha256
 from backend.campaign.release.export.model import RAW_COLUMNS, Contents, ReleaseOptions, ReleaseSelection
 from backend.campaign.release.export.names import proper_name, proper_notes
 from backend.campaign.release.export.rules import documents
-from backend.campaign.release.export.rules.documents import manifest, select, to_count
+from backend.campaign.release.export.rules.documents import manifest, select, statistics_documents
 from backend.campaign.release.export.rules.statistics import statistics
 from backend.campaign.review import status
 from backend.campaign.review.rows import reviews
@@ -71,8 +71,8 @@ def read(project: Project, options: ReleaseOptions) -> Contents:
         guideline = releases.grades_by_guideline(db)
         changed_at = releases.last_change(db)
         terms = project_rows.terms(db)
-        found_by = tuple(candidates_rows.all_sources(db))
-        pooled = any(source.kind is not SourceKind.CAPTIONS for source in found_by)
+        sources = tuple(candidates_rows.all_sources(db))
+        pooled = any(source.kind is not SourceKind.CAPTIONS for source in sources)
     spans = documents.by_span(moments)
     return Contents(
         name=project.name,
@@ -93,7 +93,7 @@ def read(project: Project, options: ReleaseOptions) -> Contents:
         options=options,
         selection=selection,
         terms=terms,
-        sources=found_by,
+        sources=sources,
     )
 
 
@@ -168,19 +168,19 @@ def export_release(
         files = tuple(sorted(file.name for file in part.iterdir()))
         if progress:
             progress(said("packing"), 0, 1)
-        kept = keeping.keep(project, part, sha256) if keep or not out else None
+        archive = keeping.keep(project, part, sha256) if keep or not out else None
         try:
-            called, again = keeping.record(
-                project, by, frozen.decode(), sha256, name=name, notes=notes, kept=kept, now=now
+            final_name, again = keeping.record(
+                project, by, frozen.decode(), sha256, name=name, notes=notes, archive=archive, now=now
             )
         except BaseException:
-            keeping.discard(project, kept)
+            keeping.discard(project, archive)
             raise
     counts = contents.counts
-    zipped = kept[0] if kept else None
+    zipped = archive[0] if archive else None
     return ReleaseReport(
         place=out or zipped or project.folder,
-        name=called,
+        name=final_name,
         again=again,
         kept=zipped,
         sha256=sha256,
@@ -206,11 +206,14 @@ def require_ready(project: Project, by: Lead | Operator, options: ReleaseOptions
         require_new_folder(out)
     if not any(reviews.any_settled(project.store.db, split) for split in (Split.VAL, Split.TEST)):
         raise ProjectError(said("no pair is settled yet: a release needs at least one relevance"))
-    found = release_preview(project, by, options)
-    if found.queries:
+    selection = release_preview(project, by, options)
+    if selection.queries:
         return
-    if not any(query.finished for query in found.unfinished + found.without_relevance) and not options.unfinished:
-        waiting = min(query.waiting for query in found.unfinished if query.settled)
+    if (
+        not any(query.finished for query in selection.unfinished + selection.without_relevance)
+        and not options.unfinished
+    ):
+        waiting = min(query.waiting for query in selection.unfinished if query.settled)
         raise ProjectError(
             said(
                 "no query is finished yet: the nearest one still has {waiting} pairs waiting for grades. To "
@@ -259,13 +262,13 @@ def tables(contents: Contents) -> dict[str, bytes]:
 
 def _write(contents: Contents, part: Path) -> bytes:
     """Add all files of a release to a folder that has its training sets; return the bytes of the manifest."""
-    counted = to_count(contents)
-    found = statistics(counted)
-    files = {**tables(contents), "README.md": card(contents, found).encode(), **figures(counted)}
+    release_documents = statistics_documents(contents)
+    counts = statistics(release_documents)
+    files = {**tables(contents), "README.md": card(contents, counts).encode(), **figures(release_documents)}
     for name, data in files.items():
         (part / name).write_bytes(data)
     hashes = {file.name: file_sha256(file) for file in sorted(part.iterdir())}
-    data = json_of(manifest(contents, found, hashes))
+    data = json_of(manifest(contents, counts, hashes))
     (part / "manifest.json").write_bytes(data)
     return data
 

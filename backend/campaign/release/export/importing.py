@@ -1,8 +1,9 @@
-"""Make a project of a release, to inspect its campaign, continue it, and release it again.
+"""Make a project from a release, to inspect its campaign, continue it, and release it again.
 
-*Reads* the folder or zip of a release. *Writes* a whole project, or nothing. What can come back comes back: queries
-with their splits, moments, captions, pairs, every grade, the decisions of leads, the training lists; a release of the
-new project says the same as the one it came from. Pairs and grades are taken in as those of any earlier campaign.
+*Reads* the folder or zip of a release. *Writes* a whole project, or nothing. The project gets everything that the
+release holds: queries with their splits, moments, captions, pairs, every grade, the decisions of leads and the
+training lists. A release of the new project holds the same as the original release. Pairs and grades are imported
+like those of any earlier campaign.
 """
 
 from collections import defaultdict
@@ -25,7 +26,7 @@ from backend.campaign.release.earlier import rows as earlier_rows
 from backend.campaign.release.earlier.model import JudgementsReport
 from backend.campaign.release.earlier.rows import moment_ids
 from backend.campaign.release.export import validating
-from backend.campaign.release.export.opening import opened
+from backend.campaign.release.export.opening import open_release
 from backend.campaign.release.export.rules import pair_checks, returning
 from backend.campaign.release.export.rules.returning import ReturnedMoment
 from backend.campaign.release.export.terms import set_release_terms
@@ -52,7 +53,7 @@ from backend.store import events
 from backend.store.connection import Database, writing
 
 _RULES = "released"
-"""The rule version of imprecise captions that came with a release, which does not say who made them."""
+"""The rule version of imprecise captions from a release; a release does not say who made them."""
 
 
 _AS_RELEASED = "as in the release that the project came from"
@@ -60,17 +61,17 @@ _AS_RELEASED = "as in the release that the project came from"
 
 @dataclass(frozen=True, slots=True)
 class ReleaseImport:
-    """What came back of a release."""
+    """The numbers of imported items, and the report about the judgements."""
 
     queries: dict[str, int]
-    """By split."""
+    """Number of queries by split."""
     moments: int
     videos: int
     training_lists: int
     adjudicated: int
-    """Decisions of leads, which are a new lead's here: names of people are in no release."""
+    """Decisions of leads. They get one new lead as author, because releases hold no names of people."""
     blocked: int
-    """Pairs that wait, though their query was finished: their clip could not be shown."""
+    """Pairs without a verdict whose query was finished: their clip could not be shown."""
     judgements: JudgementsReport
 
 
@@ -83,36 +84,36 @@ def import_release(
     now: float,
     progress: Progress | None = None,
 ) -> ReleaseImport:
-    """Make a project of a release.
+    """Make a project from a release.
 
     Args:
         path: the folder or zip of the release.
-        folder: of the new project.
-        encoder: the encoder to set where the release does not say one that can be named, as for any new project.
-        kind: of the encoder.
+        folder: the folder of the new project.
+        encoder: the encoder of the project if the release does not name a known one; None is the default encoder.
+        kind: the kind of that encoder.
         now: seconds since 1970.
-        progress: called with (what is done, done, all).
+        progress: called with (name of the step, steps done, all steps).
 
     Raises:
-        InputError: everything that is wrong with the release, or which file it lacks; nothing is made then.
-        ProjectError: there is a project in the folder.
+        InputError: the release has problems, all of which are listed, or lacks a file; nothing is made then.
+        ProjectError: the folder already holds a project.
     """
     usual = sentence.resolve(encoder or sentence.DEFAULT_NAME, kind)
     projects.require_none(folder)
-    with opened(path) as files:
-        found = validating.look_through(files, progress=progress)
-        if not found.clean:
-            raise InputError(found.problems)
+    with open_release(path) as files:
+        validation = validating.check_release(files, progress=progress)
+        if not validation.clean:
+            raise InputError(validation.problems)
         release = read_source(files, path)
-    name, kind, dtype = returning.encoder_said(release.manifest.encoder) or (usual.name, usual.kind, "fp32")
-    made = not folder.exists()
+    name, kind, dtype = returning.parse_encoder(release.manifest.encoder) or (usual.name, usual.kind, "fp32")
+    is_new_folder = not folder.exists()
     project = projects.create(folder, encoder=name, encoder_kind=kind)
     try:
         with projects.undone_if_it_fails(project):
             report = _fill(project, release, now, progress)
             projects.set_encoder(project, name, kind, dtype).store.close()
     except BaseException:
-        if made:
+        if is_new_folder:
             with suppress(OSError):
                 folder.rmdir()
         raise
@@ -121,20 +122,25 @@ def import_release(
 
 
 def _set_grading(db: Database, manifest: SourceManifest) -> None:
-    """Grade as the release did: by a scale that is known here with all its words, else by its grades and labels."""
-    labels = [one.label for one in manifest.scale]
-    wanted = (labels, manifest.tolerance, manifest.rounding)
+    """Set the scale, tolerance and rounding of the release.
+
+    If a known scale has the same three, its words are taken too. Otherwise the scale has only grades and labels.
+    """
+    labels = [meaning.label for meaning in manifest.scale]
+    released = (labels, manifest.tolerance, manifest.rounding)
     usual = project_rows.grading(db)
-    if not labels or _called(usual) == wanted:
+    if not labels or _labels_and_rule(usual) == released:
         return
     known = (scale_file.named(name) for name in scale_file.kept())
     scale = Scale(tuple(GradeMeaning(n, label, "", "", "") for n, label in enumerate(labels)))
-    bare = Grading(scale, manifest.tolerance, manifest.rounding, "", (), ())
-    project_rows.set_grading(db, next((one for one in known if _called(one) == wanted), bare))
+    without_words = Grading(scale, manifest.tolerance, manifest.rounding, "", (), ())
+    project_rows.set_grading(
+        db, next((meaning for meaning in known if _labels_and_rule(meaning) == released), without_words)
+    )
 
 
-def _called(grading: Grading) -> tuple[list[str], int, Rounding]:
-    return [one.label for one in grading.scale.meanings], grading.tolerance, grading.rounding
+def _labels_and_rule(grading: Grading) -> tuple[list[str], int, Rounding]:
+    return [meaning.label for meaning in grading.scale.meanings], grading.tolerance, grading.rounding
 
 
 def _fill(project: Project, release: SourceRelease, now: float, progress: Progress | None) -> ReleaseImport:
@@ -143,73 +149,75 @@ def _fill(project: Project, release: SourceRelease, now: float, progress: Progre
         if release.manifest.batch_size:
             project_rows.set_batch_size(db, release.manifest.batch_size)
         moments = _add_moments(db, release, now)
-        asked = returning.queries(release.truth, release.campaign.pairs, release.training)
-        queries.add_released(db, asked, release.manifest.name or release.name)
-        listed = _add_lists(db, release, asked, now)
+        query_rows = returning.queries(release.truth, release.campaign.pairs, release.training)
+        queries.add_released(db, query_rows, release.manifest.name or release.name)
+        training_lists = _add_lists(db, release, query_rows, now)
         by_split = queries.split_counts(db)
-        what = {"file": release.name, **by_split}
-        events.record(db, QUERIES_ADDED, at=now, actor=None, subject="queries", payload=what)
+        payload = {"file": release.name, **by_split}
+        events.record(db, QUERIES_ADDED, at=now, actor=None, subject="queries", payload=payload)
     raw, pairs = (release.raw, RAW), (release.pairs, PAIRS)
     report = earlier.take(project, raw, pairs, now=now, progress=progress, may_be_ungraded=True)
     with writing(project.store) as db:
         earlier_rows.close_gaps(db)
-    decided = _decide(project, release, now)
+    adjudicated = _decide(project, release, now)
     blocked = _block(project, release, now)
-    said = release.manifest
-    if said.licence or said.citation:
-        set_release_terms(project, OPERATOR, licence=said.licence, citation=said.citation, reason=_AS_RELEASED, now=now)
+    manifest = release.manifest
+    if manifest.licence or manifest.citation:
+        set_release_terms(
+            project, OPERATOR, licence=manifest.licence, citation=manifest.citation, reason=_AS_RELEASED, now=now
+        )
     videos = corpus.counts(project.store.db)[0]
-    return ReleaseImport(by_split, moments, videos, listed, decided, blocked, report)
+    return ReleaseImport(by_split, moments, videos, training_lists, adjudicated, blocked, report)
 
 
 def _add_moments(db: Database, release: SourceRelease, now: float) -> int:
-    """Videos, moments and captions; imprecise ones where the release has such."""
+    """Add videos, moments and captions (imprecise ones too, if the release has them); return the number of moments."""
     pairs = release.campaign.pairs
     table = read_csv(release.pairs, PAIRS, ["pair_id"], ["published_caption"])
     published = dict(zip(table.rows, table.columns.get("published_caption", ()), strict=False))
     imprecise = release.manifest.captions == "imprecise"
-    found = returning.moments(
+    returned = returning.moments(
         *(release.truth.values(), release.training, pairs, published, dict(release.campaign.durations)),
         imprecise=imprecise,
     )
     durations = release.durations or {
-        **{one.span[0]: one.duration_s for one in found if one.duration_s is not None},
+        **{moment.span[0]: moment.duration_s for moment in returned if moment.duration_s is not None},
         **release.campaign.durations,
     }
-    lacking = sorted({one.span[0] for one in found} - durations.keys())
+    lacking = sorted({moment.span[0] for moment in returned} - durations.keys())
     if lacking:
         raise InputError.single(PAIRS, f"the release does not say how long the video {lacking[0]!r} lasts")
-    described = [stored for one in found if (stored := one.stored())]
+    described = [stored for moment in returned if (stored := moment.stored())]
     videos, moments, captions = corpus.add_moments(db, described, durations, {})
-    bare = [one.span for one in found if one.stored() is None]
-    moments += sum(proposed.add(db, video, [(start, end)], Origin.IMPORTED) for video, start, end in bare)
+    undescribed = [moment.span for moment in returned if moment.stored() is None]
+    moments += sum(proposed.add(db, video, [(start, end)], Origin.IMPORTED) for video, start, end in undescribed)
     if imprecise:
-        _add_imprecise(db, found, now)
-    what = {"file": release.name, "format": "release", "videos": videos, "moments": moments, "captions": captions}
-    events.record(db, CORPUS_IMPORTED, at=now, actor=None, subject="corpus", payload=what)
+        _add_imprecise(db, returned, now)
+    payload = {"file": release.name, "format": "release", "videos": videos, "moments": moments, "captions": captions}
+    events.record(db, CORPUS_IMPORTED, at=now, actor=None, subject="corpus", payload=payload)
     return moments
 
 
-def _add_imprecise(db: Database, found: list[ReturnedMoment], now: float) -> None:
-    """The captions as they were released; one that was not is none, and nobody is asked for it again."""
+def _add_imprecise(db: Database, returned: list[ReturnedMoment], now: float) -> None:
+    """Add the imprecise captions of the release. A caption that it kept back counts as a rejected rewrite."""
     numbers = moment_ids(db)
-    by_moment = {numbers[one.span]: one for one in found}
+    by_moment = {numbers[moment.span]: moment for moment in returned}
     rejected: set[str] = set()
     rows = []
     for source in corpus.published_captions(db):
-        one = by_moment[source.moment_id]
-        rows.append(Rewrite(source, one.caption or source.text, _RULES, 0, None, accepted=bool(one.caption)))
-        if not one.caption:
+        moment = by_moment[source.moment_id]
+        rows.append(Rewrite(source, moment.caption or source.text, _RULES, 0, None, accepted=bool(moment.caption)))
+        if not moment.caption:
             rejected.add(source.text.strip())
     captions_rows.replace_rewrites(db, rows)
     for text in sorted(rejected):
         captions_rows.decide(db, text, None, at=now, by=None)
 
 
-def _add_lists(db: Database, release: SourceRelease, asked: list[QueryRow], now: float) -> int:
-    """The candidates that were handed out, and the lists of training queries; how many of the latter."""
+def _add_lists(db: Database, release: SourceRelease, query_rows: list[QueryRow], now: float) -> int:
+    """Add the candidates that were handed out and the lists of training queries; return the number of these lists."""
     numbers = moment_ids(db)
-    number_of = {query.text: query.query_id for query in asked if query.split is not Split.TRAIN}
+    number_of = {query.text: query.query_id for query in query_rows if query.split is not Split.TRAIN}
     judged = returning.ranked(release.campaign).items()
     rows = [
         (number_of[text], pair.rank, MomentId(numbers[pair.span]), pair.similarity)
@@ -217,13 +225,13 @@ def _add_lists(db: Database, release: SourceRelease, asked: list[QueryRow], now:
         for pair in pairs
     ]
     if not release.training:
-        # Without lists of training queries they are searched when they are asked for, by the project's own encoder.
+        # Without these lists, the project's own encoder makes them when somebody asks for them.
         return 0
-    training = [query.query_id for query in asked if query.split is Split.TRAIN]
-    for query_id, found in zip(training, returning.weighted(release.training), strict=True):
+    training = [query.query_id for query in query_rows if query.split is Split.TRAIN]
+    for query_id, moments in zip(training, returning.weighted(release.training), strict=True):
         rows += [
-            (QueryId(query_id), rank, MomentId(numbers[one.span]), one.similarity)
-            for rank, one in enumerate(found, start=1)
+            (QueryId(query_id), rank, MomentId(numbers[moment.span]), moment.similarity)
+            for rank, moment in enumerate(moments, start=1)
         ]
     candidates_rows.add_listed(db, ((*row, None if row[-1] is None else release.encoder) for row in rows))
     if release.manifest.sources:
@@ -236,25 +244,25 @@ def _add_lists(db: Database, release: SourceRelease, asked: list[QueryRow], now:
 def _add_sources(
     db: Database, release: SourceRelease, listed: Iterable[tuple[QueryId, int, MomentId, float | None]], now: float
 ) -> None:
-    """What found the pairs, at the ranks that the release says; their scores and exact spans are not in it."""
+    """Add the sources of the candidates, with their ranks. A release states neither their scores nor exact spans."""
     table = read_csv(release.pairs, PAIRS, ["pair_id"], ["sources"])
     cells = dict(zip(table.rows, table.columns.get("sources", ()), strict=False))
-    found: dict[str, list[FoundSpan]] = defaultdict(list)
+    spans_by_label: dict[str, list[FoundSpan]] = defaultdict(list)
     judged = (pair for pairs in returning.ranked(release.campaign).values() for pair in pairs)
     for pair, (query_id, _, moment_id, _) in zip(judged, listed, strict=False):
         for cell in filter(None, cells.get(pair.row, "").split("; ")):
             label, _, rank = cell.rpartition(" ")
             if rank.isdecimal():
-                found[label].append(FoundSpan(query_id, moment_id, int(rank), None, *pair.span[1:]))
+                spans_by_label[label].append(FoundSpan(query_id, moment_id, int(rank), None, *pair.span[1:]))
     for source in release.manifest.sources:
-        candidates_rows.add_source(db, source, found.pop(source.label, ()), at=now, by=None)
+        candidates_rows.add_source(db, source, spans_by_label.pop(source.label, ()), at=now, by=None)
 
 
 def _decide(project: Project, release: SourceRelease, now: float) -> int:
-    """The decisions of leads, as those of one lead of the release: nothing says who they were."""
+    """Add the decisions of leads, and return their number. One new lead is their author: a release names nobody."""
     table = read_csv(release.raw, RAW, ["pair_id"], ["adjudicated"], may_be_empty=True)
-    decided, _ = pair_checks.read_decided(table, RAW, release.campaign.pairs, PAIRS)
-    if not decided:
+    relevances, _ = pair_checks.read_decided(table, RAW, release.campaign.pairs, PAIRS)
+    if not relevances:
         return 0
     store = project.store
     person = accounts.add(
@@ -263,15 +271,15 @@ def _decide(project: Project, release: SourceRelease, now: float) -> int:
     lead = permissions.require_lead(store, person)
     reason = f"decided by a lead before the release {release.manifest.name or release.name}"
     with writing(store) as db:
-        known = reviews.by_id(db, [PairId(number) for number in sorted(decided)])
-        for pair in known:
+        pairs = reviews.by_id(db, [PairId(number) for number in sorted(relevances)])
+        for pair in pairs:
             seen = len(pair_status.acts(db, pair.pair_id))  # it may have been re-opened before
-            adjudicating.adjudicate(project, lead, pair.pair, decided[pair.pair_id], reason, seen=seen, now=now)
-    return len(known)
+            adjudicating.adjudicate(project, lead, pair.pair, relevances[pair.pair_id], reason, seen=seen, now=now)
+    return len(pairs)
 
 
 def _block(project: Project, release: SourceRelease, now: float) -> int:
-    """Hand out no pair that a finished query of the release has without a verdict: its clip could not be shown."""
+    """Block the open pairs of finished queries, whose clip could not be shown; return their number."""
     unfinished = release.manifest.unfinished_queries
     if unfinished is None:
         return 0
@@ -282,13 +290,13 @@ def _block(project: Project, release: SourceRelease, now: float) -> int:
         if entry.query_id not in unfinished
     }
     waits = (Verdict.OPEN, Verdict.ESCALATED)
-    held = [pair for pair in release.campaign.pairs if pair.query in finished and pair.verdict in waits]
+    blocked = [pair for pair in release.campaign.pairs if pair.query in finished and pair.verdict in waits]
     reason = f"could not be shown when {release.manifest.name or release.name} was released"
     with writing(project.store) as db:
         numbers = moment_ids(db)
-        for moment in sorted({MomentId(numbers[pair.span]) for pair in held}):
+        for moment in sorted({MomentId(numbers[pair.span]) for pair in blocked}):
             pair_status.add_fault(db, moment, reason, at=now)
             candidates_rows.refresh_agenda_of_moment(db, moment)
-            what = {"reason": reason}
-            events.record(db, CLIP_REPORTED, at=now, actor=None, subject=f"moment:{moment}", payload=what)
-    return len(held)
+            payload = {"reason": reason}
+            events.record(db, CLIP_REPORTED, at=now, actor=None, subject=f"moment:{moment}", payload=payload)
+    return len(blocked)

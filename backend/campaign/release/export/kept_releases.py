@@ -1,8 +1,8 @@
 """Keep releases as named zips under `releases/`, and list, download and compare them.
 
-*Reads* release, its files, what leads did. *Writes* release, files, an event. A zip is named by what it holds, so
-making the same release again makes the same file; a row comes after its file, so no row ever names one that is not
-there yet.
+*Reads* release, its files, the acts of leads. *Writes* release, files, an event. The name of a zip has the hash of its
+content, so making the same release again makes the same file. The row is written after the file, so no row names a
+file that does not exist yet.
 """
 
 import hashlib
@@ -34,22 +34,25 @@ from backend.store import events
 from backend.store.connection import Database, reading, writing
 
 FIRST_DAY = (1980, 1, 1, 0, 0, 0)
-"""The date of every file in a zip: there is none before, and a clock must not change it."""
+"""The date of every file in a zip: the earliest that zip can store. A fixed date keeps the bytes the same."""
 
 
 def keep(project: Project, part: Path, sha256: str) -> tuple[Path, str]:
-    """Put a release that lies in a folder among the kept ones: its zip, and the SHA-256 of that."""
+    """Pack the folder `part` into a zip below `releases/`; return the path of the zip and its SHA-256.
+
+    `sha256` is the hash of the release's manifest, which becomes part of the file name.
+    """
     folder, root = project.folder / FOLDER, root_name(project.name, sha256)
     make_private_folder(folder)
-    with new_files(folder) as own:
-        pack(part, own / f"{root}.zip", root)
-        make_private(own / f"{root}.zip")
-        digest = file_sha256(own / f"{root}.zip")
+    with new_files(folder) as temporary:
+        pack(part, temporary / f"{root}.zip", root)
+        make_private(temporary / f"{root}.zip")
+        digest = file_sha256(temporary / f"{root}.zip")
     return folder / f"{root}.zip", digest
 
 
 def root_name(name: str, sha256: str) -> str:
-    """What the zip of a release, and the folder in it, are called: by what it holds, in letters that any disk takes.
+    """Return the name for the zip of a release and for the folder in it, with characters that any file system takes.
 
     >>> root_name("My films (2)", "0123456789abcdef")
     'My-films-2-0123456789ab'
@@ -59,20 +62,20 @@ def root_name(name: str, sha256: str) -> str:
 
 
 def pack(folder: Path, file: Path, root: str) -> None:
-    """Write the files of a folder into a zip, by name, under one folder of its own.
+    """Write the files of a folder into a zip, sorted by name, within one folder.
 
     Args:
-        folder: a release; it has no folders in it.
-        file: the zip, which is replaced where it is there.
-        root: the name of the folder that unpacking it makes.
+        folder: the folder of a release; it has no subfolders.
+        file: the zip, which is replaced if it exists.
+        root: the name of the folder in the zip.
     """
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(folder.iterdir()):
             entry = zipfile.ZipInfo(f"{root}/{path.name}", FIRST_DAY)
             entry.compress_type = zipfile.ZIP_DEFLATED
-            entry.create_system = 3  # rights are told as on Unix, on whichever system it is made
+            entry.create_system = 3  # Unix permissions, so that the bytes are the same on every system
             entry.external_attr = 0o644 << 16
-            entry.file_size = path.stat().st_size  # tells a file of more than 4 GiB beforehand
+            entry.file_size = path.stat().st_size  # zip needs to know files of more than 4 GiB beforehand
             with path.open("rb") as source, archive.open(entry, "w") as target:
                 copyfileobj(source, target, 1 << 20)
 
@@ -85,25 +88,26 @@ def record(
     *,
     name: str | None,
     notes: str,
-    kept: tuple[Path, str] | None,
+    archive: tuple[Path, str] | None,
     now: float,
 ) -> tuple[str, bool]:
-    """Note down a release that was made: its name, and whether it was there already.
+    """Record a new release; return its name, and whether the project had it already.
 
-    A release without a name of its own that holds what another one holds is that one. `kept` is the zip and its hash.
+    A release without a name whose content equals that of an earlier release counts as the earlier one. `archive`
+    is the path of the zip and its SHA-256.
 
     Raises:
-        ProjectError: the name belongs to a release that holds something else, or see `require_news`.
+        ProjectError: the name was used before, or three releases hold the same content and there are no notes.
     """
-    file, digest = (project.stored_path(kept[0]), kept[1]) if kept else (None, None)
+    file, digest = (project.stored_path(archive[0]), archive[1]) if archive else (None, None)
     with writing(project.store) as db:
-        found = releases.all_releases(db)
-        again = _same(found, sha256, name, kept=kept is not None)
+        existing = releases.all_releases(db)
+        again = _identical_release(existing, sha256, name, needs_zip=archive is not None)
         if again is None:
-            taken = releases.used_names(db)
-            _require_free(taken, name)
-            _require_news(found, sha256, notes)
-            name = name or next_name(taken)
+            used_names = releases.used_names(db)
+            _require_free(used_names, name)
+            _require_notes(existing, sha256, notes)
+            name = name or next_name(used_names)
             releases.add(
                 db,
                 manifest,
@@ -115,56 +119,66 @@ def record(
                 at=now,
                 by=by.annotator_id,
             )
-        called = again.name if again else str(name)
+        final_name = again.name if again else str(name)
         events.record(
             db,
             RELEASED,
             at=now,
             actor=by.annotator_id,
             subject=f"release:{sha256[:12]}",
-            payload={"name": called, "sha256": sha256, "file": file, "again": again is not None},
+            payload={"name": final_name, "sha256": sha256, "file": file, "again": again is not None},
         )
-    return called, again is not None
+    return final_name, again is not None
 
 
-def discard(project: Project, kept: tuple[Path, str] | None) -> None:
-    """Delete the zip of a release that could not be recorded, unless another release is the same file."""
-    if kept is not None:
+def discard(project: Project, archive: tuple[Path, str] | None) -> None:
+    """Delete the zip of a release that could not be recorded, unless another release has the same file."""
+    if archive is not None:
         with reading(project.store) as db:
-            used = {one.file for one in releases.all_releases(db)}
-        if project.stored_path(kept[0]) not in used:
-            kept[0].unlink(missing_ok=True)
+            used = {release.file for release in releases.all_releases(db)}
+        if project.stored_path(archive[0]) not in used:
+            archive[0].unlink(missing_ok=True)
 
 
 def require_free(project: Project, name: str | None, sha256: str, notes: str) -> None:
-    """Refuse, before it is packed, a release that `record` would refuse.
+    """Refuse a release that `record` would refuse, before it is packed.
 
     Raises:
         ProjectError: see `record`.
     """
     with reading(project.store) as db:
-        found, taken = releases.all_releases(db), releases.used_names(db)
-    if not any(one.sha256 == sha256 and name in (None, one.name) for one in found):
-        _require_free(taken, name)
-        _require_news(found, sha256, notes)
+        existing, used_names = releases.all_releases(db), releases.used_names(db)
+    if not any(release.sha256 == sha256 and name in (None, release.name) for release in existing):
+        _require_free(used_names, name)
+        _require_notes(existing, sha256, notes)
 
 
-def _same(found: Sequence[ReleaseRow], sha256: str, name: str | None, *, kept: bool) -> ReleaseRow | None:
-    """The release that is what somebody makes now, under the name that they say, if they say one."""
+def _identical_release(
+    existing: Sequence[ReleaseRow], sha256: str, name: str | None, *, needs_zip: bool
+) -> ReleaseRow | None:
+    """Return the earlier release with this manifest hash, and this name if it is given; None if there is none.
+
+    With `needs_zip`, it has to have a zip.
+    """
     return next(
-        (one for one in found if one.sha256 == sha256 and name in (None, one.name) and (one.file or not kept)), None
+        (
+            release
+            for release in existing
+            if release.sha256 == sha256 and name in (None, release.name) and (release.file or not needs_zip)
+        ),
+        None,
     )
 
 
-def _require_free(taken: Sequence[str], name: str | None) -> None:
-    if name is not None and any(name_key(one) == name_key(name) for one in taken):
+def _require_free(used_names: Sequence[str], name: str | None) -> None:
+    if name is not None and any(name_key(used_name) == name_key(name) for used_name in used_names):
         raise ProjectError(
             said("A release called {name} was made before, and names are never reused. Choose another name.", name=name)
         )
 
 
-def _require_news(found: Sequence[ReleaseRow], sha256: str, notes: str) -> None:
-    same = [one.name for one in found if one.sha256 == sha256]
+def _require_notes(existing: Sequence[ReleaseRow], sha256: str, notes: str) -> None:
+    same = [release.name for release in existing if release.sha256 == sha256]
     if len(same) >= MOST_IDENTICAL and not notes:
         raise ProjectError(
             said(
@@ -175,17 +189,17 @@ def _require_news(found: Sequence[ReleaseRow], sha256: str, notes: str) -> None:
 
 
 FOLDER = "releases"
-"""Where their zips lie, within the project's folder."""
+"""The folder of the zips, within the project's folder."""
 MOST_IDENTICAL = 3
-"""So many releases may hold the same, byte for byte, without a word on why."""
+"""The largest number of releases with identical content; one more needs notes that say why."""
 
 
 @in_charge
 def check_new_release(project: Project, by: Lead | Operator, name: str, notes: str) -> None:
-    """Refuse the name or the notes of a release before it is made, which takes minutes.
+    """Refuse an invalid name or invalid notes before a release is made, which takes minutes.
 
     Raises:
-        ProjectError: the name cannot be one, or was given before; or the notes are too long.
+        ProjectError: the name is invalid or was used before, or the notes are too long or have control characters.
     """
     proper_notes(notes)
     with reading(project.store) as db:
@@ -194,7 +208,7 @@ def check_new_release(project: Project, by: Lead | Operator, name: str, notes: s
 
 @in_charge
 def next_release_name(project: Project, by: Lead | Operator) -> str:
-    """Return the name of the next release that gets no other."""
+    """Return the name that the next release gets if nobody chooses one."""
     with reading(project.store) as db:
         return next_name(releases.used_names(db))
 
@@ -203,24 +217,25 @@ def next_release_name(project: Project, by: Lead | Operator) -> str:
 def list_releases(project: Project, by: Lead | Operator) -> list[KeptRelease]:
     """Return the releases made so far, the newest first."""
     with reading(project.store) as db:
-        found = releases.all_releases(db)
-    return [_told(project, row) for row in found]
+        rows = releases.all_releases(db)
+    return [_list_entry(project, row) for row in rows]
 
 
 @in_charge
 def release_file(project: Project, by: Lead | Operator, name: str) -> Path:
-    """Return the zip of a release, after comparing it with the hash that was recorded when it was made.
+    """Return the path of a release's zip, after comparing the file with its recorded hash.
 
-    A project may come from a stranger, whose database may name any file of this machine.
+    A project may come from a stranger, and its database may name any file on this machine. So the zip has to be in the
+    folder of releases.
 
     Raises:
-        ProjectError: there is no release of this name, or its zip is not there, lies elsewhere or was changed.
+        ProjectError: there is no release of this name; or its zip is missing, outside the folder, or changed.
     """
     with reading(project.store) as db:
-        found = releases.all_releases(db)
-    row = next((one for one in found if nfc(one.name) == nfc(name)), None)
+        existing = releases.all_releases(db)
+    row = next((release for release in existing if nfc(release.name) == nfc(name)), None)
     if row is None:
-        names = ", ".join(one.name for one in found)
+        names = ", ".join(release.name for release in existing)
         raise ProjectError(
             said(
                 "there is no release called {name}; the project has {names}", name=name, names=names or said("none yet")
@@ -264,38 +279,43 @@ def release_file(project: Project, by: Lead | Operator, name: str) -> Path:
 def release_changes(
     project: Project, by: Lead | Operator, before: str, after: str, *, progress: Progress | None = None
 ) -> ReleaseDiff:
-    """Return what changed from one release to another, with what leads did in between.
+    """Return the changes from one release to another, with what leads did to the pairs in between.
 
     Args:
         project: the project.
-        by: who asks.
-        before: the name of a kept release, or a folder or zip.
-        after: the same of the other.
-        progress: called with (what is done, done, all).
+        by: the person who asks for it.
+        before: the name of a kept release, or the path of a folder or zip.
+        after: the name or path of the other release.
+        progress: called with (name of the step, steps done, all steps).
 
     Raises:
-        ProjectError: there is no such release, or its zip is gone.
+        ProjectError: there is no such release, or `release_file` refuses its zip.
         InputError: one of them cannot be read as a release.
     """
     with reading(project.store) as db:
-        names = {one.name for one in releases.all_releases(db)}
+        names = {release.name for release in releases.all_releases(db)}
     first, second = (
-        (release_file(project, by, given) if given in names or not Path(given).exists() else Path(given), given)
-        for given in (before, after)
+        (
+            release_file(project, by, reference)
+            if reference in names or not Path(reference).exists()
+            else Path(reference),
+            reference,
+        )
+        for reference in (before, after)
     )
-    (one, was), (other, now) = diffing.read_both(first, second, progress)
+    (before_release, before_time), (after_release, after_time) = diffing.read_both(first, second, progress)
     log: dict[str, list[str]] = {}
-    if was and now:
-        start, end = sorted(datetime.fromisoformat(at).timestamp() for at in (was, now))
+    if before_time and after_time:
+        start, end = sorted(datetime.fromisoformat(at).timestamp() for at in (before_time, after_time))
         with reading(project.store) as db:
-            # A release tells the second at which something happened, so the acts of that second count for both.
+            # The time of a release is in whole seconds, so acts within its last second are included.
             for pair_id, words in releases.lead_acts(db, start, end + 1):
                 log.setdefault(str(pair_id), []).append(words)
-    return compare(one, other, log)
+    return compare(before_release, after_release, log)
 
 
-def damaged(project: Project, db: Database) -> Iterator[str]:
-    """Yield the releases whose manifest or zip is not what was noted down for it."""
+def damaged_releases(project: Project, db: Database) -> Iterator[str]:
+    """Yield a message for each release whose manifest or zip differs from what was recorded."""
     for row in releases.all_releases(db):
         if hashlib.sha256(row.manifest.encode()).hexdigest() != row.sha256:
             yield f"{row.name}: its manifest was changed"
@@ -309,16 +329,16 @@ def damaged(project: Project, db: Database) -> Iterator[str]:
                 yield f"{row.name}: {row.file} was changed"
 
 
-def _told(project: Project, row: ReleaseRow) -> KeptRelease:
-    told: dict[str, Any] = msgspec.json.decode(row.manifest)
-    held: dict[str, int] = told.get("released", {})
+def _list_entry(project: Project, row: ReleaseRow) -> KeptRelease:
+    manifest: dict[str, Any] = msgspec.json.decode(row.manifest)
+    counts: dict[str, int] = manifest.get("released", {})
     file = zip_of(project, row.file) if row.file else None
     settings = [
-        *([said("without adjudicated pairs")] if told.get("adjudicated") == Adjudicated.LEAVE_OUT else []),
-        *([said("with unfinished queries")] if told.get("unfinished_queries") else []),
+        *([said("without adjudicated pairs")] if manifest.get("adjudicated") == Adjudicated.LEAVE_OUT else []),
+        *([said("with unfinished queries")] if manifest.get("unfinished_queries") else []),
         *(
             [said("with published captions")]
-            if told.get("published_captions") and told.get("captions") != "published"
+            if manifest.get("published_captions") and manifest.get("captions") != "published"
             else []
         ),
     ]
@@ -328,23 +348,23 @@ def _told(project: Project, row: ReleaseRow) -> KeptRelease:
         made_at=row.made_at,
         made_by=row.made_by,
         sha256=row.sha256,
-        state_of=told["created_at"],
+        state_of=manifest["created_at"],
         file=row.file,
         megabytes=file.stat().st_size / 1e6 if file and file.is_file() else None,
-        val_queries=held.get("val_queries"),
-        test_queries=held.get("test_queries"),
-        moments=held.get("moments"),
+        val_queries=counts.get("val_queries"),
+        test_queries=counts.get("test_queries"),
+        moments=counts.get("moments"),
         settings=tuple(settings),
     )
 
 
 def zip_of(project: Project, stored: str) -> Path | None:
-    """Return the place of a zip; None where it is not within the folder of releases, links resolved."""
+    """Return the path of a zip; None if, with links resolved, it is outside the folder of releases."""
     file = project.file(stored)
     return None if leads_out(file, project.folder / FOLDER) else file
 
 
 def file_sha256(file: Path) -> str:
-    """Return the SHA-256 of a file, of which only a part is held at once."""
+    """Return the SHA-256 of a file, which is read in parts."""
     with file.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -1,4 +1,4 @@
-"""The values that a release holds, before it is written in any form, and what writing one reports."""
+"""The content of a release before it is written in any form, and what is stored and reported about releases."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -22,24 +22,26 @@ RAW_COLUMNS = (
 )
 
 Document = dict[str, Any]
-"""A query with its moments as `val.json`, `test.json` and the training sets hold it."""
+"""A query with its moments, as in `val.json`, `test.json` and the training sets."""
 
 
 class Adjudicated(StrEnum):
-    """What becomes of pairs that a lead decided on."""
+    """The choice whether adjudicated pairs are in the truth."""
 
     INCLUDE = "include"
-    """They are truth like others, and marked."""
+    """They are in the truth like other pairs, and marked."""
     LEAVE_OUT = "leave-out"
-    """They are in no truth; the files of raw annotations and pairs tell of them all the same."""
+    """They are not in the truth, only in the files of raw annotations and pairs."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReleaseOptions:
-    """What somebody says about a release before it is made.
+    """The choices that a person makes for a release.
 
-    `unfinished` takes queries that are not finished too, `with_published` the published captions, in a field of their
-    own.
+    Attributes:
+        adjudicated: whether adjudicated pairs are in the truth.
+        unfinished: whether unfinished queries are included too.
+        with_published: whether published captions are included, in their own field.
     """
 
     adjudicated: Adjudicated = Adjudicated.INCLUDE
@@ -51,14 +53,17 @@ LICENCES = (
     *("CC-BY-4.0", "CC-BY-SA-4.0", "CC-BY-NC-4.0", "CC-BY-NC-SA-4.0", "CC0-1.0"),
     *("ODC-By-1.0", "ODbL-1.0", "MIT", "Apache-2.0"),
 )
-"""Names of SPDX that are offered; any other text will do."""
+"""SPDX names of licences to choose from; any other text is allowed too."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReleaseRow:
-    """One frozen export. `sha256` is that of its manifest file, which holds those of all other files.
+    """One release, as stored in the database.
 
-    `file` is its zip within the project's folder, None where only the manifest was kept; `file_sha256` that of the zip.
+    Attributes:
+        sha256: the SHA-256 of its manifest, which holds those of all other files.
+        file: the path of its zip within the project's folder; None if only the manifest was kept.
+        file_sha256: the SHA-256 of the zip.
     """
 
     release_id: int
@@ -74,9 +79,10 @@ class ReleaseRow:
 
 @dataclass(frozen=True, slots=True)
 class KeptRelease:
-    """A release as a list shows it: who made it, what it holds, by which settings; `megabytes` None where it is gone.
+    """A release as lists of releases show it: its author, its content and its settings.
 
-    Its counts are None where its manifest is of a ReelRank that did not say them.
+    `megabytes` is the size of its zip, None if that is missing. The counts are None if an older ReelRank, which did not
+    write them, made the manifest.
     """
 
     name: str
@@ -85,21 +91,21 @@ class KeptRelease:
     made_by: str | None
     sha256: str
     state_of: str
-    """When something last happened that it tells of, in UTC."""
+    """Time of the last change of the project that it includes, in UTC."""
     file: str | None
     megabytes: float | None
     val_queries: int | None
     test_queries: int | None
     moments: int | None
     settings: tuple[str, ...]
-    """What was said about it that is not the default, in words."""
+    """The settings that differ from the default, in words."""
 
 
 @dataclass(frozen=True, slots=True)
 class QueryCounts:
-    """How a validation or test query stands, counted over the pairs of its open batches.
+    """Counts of the pairs in the open batches of a validation or test query.
 
-    `waiting` are those that are neither settled nor blocked: somebody may still have to grade them.
+    `waiting` counts the pairs that are open or escalated and not blocked: somebody may still have to grade them.
     """
 
     query_id: QueryId
@@ -112,21 +118,24 @@ class QueryCounts:
 
     @property
     def finished(self) -> bool:
-        """Whether pairs were handed out, and nothing of them waits."""
+        """Whether the query has pairs and none of them waits for grades."""
         return self.pairs > 0 and self.waiting == 0
 
     @property
     def settled(self) -> int:
-        """Pairs with a relevance."""
+        """Number of pairs with a relevance."""
         return self.consensus + self.adjudicated
 
 
 @dataclass(frozen=True, slots=True)
 class ReleaseSelection:
-    """Which validation and test queries are in a release, and which are not, and why; each list in judging order.
+    """The validation and test queries that a release includes and leaves out; each list is in judging order.
 
-    `unfinished` ones wait for grades, `without_relevance` have no pair that could be truth. `unfinished_within` were
-    taken all the same.
+    Attributes:
+        queries: the queries in the release.
+        unfinished: left out, because pairs of them wait for grades.
+        without_relevance: left out, because no pair of them can be in the truth.
+        unfinished_within: those of `queries` that are unfinished.
     """
 
     queries: tuple[QueryCounts, ...]
@@ -134,79 +143,79 @@ class ReleaseSelection:
     without_relevance: tuple[QueryCounts, ...]
     unfinished_within: tuple[QueryCounts, ...]
     moments: int
-    """Graded moments of the queries that are in it."""
+    """Number of graded moments in the release."""
     adjudicated: int
-    """Those of them that a lead decided on."""
+    """Number of these moments that a lead adjudicated."""
     adjudicated_left_out: int
-    """Pairs of these queries that are not in it because a lead decided on them."""
+    """Number of pairs of its queries that were left out because a lead adjudicated them."""
 
     def count(self, split: Split) -> int:
-        """How many queries of a split are in it."""
+        """Return the number of queries of a split in the release."""
         return sum(query.split is split for query in self.queries)
 
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """Everything of a release but its training sets, of one instant."""
+    """The content of a release without its training sets, read at one instant."""
 
     name: str
-    """Of the project."""
+    """Name of the project."""
     grading: Grading
     batch_size: int
     truth: dict[Split, list[Document]]
-    """The documents of the validation and of the test queries, in judging order; moments by rank."""
+    """The documents of validation and test queries, in judging order; the moments of each are ordered by rank."""
     videos: dict[str, tuple[float, int]]
-    """Name -> (duration in seconds, index), by name."""
+    """(duration in seconds, index) of each video by name; sorted by name."""
     raw: list[tuple[object, ...]]
-    """Every grade that counts, with `RAW_COLUMNS`."""
+    """One row for each current judgement, with the columns `RAW_COLUMNS`."""
     pair_columns: tuple[str, ...]
-    """`PAIR_COLUMNS`, `published_caption` where published captions go along, `sources` where runs were pooled."""
+    """`PAIR_COLUMNS`, then `published_caption` if these are included, and `sources` if runs were pooled."""
     pairs: list[tuple[object, ...]]
-    """Every pair that was handed out."""
+    """One row for each pair that was handed out, with `pair_columns`."""
     counts: dict[str, Any]
-    """As `status.counts` gives them, without probes."""
+    """The counts of the project, from `status.counts` without probes."""
     guideline: dict[int, int]
-    """How many grades were given under each version of the guideline; the last one stands."""
+    """Number of grades given under each version of the guideline; the last version is in force."""
     rewriting: RewriteSummary | None
-    """What rewriting did to the captions; None if none was rewritten."""
+    """How rewriting changed the captions; None if none was rewritten."""
     published_captions: bool
-    """Whether published captions are in it, in whichever field."""
+    """Whether it includes published captions, in any field."""
     without_caption: int
-    """Moments that have no caption in the release."""
+    """Number of moments that have no caption in the release."""
     undescribed: int
-    """Those of them that nobody described."""
+    """Number of these moments that nobody described."""
     changed_at: float
-    """When something last happened that a release tells of: two releases of one state are the same."""
+    """Time of the last change that it includes, in seconds since 1970; the same state gives the same release."""
     options: ReleaseOptions
     selection: ReleaseSelection
     terms: Terms
     sources: tuple[CandidateSource, ...] = ()
-    """What candidates come from."""
+    """The sources of its candidates."""
 
     @property
     def pooled(self) -> bool:
-        """Whether anything but captions found candidates."""
+        """Whether the candidates have other sources than captions."""
         return "sources" in self.pair_columns
 
     @property
     def chosen_by(self) -> str:
-        """What candidates come from, for people."""
+        """The names of the candidate sources as Markdown; the encoder if there are none."""
         return ", ".join(f"`{source.name}`" for source in self.sources) or f"`{self.counts['encoder']}`"
 
     @property
     def re_opened(self) -> int:
-        """Pairs about which a lead asked two more people."""
+        """Number of pairs that a lead re-opened for two more people."""
         place = RAW_COLUMNS.index("re_opened")
         return len({row[0] for row in self.raw if row[place]})
 
     @property
     def moments(self) -> int:
-        """Graded moments of all queries."""
+        """Number of graded moments of all queries."""
         return sum(len(query["relevant_moment"]) for documents in self.truth.values() for query in documents)
 
 
 class ReleaseForm(StrEnum):
-    """Forms beside that of TVR-Ranking."""
+    """The other forms in which a release can be written, besides that of TVR-Ranking."""
 
     TREC = "trec"
     PARQUET = "parquet"
@@ -215,23 +224,23 @@ class ReleaseForm(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class MadeTable:
-    """A file that was written: which configuration and split of the dataset it is, and how much is in it."""
+    """A Parquet file that was written, with its configuration and split of the dataset."""
 
     config: str
     split: str
     path: str
     rows: int
     size: int
-    """Bytes."""
+    """Size of the file in bytes."""
 
 
 LONGEST_NAME = 100
-"""Characters of the name of a release."""
+"""The largest number of characters in the name of a release."""
 LONGEST_NOTES = 2000
 
 RELEASED = Event("released", EventGroup.RESULTS, said("froze a release {name}"))
-"""name, sha256 of the manifest, file: where it is kept; again: whether the same was kept already"""
+"""Fields: name; sha256 of the manifest; file: path of the zip; again: whether the project had the same already."""
 RELEASE_REMOVED = Event("release_removed", EventGroup.RESULTS, said("removed the release {name}"))
-"""name, sha256 of the manifest, file: where it was kept; reason"""
+"""Fields: name; sha256 of the manifest; file: path of the zip; reason."""
 TERMS_SET = Event("terms_set", EventGroup.RESULTS, said("set the licence {licence} and the citation"))
-"""licence, citation, reason"""
+"""Fields: licence, citation, reason."""

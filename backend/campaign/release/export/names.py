@@ -1,4 +1,4 @@
-"""Check the name and the notes of a release before it is made. Pure."""
+"""Check the name and the notes of a new release. Pure."""
 
 import re
 from collections.abc import Sequence
@@ -10,16 +10,18 @@ from backend.core.text_files import control_fault
 from backend.core.typed_text import is_readable, spaced
 
 _FORBIDDEN = '/\\:*?"<>|'
-"""Signs that no file may have in its name on one system or another."""
+"""Characters that some system forbids in file names."""
 _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
-"""Names that Windows keeps for devices."""
+"""Names that Windows reserves for devices."""
 
 
 def proper_name(name: str | None) -> str | None:
-    """A name for a release, or None for the next `release-N`; whether it is free is not asked here.
+    """Return a valid name for a release, with spaces tidied; None, for the next `release-N`, if the name is blank.
+
+    This does not check whether another release has the name.
 
     Raises:
-        ProjectError: it cannot be read, is too long, or could not be the name of a file.
+        ProjectError: the name is unreadable, too long, or not allowed as a file name.
 
     >>> proper_name("  May  2026 "), proper_name(""), proper_name("v1.0")
     ('May 2026', None, 'v1.0')
@@ -29,7 +31,7 @@ def proper_name(name: str | None) -> str | None:
     name = spaced(name)
     if not is_readable(name) or len(name) > LONGEST_NAME:
         raise ProjectError(said("a release needs a name of 1 to {longest} visible characters", longest=LONGEST_NAME))
-    if forbidden := next((sign for sign in name if sign in _FORBIDDEN), None):
+    if forbidden := next((character for character in name if character in _FORBIDDEN), None):
         raise ProjectError(
             said("The name {name} has a {sign}. Use letters, digits, spaces, . - and _.", name=name, sign=forbidden)
         )
@@ -41,10 +43,10 @@ def proper_name(name: str | None) -> str | None:
 
 
 def proper_notes(notes: str) -> str:
-    """What to say about a release.
+    """Return the notes about a release, without surrounding space.
 
     Raises:
-        ProjectError: it is too long, or has control characters.
+        ProjectError: they are too long, or have control characters.
     """
     notes = notes.strip()
     if fault := control_fault(notes):
@@ -60,13 +62,13 @@ def proper_notes(notes: str) -> str:
     return notes
 
 
-def next_name(taken: Sequence[str]) -> str:
-    """The first `release-N` that nobody has used.
+def next_name(used_names: Sequence[str]) -> str:
+    """Return the first unused name `release-N` whose N is greater than the number of used names.
 
     >>> next_name(["release-1", "final"]), next_name([])
     ('release-3', 'release-1')
     """
-    number = len(taken) + 1
-    while f"release-{number}" in taken:
+    number = len(used_names) + 1
+    while f"release-{number}" in used_names:
         number += 1
     return f"release-{number}"

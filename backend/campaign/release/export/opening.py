@@ -1,4 +1,4 @@
-"""Open a release that somebody handed on: a folder, or a zip with the files or with one folder of them.
+"""Open a release: a folder, or a zip that holds the files, perhaps within one folder.
 
 *Reads* files. *Writes* nothing.
 """
@@ -18,64 +18,64 @@ from backend.core.file_system import require_own
 from backend.core.messages import said
 from backend.core.reading import LARGEST_UNPACKED
 
-_NOT_OURS = ("__MACOSX", ".DS_Store", "Thumbs.db")
-"""What other programs put beside the files of a folder, or into a zip."""
+_SYSTEM_FILES = ("__MACOSX", ".DS_Store", "Thumbs.db")
+"""Names of files and folders that operating systems add to folders and zips."""
 
 
 MOST_MEMBERS = 10_000
-"""Files in a zip."""
+"""The largest number of files in a zip."""
 
 Opener = Callable[[], IO[bytes]]
-"""Opens one file to be read."""
+"""A function that opens one file for reading."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReleaseFiles:
-    """The files of a release by their names, such as `val.json`; those in a folder of it as `data/val.parquet`."""
+    """The files of a release by name, such as `val.json`, or `data/val.parquet` for a file in a subfolder."""
 
     name: str
-    """What the folder or zip is called."""
+    """Name of the folder, or of the zip without its ending."""
     places: Mapping[str, Opener]
 
     def read(self, file: str) -> bytes:
-        """The bytes of a file.
+        """Return the bytes of a file.
 
         Raises:
-            InputError: they cannot be read.
+            InputError: the file cannot be read.
         """
-        with self._opened(file) as stream:
+        with self._open(file) as stream:
             return stream.read()
 
     def sha256(self, file: str) -> str:
-        """The SHA-256 of a file, of which only a part is held at once.
+        """Return the SHA-256 of a file, which is read in parts.
 
         Raises:
-            InputError: it cannot be read.
+            InputError: the file cannot be read.
         """
         digest = hashlib.sha256()
-        with self._opened(file) as stream:
+        with self._open(file) as stream:
             while part := stream.read(1 << 20):
                 digest.update(part)
         return digest.hexdigest()
 
     @contextmanager
-    def _opened(self, file: str) -> Iterator[IO[bytes]]:
+    def _open(self, file: str) -> Iterator[IO[bytes]]:
         try:
             with self.places[file]() as stream:
                 yield stream
         except (OSError, zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError) as error:
-            # A zip may be damaged in one member, or locked with a password.
+            # One file of a zip may be damaged, or need a password.
             raise InputError.single(
                 file, said("cannot be read: {fault}", fault=getattr(error, "strerror", None) or error)
             ) from None
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[ReleaseFiles]:
-    """The files of a release folder or zip.
+def open_release(path: Path) -> Iterator[ReleaseFiles]:
+    """Open a release folder or zip, and yield its files.
 
     Raises:
-        InputError: it is neither, or empty, or a file of it is a link out of the folder.
+        InputError: the path is neither, or it is empty, too large, or a file of the folder is a link out of it.
     """
     if path.is_dir():
         places = {
@@ -83,7 +83,7 @@ def opened(path: Path) -> Iterator[ReleaseFiles]:
             for file in sorted(path.rglob("*"))
             if file.is_file()
         }
-        yield _found(path, path.resolve().name, places)
+        yield _release_files(path, path.resolve().name, places)
         return
     if not path.exists():
         raise InputError.single(path, said("is not there: name the folder or the zip of a release"))
@@ -104,7 +104,9 @@ def opened(path: Path) -> Iterator[ReleaseFiles]:
                 largest=LARGEST_UNPACKED / 2**30,
             )
             raise InputError.single(path, message)
-        yield _found(path, path.stem, _without_folder({info.filename: partial(archive.open, info) for info in members}))
+        yield _release_files(
+            path, path.stem, _without_folder({info.filename: partial(archive.open, info) for info in members})
+        )
 
 
 def _opener(file: Path) -> Opener:
@@ -112,20 +114,20 @@ def _opener(file: Path) -> Opener:
 
 
 def _without_folder(members: Mapping[str, Opener]) -> dict[str, Opener]:
-    """The members by their names within the one folder that holds all of them, if one does."""
-    ours = {name: member for name, member in members.items() if not _foreign(name)}
-    tops = {PurePosixPath(name).parts[0] for name in ours}
-    if len(tops) == 1 and all("/" in name for name in ours):
-        return {name.split("/", 1)[1]: member for name, member in ours.items()}
-    return ours
+    """Return the files by name; if one folder holds all of them, the names are relative to it."""
+    files = {name: member for name, member in members.items() if not _is_system_file(name)}
+    tops = {PurePosixPath(name).parts[0] for name in files}
+    if len(tops) == 1 and all("/" in name for name in files):
+        return {name.split("/", 1)[1]: member for name, member in files.items()}
+    return files
 
 
-def _found(path: Path, name: str, places: Mapping[str, Opener]) -> ReleaseFiles:
-    files = {file: place for file, place in places.items() if not _foreign(file)}
+def _release_files(path: Path, name: str, places: Mapping[str, Opener]) -> ReleaseFiles:
+    files = {file: place for file, place in places.items() if not _is_system_file(file)}
     if not files:
         raise InputError.single(path, said("is empty: a release has val.json, test.json and others"))
     return ReleaseFiles(name, files)
 
 
-def _foreign(file: str) -> bool:
-    return any(part in _NOT_OURS for part in PurePosixPath(file).parts)
+def _is_system_file(file: str) -> bool:
+    return any(part in _SYSTEM_FILES for part in PurePosixPath(file).parts)

@@ -1,6 +1,6 @@
-"""Write a release as Parquet in the layout of Hugging Face `datasets`: a table a file, with a card that lists them.
+"""Write a release as Parquet in the layout of Hugging Face `datasets`: one file per table.
 
-The tables hold what the files of the release hold, in the same order; cells of CSV that are empty are null.
+The tables hold the same rows as the files of the release, in the same order. Empty CSV cells are null.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +15,7 @@ from backend.campaign.nouns import Split
 from backend.campaign.release.export.model import RAW_COLUMNS, Contents, MadeTable
 
 _ROWS = 5000
-"""Rows of a row group: a training set is read and written so many queries at a time."""
+"""Rows of a row group; readers and writers hold one group of queries at a time."""
 _MOMENT = (
     *(("video_name", pa.string()), ("timestamp", pa.list_(pa.float64(), 2)), ("duration", pa.float64())),
     ("caption", pa.string()),
@@ -25,41 +25,41 @@ _TYPES = {
     **dict.fromkeys(("relevance", "round", "contexts", "rank", "released"), pa.int64()),
     **dict.fromkeys(("start", "end", "duration", "similarity", "mean"), pa.float64()),
 }
-"""Of columns of the two CSV files; what is not here is text."""
+"""Types of the columns of the two CSV files; all other columns are text."""
 
 
 def write(contents: Contents, training: Mapping[int, Path], folder: Path) -> list[MadeTable]:
-    """Write all tables below `data/`.
+    """Write all tables into a new folder `data/`, and return what was written.
 
     Args:
-        contents: of the release.
-        training: the training sets by size, as JSON.
-        folder: where to.
+        contents: content of the release.
+        training: the JSON files of the training sets by size.
+        folder: the folder in which `data/` is made.
     """
     (folder / "data").mkdir()
-    made = []
+    tables = []
     graded = _query_schema(contents, ("pair_id", pa.int64()), ("relevance", pa.int64()), ("adjudicated", pa.bool_()))
     for split, name in ((Split.VAL, "validation"), (Split.TEST, "test")):
         rows = _blocks(contents.truth[split])
-        made.append(_table(folder, "truth", name, f"{split.value}.parquet", graded, rows))
+        tables.append(_table(folder, "truth", name, f"{split.value}.parquet", graded, rows))
     weighted = _query_schema(contents)
     for size, file in sorted(training.items()):
         rows = _blocks(msgspec.json.decode(file.read_bytes(), type=list[msgspec.Raw]))
-        made.append(_table(folder, f"train_top{size:02d}", "train", f"train_top{size:02d}.parquet", weighted, rows))
+        tables.append(_table(folder, f"train_top{size:02d}", "train", f"train_top{size:02d}.parquet", weighted, rows))
     raw, pairs = _csv_schema(RAW_COLUMNS), _csv_schema(contents.pair_columns)
-    made.append(_table(folder, "grades", "grades", "raw_annotation.parquet", raw, _cells(RAW_COLUMNS, contents.raw)))
-    found = _cells(contents.pair_columns, contents.pairs)
-    made.append(_table(folder, "pairs", "pairs", "raw_query_moment_pair.parquet", pairs, found))
+    tables.append(_table(folder, "grades", "grades", "raw_annotation.parquet", raw, _cells(RAW_COLUMNS, contents.raw)))
+    pair_blocks = _cells(contents.pair_columns, contents.pairs)
+    tables.append(_table(folder, "pairs", "pairs", "raw_query_moment_pair.parquet", pairs, pair_blocks))
     videos = pa.schema([("video_name", pa.string()), ("duration", pa.float64()), ("index", pa.int64())])
-    listed = _cells(videos.names, [(name, *value) for name, value in contents.videos.items()])
-    made.append(_table(folder, "videos", "videos", "video_corpus.parquet", videos, listed))
-    return made
+    video_blocks = _cells(videos.names, [(name, *value) for name, value in contents.videos.items()])
+    tables.append(_table(folder, "videos", "videos", "video_corpus.parquet", videos, video_blocks))
+    return tables
 
 
 def _table(
     folder: Path, config: str, split: str, name: str, schema: Any, blocks: Iterator[list[dict[str, Any]]]
 ) -> MadeTable:
-    """Write one table; the same rows give the same bytes, as long as the version of Arrow is the same."""
+    """Write one table. The same rows give the same bytes under the same version of Arrow."""
     rows = 0
     path = folder / "data" / name
     with parquet.ParquetWriter(path, schema, compression="zstd") as file:
@@ -70,7 +70,7 @@ def _table(
 
 
 def _query_schema(contents: Contents, *more: tuple[str, Any]) -> Any:
-    """A query with its moments; `more` are fields of a moment that training sets do not have."""
+    """Return the schema of a query with its moments; `more` are fields of moments that training sets lack."""
     published = "published_caption" in contents.pair_columns
     fields = [*_MOMENT, *([("published_caption", pa.string())] if published else []), ("similarity", pa.float64())]
     moment = pa.struct([*more[:1], *fields, *more[1:]])
@@ -78,7 +78,7 @@ def _query_schema(contents: Contents, *more: tuple[str, Any]) -> Any:
 
 
 def _csv_schema(columns: Sequence[str]) -> Any:
-    """The columns of a CSV file; `adjudicated` is a relevance among the grades, and a flag among the pairs."""
+    """Return the schema of a CSV file. `adjudicated` is a relevance in the file of grades, a flag in that of pairs."""
     types = {**_TYPES, "adjudicated": pa.int64(), "simulated": pa.int64()}
     return pa.schema([(name, types.get(name, pa.string())) for name in columns])
 

@@ -1,4 +1,4 @@
-"""Remove a kept release: its zip goes, its row, its name and the reason stay on record.
+"""Remove a kept release: delete its zip, and keep its row, its name and the reason on record.
 
 *Reads* release, release_removal. *Writes* release_removal, an event; deletes one zip, unless another release needs it.
 """
@@ -26,26 +26,26 @@ def remove_release(
 
     Args:
         project: the project.
-        by: who asks for it.
-        name: of the release.
-        confirmation: the same name, as they typed it: the zip cannot be brought back.
+        by: the person who asks for it.
+        name: name of the release.
+        confirmation: the name as the person typed it to confirm, because the zip cannot be restored.
         reason: why; it stays on record.
         now: seconds since 1970.
 
     Raises:
-        ProjectError: there is no such release, the name was typed wrongly, the reason is empty or too long, or the
-            zip cannot be deleted.
+        ProjectError: there is no such release, the typed name differs, the reason is empty or too long, or the zip
+            cannot be deleted.
     """
     with writing(project.store) as db:
-        found = releases.all_releases(db)
-        row = next((one for one in found if nfc(one.name) == nfc(name)), None)
+        existing = releases.all_releases(db)
+        row = next((release for release in existing if nfc(release.name) == nfc(name)), None)
         if row is None:
             raise ProjectError(said("There is no release called {name} any more. Reload the page.", name=name))
         if nfc(confirmation.strip()) != nfc(row.name):
             raise ProjectError(said("To remove the release, type its name: {name}", name=row.name))
         reason = reason_of(reason, LONGEST_REASON, said("Give a reason: it stays on record."))
         releases.remove(db, row.release_id, reason, at=now, by=by.annotator_id)
-        shared = any(one.file == row.file for one in found if one.release_id != row.release_id)
+        shared = any(release.file == row.file for release in existing if release.release_id != row.release_id)
         events.note(
             db,
             RELEASE_REMOVED,

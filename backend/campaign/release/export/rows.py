@@ -1,4 +1,4 @@
-"""Store the releases made so far with their manifests, and count what a release made now would hold."""
+"""SQL for releases: store them with their manifests, and count what a new release would hold."""
 
 from backend.campaign.corpus.captions.model import (
     CAPTION_CORRECTED,
@@ -38,7 +38,7 @@ CHANGES = (
     *(JUDGEMENTS_IMPORTED, CLIP_REPORTED, CLIP_RESTORED, SKIPS_LIFTED),
     *(ADJUDICATED, RE_OPENED, TAKEN_BACK, GUIDELINE_CHANGED, EXAM_SET, EXAM_ENDED, EXAM_USED, TERMS_SET),
 )
-"""Events after which a release says something else. That one was made, and who signs in or is invited, is none."""
+"""Kinds of events that change the content of a release. Making a release, signing in and invitations do not."""
 _ACTS = {
     "decided": "{who} decided on {relevance}: {reason}",
     "re_opened": "{who} re-opened it: {reason}",
@@ -59,7 +59,7 @@ def add(
     at: float,
     by: AnnotatorId | None,
 ) -> None:
-    """Record a release, under a name that none has."""
+    """Record a release; no other release may have its name."""
     db.conn.execute(
         'INSERT INTO "release" (created_at, created_by, manifest, sha256, name, notes, file, file_sha256) '
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -68,7 +68,7 @@ def add(
 
 
 def all_releases(db: Database) -> list[ReleaseRow]:
-    """All releases but those that were removed, the newest first."""
+    """Return all releases except removed ones, the newest first."""
     rows = db.conn.execute(
         "SELECT r.release_id, r.name, r.notes, r.created_at, a.name, r.sha256, r.file, r.file_sha256, r.manifest "
         'FROM "release" r LEFT JOIN annotator a ON a.annotator_id = r.created_by '
@@ -78,7 +78,7 @@ def all_releases(db: Database) -> list[ReleaseRow]:
 
 
 def used_names(db: Database) -> list[str]:
-    """The names of all releases, also of those that were removed: no name is given twice."""
+    """Return the names of all releases, also of removed ones, because no name is used twice."""
     return [row[0] for row in db.conn.execute('SELECT name FROM "release" ORDER BY release_id')]
 
 
@@ -91,7 +91,10 @@ def remove(db: Database, release_id: int, reason: str, *, at: float, by: Annotat
 
 
 def lead_acts(db: Database, since: float, until: float) -> list[tuple[PairId, str]]:
-    """(pair, what a lead did about it in words, with the reason) at or after `since` and before `until`."""
+    """Return (pair, sentence about what a lead did to it) for each act at or after `since` and before `until`.
+
+    Both are seconds since 1970.
+    """
     rows = db.conn.execute(
         "SELECT d.pair_id, d.kind, d.relevance, d.reason, a.name FROM lead_act d "
         "LEFT JOIN annotator a ON a.annotator_id = d.lead_id WHERE d.at >= ? AND d.at < ? ORDER BY d.at, d.revision",
@@ -104,18 +107,21 @@ def lead_acts(db: Database, since: float, until: float) -> list[tuple[PairId, st
 
 
 def grades_by_guideline(db: Database) -> dict[int, int]:
-    """How many grades that count were given here under each version of the guideline; the newest one always."""
+    """Return the number of current grades by guideline version, without imported grades and those of probes.
+
+    The newest version is always included.
+    """
     rows = db.conn.execute(
         "SELECT (SELECT max(version) FROM guideline_version WHERE since IS NULL OR since <= s.graded_at), count(*) "
         f"FROM standing s WHERE NOT imported AND pair_id NOT IN {PROBE_PAIRS} GROUP BY 1"
     )
-    found = dict(rows.fetchall())
+    counts = dict(rows.fetchall())
     newest: int = db.conn.execute("SELECT max(version) FROM guideline_version").fetchone()[0]
-    return {**dict(sorted(found.items())), newest: found.get(newest, 0)}
+    return {**dict(sorted(counts.items())), newest: counts.get(newest, 0)}
 
 
 def last_change(db: Database) -> float:
-    """When something last happened that a release tells of: an event of `CHANGES`, a grade, a lead's decision."""
+    """Return the time of the last event of `CHANGES`, grade or decision of a lead, in seconds since 1970."""
     marks = ", ".join("?" * len(CHANGES))
     at: float = db.conn.execute(
         f"SELECT max(coalesce((SELECT max(at) FROM event WHERE kind IN ({marks})), 0), "
@@ -126,7 +132,7 @@ def last_change(db: Database) -> float:
 
 
 def query_counts(db: Database) -> list[QueryCounts]:
-    """How every validation and test query stands, in judging order; a probe's own pairs do not count."""
+    """Return the pair counts of all validation and test queries, in judging order; pairs of a probe do not count."""
     rows = db.conn.execute(
         """
         SELECT q.query_id, q.text, q.split, coalesce(s.pairs, 0), coalesce(s.waiting, 0), coalesce(s.consensus, 0),

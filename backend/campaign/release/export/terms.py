@@ -1,4 +1,4 @@
-"""Set the licence of releases and how to cite them: asked once, kept with who said it, when and why.
+"""Read and set the licence and the citation of releases; each change is stored with its author, time and reason.
 
 *Reads* and *writes* terms; *writes* an event.
 """
@@ -23,7 +23,7 @@ LONGEST_REASON = 500
 
 @in_charge
 def release_terms(project: Project, by: Lead | Operator) -> Terms:
-    """Return the licence under which releases are handed on, and how to cite them."""
+    """Return the licence and the citation of releases."""
     with reading(project.store) as db:
         return rows.terms(db)
 
@@ -38,14 +38,14 @@ def set_release_terms(
     reason: str = "",
     now: float,
 ) -> Terms:
-    """Set licence and citation, or one of them; None leaves one as it is, an empty text takes it back.
+    """Set the licence, the citation, or both. None leaves a text as it is, and an empty text removes it.
 
     Args:
         project: the project.
-        by: who says so.
-        licence: a name of SPDX, or any text of one line.
+        by: the person who sets them.
+        licence: an SPDX name, or any text of one line.
         citation: how to cite a release, perhaps in BibTeX.
-        reason: why; needed where it was said before.
+        reason: why; required if they were set before.
         now: seconds since 1970.
 
     Raises:
@@ -59,7 +59,7 @@ def set_release_terms(
             old.citation if citation is None else citation.strip().replace("\r\n", "\n"),
             reason,
         )
-        for what, text, longest in (
+        for field, text, longest in (
             (said("licence"), new.licence, LONGEST_LICENCE),
             (said("citation"), new.citation, LONGEST_CITATION),
             (said("reason"), reason, LONGEST_REASON),
@@ -70,7 +70,7 @@ def set_release_terms(
                 raise ProjectError(
                     said(
                         "the {what} has {length:,} characters: use at most {longest:,}",
-                        what=what,
+                        what=field,
                         length=len(text),
                         longest=longest,
                     )

@@ -1,9 +1,9 @@
-"""Check anybody's release in the form of TVR-Ranking, ours or the published one, and name all that is wrong.
+"""Check a release in the form of TVR-Ranking, made by ReelRank or published elsewhere, and report every problem.
 
-One without problems is read here too, for a project that is to be made of it.
+This module also reads a release without problems, to make a project from it.
 
-*Reads* a folder or a zip. *Writes* nothing. Needs no project. What a release lacks (published ones have no manifest) is
-not checked, and the report says so.
+*Reads* a folder or a zip. *Writes* nothing. Needs no project. The report names the checks that were skipped because a
+file is missing; published releases, for example, have no manifest.
 """
 
 import re
@@ -19,7 +19,7 @@ from backend.campaign.nouns import Rounding, Split
 from backend.campaign.release.earlier.model import ENCODER, PUBLISHED_HIGHEST, PUBLISHED_TOLERANCE, EarlierCampaign
 from backend.campaign.release.earlier.rules.campaign_files import read_campaign
 from backend.campaign.release.export.model import Adjudicated
-from backend.campaign.release.export.opening import ReleaseFiles, opened
+from backend.campaign.release.export.opening import ReleaseFiles, open_release
 from backend.campaign.release.export.rules import checks, pair_checks
 from backend.campaign.release.export.rules.checks import SpanFaults
 from backend.campaign.release.export.rules.pair_checks import Judged, Rule
@@ -36,7 +36,7 @@ RAW, PAIRS = "raw_annotation.csv", "raw_query_moment_pair.csv"
 TRUTH = ("val.json", "test.json")
 _TRAIN = re.compile(r"train_top(\d+)\.json")
 MOST = 1000
-"""So many problems are kept; a training set can have millions."""
+"""The largest number of problems that a report keeps; a training set can have millions."""
 _AnyMoment = TypeVar("_AnyMoment", bound=Moment)
 
 
@@ -45,7 +45,7 @@ class _Grade(msgspec.Struct):
 
 
 class _Released(msgspec.Struct):
-    """The totals of a release, as its manifest says them."""
+    """The totals of a release that its manifest states."""
 
     val_queries: int
     test_queries: int
@@ -54,7 +54,7 @@ class _Released(msgspec.Struct):
 
 
 class _Manifest(msgspec.Struct):
-    """What is read of a manifest."""
+    """The fields of a manifest that the checks read."""
 
     files: dict[str, str]
     scale: list[_Grade] = []
@@ -64,14 +64,19 @@ class _Manifest(msgspec.Struct):
     queries_left_out: dict[str, list[int | str]] = {}
     released: _Released | None = None
     queries_without_settled_pair: list[int | str] = []
-    """What older releases say in the place of `queries_left_out`."""
+    """The queries left out, in older releases, which lack `queries_left_out`."""
 
 
 @dataclass(slots=True)
 class ValidationReport:
-    """What was found: `count` problems, of which `problems` are the first; what was looked at, and what could not be.
+    """The result of checking a release.
 
-    `found` says how much there is of everything.
+    Attributes:
+        problems: the first problems, at most `MOST`.
+        count: the number of all problems.
+        checked: what was checked, one sentence each.
+        not_checked: what could not be checked, and why.
+        found: the number of entries by file name or kind.
     """
 
     problems: list[Problem] = field(default_factory=list)
@@ -82,11 +87,11 @@ class ValidationReport:
 
     @property
     def clean(self) -> bool:
-        """Whether nothing is wrong."""
+        """Whether there is no problem."""
         return not self.count
 
     def add(self, problems: Iterable[Problem]) -> None:
-        """Take note of problems."""
+        """Count problems, and keep the first `MOST`."""
         for problem in problems:
             self.count += 1
             if len(self.problems) < MOST:
@@ -94,24 +99,24 @@ class ValidationReport:
 
 
 def validate_release(path: Path, *, progress: Progress | None = None) -> ValidationReport:
-    """Return everything that is wrong with a release in the form of TVR-Ranking, made here or elsewhere.
+    """Check a release in the form of TVR-Ranking, made by ReelRank or elsewhere, and return the report.
 
     Args:
-        path: its folder or zip.
-        progress: called with (what is done, done, all).
+        path: the folder or zip of the release.
+        progress: called with (name of the step, steps done, all steps).
 
     Raises:
         InputError: there is no release at this path.
     """
-    with opened(path) as files:
-        return look_through(files, progress=progress)
+    with open_release(path) as files:
+        return check_release(files, progress=progress)
 
 
-def look_through(files: ReleaseFiles, *, progress: Progress | None = None) -> ValidationReport:
-    """The same of a release that is open.
+def check_release(files: ReleaseFiles, *, progress: Progress | None = None) -> ValidationReport:
+    """Check a release that is open already, and return the report.
 
     Raises:
-        InputError: it is no release.
+        InputError: the files are no release.
     """
     if not any(name in files.places for name in (MANIFEST, *TRUTH)):
         raise InputError.single(files.name, f"is not a release: it has none of {MANIFEST}, {', '.join(TRUTH)}")
@@ -119,29 +124,31 @@ def look_through(files: ReleaseFiles, *, progress: Progress | None = None) -> Va
 
 
 def training_sets(files: ReleaseFiles) -> dict[int, str]:
-    """The files of training sets by their size."""
-    return {int(found[1]): name for name in files.places if (found := _TRAIN.fullmatch(name))}
+    """Return the names of the training sets' files, by size: `train_top20.json` has size 20."""
+    return {int(match[1]): name for name in files.places if (match := _TRAIN.fullmatch(name))}
 
 
-def grades_of(said: int) -> range:
-    """The grades of a scale of so many, TVR-Ranking's where a release says none."""
-    return range(said or PUBLISHED_HIGHEST + 1)
+def grades_of(count: int) -> range:
+    """Return the grades of a scale with this number of grades; 0 stands for the scale of TVR-Ranking."""
+    return range(count or PUBLISHED_HIGHEST + 1)
 
 
 class _Validation:
-    """One release on the way through all checks."""
+    """All checks of one release, and the report that they write to."""
 
     def __init__(self, files: ReleaseFiles, progress: Progress | None) -> None:
         self.files, self.progress = files, progress
         self.report = ValidationReport()
-        self.said: _Released | None = None
+        self.totals: _Released | None = None
 
     def run(self) -> ValidationReport:
-        """All checks; each adds to the report."""
+        """Run all checks, and return the report."""
         rule = self._manifest()
         spans = SpanFaults(self._videos())
-        truth = [read for name in TRUTH if (read := self._queries(name, GradedMoment))]
-        self._told("truth", bool(truth), f"{' and '.join(file.file for file in truth)}: queries, moments, relevances")
+        truth = [content for name in TRUTH if (content := self._queries(name, GradedMoment))]
+        self._note_check(
+            "truth", bool(truth), f"{' and '.join(file.file for file in truth)}: queries, moments, relevances"
+        )
         self.report.add(checks.check_truth(truth, spans, rule.grades))
         self.report.add(self._totals(truth))
         self._pairs(truth, spans, rule)
@@ -150,54 +157,56 @@ class _Validation:
         return self.report
 
     def _manifest(self) -> Rule:
-        """What the manifest says of the scale; whether the files are those it names."""
-        usual = Rule(grades_of(0))
+        """Return the grading rule that the manifest states, and check the hashes of the files that it names."""
+        published = Rule(grades_of(0))
         if MANIFEST not in self.files.places:
             assumed = f"grades 0 to {PUBLISHED_HIGHEST} assumed"
             self.report.not_checked.append(f"there is no {MANIFEST}: no hashes; {assumed}")
-            return usual
+            return published
         data = self.files.read(MANIFEST)
         try:
-            said = msgspec.json.decode(data, type=_Manifest)
+            manifest = msgspec.json.decode(data, type=_Manifest)
         except UNDECODABLE as error:
             self.report.add([Problem(MANIFEST, None, f"is not a manifest: {error}")])
-            return usual
-        self.said = said.released
-        self.report.add(self._hashes(said))
-        self.report.checked.append(f"{MANIFEST}: {len(said.files)} files and their SHA-256")
+            return published
+        self.totals = manifest.released
+        self.report.add(self._hashes(manifest))
+        self.report.checked.append(f"{MANIFEST}: {len(manifest.files)} files and their SHA-256")
         return Rule(
-            grades_of(len(said.scale)),
-            said.tolerance,
-            said.rounding,
-            left_out=frozenset(map(str, chain(said.queries_without_settled_pair, *said.queries_left_out.values()))),
-            without_adjudicated=said.adjudicated is Adjudicated.LEAVE_OUT,
+            grades_of(len(manifest.scale)),
+            manifest.tolerance,
+            manifest.rounding,
+            left_out=frozenset(
+                map(str, chain(manifest.queries_without_settled_pair, *manifest.queries_left_out.values()))
+            ),
+            without_adjudicated=manifest.adjudicated is Adjudicated.LEAVE_OUT,
         )
 
-    def _hashes(self, said: _Manifest) -> Iterator[Problem]:
-        for done, (name, digest) in enumerate(said.files.items(), start=1):
+    def _hashes(self, manifest: _Manifest) -> Iterator[Problem]:
+        for done, (name, digest) in enumerate(manifest.files.items(), start=1):
             if name not in self.files.places:
                 yield Problem(name, None, f"is missing; {MANIFEST} names it")
-            elif (found := self.files.sha256(name)) != digest:
-                yield Problem(name, None, f"has changed: its SHA-256 is {found}, but {digest} in {MANIFEST}")
+            elif (actual := self.files.sha256(name)) != digest:
+                yield Problem(name, None, f"has changed: its SHA-256 is {actual}, but {digest} in {MANIFEST}")
             if self.progress:
-                self.progress("hashing files", done, len(said.files))
+                self.progress("hashing files", done, len(manifest.files))
         for name in self.files.places:
-            if name != MANIFEST and name not in said.files:
+            if name != MANIFEST and name not in manifest.files:
                 yield Problem(name, None, f"is an extra file: {MANIFEST} does not name it")
 
     def _totals(self, truth: list[Queries[GradedMoment]]) -> Iterator[Problem]:
-        """Where the manifest says other totals than the truth has."""
-        if self.said is None or len(truth) < len(TRUTH):
+        """Yield the totals of the manifest that differ from those of the truth."""
+        if self.totals is None or len(truth) < len(TRUTH):
             return
         moments = [moment for file in truth for entry in file.entries for _, moment in entry.moments]
-        found = {
+        counts = {
             **{f"{file.file.split('.')[0]}_queries": len(file.entries) for file in truth},
             "moments": len(moments),
             "adjudicated": sum(moment.adjudicated for moment in moments),
         }
-        for what, count in found.items():
-            if count != (told := getattr(self.said, what)):
-                yield Problem(MANIFEST, None, f"says {told} {what.replace('_', ' ')}, but the truth has {count}")
+        for total, count in counts.items():
+            if count != (stated := getattr(self.totals, total)):
+                yield Problem(MANIFEST, None, f"says {stated} {total.replace('_', ' ')}, but the truth has {count}")
 
     def _videos(self) -> dict[str, float] | None:
         if VIDEOS not in self.files.places:
@@ -206,20 +215,20 @@ class _Validation:
         durations, problems = release_entries.read_videos(self.files.read(VIDEOS), VIDEOS)
         self.report.add(problems)
         self.report.found["videos"] = len(durations)
-        self._told("videos", True, f"{VIDEOS}: {len(durations):,} videos")
+        self._note_check("videos", True, f"{VIDEOS}: {len(durations):,} videos")
         return durations
 
     def _queries(self, name: str, kind: type[_AnyMoment]) -> Queries[_AnyMoment] | None:
-        """A file of queries; None where there is none."""
+        """Return the queries of a file, and report its problems; None if there is no such file."""
         if name not in self.files.places:
             return None
-        read = release_entries.read_queries(self.files.read(name), name, kind)
-        self.report.add(read.problems)
-        self.report.found[name] = len(read.entries)
-        return read
+        content = release_entries.read_queries(self.files.read(name), name, kind)
+        self.report.add(content.problems)
+        self.report.found[name] = len(content.entries)
+        return content
 
     def _pairs(self, truth: list[Queries[GradedMoment]], spans: SpanFaults, rule: Rule) -> None:
-        """The grades and the pairs, and whether the truth is what they give."""
+        """Check the grades and the pairs, and whether the truth follows from them."""
         if RAW not in self.files.places:
             self.report.not_checked.append(f"there is no {RAW}: whether its grades give the relevances")
             return
@@ -230,7 +239,7 @@ class _Validation:
         )
         self.report.add(campaign.problems)
         self.report.found |= {"grades": len(campaign.grades), "pairs": len(campaign.pairs)}
-        self._told("pairs", pairs is not None, f"{PAIRS}: {len(campaign.pairs):,} pairs")
+        self._note_check("pairs", pairs is not None, f"{PAIRS}: {len(campaign.pairs):,} pairs")
         self.report.add(pair_checks.check_pairs(campaign, spans, rule.grades))
         if campaign.problems:
             self.report.not_checked.append(f"{RAW} or {PAIRS} cannot be read whole: whether the grades give the truth")
@@ -241,29 +250,31 @@ class _Validation:
 
     def _compare(self, raw: bytes, campaign: EarlierCampaign, truth: list[Queries[GradedMoment]], rule: Rule) -> None:
         table = read_csv(raw, RAW, ["pair_id"], ["adjudicated"], may_be_empty=True)
-        decided, differing = pair_checks.read_decided(table, RAW, campaign.pairs, PAIRS)
-        self.report.add(differing)
+        decided, differences = pair_checks.read_decided(table, RAW, campaign.pairs, PAIRS)
+        self.report.add(differences)
         self.report.add(pair_checks.check_judged(truth, Judged(campaign, decided, rule)))
         grades = f"{len(campaign.grades):,} grades of {len({grade.pair_id for grade in campaign.grades}):,} pairs"
-        self._told("grades", True, f"{RAW}: {grades}; the rule gives the relevances, but for {len(decided):,} by leads")
+        self._note_check(
+            "grades", True, f"{RAW}: {grades}; the rule gives the relevances, but for {len(decided):,} by leads"
+        )
 
     def _training(self, truth: list[Queries[GradedMoment]], spans: SpanFaults) -> None:
         sizes = training_sets(self.files)
         sets: dict[int, Queries[Moment]] = {}
         for done, (size, name) in enumerate(sorted(sizes.items()), start=1):
-            if read := self._queries(name, Moment):
-                sets[size] = read
+            if content := self._queries(name, Moment):
+                sets[size] = content
             if self.progress:
                 self.progress("reading training sets", done, len(sizes))
         self.report.add(checks.check_training(sets, truth, spans))
-        told = f"{', '.join(sizes[size] for size in sorted(sizes))}: weights, and that each is a cut of the next"
-        self._told("training sets", bool(sets), told)
+        description = f"{', '.join(sizes[size] for size in sorted(sizes))}: weights, and that each is a cut of the next"
+        self._note_check("training sets", bool(sets), description)
 
-    def _told(self, what: str, there: bool, told: str) -> None:
-        if there:
-            self.report.checked.append(told)
+    def _note_check(self, kind: str, is_present: bool, description: str) -> None:
+        if is_present:
+            self.report.checked.append(description)
         else:
-            self.report.not_checked.append(f"there is no file of {what}")
+            self.report.not_checked.append(f"there is no file of {kind}")
 
 
 class _LabelledGrade(_Grade):
@@ -271,7 +282,7 @@ class _LabelledGrade(_Grade):
 
 
 class SourceManifest(msgspec.Struct):
-    """What is read of a manifest; published releases have none."""
+    """The fields of a manifest that an import reads, with defaults for published releases, which have no manifest."""
 
     name: str = ""
     encoder: str | None = None
@@ -283,14 +294,14 @@ class SourceManifest(msgspec.Struct):
     rounding: Rounding = Rounding.HALF_UP
     batch_size: int | None = None
     sources: list[CandidateSource] = []
-    """What candidates come from, where runs were pooled."""
+    """The sources of the candidates; empty if no runs were pooled."""
     unfinished_queries: list[int] | None = None
-    """Queries of the truth that were not finished; None in releases that do not say it."""
+    """Queries of the truth that were unfinished; None if the release does not state them."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceRelease:
-    """The files of a release, read: what a project is made of."""
+    """The content of a release, from which a project is made."""
 
     name: str
     manifest: SourceManifest
@@ -303,19 +314,19 @@ class SourceRelease:
 
     @property
     def encoder(self) -> str:
-        """Under whose name the lists are kept."""
+        """Name of the encoder of the candidate lists; that of TVR-Ranking if the manifest states none."""
         return self.manifest.encoder or ENCODER
 
 
 def read_source(files: ReleaseFiles, path: Path) -> SourceRelease:
-    """Return everything that is taken of a release without problems.
+    """Read everything that a project takes from a release without problems.
 
     Raises:
-        InputError: it lacks its pairs or their grades.
+        InputError: the release lacks its file of pairs or of grades.
     """
-    lacking = [name for name in (RAW, PAIRS) if name not in files.places]
-    if lacking:
-        raise InputError.single(path, f"has no {' and no '.join(lacking)}: a project needs its pairs and their grades")
+    missing = [name for name in (RAW, PAIRS) if name not in files.places]
+    if missing:
+        raise InputError.single(path, f"has no {' and no '.join(missing)}: a project needs its pairs and their grades")
     manifest = SourceManifest()
     if MANIFEST in files.places:
         manifest = msgspec.json.decode(files.read(MANIFEST), type=SourceManifest)

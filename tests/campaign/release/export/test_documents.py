@@ -180,7 +180,7 @@ CONTENTS = Contents(
 
 
 def test_what_is_counted_is_every_pair_with_its_grades() -> None:
-    found = documents.to_count(CONTENTS)
+    found = documents.statistics_documents(CONTENTS)
     assert found.truth == {"val": VAL, "test": TEST}
     assert found.corpus == {"v": 60.0, "w": 9.0}
     assert (found.highest, found.batch_size) == (1, 2)
@@ -192,14 +192,14 @@ def test_what_is_counted_is_every_pair_with_its_grades() -> None:
         JudgedPair("val", 2, 1, "consensus", 2),
         JudgedPair("val", 3, 1, "consensus", 1),
     ]
-    assert documents.to_count(replace(CONTENTS, pairs=[])).pairs == []
+    assert documents.statistics_documents(replace(CONTENTS, pairs=[])).pairs == []
     with pytest.raises(ValueError, match="zip"):
-        documents.to_count(replace(CONTENTS, pair_columns=(*PAIR_COLUMNS, "sources")))
+        documents.statistics_documents(replace(CONTENTS, pair_columns=(*PAIR_COLUMNS, "sources")))
 
 
 def manifest(**changes: Any) -> dict[str, Any]:
     contents = replace(CONTENTS, **changes)
-    return documents.manifest(contents, statistics(documents.to_count(contents)), {"val.json": "ab"})
+    return documents.manifest(contents, statistics(documents.statistics_documents(contents)), {"val.json": "ab"})
 
 
 def test_the_manifest_says_by_what_a_release_was_made() -> None:

@@ -150,7 +150,7 @@ def test_a_training_list_has_its_weights() -> None:
     ],
 )
 def test_an_encoder_is_known_by_its_identity(identity: str | None, said: tuple[str, str, str] | None) -> None:
-    assert returning.encoder_said(identity) == said
+    assert returning.parse_encoder(identity) == said
 
 
 def test_pairs_of_a_query_by_rank() -> None:

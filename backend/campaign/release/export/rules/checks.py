@@ -1,4 +1,4 @@
-"""Check the truth and the training sets of anybody's release, by themselves and together. Pure."""
+"""Check the truth and the training sets of a release, alone and against each other. Pure."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,77 +10,77 @@ from backend.core.release_entries import Entry, GradedMoment, Moment, Queries, n
 from backend.core.typed_text import is_visible
 
 DURATION_SLACK_S = 0.01
-"""By how much a moment and `video_corpus.json` may differ about the length of a video: published ones are rounded."""
+"""Allowed difference in a video's duration between a moment and `video_corpus.json`; published ones are rounded."""
 _SIMILARITY_SLACK = 1e-5
-"""A cosine computed in float32 may be this much above 1."""
+"""How far a cosine computed in float32 may exceed 1."""
 Span = tuple[str, float, float]
 
 
 @dataclass(slots=True)
 class SpanFaults:
-    """Says what is wrong with moments; each distinct one is looked at once, because training sets repeat them."""
+    """A checker of moments. It checks each distinct moment once, because training sets repeat moments."""
 
     videos: Mapping[str, float] | None
-    """Seconds of every video; None where the release does not list them."""
+    """Duration of every video in seconds; None if the release does not list its videos."""
     _known: dict[tuple[Span, float | None], tuple[str, ...]] = field(default_factory=dict)
 
     def faults(self, moment: Moment) -> tuple[str, ...]:
-        """What cannot be about its video and its times."""
+        """Return the problems of the moment's video and times."""
         key = ((moment.video_name, *moment.timestamp), moment.duration)
         if key not in self._known:
-            self._known[key] = tuple(self._look(moment))
+            self._known[key] = tuple(self._moment_faults(moment))
         return self._known[key]
 
-    def of(self, video: str, start_s: float, end_s: float, said_s: float | None) -> Iterator[str]:
-        """What cannot be about a span of a video, which is said to last `said_s` seconds."""
+    def span_faults(self, video: str, start_s: float, end_s: float, stated_s: float | None) -> Iterator[str]:
+        """Yield the problems of a span of a video, whose duration is stated as `stated_s` seconds."""
         if start_s < 0:
             yield f"start {start_s} is negative"
         if end_s <= start_s:
             yield f"end {end_s} is not after start {start_s}"
-        known_s = said_s
+        known_s = stated_s
         if self.videos is not None:
             if video not in self.videos:
                 yield f"video {video!r} is not in video_corpus.json"
             else:
                 known_s = self.videos[video]
-                if said_s is not None and abs(said_s - known_s) > DURATION_SLACK_S:
-                    yield f"video {video!r} lasts {said_s} s here and {known_s} s in video_corpus.json"
+                if stated_s is not None and abs(stated_s - known_s) > DURATION_SLACK_S:
+                    yield f"video {video!r} lasts {stated_s} s here and {known_s} s in video_corpus.json"
         if known_s is not None and known_s > 0 and 0 <= start_s < end_s:
             fault = outside(start_s, end_s, known_s)
             if fault:
                 yield fault.message
 
-    def _look(self, moment: Moment) -> Iterator[str]:
+    def _moment_faults(self, moment: Moment) -> Iterator[str]:
         if not is_visible(moment.video_name):
             yield "the name of the video is empty"
-        yield from self.of(moment.video_name, *moment.timestamp, moment.duration)
+        yield from self.span_faults(moment.video_name, *moment.timestamp, moment.duration)
 
 
 @dataclass(slots=True)
 class FirstPlaces:
-    """Where ids and texts stood first, so that a message can say it."""
+    """The place where each id and text first occurred, for messages about repeated ones."""
 
     _first: dict[tuple[str, object], str] = field(default_factory=dict)
 
     def before(self, kind: str, value: object, place: str) -> str | None:
-        """Where this value stood before; None if nowhere."""
-        there = self._first.setdefault((kind, value), place)
-        return None if there == place else there
+        """Return the place where this value first occurred; None if it is new, and then remember `place`."""
+        first = self._first.setdefault((kind, value), place)
+        return None if first == place else first
 
 
 def check_truth(truth: Sequence[Queries[GradedMoment]], spans: SpanFaults, grades: range) -> Iterator[Problem]:
-    """What is wrong with `val.json` and `test.json`.
+    """Yield the problems of `val.json` and `test.json`.
 
     Args:
-        truth: both, or one.
-        spans: of the release.
-        grades: of its scale.
+        truth: the content of both files, or of one.
+        spans: checks the moments of the release.
+        grades: the grades of its scale.
     """
-    seen = FirstPlaces()
+    first_places = FirstPlaces()
     scale = ", ".join(map(str, grades))
     for file in truth:
         for entry in file.entries:
-            yield from _repeated(file.file, entry, seen, texts=True)
+            yield from _repetitions(file.file, entry, first_places, texts=True)
             moments: dict[Span, int] = {}
             for number, moment in entry.moments:
                 name = name_of(entry, number, moment)
@@ -89,31 +89,34 @@ def check_truth(truth: Sequence[Queries[GradedMoment]], spans: SpanFaults, grade
                     faults.append(f"relevance is {moment.relevance}, not one of {scale}")
                 span = (moment.video_name, *moment.timestamp)
                 if (first := moments.setdefault(span, number)) != number:
-                    faults.append(f"the moment {_told(span)} was already given, as moment {first}")
+                    faults.append(f"the moment {_span_text(span)} was already given, as moment {first}")
                 if moment.pair_id is not None:
                     place = f"{file.file}, row {entry.row}, moment {number}"
-                    if there := seen.before("pair", str(moment.pair_id), place):
-                        faults.append(f"the pair {moment.pair_id} is also in {there}")
+                    if earlier := first_places.before("pair", str(moment.pair_id), place):
+                        faults.append(f"the pair {moment.pair_id} is also in {earlier}")
                 yield from (Problem(file.file, entry.row, f"{name}: {fault}") for fault in faults)
 
 
 def check_training(
     sets: Mapping[int, Queries[Moment]], truth: Iterable[Queries[GradedMoment]], spans: SpanFaults
 ) -> Iterator[Problem]:
-    """What is wrong with the training sets: each is a cut of the next larger one, and none asks what people judged.
+    """Yield the problems of the training sets.
+
+    Each set has to hold the first moments of the next larger set. No training query may have the text of a judged
+    query.
 
     Args:
-        sets: by size: `train_top20.json` is 20.
-        truth: `val.json` and `test.json`.
-        spans: of the release.
+        sets: the training sets by size; `train_top20.json` has size 20.
+        truth: the content of `val.json` and `test.json`.
+        spans: checks the moments of the release.
     """
     judged = {entry.query.strip(): file.file for file in truth for entry in file.entries}
     numbers = {str(entry.query_id): file.file for file in truth for entry in file.entries}
     larger: Queries[Moment] | None = None
     for size in sorted(sets, reverse=True):
-        file, seen = sets[size], FirstPlaces()
+        file, first_places = sets[size], FirstPlaces()
         for entry in file.entries:
-            yield from _repeated(file.file, entry, seen, texts=False)
+            yield from _repetitions(file.file, entry, first_places, texts=False)
             yield from (
                 Problem(file.file, entry.row, fault) for fault in _training_faults(entry, size, judged, numbers)
             )
@@ -124,15 +127,18 @@ def check_training(
         larger = file
 
 
-def _repeated(
-    file: str, entry: Entry[GradedMoment] | Entry[Moment], seen: FirstPlaces, *, texts: bool
+def _repetitions(
+    file: str, entry: Entry[GradedMoment] | Entry[Moment], first_places: FirstPlaces, *, texts: bool
 ) -> Iterator[Problem]:
-    """What an entry has that an earlier one had; training queries may share a text, as captions do."""
+    """Yield repeated numbers and texts, and missing texts and moments, of an entry.
+
+    Texts are compared only with `texts`: training queries may share a text, as captions do.
+    """
     place, name = f"{file}, row {entry.row}", f"query {entry.query_id}"
-    if there := seen.before("number", str(entry.query_id), place):
-        yield Problem(file, entry.row, f"{name}: the query's number is also in {there}")
-    if texts and (there := seen.before("text", entry.query.strip(), place)):
-        yield Problem(file, entry.row, f"{name}: the text {entry.query!r} is also in {there}")
+    if earlier := first_places.before("number", str(entry.query_id), place):
+        yield Problem(file, entry.row, f"{name}: the query's number is also in {earlier}")
+    if texts and (earlier := first_places.before("text", entry.query.strip(), place)):
+        yield Problem(file, entry.row, f"{name}: the text {entry.query!r} is also in {earlier}")
     if not is_visible(entry.query):
         yield Problem(file, entry.row, f"{name}: the text is empty")
     if entry.whole and not entry.moments:
@@ -143,23 +149,23 @@ def _training_faults(
     entry: Entry[Moment], size: int, judged: Mapping[str, str], numbers: Mapping[str, str]
 ) -> Iterator[str]:
     name = f"query {entry.query_id}"
-    if there := judged.get(entry.query.strip()):
-        yield f"{name}: the text {entry.query!r} is judged in {there}, so it must not be in a training set"
-    if there := numbers.get(str(entry.query_id)):
-        yield f"{name}: {there} also has a query of this number"
+    if file := judged.get(entry.query.strip()):
+        yield f"{name}: the text {entry.query!r} is judged in {file}, so it must not be in a training set"
+    if file := numbers.get(str(entry.query_id)):
+        yield f"{name}: {file} also has a query of this number"
     if len(entry.moments) > size:
         yield f"{name}: has {len(entry.moments)} moments, more than {size}"
 
 
 def _weights(file: str, entry: Entry[Moment], spans: SpanFaults) -> Iterator[Problem]:
-    """What is wrong with the moments of a training query: the largest set is looked at, the others are cuts of it."""
+    """Yield the problems of a training query's moments in the largest set; the other sets repeat these moments."""
     moments: dict[Span, int] = {}
     last = math.inf
     for number, moment in entry.moments:
         faults = [*spans.faults(moment), *_similarity(moment)]
         span = (moment.video_name, *moment.timestamp)
         if (first := moments.setdefault(span, number)) != number:
-            faults.append(f"the moment {_told(span)} was already given, as moment {first}")
+            faults.append(f"the moment {_span_text(span)} was already given, as moment {first}")
         if moment.similarity is None:
             faults.append("has no `similarity`, which is its weight")
         elif moment.similarity > last:
@@ -169,29 +175,29 @@ def _weights(file: str, entry: Entry[Moment], spans: SpanFaults) -> Iterator[Pro
 
 
 def _nested(file: Queries[Moment], larger: Queries[Moment], size: int) -> Iterator[Problem]:
-    """Where a training set is no cut of the next larger one."""
-    there = {str(entry.query_id): entry for entry in larger.entries}
-    here = {str(entry.query_id) for entry in file.entries}
+    """Yield the differences between a training set and the first `size` moments per query of the next larger set."""
+    larger_entries = {str(entry.query_id): entry for entry in larger.entries}
+    query_ids = {str(entry.query_id) for entry in file.entries}
     for entry in file.entries:
         name = f"query {entry.query_id}"
-        longer = there.get(str(entry.query_id))
-        if longer is None:
+        larger_entry = larger_entries.get(str(entry.query_id))
+        if larger_entry is None:
             yield Problem(file.file, entry.row, f"{name}: is not in {larger.file}")
             continue
-        if entry.query != longer.query:
+        if entry.query != larger_entry.query:
             yield Problem(file.file, entry.row, f"{name}: has another text in {larger.file}")
-        if not (entry.whole and longer.whole):
+        if not (entry.whole and larger_entry.whole):
             continue
-        cut = longer.moments[:size]
+        cut = larger_entry.moments[:size]
         for (number, mine), (_, theirs) in zip(entry.moments, cut, strict=False):
             if mine != theirs:
-                message = f"{name_of(entry, number)}: differs from {larger.file}, row {longer.row}"
+                message = f"{name_of(entry, number)}: differs from {larger.file}, row {larger_entry.row}"
                 yield Problem(file.file, entry.row, message)
         if len(entry.moments) < len(cut):
             lacking = f"{name}: has {len(entry.moments)} moments, but {larger.file} has {len(cut)} for it"
             yield Problem(file.file, entry.row, lacking)
-    for query, entry in there.items():
-        if query not in here:
+    for query, entry in larger_entries.items():
+        if query not in query_ids:
             yield Problem(file.file, None, f"query {query} is missing; {larger.file} has it in row {entry.row}")
 
 
@@ -200,5 +206,5 @@ def _similarity(moment: Moment) -> Iterator[str]:
         yield f"similarity {moment.similarity} is not between -1 and 1"
 
 
-def _told(span: Span) -> str:
+def _span_text(span: Span) -> str:
     return f"[{span[1]}, {span[2]}) of {span[0]!r}"

@@ -1,4 +1,4 @@
-"""Compare two releases, with the reasons for each change that they or the log give. Pure."""
+"""Compare two releases, and give the reasons for each change, as far as the files and the log state them. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class JudgedSpan:
-    """How a pair stands in the files of a release, settled or not."""
+    """The verdict and the grades of a pair in the files of a release."""
 
     pair_id: str
     verdict: str = ""
@@ -29,16 +29,16 @@ class JudgedSpan:
 
 @dataclass(frozen=True, slots=True)
 class ComparedRelease:
-    """What is compared of a release.
+    """The compared content of a release.
 
     Attributes:
-        name: what it is called.
-        queries: (split, text) of those in the truth, by id.
-        relevances: of the moments in the truth.
-        judged: the pairs that its files tell of.
-        told: whether they tell verdict and grades of every pair that was handed out.
-        left_out: of queries that are not in the truth, why, as far as the manifest says.
-        adjudicated: whether what leads decided is in the truth.
+        name: name of the release.
+        queries: (split, text) of each query in the truth, by id.
+        relevances: relevance of each moment in the truth.
+        judged: the pairs in its files.
+        told: whether the files state verdict and grades of every pair that was handed out.
+        left_out: the reason for each query that is not in the truth, by id, as far as the manifest states it.
+        adjudicated: whether the truth includes adjudicated pairs.
     """
 
     name: str
@@ -52,9 +52,9 @@ class ComparedRelease:
 
 @dataclass(frozen=True, slots=True)
 class QueryChange:
-    """A query that only one of the releases has, or both with another text or in another split.
+    """A query that only one of the releases has, or whose text or split differs.
 
-    `before` and `after` are what is different: `val: a text`, empty where the query is not there.
+    `before` and `after` look like `val: a text`, and are empty if that release lacks the query.
     """
 
     query_id: str
@@ -65,7 +65,10 @@ class QueryChange:
 
 @dataclass(frozen=True, slots=True)
 class PairChange:
-    """A moment of a query that both releases have, whose relevance is another one or only in one of them (None)."""
+    """A changed relevance, for a query that both releases have.
+
+    `before` and `after` are the relevances of the moment; None if that release lacks the moment.
+    """
 
     query_id: str
     query: str
@@ -80,11 +83,17 @@ class PairChange:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseDiff:
-    """What is different from `before` to `after`.
+    """The differences between two releases.
 
-    `same` are the moments that both have with one relevance, `moved` by how much the others of both differ: relevance
-    after less before, and how often. Moments of queries that only one has are counted in `moments_gone` and
-    `moments_new` with all others.
+    Attributes:
+        before: name of the first release.
+        after: name of the second release.
+        queries: the changes of queries.
+        pairs: the changes of moments, of queries that both releases have.
+        same: number of moments with the same relevance in both.
+        moments_gone: number of moments that only the first release has, of all queries.
+        moments_new: number of moments that only the second release has, of all queries.
+        moved: maps a change of relevance (after minus before) to the number of moments with it.
     """
 
     before: str
@@ -98,35 +107,35 @@ class ReleaseDiff:
 
     @property
     def equal(self) -> bool:
-        """Whether the truth is the same."""
+        """Whether both releases have the same truth."""
         return not (self.queries or self.pairs)
 
 
 def compare(before: ComparedRelease, after: ComparedRelease, log: Mapping[str, Sequence[str]]) -> ReleaseDiff:
-    """What is different between two releases.
+    """Return the differences between two releases.
 
     Args:
-        before: one of them.
-        after: the other.
-        log: what leads did about pairs between the two, in words, by pair id; empty where nobody kept it.
+        before: the first release.
+        after: the second release.
+        log: sentences about what leads did to pairs between the two, by pair id; empty if there is no record.
     """
     moved: dict[int, int] = {}
     pairs: list[PairChange] = []
     same = gone = new = 0
-    for span in _all(before.relevances, after.relevances):
-        was, now = before.relevances.get(span), after.relevances.get(span)
-        if was == now:
+    for span in _all_keys(before.relevances, after.relevances):
+        before_relevance, after_relevance = before.relevances.get(span), after.relevances.get(span)
+        if before_relevance == after_relevance:
             same += 1
             continue
-        gone += now is None
-        new += was is None
-        if was is not None and now is not None:
-            moved[now - was] = moved.get(now - was, 0) + 1
+        gone += after_relevance is None
+        new += before_relevance is None
+        if before_relevance is not None and after_relevance is not None:
+            moved[after_relevance - before_relevance] = moved.get(after_relevance - before_relevance, 0) + 1
         if span.query_id in before.queries and span.query_id in after.queries:
-            pair_id = next((one.judged[span].pair_id for one in (after, before) if span in one.judged), "")
+            pair_id = next((release.judged[span].pair_id for release in (after, before) if span in release.judged), "")
             text = after.queries[span.query_id][1]
             reason = joined("; ", [*_reasons(span, before, after), *log.get(pair_id, ())])
-            pairs.append(PairChange(span.query_id, text, pair_id, *span[1:], was, now, reason))
+            pairs.append(PairChange(span.query_id, text, pair_id, *span[1:], before_relevance, after_relevance, reason))
     return ReleaseDiff(
         before=before.name,
         after=after.name,
@@ -150,18 +159,18 @@ _VERDICTS = {
 
 
 def _queries(before: ComparedRelease, after: ComparedRelease) -> Iterator[QueryChange]:
-    for query_id in _all(before.queries, after.queries):
+    for query_id in _all_keys(before.queries, after.queries):
         was, now = before.queries.get(query_id), after.queries.get(query_id)
         if was != now:
             left_out = (after if now is None else before).left_out.get(query_id, "")
             reason = (
                 said("left out of the other release: {why}", why=_LEFT_OUT.get(left_out, left_out)) if left_out else ""
             )
-            yield QueryChange(query_id, _place(was), _place(now), reason)
+            yield QueryChange(query_id, _query_text(was), _query_text(now), reason)
 
 
 def _reasons(span: Span, before: ComparedRelease, after: ComparedRelease) -> Iterator[str]:
-    """Why the relevance of a pair may be another one, as far as the files of both tell."""
+    """Yield reasons why the relevance of a pair may differ, as far as the files of both releases state them."""
     if not (before.told and after.told):
         return
     was, now = before.judged.get(span), after.judged.get(span)
@@ -169,24 +178,24 @@ def _reasons(span: Span, before: ComparedRelease, after: ComparedRelease) -> Ite
         yield said("handed out in the meantime") if was is None else said("no longer among its pairs")
         return
     if was.verdict != now.verdict:
-        became = [_VERDICTS.get(one.verdict, one.verdict) for one in (was, now)]
-        yield said("{was} became {now}", was=became[0], now=became[1])
+        verdicts = [_VERDICTS.get(judged.verdict, judged.verdict) for judged in (was, now)]
+        yield said("{was} became {now}", was=verdicts[0], now=verdicts[1])
     elif now.verdict == "adjudicated" and before.adjudicated and after.adjudicated:
         yield said("a lead gave another relevance")
     if now.verdict == "adjudicated" and before.adjudicated != after.adjudicated:
         yield said("one of the releases leaves adjudicated pairs out")
     if sorted(was.grades) != sorted(now.grades):
-        yield said("grades {was} became {now}", was=_listed(was.grades), now=_listed(now.grades))
+        yield said("grades {was} became {now}", was=_grades_text(was.grades), now=_grades_text(now.grades))
 
 
-def _place(query: tuple[str, str] | None) -> str:
+def _query_text(query: tuple[str, str] | None) -> str:
     return ": ".join(query) if query else ""
 
 
-def _listed(grades: Sequence[int]) -> str:
+def _grades_text(grades: Sequence[int]) -> str:
     return ", ".join(map(str, grades)) or said("none")
 
 
-def _all(before: Mapping[_Key, object], after: Mapping[_Key, object]) -> list[_Key]:
-    """The keys of both, those of the first one first."""
+def _all_keys(before: Mapping[_Key, object], after: Mapping[_Key, object]) -> list[_Key]:
+    """Return the keys of both mappings, first those of `before`."""
     return [*before, *(key for key in after if key not in before)]

@@ -1,4 +1,4 @@
-"""Make the documents of a release from pairs and moments. Pure."""
+"""Build the documents (JSON files and CSV rows) of a release from pairs and moments. Pure."""
 
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping
@@ -23,56 +23,59 @@ from backend.core.days import instant
 from backend.core.ids import MomentId, QueryId
 
 
-def select(counted: Iterable[QueryCounts], options: ReleaseOptions) -> ReleaseSelection:
-    """Which queries are in a release.
+def select(query_counts: Iterable[QueryCounts], options: ReleaseOptions) -> ReleaseSelection:
+    """Select the queries of a release.
 
-    A query with 1 of 20 pairs settled would count 0 for every run that finds one of the other 19, so it waits, unless
-    somebody asks for it.
+    Unfinished queries are left out unless the options include them. With only 1 of 20 pairs settled, a run that finds
+    one of the other 19 would score 0.
 
     Args:
-        counted: all validation and test queries, in judging order.
-        options: what somebody said.
+        query_counts: all validation and test queries, in judging order.
+        options: what the release includes.
     """
     included = options.adjudicated is Adjudicated.INCLUDE
-    within: list[QueryCounts] = []
+    included_queries: list[QueryCounts] = []
     unfinished: list[QueryCounts] = []
     empty: list[QueryCounts] = []
-    for query in counted:
+    for query in query_counts:
         usable = query.settled if included else query.consensus
         if not query.finished and not (options.unfinished and usable):
             unfinished.append(query)
         elif not usable:
             empty.append(query)
         else:
-            within.append(query)
-    decided = sum(query.adjudicated for query in within)
+            included_queries.append(query)
+    decided = sum(query.adjudicated for query in included_queries)
     return ReleaseSelection(
-        queries=tuple(within),
+        queries=tuple(included_queries),
         unfinished=tuple(unfinished),
         without_relevance=tuple(empty),
-        unfinished_within=tuple(query for query in within if not query.finished),
-        moments=sum(query.settled if included else query.consensus for query in within),
+        unfinished_within=tuple(query for query in included_queries if not query.finished),
+        moments=sum(query.settled if included else query.consensus for query in included_queries),
         adjudicated=decided if included else 0,
         adjudicated_left_out=0 if included else decided,
     )
 
 
 REPLACEMENTS = 100
-"""Replacement words in the manifest; rules make few, a model may make thousands, most of them once."""
+"""The largest number of replacement words in the manifest: a model may make thousands, most of them once."""
 Moments = Mapping[tuple[str, float, float], dict[str, Any]]
-"""Moments in the form of the release, by video, start and end."""
+"""Documents of moments, by (video, start, end), in seconds."""
 
 
 def by_span(moments: Mapping[MomentId, dict[str, Any]]) -> Moments:
-    """Moments of `pseudo_train.moment_documents` by what a reader of the release knows them by."""
+    """Return the moments of `pseudo_train.moment_documents` by video, start and end instead of id."""
     return {(moment["video_name"], *moment["timestamp"]): moment for moment in moments.values()}
 
 
-def in_truth(pair: PairReview, held: Container[QueryId], options: ReleaseOptions) -> bool:
-    """Whether a pair is a graded moment of `val.json` or `test.json`."""
+def in_truth(pair: PairReview, query_ids: Container[QueryId], options: ReleaseOptions) -> bool:
+    """Return whether a pair is a graded moment of `val.json` or `test.json`.
+
+    `query_ids` are the queries of the release.
+    """
     return (
         pair.relevance is not None
-        and pair.query_id in held
+        and pair.query_id in query_ids
         and (options.adjudicated is Adjudicated.INCLUDE or pair.verdict is not Verdict.ADJUDICATED)
     )
 
@@ -80,21 +83,21 @@ def in_truth(pair: PairReview, held: Container[QueryId], options: ReleaseOptions
 def truth(
     selection: ReleaseSelection, pairs: Iterable[PairReview], moments: Moments, options: ReleaseOptions
 ) -> dict[Split, list[Document]]:
-    """The documents of `val.json` and `test.json`.
+    """Return the documents of `val.json` and `test.json`; the moments of a query are ordered by rank.
 
     Args:
         selection: the queries, in judging order.
-        pairs: all that were handed out; those that are in the truth come in order of their rank.
-        moments: see `by_span`.
-        options: what somebody said.
+        pairs: all pairs that were handed out.
+        moments: the result of `by_span`.
+        options: what the release includes.
     """
     by_query: dict[QueryId, list[PairReview]] = {query.query_id: [] for query in selection.queries}
     for pair in sorted(pairs, key=lambda pair: (pair.rank, pair.pair_id)):
         if in_truth(pair, by_query, options):
             by_query[pair.query_id].append(pair)
-    found: dict[Split, list[Document]] = {Split.VAL: [], Split.TEST: []}
+    documents: dict[Split, list[Document]] = {Split.VAL: [], Split.TEST: []}
     for query in selection.queries:
-        found[query.split].append(
+        documents[query.split].append(
             {
                 "query_id": query.query_id,
                 "query": query.text,
@@ -110,7 +113,7 @@ def truth(
                 ],
             }
         )
-    return found
+    return documents
 
 
 def _six_digits(similarity: float | None) -> float | None:
@@ -118,12 +121,12 @@ def _six_digits(similarity: float | None) -> float | None:
 
 
 def videos(durations: Mapping[str, float]) -> dict[str, tuple[float, int]]:
-    """The document of `video_corpus.json`: name -> (duration in seconds, index), by name."""
+    """Return the document of `video_corpus.json`: (duration in seconds, index) of each video, sorted by name."""
     return {name: (duration_s, index) for index, (name, duration_s) in enumerate(sorted(durations.items()))}
 
 
 def pair_columns(with_published: bool, pooled: bool) -> tuple[str, ...]:
-    """The columns of `pair_rows`; `pooled` says whether anything but captions found candidates."""
+    """Return the columns of `pair_rows`; `pooled` is whether the candidates have other sources than captions."""
     return (*PAIR_COLUMNS, *(("published_caption",) if with_published else ()), *(("sources",) if pooled else ()))
 
 
@@ -136,8 +139,8 @@ def pair_rows(
     *,
     pooled: bool,
 ) -> list[tuple[object, ...]]:
-    """The rows of `raw_query_moment_pair.csv`, with `pair_columns`: every pair, in the truth or not."""
-    held = {query.query_id for query in selection.queries}
+    """Return the rows of `raw_query_moment_pair.csv` with `pair_columns`, one for each pair, in the truth or not."""
+    query_ids = {query.query_id for query in selection.queries}
     rows: list[tuple[object, ...]] = []
     for p in pairs:
         moment = moments[p.video, p.start_s, p.end_s]
@@ -146,7 +149,7 @@ def pair_rows(
                 *(p.pair_id, p.query_id, splits[p.query_id].value, p.query, p.video, p.start_s, p.end_s),
                 *(moment["duration"], moment["caption"], p.rank, _six_digits(p.similarity)),
                 *(p.verdict.value, p.relevance, p.mean),
-                *(int(p.verdict is Verdict.ADJUDICATED), int(in_truth(p, held, options))),
+                *(int(p.verdict is Verdict.ADJUDICATED), int(in_truth(p, query_ids, options))),
                 *((moment["published_caption"],) if options.with_published else ()),
                 *((_sources(p),) if pooled else ()),
             )
@@ -155,25 +158,26 @@ def pair_rows(
 
 
 def _sources(pair: PairReview) -> str:
-    """What found a pair, and at which rank; of a run that was pooled twice the best.
+    """Return the sources of a pair with its rank in each, like `run-a 3; run-b 1`.
 
-    Names may hold anything but what stands between them: the rank is the last word of each.
+    A run that was pooled twice counts once, with the best rank. Readers split at `; `, which names cannot contain, and
+    take the last word as the rank.
     """
-    ranks = {one.source.label: one.rank for one in reversed(pair.found_by)}
+    ranks = {source_rank.source.label: source_rank.rank for source_rank in reversed(pair.found_by)}
     return "; ".join(f"{label} {rank}" for label, rank in reversed(ranks.items()))
 
 
-def to_count(contents: Contents) -> Documents:
-    """What the statistics of a release are counted from."""
+def statistics_documents(contents: Contents) -> Documents:
+    """Return the documents from which the statistics of a release are counted."""
     columns: dict[str, Any] = dict(
         zip(contents.pair_columns, zip(*contents.pairs, strict=True), strict=bool(contents.pairs))
     )
-    given = Counter(grade[0] for grade in contents.raw)
+    grade_counts = Counter(grade[0] for grade in contents.raw)
     return Documents(
-        truth={split.value: found for split, found in contents.truth.items()},
+        truth={split.value: queries for split, queries in contents.truth.items()},
         corpus={name: duration_s for name, (duration_s, _) in contents.videos.items()},
         pairs=[
-            JudgedPair(split, query_id, rank, verdict, given[pair_id])
+            JudgedPair(split, query_id, rank, verdict, grade_counts[pair_id])
             for split, query_id, rank, verdict, pair_id in zip(
                 *(columns.get(name, ()) for name in ("split", "query_id", "rank", "verdict", "pair_id")), strict=True
             )
@@ -184,17 +188,17 @@ def to_count(contents: Contents) -> Documents:
 
 
 def manifest(contents: Contents, statistics: ReleaseStatistics, files: Mapping[str, str]) -> dict[str, Any]:
-    """The document of `manifest.json`.
+    """Return the document of `manifest.json`.
 
     Args:
-        contents: of the release.
-        statistics: of the same.
-        files: SHA-256 of every other file, by name.
+        contents: content of the release.
+        statistics: statistics of the release.
+        files: maps the name of every other file to its SHA-256.
     """
     grading, rewriting = contents.grading, contents.rewriting
-    # Who was invited, and what somebody skipped, changes nothing of a release.
+    # Invitations and skips do not change a release, so their counts must not change its manifest.
     counts = {
-        what: found for what, found in contents.counts.items() if what not in ("annotators", "skipped", "sources")
+        name: count for name, count in contents.counts.items() if name not in ("annotators", "skipped", "sources")
     }
     selection = contents.selection
     changes = rewriting and {**asdict(rewriting), "replacements": dict(rewriting.replacements[:REPLACEMENTS])}
@@ -207,8 +211,12 @@ def manifest(contents: Contents, statistics: ReleaseStatistics, files: Mapping[s
         "licence": contents.terms.licence or None,
         "citation": contents.terms.citation or None,
         "rule_version": RULE_VERSION,
-        **({"re_opened": {"pairs": more, "rule_version": RE_OPENED_RULE}} if (more := contents.re_opened) else {}),
-        "scale": [{"grade": one.grade, "label": one.label} for one in grading.scale.meanings],
+        **(
+            {"re_opened": {"pairs": re_opened, "rule_version": RE_OPENED_RULE}}
+            if (re_opened := contents.re_opened)
+            else {}
+        ),
+        "scale": [{"grade": meaning.grade, "label": meaning.label} for meaning in grading.scale.meanings],
         "tolerance": grading.tolerance,
         "rounding": grading.rounding.value,
         "batch_size": contents.batch_size,

@@ -1,4 +1,4 @@
-"""Count a release's documents, and make the table that people read. Pure."""
+"""Compute the statistics of a release, and format them as a table. Pure."""
 
 import math
 from collections import Counter, defaultdict
@@ -11,7 +11,7 @@ from backend.campaign.release.statistics.rules import TOKENISER, words
 
 
 class JudgedPair(NamedTuple):
-    """One row of `raw_query_moment_pair.csv`, and how many rows of `raw_annotation.csv` are about it."""
+    """A row of `raw_query_moment_pair.csv`, with the number of its grades in `raw_annotation.csv`."""
 
     split: str
     query_id: int | str
@@ -22,15 +22,15 @@ class JudgedPair(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Documents:
-    """The documents of a release.
+    """The documents of a release from which its statistics are counted.
 
     Attributes:
-        truth: those of `val.json` and `test.json`, by split; `relevant_moment` of each query has `video_name`,
+        truth: the queries of `val.json` and `test.json`, by split; `relevant_moment` of each query has `video_name`,
             `timestamp` (start and end in seconds), `duration` (of the video, in seconds) and `relevance`.
-        corpus: seconds of every video of `video_corpus.json`.
-        pairs: all that were handed out, settled or not.
-        highest: the best relevance of the scale.
-        batch_size: candidates that a batch has.
+        corpus: duration in seconds of every video of `video_corpus.json`, by name.
+        pairs: all pairs that were handed out, settled or not.
+        highest: the highest relevance of the scale.
+        batch_size: number of candidates in a batch.
     """
 
     truth: Mapping[str, Sequence[Mapping[str, Any]]]
@@ -42,7 +42,7 @@ class Documents:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """The least, the mean and the most of `n` values."""
+    """The minimum (`least`), mean and maximum (`most`) of `n` values."""
 
     n: int
     least: float
@@ -52,9 +52,10 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class SettledPairs:
-    """How many pairs came to what; all but `pairs` add up to it.
+    """Numbers of pairs by outcome; the other fields add up to `pairs`.
 
-    `by_grades` are those in consensus, by how many grades they have: two, or four; more where a campaign asks more.
+    `by_grades` counts the pairs in consensus by their number of grades: two or four, or more if a campaign asks for
+    more.
     """
 
     pairs: int
@@ -62,27 +63,27 @@ class SettledPairs:
     adjudicated: int
     discarded: int
     waiting: int
-    """Not settled when the release was made."""
+    """Pairs that were not settled when the release was made."""
 
 
 @dataclass(frozen=True, slots=True)
 class PartStatistics:
-    """Figures of one split of a release, or of the whole release.
+    """Statistics of one split of a release, or of the whole release.
 
-    A spread is None where there is nothing to count.
+    A spread is None if there is nothing to count.
 
     Attributes:
         part: `val`, `test` or `all`.
-        queries: those in the truth.
-        query_words: words of a query, by the tokeniser of `backend.campaign.release.statistics`.
-        moment_s: seconds of a moment, over distinct moments of the truth.
-        video_s: seconds of a video, over distinct videos that these moments are of.
-        ratio: a moment's share of its video, over distinct moments.
+        queries: number of queries in the truth.
+        query_words: words per query, by the tokeniser of `backend.campaign.release.statistics`.
+        moment_s: duration of a moment in seconds, over distinct moments of the truth.
+        video_s: duration of a video in seconds, over the distinct videos of these moments.
+        ratio: a moment's share of its video's duration, over distinct moments.
         judged: moments with a relevance, per query.
-        at_least: moments of relevance 1 or more per query, of 2 or more, and so on up to the best.
-        by_relevance: moments of each relevance, 0 first; a moment that goes with two queries counts twice.
-        batches: how many queries were handed out in one batch, in two, ...; also those without any settled pair.
-        settled: what came of the pairs that were handed out.
+        at_least: moments per query of relevance 1 or more, of 2 or more, and so on up to the highest.
+        by_relevance: number of moments of each relevance, from 0 on; a moment of two queries counts twice.
+        batches: maps a number of batches to the number of queries handed out in so many, also unsettled ones.
+        settled: outcomes of the pairs that were handed out.
     """
 
     part: str
@@ -100,7 +101,7 @@ class PartStatistics:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseStatistics:
-    """A release in numbers: each split, then all of it; and the videos of its corpus, with or without truth."""
+    """The statistics of each split and then of the whole release; and the durations of all videos of its corpus."""
 
     parts: tuple[PartStatistics, ...]
     corpus_video_s: Spread | None
@@ -114,46 +115,46 @@ _TITLES = {"val": "validation", "test": "test", ALL: "both"}
 
 @dataclass(frozen=True, slots=True)
 class TruthValues:
-    """The values behind the spreads of a part; see `PartStatistics` for what each is."""
+    """The values from which the spreads of a part are computed; the fields are those of `PartStatistics`."""
 
     query_words: Sequence[int]
     moment_s: Sequence[float]
     video_s: Sequence[float]
     ratio: Sequence[float]
     relevances: Sequence[Counter[int]]
-    """How many moments of each relevance every query has."""
+    """For each query, the number of moments of each relevance."""
 
 
 def parts(documents: Documents) -> Iterator[tuple[str, Sequence[Mapping[str, Any]], Sequence[JudgedPair]]]:
-    """(name, its queries, its pairs) of each split, and of all."""
+    """Yield (name, queries, pairs) of each split, then of the whole release."""
     for split, queries in documents.truth.items():
         yield split, queries, [pair for pair in documents.pairs if pair.split == split]
     yield ALL, [query for queries in documents.truth.values() for query in queries], documents.pairs
 
 
 def measure(queries: Sequence[Mapping[str, Any]]) -> TruthValues:
-    """Everything of some queries that is counted or drawn, in an order of its own."""
-    lasting: dict[tuple[str, float, float], float] = {}
+    """Return the values of these queries that are counted or drawn; all but `relevances` are sorted."""
+    durations: dict[tuple[str, float, float], float] = {}
     videos: dict[str, float] = {}
     for query in queries:
         for moment in query["relevant_moment"]:
             start_s, end_s = moment["timestamp"]
-            lasting[moment["video_name"], start_s, end_s] = end_s - start_s
+            durations[moment["video_name"], start_s, end_s] = end_s - start_s
             videos[moment["video_name"]] = moment["duration"]
     return TruthValues(
         query_words=sorted(len(words(query["query"])) for query in queries),
-        moment_s=sorted(lasting.values()),
+        moment_s=sorted(durations.values()),
         video_s=sorted(videos.values()),
-        ratio=sorted(seconds / videos[video] for (video, _, _), seconds in lasting.items()),
+        ratio=sorted(seconds / videos[video] for (video, _, _), seconds in durations.items()),
         relevances=[Counter(moment["relevance"] for moment in query["relevant_moment"]) for query in queries],
     )
 
 
 def statistics(documents: Documents) -> ReleaseStatistics:
-    """Count a release.
+    """Return the statistics of a release.
 
-    Batches are told from ranks: a batch holds `batch_size` of them, the first one begins at rank 1. What a later
-    pooling handed out alone has ranks further down, and leaves out those between.
+    Batches are derived from ranks: each covers `batch_size` ranks, and the first begins at rank 1. Pairs from a later
+    pooling have higher ranks, and may leave a gap before them.
     """
     return ReleaseStatistics(
         parts=tuple(
@@ -165,61 +166,61 @@ def statistics(documents: Documents) -> ReleaseStatistics:
     )
 
 
-def release_statistics_table(found: ReleaseStatistics) -> list[tuple[str, ...]]:
-    """Return the statistics for people: a row of titles, then what is counted and its figure in each part."""
-    rows: list[tuple[str, ...]] = [("", *(_TITLES.get(part.part, part.part) for part in found.parts))]
+def release_statistics_table(statistics: ReleaseStatistics) -> list[tuple[str, ...]]:
+    """Return the statistics as table rows: first the titles, then one row per quantity, with a cell for each part."""
+    rows: list[tuple[str, ...]] = [("", *(_TITLES.get(part.part, part.part) for part in statistics.parts))]
 
-    def row(what: str, *cells: str) -> None:
-        rows.append((what, *cells))
+    def row(title: str, *cells: str) -> None:
+        rows.append((title, *cells))
 
-    def spreads(what: str, name: str, form: str) -> None:
-        row(what, *(_said(getattr(part, name), form) for part in found.parts))
+    def spreads(title: str, name: str, form: str) -> None:
+        row(title, *(_spread_text(getattr(part, name), form) for part in statistics.parts))
 
-    row("queries", *(f"{part.queries:,}" for part in found.parts))
+    row("queries", *(f"{part.queries:,}" for part in statistics.parts))
     spreads("words of a query", "query_words", ",.0f")
-    row("moments", *(f"{part.moment_s.n if part.moment_s else 0:,}" for part in found.parts))
+    row("moments", *(f"{part.moment_s.n if part.moment_s else 0:,}" for part in statistics.parts))
     spreads("seconds of a moment", "moment_s", ",.2f")
-    row("their videos", *(f"{part.video_s.n if part.video_s else 0:,}" for part in found.parts))
+    row("their videos", *(f"{part.video_s.n if part.video_s else 0:,}" for part in statistics.parts))
     spreads("seconds of a video", "video_s", ",.2f")
     spreads("a moment's share of its video", "ratio", ".3f")
     spreads("moments of a query", "judged", ",.0f")
-    for at_least in range(1, len(found.parts[0].at_least) + 1):
-        what = f"moments of relevance {at_least}{' or more' if at_least < len(found.parts[0].at_least) else ''}"
-        cells = (_said(part.at_least[at_least - 1], ",.0f") for part in found.parts)
-        row(f"{what}, of a query", *cells)
-    for relevance in range(len(found.parts[0].by_relevance)):
-        cells = (_share(part.by_relevance[relevance], sum(part.by_relevance)) for part in found.parts)
+    for at_least in range(1, len(statistics.parts[0].at_least) + 1):
+        title = f"moments of relevance {at_least}{' or more' if at_least < len(statistics.parts[0].at_least) else ''}"
+        cells = (_spread_text(part.at_least[at_least - 1], ",.0f") for part in statistics.parts)
+        row(f"{title}, of a query", *cells)
+    for relevance in range(len(statistics.parts[0].by_relevance)):
+        cells = (_share(part.by_relevance[relevance], sum(part.by_relevance)) for part in statistics.parts)
         row(f"pairs of relevance {relevance}", *cells)
-    if found.parts[-1].settled.pairs:
-        rows += _settled_rows(found)
+    if statistics.parts[-1].settled.pairs:
+        rows += _settled_rows(statistics)
     return rows
 
 
-def _settled_rows(found: ReleaseStatistics) -> Iterator[tuple[str, ...]]:
-    """Batches and verdicts, which a release without its file of pairs does not tell."""
-    for batches in sorted({number for part in found.parts for number in part.batches}):
-        what = f"queries handed out in {batches} {'batch' if batches == 1 else 'batches'}"
-        yield (what, *(_share(part.batches.get(batches, 0), sum(part.batches.values())) for part in found.parts))
-    yield ("pairs handed out", *(f"{part.settled.pairs:,}" for part in found.parts))
-    for size in sorted({2, 4} | {size for part in found.parts for size in part.settled.by_grades}):
-        cells = (_share(part.settled.by_grades.get(size, 0), part.settled.pairs) for part in found.parts)
+def _settled_rows(statistics: ReleaseStatistics) -> Iterator[tuple[str, ...]]:
+    """Yield the rows about batches and verdicts, which need the file of pairs."""
+    for batches in sorted({number for part in statistics.parts for number in part.batches}):
+        title = f"queries handed out in {batches} {'batch' if batches == 1 else 'batches'}"
+        yield (title, *(_share(part.batches.get(batches, 0), sum(part.batches.values())) for part in statistics.parts))
+    yield ("pairs handed out", *(f"{part.settled.pairs:,}" for part in statistics.parts))
+    for size in sorted({2, 4} | {size for part in statistics.parts for size in part.settled.by_grades}):
+        cells = (_share(part.settled.by_grades.get(size, 0), part.settled.pairs) for part in statistics.parts)
         yield (f"settled by {_NUMBERS.get(size, size)} grades", *cells)
-    for name, what in (
+    for name, title in (
         ("adjudicated", "decided by a lead"),
         ("discarded", "discarded, no consensus"),
         ("waiting", "not settled"),
     ):
-        yield (what, *(_share(getattr(part.settled, name), part.settled.pairs) for part in found.parts))
+        yield (title, *(_share(getattr(part.settled, name), part.settled.pairs) for part in statistics.parts))
 
 
-def markdown(found: ReleaseStatistics) -> str:
-    """The section of the dataset card, with the figures of `figures.FIGURES` below its table."""
-    head, *rows = release_statistics_table(found)
+def markdown(statistics: ReleaseStatistics) -> str:
+    """Return the section of the dataset card with the table of statistics, as Markdown; the figures follow it."""
+    head, *rows = release_statistics_table(statistics)
     lines = [f"| {' | '.join(head)} |", f"| --- |{' ---: |' * (len(head) - 1)}"]
     lines += [f"| {' | '.join(row)} |" for row in rows]
-    corpus = found.corpus_video_s
+    corpus = statistics.corpus_video_s
     all_videos = (
-        f"All {corpus.n:,} videos of the corpus, with truth or without, last {_said(corpus, ',.2f')} seconds. "
+        f"All {corpus.n:,} videos of the corpus, with truth or without, last {_spread_text(corpus, ',.2f')} seconds. "
         if corpus
         else ""
     )
@@ -227,11 +228,11 @@ def markdown(found: ReleaseStatistics) -> str:
         "\n## Statistics\n\n"
         + "\n".join(lines)
         + "\n\nThree figures are the least, the mean and the most. A moment or video counts once. "
-        + f"{all_videos}Words: {found.tokeniser}.\n"
+        + f"{all_videos}Words: {statistics.tokeniser}.\n"
     )
 
 
-def _part(name: str, found: TruthValues, pairs: Sequence[JudgedPair], highest: int, batch_size: int) -> PartStatistics:
+def _part(name: str, values: TruthValues, pairs: Sequence[JudgedPair], highest: int, batch_size: int) -> PartStatistics:
     handed_out: defaultdict[int | str, set[int]] = defaultdict(set)
     by_grades: Counter[int] = Counter()
     verdicts: Counter[str] = Counter()
@@ -250,35 +251,35 @@ def _part(name: str, found: TruthValues, pairs: Sequence[JudgedPair], highest: i
     )
     return PartStatistics(
         part=name,
-        queries=len(found.relevances),
-        query_words=_spread(found.query_words),
-        moment_s=_spread(found.moment_s),
-        video_s=_spread(found.video_s),
-        ratio=_spread(found.ratio),
-        judged=_spread([counts.total() for counts in found.relevances]),
+        queries=len(values.relevances),
+        query_words=_spread(values.query_words),
+        moment_s=_spread(values.moment_s),
+        video_s=_spread(values.video_s),
+        ratio=_spread(values.ratio),
+        judged=_spread([counts.total() for counts in values.relevances]),
         at_least=tuple(
-            _spread([sum(counts[value] for value in range(least, highest + 1)) for counts in found.relevances])
+            _spread([sum(counts[value] for value in range(least, highest + 1)) for counts in values.relevances])
             for least in range(1, highest + 1)
         ),
-        by_relevance=tuple(sum(counts[value] for counts in found.relevances) for value in range(highest + 1)),
+        by_relevance=tuple(sum(counts[value] for counts in values.relevances) for value in range(highest + 1)),
         batches=dict(sorted(batches.items())),
         settled=settled,
     )
 
 
 def _spread(values: Collection[float]) -> Spread | None:
-    """The same for the same values in any order."""
+    """Return the spread of some values, exactly the same in any order; None if there are none."""
     return Spread(len(values), min(values), math.fsum(values) / len(values), max(values)) if values else None
 
 
-def _said(spread: Spread | None, form: str) -> str:
-    """`1 / 7.52 / 20`; the mean of whole numbers has decimals."""
+def _spread_text(spread: Spread | None, form: str) -> str:
+    """Return a spread like `1 / 7.52 / 20`; the mean of whole numbers has two decimals."""
     if spread is None:
         return "-"
     mean = form.replace(".0f", ".2f")
     return f"{spread.least:{form}} / {spread.mean:{mean}} / {spread.most:{form}}"
 
 
-def _share(count: int, of: int) -> str:
-    """`264 (52.8 %)`."""
-    return f"{count:,} ({count / of:.1%})".replace("%", " %") if of else f"{count:,}"
+def _share(count: int, total: int) -> str:
+    """Return a count with its share, like `264 (52.8 %)`."""
+    return f"{count:,} ({count / total:.1%})".replace("%", " %") if total else f"{count:,}"
