@@ -1,7 +1,7 @@
-"""Build pools: for each sentence of a corpus its positive videos, and negative ones.
+"""Build a pool of positive and negative videos for each sentence of a corpus.
 
 *Reads* a corpus, vectors of its sentences, and perhaps its videos. *Writes* a new folder: the pools, the pairs of query
-and video with what they were chosen by, and a manifest that says how.
+and video with their similarities, and a manifest that records how the pools were built.
 """
 
 import hashlib
@@ -42,24 +42,26 @@ TEXT_ALONE = "text alone"
 
 
 class Visual(Protocol):
-    """What has seen the videos of a corpus, in the order of their names."""
+    """EMScore between texts and the videos of a corpus; videos are numbered in the order of their names."""
 
     @property
     def identity(self) -> str:
-        """The model, and how often it looked."""
+        """The CLIP model and the frames that it gets a second, as one text."""
         ...
 
     def of(self, text: str) -> Seen:
-        """EMScore of a text and any of the videos."""
+        """Return a function that gives the EMScore of a text with any of the videos."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class BuildReport:
-    """What was built: `queries` of `sentences` have a pool; `positives` is how many of its videos are, mean.
+    """The result of a build.
 
-    `short` are the queries whose pool is not full: dropped, or kept if as published. `without_distractor` are those in
-    whose pool every video is positive. `bounds` are those of EMScore, None where the text decided alone.
+    Of the `sentences`, `queries` have a pool in the file. `positives` is the mean number of positive videos in a pool.
+    `short` lists the queries whose pool is not full; the file leaves them out, unless it is built as published.
+    `without_distractor` lists the queries in whose pool every video is positive. `bounds` are the bounds of EMScore,
+    None if the text alone decided.
     """
 
     sentences: int
@@ -76,10 +78,10 @@ class BuildReport:
 
 
 def require_sensible(options: PoolOptions, corpus: Captioned) -> None:
-    """Refuse sizes and thresholds that mean nothing.
+    """Refuse sizes and thresholds that are out of range, or too large for the corpus.
 
     Raises:
-        ProjectError: which.
+        ProjectError: names the first such option.
     """
     if options.pool < 2:
         raise ProjectError(f"--pool is {options.pool}: a pool needs 2 videos or more")
@@ -106,21 +108,21 @@ def build(
     now: float,
     progress: Progress | None = None,
 ) -> BuildReport:
-    """Write the pools of a corpus into a new folder; nothing is left of a failure.
+    """Build the pools of a corpus and write them into a new folder, which is removed if the build fails.
 
     Args:
-        corpus: its sentences, each a query.
-        encoder: of sentences.
+        corpus: the corpus; each of its sentences becomes a query.
+        encoder: the sentence encoder.
         out: the folder to make.
-        options: sizes, thresholds, seed.
-        embeddings: where vectors are kept.
-        visual: EMScore; None for text alone.
-        thresholds_from: where the thresholds come from, for the manifest.
+        options: sizes, thresholds and seed.
+        embeddings: the folder in which vectors are cached.
+        visual: computes EMScore; if None, the text alone decides.
+        thresholds_from: the origin of the thresholds, for the manifest.
         now: seconds since 1970.
-        progress: called with (what is done, done, all).
+        progress: called with (name of the step, number done, number of all).
 
     Raises:
-        ProjectError: the options mean nothing, the folder is not new, or no query has a full pool.
+        ProjectError: an option is out of range, the folder is not new, or no query has a full pool.
         EncoderUnavailable: the model cannot be built.
     """
     require_sensible(options, corpus)
@@ -168,7 +170,7 @@ def build(
 def _bounds(
     sentences: Sentences, vectors: FloatArray, options: PoolOptions, visual: Visual, progress: Steps | None
 ) -> VisualBounds:
-    """Mean EMScore of each query and its own video, and of each query and one video that is negative by its text."""
+    """Return the mean EMScore of queries with their own video, and with one drawn video each, negative by its text."""
     positive: list[float] = []
     negative: list[float] = []
     for own, _, s_te in similarities_of(sentences, vectors):
@@ -186,7 +188,10 @@ def _bounds(
 
 @dataclass(frozen=True, slots=True)
 class _Chosen:
-    """The pool of a query, how many other videos of it are positive, and what each video of it was chosen by."""
+    """The pool of one query, with the similarities of its videos in the order of the pool.
+
+    `others` counts the positive videos besides the query's own one. `s_tv` is None if the text alone decided.
+    """
 
     query: PoolQuery
     others: int
@@ -194,7 +199,7 @@ class _Chosen:
     s_tv: Doubles | None
 
     def rows(self) -> Iterator[tuple[str, str, str, float, float | None]]:
-        """Query, video, role, s_te, s_tv of each video of the pool."""
+        """Yield query id, video, role, s_te and s_tv of each video of the pool."""
         for n, video in enumerate(self.query.videos):
             role = "own" if n == 0 else "positive" if n <= self.others else "negative"
             s_tv = None if self.s_tv is None else round(float(self.s_tv[n]), 6)
@@ -202,7 +207,7 @@ class _Chosen:
 
 
 class _Remembered:
-    """EMScore of one query, each video looked at once and kept for the file of pairs."""
+    """A cache of the EMScores of one query, because the file of pairs needs them once more."""
 
     def __init__(self, seen: Seen) -> None:
         self._seen = seen
@@ -225,7 +230,7 @@ def _select(
     bounds: VisualBounds | None,
     progress: Steps | None,
 ) -> list[_Chosen]:
-    """The pool of each sentence, full or not, in the order of the corpus."""
+    """Select the pool of each sentence, full or not, and return the pools in the order of the corpus."""
     in_file = {name: tuple(moments) for name, moments in corpus.moments.items()}
     found: dict[tuple[str, int], _Chosen] = {}
     for own, similarities, s_te in similarities_of(sentences, vectors):
@@ -264,7 +269,7 @@ def _manifest(
 ) -> dict[str, Any]:
     told = asdict(options) | {"as_published": list(DEPARTURES) if options.as_published else []}
     figures = asdict(report)
-    figures["positives_mean"] = figures.pop("positives")  # `positives` says how many there may be
+    figures["positives_mean"] = figures.pop("positives")  # the option `positives` is the most that a pool may have
     return {
         "format": "mvmr",
         "created_at": datetime.fromtimestamp(now, UTC).isoformat(timespec="seconds"),

@@ -1,7 +1,7 @@
-"""Find the thresholds of an encoder from labelled pairs, and show how its similarities lie (Figure 8 of the paper).
+"""Find the thresholds of an encoder from labelled pairs, and draw its similarities (Figure 8 of the paper).
 
-*Reads* labelled pairs, vectors of their sentences. *Writes* a new folder: the thresholds as `build` takes them, the
-figure, and its numbers.
+*Reads* labelled pairs and the cached vectors of their sentences. *Writes* a new folder: the file of thresholds that
+`build_pools` reads, the figure, and its numbers.
 """
 
 from collections.abc import Iterator, Sequence
@@ -37,7 +37,7 @@ THRESHOLDS, NUMBERS, FIGURE = "thresholds.json", "calibration.csv", "calibration
 POSITIVE, NEGATIVE = "positive", "negative"
 _QUANTILES = {"q05": 0.05, "q25": 0.25, "median": 0.5, "q75": 0.75, "q95": 0.95}
 _POINTS = 150
-"""At most so many pairs of a label are drawn as points."""
+"""The most pairs of a label that are drawn as points."""
 
 
 def calibrate_thresholds(
@@ -50,21 +50,21 @@ def calibrate_thresholds(
     where: Where = HERE,
     progress: Progress | None = None,
 ) -> StoredThresholds:
-    """Find thresholds of an encoder from labelled pairs, and write them with a figure into a new folder.
+    """Find the thresholds of an encoder from labelled pairs, and write them with a figure into a new folder.
 
     The files are `thresholds.json`, `calibration.csv`, `calibration.png` and `calibration.svg`.
 
     Args:
         labelled: an STS file, or a file of pools.
         out: the folder to make.
-        encoder: by name as for a project, or loaded; SimCSE from the model hub if None.
-        kind: of the encoder.
-        embeddings: where vectors are kept; the person's cache folder if None.
+        encoder: a name, as for a project, or a loaded encoder; None is SimCSE from the model hub.
+        kind: kind of the encoder that `encoder` names.
+        embeddings: the folder in which vectors are cached; the person's cache folder if None.
         where: where sentences are encoded.
-        progress: called with (what is done, done, all).
+        progress: called with (name of the step, number done, number of all).
 
     Raises:
-        InputError: the file has problems, or lacks pairs of one kind.
+        InputError: the file has problems, or lacks alike or different pairs.
         ProjectError: the folder is not new.
         EncoderUnavailable: the encoder cannot be found or built.
     """
@@ -97,7 +97,11 @@ def calibrate_thresholds(
 
 
 def held_out(measured: Sequence[Measured]) -> tuple[float, float] | None:
-    """The shares of alike and of different pairs that thresholds of the other half keep; None if a half lacks some."""
+    """Return the shares of alike and of different pairs that thresholds keep on pairs they were not found on.
+
+    Thresholds found on each half of the pairs are tried on the other half. They keep an alike pair at `t_pos` or more,
+    and a different pair at `t_neg` or less. None if a half has no alike or no different pairs.
+    """
     halves = [_classes([one for one in measured if one.first_half is half]) for half in (True, False)]
     if not all(len(some) for half in halves for some in half):
         return None
@@ -130,7 +134,7 @@ def _of_pairs(
 
 
 def _of_pools(pools: Pools, encoder: Encoder, embeddings: Path, progress: Progress | None) -> Iterator[Measured]:
-    """Each query with the videos of its pool but its own; one of which no sentence is known says nothing."""
+    """Yield the similarity of each query with the videos of its pool, except its own one and any without sentences."""
     others = [query.videos[1:] for query in pools.queries]
     scores = PoolVectors(pools, encoder, embeddings, progress).scores(pools.queries, others)
     for query, videos, s_te in zip(pools.queries, others, scores, strict=True):
@@ -142,12 +146,12 @@ def _of_pools(pools: Pools, encoder: Encoder, embeddings: Path, progress: Progre
 
 
 def _half(name: str) -> bool:
-    """In which half a pair is: all of a video, or of a sentence, in one."""
+    """Return whether pairs of this video, or with this first sentence, belong to the first half."""
     return blake2b(name.encode("utf-8", "surrogatepass"), digest_size=1).digest()[0] < 128
 
 
 def write(measured: Sequence[Measured], found: StoredThresholds, numbers: Path, charts: Sequence[Path]) -> None:
-    """Write the quantiles of each label as CSV, and the figure, `.png` or `.svg` by name."""
+    """Write the quantiles of each label as CSV, and the figure as PNG or SVG, by the ending of each path."""
     from backend.scoring.drawing import save  # charts take as long to load as everything else together
 
     by_label: dict[str, list[float]] = {}
@@ -225,12 +229,12 @@ def _chart(
 
 
 def _some(label: str, values: list[float]) -> list[tuple[float, float]]:
-    """Some of the similarities, evenly among all of them, each with how far aside it is drawn."""
+    """Return at most `_POINTS` similarities, evenly chosen, each with its horizontal offset in the figure."""
     step = max(1, len(values) / _POINTS)
     chosen = [values[int(n * step)] for n in range(min(len(values), _POINTS))]
     return [(value, _aside(f"{label} {n}")) for n, value in enumerate(chosen)]
 
 
 def _aside(name: str) -> float:
-    """A number from -1 to 1 that is a point's own: the same figure at every drawing."""
+    """Return a number from -1 to 1 that depends on the name alone, so that every drawing is the same."""
     return int.from_bytes(blake2b(name.encode(), digest_size=2).digest()) / 32767.5 - 1

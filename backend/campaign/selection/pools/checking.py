@@ -1,7 +1,7 @@
 """Create a project in which people check a file of pools (does each whole video match?), and report the result.
 
 *Reads* a file of pools, the video files, verdicts. *Writes* a whole project: video, moment, caption, query, candidate,
-batch, pair, seat, pool_check, pool_place, one event. Everything is looked at before the folder is made.
+batch, pair, seat, pool_check, pool_place, one event. All input is checked before the folder is made.
 """
 
 import hashlib
@@ -52,9 +52,9 @@ from backend.store import events
 from backend.store.connection import Database, reading, writing
 
 QUERIES = 100
-"""As many as the paper checked."""
+"""Queries in a sample by default: as many as the paper checked."""
 NEGATIVES = 5
-"""A query; the paper's people looked at whole pools."""
+"""Negatives for each query by default; the paper's annotators looked at whole pools."""
 
 
 def make_pool_check(
@@ -70,23 +70,28 @@ def make_pool_check(
     now: float,
     progress: Progress | None = None,
 ) -> tuple[Project, MadeReport]:
-    """Make a project in which people check a sample of a file of pools, blind: does a whole video match a query?
+    """Create a project in which people check a sample of a file of pools: does a whole video match its query?
+
+    People do not see whether the pool has a video as positive or negative.
 
     Args:
-        file: of pools.
-        folder: the new project's.
-        videos: where the video files lie.
-        queries: how many to draw, or all that can be checked if that is fewer.
-        negatives: how many negatives of each pool, at most.
-        seed: of the draw.
-        encoder: tells the similarity of query and video, kept with each pair and shown to no annotator; MiniLM if None.
-        kind: of the encoder.
+        file: the file of pools.
+        folder: the folder of the new project.
+        videos: the folder of the video files.
+        queries: how many queries to draw; all that can be checked, if these are fewer.
+        negatives: the most negatives to draw from each pool.
+        seed: seeds the draw.
+        encoder: computes the similarity of query and video, which is stored with each pair and never shown to
+            annotators; MiniLM if None.
+        kind: kind of the encoder.
         now: seconds since 1970.
-        progress: called with (what is done, done, all).
+        progress: called with (name of the step, number done, number of all).
 
     Raises:
-        InputError: with everything that is wrong with the file, or with the videos; nothing was made.
-        ProjectError: the folder is a project already, or nothing can be drawn.
+        InputError: everything that is wrong with the file, or with the videos; nothing was made. Also if the file has
+            no query that can be checked.
+        ProjectError: the folder is a project already, `queries` or `negatives` is too low, or the folder of videos
+            cannot be read.
         EncoderUnavailable: the encoder cannot be found.
     """
     spec = sentence.resolve(encoder or sentence.MINILM, kind)
@@ -135,7 +140,10 @@ def _require_checkable(drawn: CheckSample, file: str) -> None:
 
 
 def _sentences(pools: Pools, names: Sequence[str], file: str) -> dict[str, list[str]]:
-    """What the file says about each video, every sentence once: as its own, else where it is a positive."""
+    """Return the distinct sentences that the file has about each video.
+
+    The video's own sentences come first, then those of its moments that are positives of a query.
+    """
     wanted = set(names)
     elsewhere = (moment for query in pools.queries for moment in query.positives)
     said: dict[str, dict[str, None]] = {name: {} for name in names}
@@ -149,7 +157,7 @@ def _sentences(pools: Pools, names: Sequence[str], file: str) -> dict[str, list[
 
 
 def _measured(names: Sequence[str], videos: Path, progress: Progress | None) -> dict[str, VideoFacts]:
-    """Find and measure every video; all that are missing are named in one line."""
+    """Find and measure every video; if any is missing, name all missing ones in one line and measure none."""
     try:
         there = VideoFolder(videos)
     except VideoUnreadable as error:
@@ -165,7 +173,7 @@ def _measured(names: Sequence[str], videos: Path, progress: Progress | None) -> 
     report = named(progress, "measuring videos")
     for done, (name, path) in enumerate(paths.items(), start=1):
         if missing:
-            break  # this takes long, and the folder is the wrong one anyway
+            break  # measuring takes long, and the folder is probably the wrong one
         try:
             found[name] = probe(path)
         except VideoUnreadable as error:
@@ -183,7 +191,7 @@ def _measured(names: Sequence[str], videos: Path, progress: Progress | None) -> 
 def _similarities(
     encoder: Encoder, drawn: Sequence[CheckedQuery], sentences: dict[str, list[str]], progress: Progress | None
 ) -> dict[tuple[str, str], float]:
-    """s_te of every query with each of its videos, by (query id, video)."""
+    """Return s_te of every query with each of its videos, by (query id, video)."""
     texts = list(
         dict.fromkeys([*(one.query.text for one in drawn), *(text for said in sentences.values() for text in said)])
     )
@@ -270,12 +278,12 @@ def _notes(pools: Pools, drawn: CheckSample, measured: dict[str, VideoFacts], wa
 
 
 MATCHES = 1
-"""The grade of a video that matches."""
+"""The grade for a video that matches its query."""
 
 
 @in_charge
 def pool_check_report(project: Project, by: Lead | Operator) -> CheckReport | None:
-    """Return the shares of videos that stand wrongly in their pool; None in a project that checks no pools."""
+    """Return the shares of positives and negatives that people found wrong; None if the project checks no pools."""
     with reading(project.store) as db:
         facts, places = rows.facts(db), rows.places(db)
     if facts is None:

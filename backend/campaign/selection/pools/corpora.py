@@ -1,7 +1,7 @@
-"""Build pools from the captions of a project, or from an annotation file without any project.
+"""Build pools from the captions of a project, or from an annotation file without a project.
 
-*Reads* captions, moments and videos of a project, or an annotation file; video files where they are looked at, and what
-is kept of them. *Writes* what `building` writes, and vectors of frames, which are kept.
+*Reads* captions, moments and videos of a project, or an annotation file; video files and cached
+vectors of their frames, if EMScore decides too. *Writes* what `building` writes, and the cache of frame vectors.
 """
 
 from collections.abc import Mapping
@@ -42,7 +42,7 @@ PUBLISHED = "as published"
 
 @dataclass(frozen=True, slots=True)
 class Looking:
-    """A corpus that was looked at; its videos are in the order of their names."""
+    """EMScore between the sentences and videos of a corpus; videos are numbered in the order of their names."""
 
     identity: str
     _frames: FrameVectors
@@ -50,7 +50,7 @@ class Looking:
     _weights: Idf
 
     def of(self, text: str) -> Seen:
-        """EMScore (full F) of a sentence of the corpus and any of its videos."""
+        """Return a function that gives the EMScore (full F) of a sentence of the corpus with any of its videos."""
         sentence = self._sentences[text]
 
         def seen(videos: Numbers, *, weighted: bool) -> Doubles:
@@ -68,18 +68,18 @@ def look(
     per_s: float,
     progress: Progress | None = None,
 ) -> Looking:
-    """Encode the sentences and the videos of a corpus.
+    """Encode the sentences and videos of a corpus by CLIP, to compute EMScore between them.
 
     Args:
-        corpus: whose every sentence is a document of the IDF weights.
-        files: where each of its videos lies.
-        clip: the model.
-        embeddings: where vectors of frames are kept.
+        corpus: the corpus; each of its sentences is a document of the IDF weights.
+        files: maps each of its videos to its source.
+        clip: the CLIP model.
+        embeddings: the folder in which vectors of frames are cached.
         per_s: frames a second.
-        progress: called with (what is done, done, all).
+        progress: called with (name of the step, number done, number of all).
 
     Raises:
-        InputError: the files that cannot be shown.
+        InputError: names every video that cannot be read.
         EncoderUnavailable: the model cannot be built.
     """
     texts = [moment.sentence for moments in corpus.moments.values() for moment in moments]
@@ -102,10 +102,10 @@ def look(
 
 
 def files_in(folder: Path, corpus: Captioned) -> dict[str, Path]:
-    """The file of every video of a corpus, found by its name in a folder.
+    """Find the file of every video of a corpus in a folder, by the name of the video.
 
     Raises:
-        InputError: every video without a file.
+        InputError: names every video without a file.
     """
     there = VideoFolder(folder)
     files: dict[str, Path] = {}
@@ -137,18 +137,18 @@ def build_pools(
 
     Args:
         project: the project.
-        by: who builds them.
+        by: the person who builds them.
         out: the folder to make.
-        options: sizes, thresholds, seed.
-        thresholds: a file of `calibrate_thresholds`, which goes over those of the options.
-        looks: how to look at the videos; None for text alone.
+        options: sizes, thresholds and seed.
+        thresholds: a file from `calibrate_thresholds`; its thresholds replace those of the options.
+        looks: options for EMScore on the videos; if None, the text alone decides.
         where: where sentences and frames are encoded.
         now: seconds since 1970, written into the manifest.
-        progress: called with (what is done, done, all).
+        progress: called with (name of the step, number done, number of all).
 
     Raises:
-        ProjectError: the options mean nothing, the folder is not new, or there are not enough videos.
-        InputError: the file of thresholds is none, or a video cannot be shown.
+        ProjectError: an option is out of range, the folder is not new, or there are not enough videos.
+        InputError: the file of thresholds is invalid, or a video cannot be read.
         EncoderUnavailable: the encoder or the CLIP model cannot be found or built.
     """
     corpus = _project_corpus(project)
@@ -175,27 +175,27 @@ def build_pools_from_file(
     now: float,
     progress: Progress | None = None,
 ) -> BuildReport:
-    """Build a pool for every sentence of an annotation file; no project needed.
+    """Build a pool for every sentence of an annotation file, without a project.
 
     Args:
-        file: the annotation file, or a file of pools, which is one too.
-        out: see `build_pools`, as for what is not said here.
-        options: see there.
-        thresholds: see there.
-        looks: see there.
-        videos: the folder of the videos, which looking needs.
-        encoder: as for a project; SimCSE from the model hub unless another is named.
-        kind: of the encoder.
-        embeddings: where vectors are kept; the person's cache folder unless another is named.
-        format: of the file; like `types` and `columns` as in `import_corpus`.
-        types: see there.
-        columns: see there.
-        where: see there.
-        now: see there.
-        progress: see there.
+        file: the annotation file; a file of pools is one, too.
+        out: see `build_pools`.
+        options: see `build_pools`.
+        thresholds: see `build_pools`.
+        looks: see `build_pools`.
+        videos: the folder of the videos; needed if `looks` is given.
+        encoder: name of the encoder, as for a project; SimCSE from the model hub if None.
+        kind: kind of the encoder.
+        embeddings: the folder in which vectors are cached; the person's cache folder if None.
+        format: format of the file; see `import_corpus`.
+        types: see `import_corpus`.
+        columns: see `import_corpus`.
+        where: see `build_pools`.
+        now: see `build_pools`.
+        progress: see `build_pools`.
 
     Raises:
-        InputError: the file has problems, or one of its videos no duration.
+        InputError: the file has problems, one of its videos has no duration, or `videos` is missing.
     """
     corpus = read_corpus(file, format, ImportOptions(types, columns or {}))
     if looks and videos is None:
@@ -207,15 +207,15 @@ def build_pools_from_file(
 
 
 def read_corpus(file: Path, format: str | None, options: ImportOptions) -> Captioned:  # noqa: A002 - the public word
-    """Read every sentence of an annotation file, as `import` would take it; a video's in the order of the file.
+    """Read every sentence of an annotation file, as an import does, in the order of the file for each video.
 
     Args:
         file: the annotation file.
-        format: of the file; None to tell it from the content.
+        format: format of the file; None detects it from the content.
         options: how to read it.
 
     Raises:
-        InputError: every problem of the file; also a video without a duration.
+        InputError: every problem of the file, also every video without a duration.
     """
     parsed = formats.parse(format, unpacked(file), file.name, options)
     durations: dict[str, float] = {}
@@ -243,17 +243,17 @@ def read_corpus(file: Path, format: str | None, options: ImportOptions) -> Capti
 
 
 def _moment(moment: CaptionedMoment, duration_s: float) -> PoolMoment:
-    end_s = min(moment.end_s, duration_s + PAST_END_S)  # no later can it end in a file of pools
+    end_s = min(moment.end_s, duration_s + PAST_END_S)  # a file of pools may have no later end
     return PoolMoment(moment.video, moment.start_s, end_s, moment.caption.strip())
 
 
 def _project_corpus(project: Project) -> Captioned:
-    """Read every caption that candidates are searched in, as a sentence of its video; in the order of their ids.
+    """Read every caption in which candidates are searched, as a sentence of its video, in the order of caption ids.
 
-    It is the imprecise caption of a moment, where it has an accepted one, else the published one.
+    A moment with an accepted imprecise caption has this caption, any other moment its published one.
 
     Raises:
-        ProjectError: it has no captions.
+        ProjectError: the project has no captions.
     """
     with reading(project.store) as db:
         captions = rows.searchable_captions(db)
@@ -275,10 +275,10 @@ def _project_corpus(project: Project) -> Captioned:
 
 
 def _video_files(project: Project, names: list[str]) -> dict[str, Source]:
-    """Find where the files of videos lie.
+    """Return the sources of videos by name.
 
     Raises:
-        ProjectError: the files of some are not known.
+        ProjectError: the files of some videos are not known.
     """
     with reading(project.store) as db:
         facts = {name: corpus_rows.video_facts(db, name) for name in names}
@@ -303,7 +303,7 @@ def _build(
     now: float,
     progress: Progress | None,
 ) -> BuildReport:
-    """Build once all that can be refused at once was, the encoder last: its files may have to be downloaded."""
+    """Check the options, then load the encoder, whose files may have to be downloaded, and build the pools."""
     require_new_folder(out)
     stored = read_thresholds(thresholds) if thresholds else None
     if stored:

@@ -1,6 +1,7 @@
-"""Draw the MVMR paper's Figures 3, 4 and 7 of a file of pools, by a sentence encoder and its videos.
+"""Draw Figures 3, 4 and 7 of the MVMR paper for a file of pools, with a sentence encoder and the videos.
 
-*Reads* a file of pools, what its build wrote beside it, cached embeddings, video files. *Writes* files in a folder.
+*Reads* a file of pools, the files that its build wrote beside it, cached embeddings, and video files. *Writes* files in
+a folder.
 """
 
 from collections.abc import Sequence
@@ -38,18 +39,18 @@ if TYPE_CHECKING:
     import altair as alt
 
 SEED = 1
-"""Of the map's layout, so that it is the same at every drawing."""
+"""Seed of the map's layout, so that every drawing is the same."""
 
 _SHOWN = 3
-"""Negatives in the figure of a query."""
+"""The most negatives in the figure of a query."""
 _PERPLEXITY = 30
 _FEWEST = 5
-"""Distinct queries of a map; fewer have no neighbourhoods to keep."""
+"""The fewest distinct queries of a map; fewer have no neighbourhoods to keep."""
 
 
 @dataclass(frozen=True, slots=True)
 class FigureReport:
-    """What was drawn, for which query, with which encoder; `notes` say what is missing from it."""
+    """The figures that were drawn, with their query and encoder; `notes` say what is missing from them."""
 
     query: str
     text: str
@@ -71,23 +72,24 @@ def write_pool_figures(
     embeddings: Path | None = None,
     progress: Progress | None = None,
 ) -> FigureReport:
-    """Draw a query with its pool, the map of all queries, and how similar positives and negatives are.
+    """Draw a query with its pool, a map of all queries, and how similar positives and negatives are.
 
-    `query`, `map` and `similarity` are written as PNG and SVG, the numbers of the last two as CSV; earlier ones are
-    replaced.
+    The figures `query`, `map` and `similarity` are written as PNG and SVG, the numbers of the last two as CSV. Files
+    from an earlier call are replaced.
 
     Args:
-        file: of pools.
-        out: the folder, which is made.
-        videos: folder of video files; without it a query is shown without pictures.
-        query: its id; that with the most positives if None, of those the first in the file.
-        encoder: by name as for a project, or loaded; SimCSE from the model hub if None.
-        kind: of the encoder.
-        embeddings: where vectors are kept; the person's cache folder if None.
-        progress: called with (what is done, done, all).
+        file: the file of pools.
+        out: the folder for the figures, which is made.
+        videos: folder of video files; without it the query is drawn without pictures.
+        query: id of the query to draw. If None, it is the query with the most positive videos, the first in the file
+            of several; with `videos`, only positive videos that have a file are counted.
+        encoder: a name, as for a project, or a loaded encoder; None is SimCSE from the model hub.
+        kind: kind of the encoder that `encoder` names.
+        embeddings: the folder in which vectors are cached; the person's cache folder if None.
+        progress: called with (name of the step, number done, number of all).
 
     Raises:
-        InputError: the file has problems, or no such query.
+        InputError: the file has problems, or has no such query.
         EncoderUnavailable: the encoder cannot be found or built.
         ProjectError: the folder cannot be written, or there is no such folder of videos.
     """
@@ -170,7 +172,7 @@ def _find(clips: VideoFolder, video: str) -> Path | None:
 def _cards(
     query: PoolQuery, pools: Pools, similar: PoolVectors, clips: VideoFolder | None, progress: Progress | None
 ) -> tuple[list[Card], list[str]]:
-    """The positives of a query, then the negatives that are most similar to it; and what cannot be shown."""
+    """Return cards of a query's positives and of the negatives most similar to it, and a note on missing pictures."""
     [negative] = similar.scores([query], [query.negatives])
     order = np.argsort(-np.nan_to_num(negative, nan=-1.0), kind="stable")[:_SHOWN]
     shown = [(moment.video, moment.sentence, (moment.start_s, moment.end_s)) for moment in query.positives]
@@ -199,7 +201,7 @@ def _strip(clips: VideoFolder, video: str, span: tuple[float, float]) -> bytes |
 
 
 def _pairs(pools: Pools, kind: str) -> list[tuple[str, ...]]:
-    """The positive or negative videos of each query but its own, whose s_te is 1 by definition."""
+    """Return the positive or negative videos of each query, without its own video, whose s_te is 1 by definition."""
     return [query.negatives if kind == NEGATIVE else query.positive_videos[1:] for query in pools.full]
 
 
@@ -233,7 +235,7 @@ def _visual_scores(pools: Pools, built: Built) -> PairScores:
 
 
 def _map(pools: Pools, chosen: PoolQuery, similar: PoolVectors, progress: Progress | None) -> list[dict[str, Any]]:
-    """Where each distinct query stands, how similar it is to the chosen one, and what it is to it."""
+    """Return a row for each distinct query: position, similarity to the chosen one, role; no rows if too few."""
     ids = {chosen.text: chosen.query_id}
     for query in pools.full:
         ids.setdefault(query.text, query.query_id)
@@ -263,7 +265,7 @@ def _map(pools: Pools, chosen: PoolQuery, similar: PoolVectors, progress: Progre
 
 
 def _perplexity(queries: int) -> int:
-    """The usual neighbourhood, or a third of what there is."""
+    """Return the usual perplexity of t-SNE, or about a third of the number of queries if that is less."""
     return min(_PERPLEXITY, (queries - 1) // 3)
 
 

@@ -1,17 +1,17 @@
-"""Rules of pools: select the videos of a query's pool, and calibrate the thresholds of an encoder.
+"""Select the videos of a query's pool, and calibrate the thresholds of an encoder. Pure.
 
-The paper (massive-video moment retrieval, section 4): s_te(q, v) is the largest similarity of query q and a sentence of
-video v, s_tv(q, v) their EMScore. A video is positive where s_te >= t_pos and s_tv is at least its bound; it is
-negative where s_te <= t_neg and s_tv is at most its bound. At most k videos of a pool are positive, the own one among
-them; negatives fill it up to n. Of a positive video, its most similar sentence gives the moment. Turns are drawn by a
-seed and by names alone, so that the order of a corpus changes no draw. The published code departs from the paper, and
-so does `as_published`: see `DEPARTURES`.
+These are the rules of the paper (massive-video moment retrieval, section 4). s_te(q, v) is the largest similarity of
+query q and a sentence of video v; s_tv(q, v) is the EMScore of q and v. A video is positive if s_te >= t_pos and s_tv
+is at least its bound. It is negative if s_te <= t_neg and s_tv is at most its bound. At most k videos of a pool are
+positive, and the query's own video is one of these; negatives fill the pool up to n. In a positive video, the sentence
+most similar to the query gives the moment. Random draws depend on a seed and on names alone, so the order of a corpus
+changes no draw. The published code departs from the paper, and so does `as_published`: see `DEPARTURES`.
 
-Thresholds come from pairs that people, or a published pool, call alike or different. Of a threshold t, Youden's J
+Thresholds come from pairs that people, or a published pool, label alike or different. Youden's J of a threshold t
 (Youden, "Index for rating diagnostic tests", Cancer 1950) is the share of alike pairs with a similarity of t or more,
-plus the share of different pairs with less, minus 1. Between two classes that lie apart many thresholds are nearly as
-good as the best; t_pos is the highest and t_neg the lowest of those, so that what is between them, which nobody can
-tell, becomes neither positive nor negative.
+plus the share of different pairs with less, minus 1. If the two classes lie far apart, many thresholds are nearly as
+good as the best. t_pos is the highest of these and t_neg the lowest. A pair between the two is uncertain, so it
+becomes neither positive nor negative.
 """
 
 from collections.abc import Sequence
@@ -32,14 +32,15 @@ _S30, _S27, _S31 = np.uint64(30), np.uint64(27), np.uint64(31)
 
 
 def names_drawn(names: Sequence[str], seed: int) -> Turns:
-    """A number of each name that follows from it and the seed, `(names,)`."""
+    """Return a number for each name that depends only on the name and the seed, `(names,)`."""
     return np.array([_number(f"{seed} {name}") for name in names], dtype=np.uint64)
 
 
 def turns(drawn: Turns, purpose: str) -> Turns:
-    """When it is each name's turn for one purpose, such as the positives of a query: a number that sorts them.
+    """Return a sort key for each name, from its number: sorted by key, the names are in a random order.
 
-    SplitMix64's last steps (Steele, Lea, Flood 2014), by which neighbouring numbers are no neighbours any more.
+    Each purpose, such as the positives of a query, has its own order. The keys are mixed by the last steps of
+    SplitMix64 (Steele, Lea, Flood 2014), so that neighbouring numbers do not stay neighbours.
     """
     mixed = drawn ^ np.uint64(_number(purpose))
     mixed = (mixed ^ (mixed >> _S30)) * _FIRST
@@ -62,30 +63,31 @@ DEPARTURES = (
     "EMScore of positives has no IDF weights, although their bound has",
     "short pools stay in the file",
 )
-"""What the published code does otherwise than its paper says."""
+"""The differences between the published code and its paper."""
 PUBLISHED_CANDIDATES = 20
-"""As many videos over t_pos does the published code look at."""
+"""Number of videos over t_pos that the published code considers."""
 _AT_ONCE = 128
-"""Videos whose EMScore is asked for in one go, until there are enough negatives."""
+"""Number of videos whose EMScore is computed at once, until there are enough negatives."""
 
 
 class Seen(Protocol):
-    """EMScore of the query that is being served and of the videos with these numbers, `(videos,)`."""
+    """A function that returns the EMScore of one query with each of the videos of some numbers, `(videos,)`."""
 
     def __call__(self, videos: Numbers, *, weighted: bool) -> Doubles:
-        """With IDF weights, or without."""
+        """Return the scores, with IDF weights or without."""
         ...
 
 
 class Sentences:
-    """The sentences of a corpus, those of a video together; videos by name, theirs by time: no order of a file counts.
+    """The sentences of a corpus, grouped by video, in an order that does not depend on the order of a file.
 
-    `moments` are all of them; `starts` says where those of each video begin, `video` of which video each is, `place`
-    which one it is in its file, from 0.
+    Videos are sorted by name, and the sentences of a video by time. `moments` has all sentences. `starts` and `ends`
+    bound the sentences of each video in `moments`. `video` has the number of each sentence's video. `place` has its
+    position among the sentences of its video in the file, from 0.
     """
 
     def __init__(self, videos: Sequence[tuple[str, Sequence[PoolMoment]]], seed: int) -> None:
-        """Take the videos, each with a sentence at least, in any order."""
+        """Sort the videos, which come in any order, each with at least one sentence."""
         ordered = sorted(videos, key=lambda entry: entry[0])
         self.names = tuple(name for name, _ in ordered)
         places = [sorted(range(len(moments)), key=lambda n: _by_time(moments[n])) for _, moments in ordered]
@@ -98,14 +100,17 @@ class Sentences:
         self.drawn: Turns = names_drawn(self.names, seed)
 
     def drawn_for(self, own: int, purpose: str) -> Turns:
-        """The turns of all videos for one purpose of the query that is sentence `own`."""
+        """Return sort keys of all videos for one purpose of the query that is sentence number `own`."""
         moment = self.moments[own]
         return turns(self.drawn, f"{purpose} {moment.video} {moment.start_s} {moment.end_s} {moment.sentence}")
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The pool of a query as numbers: `positives` are sentences of other videos, one each, `negatives` videos."""
+    """The pool of a query, without its own video.
+
+    `positives` has the number of one sentence of each other positive video. `negatives` has numbers of videos.
+    """
 
     positives: tuple[int, ...]
     negatives: tuple[int, ...]
@@ -120,16 +125,16 @@ def select(
     seen: Seen | None = None,
     bounds: VisualBounds | None = None,
 ) -> Selection:
-    """The pool of one query; shorter than asked for where no more videos are negative.
+    """Select the pool of one query; it is short if too few videos are negative.
 
     Args:
         own: the number of the query's sentence.
-        similarities: with each sentence, `(sentences,)`.
-        s_te: with each video, `(videos,)`.
-        sentences: of the corpus.
+        similarities: similarity of the query with each sentence, `(sentences,)`.
+        s_te: s_te of the query with each video, `(videos,)`.
+        sentences: the sentences of the corpus.
         options: sizes and thresholds.
-        seen: EMScore, if videos were looked at.
-        bounds: of EMScore, then.
+        seen: computes EMScore of the query and videos; if None, the text alone decides.
+        bounds: the bounds of EMScore; None if `seen` is.
     """
     video = int(sentences.video[own])
     matching = s_te > options.t_pos if options.as_published else s_te >= options.t_pos
@@ -154,14 +159,14 @@ def select(
 
 
 def text_negatives(s_te: Doubles, own_video: int, options: PoolOptions) -> npt.NDArray[np.bool_]:
-    """Which videos are negative by their sentences; the own one never is."""
+    """Return whether each video is negative by its sentences, `(videos,)`; the query's own video never is."""
     found: npt.NDArray[np.bool_] = s_te < options.t_neg if options.as_published else s_te <= options.t_neg
     found[own_video] = False
     return found
 
 
 def drawn_negative(own: int, s_te: Doubles, sentences: Sentences, options: PoolOptions) -> int | None:
-    """The one of the videos that are negative by their text by which EMScore's bound is measured; None without any."""
+    """Draw the negative video that a query adds to the bound of EMScore; None if no video is negative by its text."""
     found = _in_turn(text_negatives(s_te, int(sentences.video[own]), options), sentences.drawn_for(own, "measuring"))
     return int(found[0]) if len(found) else None
 
@@ -172,7 +177,11 @@ def _in_turn(among: npt.NDArray[np.bool_], order: Turns) -> Numbers:
 
 
 def _moment_of(video: int, similarities: Doubles, sentences: Sentences, options: PoolOptions) -> int:
-    """The sentence of a positive video that gives the moment: the best, of equals the earliest; or as published."""
+    """Return the number of the sentence of a positive video that gives the moment.
+
+    It is the sentence most similar to the query, of equals the earliest. As published, it is the last sentence in the
+    file that exceeds `t_pos`.
+    """
     start, end = int(sentences.starts[video]), int(sentences.ends[video])
     if not options.as_published:
         return start + int(np.argmax(similarities[start:end]))
@@ -181,7 +190,7 @@ def _moment_of(video: int, similarities: Doubles, sentences: Sentences, options:
 
 
 def _unlike(others: Numbers, wanted: int, seen: Seen, bounds: VisualBounds, options: PoolOptions) -> Numbers:
-    """The first `wanted` of them, or more, that look unlike the query too."""
+    """Return the first `wanted` or more of the videos that are negative by EMScore too, or all if these are fewer."""
     found: list[Numbers] = [others[:0]]
     for start in range(0, len(others), _AT_ONCE):
         if sum(map(len, found)) >= wanted:
@@ -198,13 +207,14 @@ def _by_time(moment: PoolMoment) -> tuple[float, float, str]:
 
 STEP = 0.01
 NEARLY = 0.03
-"""How much less than the best J a threshold may have."""
+"""How far below the best J the J of `t_pos` and `t_neg` may be."""
 
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """What was found: `t_pos` and `t_neg`, the best J and where it is, and how the labelled pairs then lie.
+    """The thresholds of an encoder, and how the labelled pairs lie relative to them.
 
+    `best` is the threshold with the best Youden's J, and `youden` is its J. `alike` and `different` count the pairs.
     `kept_alike` is the share of alike pairs at `t_pos` or more, `kept_different` that of different pairs at `t_neg` or
     less; `alike_below` counts alike pairs at `t_neg` or less, `different_above` different ones at `t_pos` or more.
     """
@@ -222,11 +232,11 @@ class Thresholds:
 
 
 def calibrate(alike: Doubles, different: Doubles) -> Thresholds:
-    """Thresholds in hundredths, from similarities of pairs that are alike and of pairs that are not.
+    """Find the thresholds, in hundredths, from the similarities of alike and of different pairs.
 
     Args:
-        alike: similarities from -1 to 1; at least one.
-        different: the same.
+        alike: similarities of alike pairs, from -1 to 1; at least one.
+        different: similarities of different pairs, from -1 to 1; at least one.
 
     >>> found = calibrate(np.array([0.9, 0.8]), np.array([0.1, 0.3]))
     >>> found.t_pos, found.t_neg, found.youden
@@ -241,7 +251,7 @@ def calibrate(alike: Doubles, different: Doubles) -> Thresholds:
 
 
 def judged(t_pos: float, t_neg: float, alike: Doubles, different: Doubles, best: float | None = None) -> Thresholds:
-    """How labelled pairs lie between two thresholds; `best` is that of the largest J, `t_pos` unless told."""
+    """Return two thresholds with how labelled pairs lie relative to them; without `best`, J is taken at `t_pos`."""
     at = t_pos if best is None else best
     return Thresholds(
         t_pos=t_pos,
