@@ -94,7 +94,7 @@ def query_chart(text: str, cards: Sequence[Card], subtitle: list[str]) -> "alt.T
 
     colours = alt.Scale(domain=[OWN, POSITIVE, NEGATIVE], range=[PALETTE[0], PALETTE[2], PALETTE[1]])
     colour = alt.Color("kind:N", scale=colours, legend=None)
-    rows = list(_placed(cards))
+    rows = list(_card_rows(cards))
     height = rows[-1]["bottom"] + 4
     data = alt.Chart(alt.InlineData(rows))
     x, y = alt.Scale(domain=[0, _STRIP_PX[0]], nice=False), alt.Scale(domain=[height, 0], nice=False)
@@ -129,7 +129,7 @@ def query_chart(text: str, cards: Sequence[Card], subtitle: list[str]) -> "alt.T
     return chart
 
 
-def _placed(cards: Sequence[Card]) -> Iterator[dict[str, Any]]:
+def _card_rows(cards: Sequence[Card]) -> Iterator[dict[str, Any]]:
     """Yield each card as a row of the chart, with the positions of its parts in pixels from the upper left corner."""
     top = 0.0
     for card in cards:

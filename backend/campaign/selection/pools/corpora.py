@@ -14,10 +14,10 @@ from backend.campaign.corpus.importing import rows as corpus_rows
 from backend.campaign.corpus.importing.model import CaptionedMoment, ImportOptions
 from backend.campaign.corpus.importing.rules import leaving_out, outside
 from backend.campaign.nouns import Lead, Operator
-from backend.campaign.selection.pools.building import BuildReport, build, require_sensible
+from backend.campaign.selection.pools.building import BuildReport, build, require_valid
 from backend.campaign.selection.pools.files import read_thresholds
-from backend.campaign.selection.pools.model import Captioned, Looks, PoolOptions
-from backend.campaign.selection.pools.rules import Doubles, Numbers, Seen
+from backend.campaign.selection.pools.model import CaptionedCorpus, Looks, PoolOptions
+from backend.campaign.selection.pools.rules import Doubles, EmScorer, Numbers
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project import steps
 from backend.campaign.setup.project.folder import Project
@@ -41,7 +41,7 @@ PUBLISHED = "as published"
 
 
 @dataclass(frozen=True, slots=True)
-class Looking:
+class VideoScores:
     """EMScore between the sentences and videos of a corpus; videos are numbered in the order of their names."""
 
     identity: str
@@ -49,25 +49,25 @@ class Looking:
     _sentences: Mapping[str, SentenceVectors]
     _weights: Idf
 
-    def of(self, text: str) -> Seen:
+    def of(self, text: str) -> EmScorer:
         """Return a function that gives the EMScore (full F) of a sentence of the corpus with any of its videos."""
         sentence = self._sentences[text]
 
-        def seen(videos: Numbers, *, weighted: bool) -> Doubles:
+        def emscore(videos: Numbers, *, weighted: bool) -> Doubles:
             return score(sentence, self._frames.some(videos), self._weights if weighted else None).full_f
 
-        return seen
+        return emscore
 
 
-def look(
-    corpus: Captioned,
+def encode_corpus(
+    corpus: CaptionedCorpus,
     files: Mapping[str, Source],
     clip: Clip,
     embeddings: Path,
     *,
     per_s: float,
     progress: Progress | None = None,
-) -> Looking:
+) -> VideoScores:
     """Encode the sentences and videos of a corpus by CLIP, to compute EMScore between them.
 
     Args:
@@ -86,11 +86,11 @@ def look(
     sentences = clip.sentences(texts, progress=named(progress, "encoding sentences by CLIP"))
     keep_frames(clip, files.values(), embeddings, per_s=per_s, progress=named(progress, "encoding frames"))
     steps = named(progress, "looking at videos")
-    found = []
+    frames = []
     problems = []
     for done, name in enumerate(sorted(corpus.moments), start=1):
         try:
-            found.append(vectors_of(clip, files[name], per_s, embeddings))
+            frames.append(vectors_of(clip, files[name], per_s, embeddings))
         except VideoUnreadable as error:
             problems.append(Problem(corpus.source, None, f"video {name}: {error}"))
         if steps:
@@ -98,21 +98,21 @@ def look(
     if problems:
         raise InputError(problems)
     weights = idf(sentences[text].tokens for text in texts)
-    return Looking(f"{clip.identity} frames={per_s:g}/s", FrameVectors.of(found), sentences, weights)
+    return VideoScores(f"{clip.identity} frames={per_s:g}/s", FrameVectors.of(frames), sentences, weights)
 
 
-def files_in(folder: Path, corpus: Captioned) -> dict[str, Path]:
+def find_video_files(folder: Path, corpus: CaptionedCorpus) -> dict[str, Path]:
     """Find the file of every video of a corpus in a folder, by the name of the video.
 
     Raises:
         InputError: names every video without a file.
     """
-    there = VideoFolder(folder)
+    videos = VideoFolder(folder)
     files: dict[str, Path] = {}
     problems = []
     for name in corpus.moments:
         try:
-            files[name] = there.find(name)
+            files[name] = videos.find(name)
         except VideoUnreadable as error:
             problems.append(Problem(corpus.source, None, str(error)))
     if problems:
@@ -153,8 +153,10 @@ def build_pools(
     """
     corpus = _project_corpus(project)
     files = _video_files(project, sorted(corpus.moments)) if looks else {}
-    kept = project.embeddings
-    return _build(corpus, files, encoder_spec(project), out, options, thresholds, looks, kept, where, now, progress)
+    cache_folder = project.embeddings
+    return _build(
+        corpus, files, encoder_spec(project), out, options, thresholds, looks, cache_folder, where, now, progress
+    )
 
 
 def build_pools_from_file(
@@ -200,13 +202,13 @@ def build_pools_from_file(
     corpus = read_corpus(file, format, ImportOptions(types, columns or {}))
     if looks and videos is None:
         raise InputError.single(file, "does not tell where its videos are: name their folder with --videos")
-    files = files_in(videos, corpus) if looks and videos else {}
+    files = find_video_files(videos, corpus) if looks and videos else {}
     spec = sentence.resolve(encoder or sentence.DEFAULT_NAME, kind)
-    kept = embeddings or cache.shared_folder()
-    return _build(corpus, files, spec, out, options, thresholds, looks, kept, where, now, progress)
+    cache_folder = embeddings or cache.shared_folder()
+    return _build(corpus, files, spec, out, options, thresholds, looks, cache_folder, where, now, progress)
 
 
-def read_corpus(file: Path, format: str | None, options: ImportOptions) -> Captioned:  # noqa: A002 - the public word
+def read_corpus(file: Path, format: str | None, options: ImportOptions) -> CaptionedCorpus:  # noqa: A002 - the public word
     """Read every sentence of an annotation file, as an import does, in the order of the file for each video.
 
     Args:
@@ -227,7 +229,8 @@ def read_corpus(file: Path, format: str | None, options: ImportOptions) -> Capti
         message = "has no duration: add durations, or import the file with its videos and name the project"
         raise InputError([moment.problem(file.name, f"video {name} {message}") for name, moment in unknown.items()])
     faults = [
-        (one, outside(one.start_s, one.end_s, durations[one.video], parsed.end_slack_s)) for one in parsed.moments
+        (moment, outside(moment.start_s, moment.end_s, durations[moment.video], parsed.end_slack_s))
+        for moment in parsed.moments
     ]
     faulty = [(moment, fault) for moment, fault in faults if fault]
     if faulty and not parsed.published:
@@ -239,7 +242,7 @@ def read_corpus(file: Path, format: str | None, options: ImportOptions) -> Capti
     left_out = [f"{left.count:,} left out: {left.why}" for left in (*parsed.left_out, *leaving_out(faulty))]
     if parsed.merged:
         left_out.append(f"{parsed.merged:,} left out: it repeats an earlier one's video, span and caption")
-    return Captioned(file.name, PUBLISHED, moments, {name: durations[name] for name in moments}, left_out)
+    return CaptionedCorpus(file.name, PUBLISHED, moments, {name: durations[name] for name in moments}, left_out)
 
 
 def _moment(moment: CaptionedMoment, duration_s: float) -> PoolMoment:
@@ -247,7 +250,7 @@ def _moment(moment: CaptionedMoment, duration_s: float) -> PoolMoment:
     return PoolMoment(moment.video, moment.start_s, end_s, moment.caption.strip())
 
 
-def _project_corpus(project: Project) -> Captioned:
+def _project_corpus(project: Project) -> CaptionedCorpus:
     """Read every caption in which candidates are searched, as a sentence of its video, in the order of caption ids.
 
     A moment with an accepted imprecise caption has this caption, any other moment its published one.
@@ -270,8 +273,8 @@ def _project_corpus(project: Project) -> Captioned:
             PoolMoment(moment.video, moment.start_s, end_s, caption.text.strip())
         )
     count = len(imprecise & {caption.caption_id for caption in captions})
-    which = f"{count:,} imprecise, {len(captions) - count:,} {PUBLISHED}" if count else PUBLISHED
-    return Captioned(project.name, which, moments, {name: durations[name] for name in moments})
+    description = f"{count:,} imprecise, {len(captions) - count:,} {PUBLISHED}" if count else PUBLISHED
+    return CaptionedCorpus(project.name, description, moments, {name: durations[name] for name in moments})
 
 
 def _video_files(project: Project, names: list[str]) -> dict[str, Source]:
@@ -282,16 +285,16 @@ def _video_files(project: Project, names: list[str]) -> dict[str, Source]:
     """
     with reading(project.store) as db:
         facts = {name: corpus_rows.video_facts(db, name) for name in names}
-    if missing := [name for name, found in facts.items() if found is None]:
+    if missing := [name for name, video in facts.items() if video is None]:
         raise ProjectError(
             f"the files of {len(missing):,} videos are not known, such as {missing[0]}: import again with --videos, "
             "or build from text alone (--visual none)"
         )
-    return {name: project.source(found) for name, found in facts.items() if found is not None}
+    return {name: project.source(video) for name, video in facts.items() if video is not None}
 
 
 def _build(
-    corpus: Captioned,
+    corpus: CaptionedCorpus,
     files: Mapping[str, Source],
     spec: sentence.EncoderSpec,
     out: Path,
@@ -308,7 +311,7 @@ def _build(
     stored = read_thresholds(thresholds) if thresholds else None
     if stored:
         options = replace(options, t_pos=stored.t_pos, t_neg=stored.t_neg)
-    require_sensible(options, corpus)
+    require_valid(options, corpus)
     encoder = placed(sentence.load(spec), where)
     if stored and stored.encoder != encoder.identity:
         raise ProjectError(
@@ -318,7 +321,7 @@ def _build(
     visual = None
     if looks:
         clip = placed(load_clip(looks.clip or CLIP_NAME), where)
-        visual = look(corpus, files, clip, embeddings, per_s=looks.frames_per_s, progress=progress)
+        visual = encode_corpus(corpus, files, clip, embeddings, per_s=looks.frames_per_s, progress=progress)
     return build(
         corpus,
         encoder,

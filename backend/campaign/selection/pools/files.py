@@ -72,11 +72,11 @@ def read_sts(content: bytes, file: str) -> list[ScoredPair]:
     """
     lines = decode_text(unpack(content, file), file).splitlines()
     head = [cell.strip().lower() for cell in lines[0].split("\t")]
-    named = set(_COLUMNS) <= set(head)
-    places = [head.index(name) for name in _COLUMNS] if named else [0, 1, 2]
+    has_header = set(_COLUMNS) <= set(head)
+    places = [head.index(name) for name in _COLUMNS] if has_header else [0, 1, 2]
     pairs: list[ScoredPair] = []
     problems: list[Problem] = []
-    for row, line in enumerate(lines[named:], start=1 + named):
+    for row, line in enumerate(lines[has_header:], start=1 + has_header):
         if not line.strip():
             continue
         cells = line.split("\t")
@@ -84,20 +84,20 @@ def read_sts(content: bytes, file: str) -> list[ScoredPair]:
             message = f"has {len(cells)} columns: sentence1, sentence2 and score are needed, with tabs between"
             problems.append(Problem(file, row, message))
             continue
-        one, other, said = (cells[place].strip() for place in places)
-        score = number(said)
+        first, second, score_text = (cells[place].strip() for place in places)
+        score = number(score_text)
         if score is None or not 0 <= score <= HIGHEST:
-            problems.append(Problem(file, row, f"score {said!r} is not a number from 0 to {HIGHEST:g}"))
-        elif not one or not other:
+            problems.append(Problem(file, row, f"score {score_text!r} is not a number from 0 to {HIGHEST:g}"))
+        elif not first or not second:
             problems.append(Problem(file, row, "a sentence is empty"))
         else:
-            pairs.append(ScoredPair(one, other, score))
+            pairs.append(ScoredPair(first, second, score))
     if not problems:
         labels = {pair.alike for pair in pairs}
         problems += [
-            Problem(file, None, f"has no pair with a score of {which}")
-            for which, there in ((f"{ALIKE:g} or more", True in labels), (f"{DIFFERENT:g} or less", False in labels))
-            if not there
+            Problem(file, None, f"has no pair with a score of {bound}")
+            for bound, exists in ((f"{ALIKE:g} or more", True in labels), (f"{DIFFERENT:g} or less", False in labels))
+            if not exists
         ]
     if problems:
         raise InputError(problems)
@@ -157,7 +157,7 @@ class _Manifest(msgspec.Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Built:
+class BuildOutput:
     """The thresholds of s_te that a build used, the identity of its encoder, its bounds of s_tv, and s_tv of its pairs.
 
     `s_tv` maps (query id, video) to the value.
@@ -170,7 +170,7 @@ class Built:
     s_tv: Mapping[tuple[str, str], float]
 
 
-def read_built(file: Path) -> Built | None:
+def read_build(file: Path) -> BuildOutput | None:
     """Return what a build wrote beside its file of pools; None if nothing is there, or it belongs to another file.
 
     Raises:
@@ -182,15 +182,15 @@ def read_built(file: Path) -> Built | None:
         return None
     if manifest.files.get(file.name) != hashlib.sha256(bytes_of(file)).hexdigest():
         return None
-    seen = _read_pairs(file.parent / PAIRS) if manifest.bounds else {}
-    return Built(manifest.encoder, manifest.t_pos, manifest.t_neg, manifest.bounds, seen)
+    s_tv = _read_pairs(file.parent / PAIRS) if manifest.bounds else {}
+    return BuildOutput(manifest.encoder, manifest.t_pos, manifest.t_neg, manifest.bounds, s_tv)
 
 
 def _read_pairs(path: Path) -> dict[tuple[str, str], float]:
-    found = read_csv(bytes_of(path), path.name, ["query_id", "video", "s_tv"], numbers=["s_tv"])
-    values, wrong = found.values("s_tv", number)
-    if found.problems or wrong:
-        row, text = wrong[0] if wrong else (found.problems[0].row, "")
+    table = read_csv(bytes_of(path), path.name, ["query_id", "video", "s_tv"], numbers=["s_tv"])
+    values, wrong = table.values("s_tv", number)
+    if table.problems or wrong:
+        row, text = wrong[0] if wrong else (table.problems[0].row, "")
         raise InputError.single(path.name, f"{text!r} is not a value of s_tv: build the pools again", row)
-    pairs = zip(found.columns["query_id"], found.columns["video"], values, strict=True)
+    pairs = zip(table.columns["query_id"], table.columns["video"], values, strict=True)
     return {(nfc(query), nfc(video)): value for query, video, value in pairs if value is not None}

@@ -32,7 +32,7 @@ class PoolOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Captioned:
+class CaptionedCorpus:
     """A corpus to build pools from: the moments of each video with their sentences, and its duration in seconds.
 
     `source` names the corpus. `captions` says which captions the sentences are, published or imprecise ones.
@@ -59,7 +59,7 @@ class VisualBounds:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class LabelledPair:
     """A labelled pair with its similarity.
 
     `alike` is None for a pair that is neither alike nor different. `label` is the group in which the pair is drawn.
@@ -203,24 +203,24 @@ def draw_sample(pools: Pools, queries: int, negatives: int, seed: int, *, most: 
         seed: seeds the draw of queries and the draw of negatives.
         most: the most videos of a query; fewer negatives are drawn if there are many positives.
     """
-    seen: set[str] = set()
+    texts: set[str] = set()
     checkable: list[PoolQuery] = []
     repeated = alone = 0
     for query in pools.full:
         text = " ".join(query.text.split())
         if len(query.videos) < 2:
             alone += 1
-        elif text in seen:
+        elif text in texts:
             repeated += 1
         else:
-            seen.add(text)
+            texts.add(text)
             checkable.append(query)
     chosen = random.Random(seed).sample(checkable, min(queries, len(checkable)))
-    drawn = tuple(_drawn(query, negatives, seed, most) for query in chosen)
+    drawn = tuple(_draw_videos(query, negatives, seed, most) for query in chosen)
     return CheckSample(drawn, len(checkable), repeated, len(pools.queries) - len(pools.full), alone)
 
 
-def _drawn(query: PoolQuery, negatives: int, seed: int, most: int) -> CheckedQuery:
+def _draw_videos(query: PoolQuery, negatives: int, seed: int, most: int) -> CheckedQuery:
     positives = tuple(video for video in query.positive_videos if video != query.own.video)
     room = max(0, min(negatives, len(query.negatives), most - len(positives)))
     return CheckedQuery(

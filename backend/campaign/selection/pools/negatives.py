@@ -21,7 +21,7 @@ from backend.campaign.corpus.importing import formats
 from backend.campaign.corpus.importing.model import CaptionedMoment, ImportOptions, Parsed
 from backend.campaign.selection.pools.similarity import (
     LEAST_TEMPERATURE,
-    Drawn,
+    Distributions,
     distribution,
     query_video,
     video_starts,
@@ -138,18 +138,18 @@ def write_negatives(
         raise ProjectError(f"the temperature is {temperature:g}: write at least {LEAST_TEMPERATURE}")
     data = bytes_of(file)
     parsed = formats.parse(format, data, file.name, ImportOptions(types, columns or {}))
-    asked = _queries(parsed.moments)
-    if len(asked.videos) < 2:
+    queries = _queries(parsed.moments)
+    if len(queries.videos) < 2:
         raise InputError.single(file, "has fewer than two videos with sentences, so there are no negatives")
     encoder = placed(load_named(encoder, kind), where)
     embeddings = embeddings or cache.shared_folder()
     with new_folder(out) as part:
-        texts = sorted(set(asked.texts))
+        texts = sorted(set(queries.texts))
         row = {text: n for n, text in enumerate(texts)}
         vectors = encode_cached(encoder, texts, embeddings, progress=named(progress, "encoding sentences"))
-        sentences = vectors[[row[text] for text in asked.texts]]
-        by_query = _write_videos_given_query(part, asked, sentences, threshold, temperature, progress)
-        by_video = _write_queries_given_video(part, asked, sentences, threshold, temperature, progress)
+        sentences = vectors[[row[text] for text in queries.texts]]
+        by_query = _write_videos_given_query(part, queries, sentences, threshold, temperature, progress)
+        by_video = _write_queries_given_video(part, queries, sentences, threshold, temperature, progress)
         report = NegativesReport(
             corpus=file.name,
             corpus_sha256=hashlib.sha256(data).hexdigest(),
@@ -157,9 +157,9 @@ def write_negatives(
             encoder=encoder.identity,
             threshold=threshold,
             temperature=temperature,
-            queries=len(asked.ids),
+            queries=len(queries.ids),
             sentences=len(texts),
-            videos=len(asked.videos),
+            videos=len(queries.videos),
             queries_without=by_query.without,
             videos_without=by_video.without,
             potential_videos=by_query.potential,
@@ -188,15 +188,15 @@ def _queries(moments: Sequence[CaptionedMoment]) -> _Queries:
     of_video: dict[str, list[CaptionedMoment]] = {}
     for moment in entries.values():
         of_video.setdefault(moment.video, []).append(moment)
-    found = _Queries(
+    queries = _Queries(
         [], [], list(of_video), np.repeat(np.arange(len(of_video)), [len(own) for own in of_video.values()])
     )
     for video, own in of_video.items():
         for number, moment in enumerate(own):
             # The numbers in a file also count sentences that were left out.
-            found.ids.append(f"{video}#{number if moment.sentence is None else moment.sentence - 1}")
-            found.texts.append(moment.caption.strip())
-    return found
+            queries.ids.append(f"{video}#{number if moment.sentence is None else moment.sentence - 1}")
+            queries.texts.append(moment.caption.strip())
+    return queries
 
 
 @dataclass(slots=True)
@@ -208,12 +208,12 @@ class _Tally:
     _potential: int = 0
     _effective: float = 0.0
 
-    def add(self, drawn: Drawn) -> None:
+    def add(self, distributions: Distributions) -> None:
         """Add a block of rows."""
-        self.rows += len(drawn.potential)
-        self.without += int((drawn.potential == 0).sum())
-        self._potential += int(drawn.potential.sum())
-        self._effective += float(drawn.effective.sum())
+        self.rows += len(distributions.potential)
+        self.without += int((distributions.potential == 0).sum())
+        self._potential += int(distributions.potential.sum())
+        self._effective += float(distributions.effective.sum())
 
     @property
     def potential(self) -> float:
@@ -227,41 +227,54 @@ class _Tally:
 
 
 def _write_videos_given_query(
-    part: Path, asked: _Queries, sentences: FloatArray, threshold: float, temperature: float, progress: Progress | None
+    part: Path,
+    queries: _Queries,
+    sentences: FloatArray,
+    threshold: float,
+    temperature: float,
+    progress: Progress | None,
 ) -> _Tally:
     """Write a row for each query with the probability of each video (equation 2), in the order of the other file."""
     tally, report = _Tally(), named(progress, "videos for each query")
-    starts = video_starts([asked.videos[video] for video in asked.own])
+    starts = video_starts([queries.videos[video] for video in queries.own])
     names = ("query_id", "query", "video")
-    with _rows_file(part / VIDEOS_GIVEN_QUERY, names, len(asked.videos)) as add:
-        for block in _blocks(len(asked.ids), len(sentences)):
-            own = asked.own[block][:, None] == np.arange(len(asked.videos))
-            drawn = distribution(query_video(sentences[block], sentences, starts), own, threshold, temperature)
-            videos = [asked.videos[video] for video in asked.own[block]]
-            add({"query_id": asked.ids[block], "query": asked.texts[block], "video": videos}, drawn.probability)
-            tally.add(drawn)
+    with _rows_file(part / VIDEOS_GIVEN_QUERY, names, len(queries.videos)) as add:
+        for block in _blocks(len(queries.ids), len(sentences)):
+            own = queries.own[block][:, None] == np.arange(len(queries.videos))
+            distributions = distribution(query_video(sentences[block], sentences, starts), own, threshold, temperature)
+            videos = [queries.videos[video] for video in queries.own[block]]
+            add(
+                {"query_id": queries.ids[block], "query": queries.texts[block], "video": videos},
+                distributions.probability,
+            )
+            tally.add(distributions)
             if report:
-                report(tally.rows, len(asked.ids))
+                report(tally.rows, len(queries.ids))
     return tally
 
 
 def _write_queries_given_video(
-    part: Path, asked: _Queries, sentences: FloatArray, threshold: float, temperature: float, progress: Progress | None
+    part: Path,
+    queries: _Queries,
+    sentences: FloatArray,
+    threshold: float,
+    temperature: float,
+    progress: Progress | None,
 ) -> _Tally:
     """Write a row for each video with the probability of each query (equation 3), in the order of the other file."""
     tally, report = _Tally(), named(progress, "queries for each video")
-    bounds = np.searchsorted(asked.own, np.arange(len(asked.videos) + 1))
-    with _rows_file(part / QUERIES_GIVEN_VIDEO, ("video",), len(asked.ids)) as add:
-        for block in _blocks(len(asked.videos), len(asked.ids)):
+    bounds = np.searchsorted(queries.own, np.arange(len(queries.videos) + 1))
+    with _rows_file(part / QUERIES_GIVEN_VIDEO, ("video",), len(queries.ids)) as add:
+        for block in _blocks(len(queries.videos), len(queries.ids)):
             first, last = bounds[block.start], bounds[block.stop]
             starts = bounds[block] - first
             similarity = query_video(sentences, sentences[first:last], starts).T
-            own = np.arange(block.start, block.stop)[:, None] == asked.own
-            drawn = distribution(similarity, own, threshold, temperature)
-            add({"video": asked.videos[block]}, drawn.probability)
-            tally.add(drawn)
+            own = np.arange(block.start, block.stop)[:, None] == queries.own
+            distributions = distribution(similarity, own, threshold, temperature)
+            add({"video": queries.videos[block]}, distributions.probability)
+            tally.add(distributions)
             if report:
-                report(tally.rows, len(asked.videos))
+                report(tally.rows, len(queries.videos))
     return tally
 
 

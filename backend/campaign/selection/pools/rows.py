@@ -42,13 +42,13 @@ def facts(db: Database) -> CheckFacts | None:
 
 def places(db: Database) -> list[PoolPlace]:
     """Return every video of the check, in the order of queries and ranks."""
-    found = db.conn.execute(
+    rows = db.conn.execute(
         "SELECT q.text, q.source, v.name, o.put_in_as, coalesce(c.verdict, 'open'), c.relevance "
         "FROM pool_place o JOIN query q USING (query_id) JOIN moment m USING (moment_id) JOIN video v USING (video_id) "
         "JOIN pair p ON p.query_id = o.query_id AND p.moment_id = o.moment_id LEFT JOIN consensus c USING (pair_id) "
         "ORDER BY q.position, p.rank"
     )
-    return [PoolPlace(row[0], row[1], row[2], PutInAs(row[3]), Verdict(row[4]), row[5]) for row in found]
+    return [PoolPlace(row[0], row[1], row[2], PutInAs(row[3]), Verdict(row[4]), row[5]) for row in rows]
 
 
 def whole_moments(db: Database) -> dict[str, MomentId]:

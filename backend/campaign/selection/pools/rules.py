@@ -25,24 +25,24 @@ import numpy.typing as npt
 from backend.campaign.selection.pools.model import PoolOptions, VisualBounds
 from backend.scoring.pools.model import PoolMoment
 
-Turns = npt.NDArray[np.uint64]
+SortKeys = npt.NDArray[np.uint64]
 
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _S30, _S27, _S31 = np.uint64(30), np.uint64(27), np.uint64(31)
 
 
-def names_drawn(names: Sequence[str], seed: int) -> Turns:
+def number_names(names: Sequence[str], seed: int) -> SortKeys:
     """Return a number for each name that depends only on the name and the seed, `(names,)`."""
     return np.array([_number(f"{seed} {name}") for name in names], dtype=np.uint64)
 
 
-def turns(drawn: Turns, purpose: str) -> Turns:
+def sort_keys(numbers: SortKeys, purpose: str) -> SortKeys:
     """Return a sort key for each name, from its number: sorted by key, the names are in a random order.
 
     Each purpose, such as the positives of a query, has its own order. The keys are mixed by the last steps of
     SplitMix64 (Steele, Lea, Flood 2014), so that neighbouring numbers do not stay neighbours.
     """
-    mixed = drawn ^ np.uint64(_number(purpose))
+    mixed = numbers ^ np.uint64(_number(purpose))
     mixed = (mixed ^ (mixed >> _S30)) * _FIRST
     mixed = (mixed ^ (mixed >> _S27)) * _SECOND
     return np.asarray(mixed ^ (mixed >> _S31), dtype=np.uint64)
@@ -70,7 +70,7 @@ _AT_ONCE = 128
 """Number of videos whose EMScore is computed at once, until there are enough negatives."""
 
 
-class Seen(Protocol):
+class EmScorer(Protocol):
     """A function that returns the EMScore of one query with each of the videos of some numbers, `(videos,)`."""
 
     def __call__(self, videos: Numbers, *, weighted: bool) -> Doubles:
@@ -97,12 +97,12 @@ class Sentences:
         self.ends: Numbers = np.cumsum(counts)
         self.video: Numbers = np.repeat(np.arange(len(counts)), counts)
         self.place: Numbers = np.array([n for order in places for n in order], dtype=np.int64)
-        self.drawn: Turns = names_drawn(self.names, seed)
+        self.numbers: SortKeys = number_names(self.names, seed)
 
-    def drawn_for(self, own: int, purpose: str) -> Turns:
+    def keys_for(self, own: int, purpose: str) -> SortKeys:
         """Return sort keys of all videos for one purpose of the query that is sentence number `own`."""
         moment = self.moments[own]
-        return turns(self.drawn, f"{purpose} {moment.video} {moment.start_s} {moment.end_s} {moment.sentence}")
+        return sort_keys(self.numbers, f"{purpose} {moment.video} {moment.start_s} {moment.end_s} {moment.sentence}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ def select(
     s_te: Doubles,
     sentences: Sentences,
     options: PoolOptions,
-    seen: Seen | None = None,
+    emscore: EmScorer | None = None,
     bounds: VisualBounds | None = None,
 ) -> Selection:
     """Select the pool of one query; it is short if too few videos are negative.
@@ -133,50 +133,52 @@ def select(
         s_te: s_te of the query with each video, `(videos,)`.
         sentences: the sentences of the corpus.
         options: sizes and thresholds.
-        seen: computes EMScore of the query and videos; if None, the text alone decides.
-        bounds: the bounds of EMScore; None if `seen` is.
+        emscore: computes EMScore of the query and videos; if None, the text alone decides.
+        bounds: the bounds of EMScore; None if `emscore` is.
     """
     video = int(sentences.video[own])
     matching = s_te > options.t_pos if options.as_published else s_te >= options.t_pos
     distracting = text_negatives(s_te, video, options)
     if not options.as_published:
         matching[video] = False
-    candidates = _in_turn(matching, sentences.drawn_for(own, "matching"))
+    candidates = _sort_by_key(matching, sentences.keys_for(own, "matching"))
     if options.as_published:
         candidates = candidates[:PUBLISHED_CANDIDATES]
         candidates = candidates[candidates != video]
-    if seen is not None and bounds is not None and len(candidates):
-        scores = seen(candidates, weighted=not options.as_published)
+    if emscore is not None and bounds is not None and len(candidates):
+        scores = emscore(candidates, weighted=not options.as_published)
         good = scores > bounds.positive if options.as_published else scores >= bounds.positive
         candidates = candidates[good]
-    most = min(options.positives, options.pool) - 1
-    positives = [_moment_of(n, similarities, sentences, options) for n in candidates[:most]]
-    others = _in_turn(distracting, sentences.drawn_for(own, "distracting"))
-    wanted = options.pool - 1 - len(positives)
-    if seen is not None and bounds is not None:
-        others = _unlike(others, wanted, seen, bounds, options)
-    return Selection(tuple(positives), tuple(int(n) for n in others[:wanted]))
+    limit = min(options.positives, options.pool) - 1
+    positives = [_matching_sentence(n, similarities, sentences, options) for n in candidates[:limit]]
+    negatives = _sort_by_key(distracting, sentences.keys_for(own, "distracting"))
+    room = options.pool - 1 - len(positives)
+    if emscore is not None and bounds is not None:
+        negatives = _visual_negatives(negatives, room, emscore, bounds, options)
+    return Selection(tuple(positives), tuple(int(n) for n in negatives[:room]))
 
 
 def text_negatives(s_te: Doubles, own_video: int, options: PoolOptions) -> npt.NDArray[np.bool_]:
     """Return whether each video is negative by its sentences, `(videos,)`; the query's own video never is."""
-    found: npt.NDArray[np.bool_] = s_te < options.t_neg if options.as_published else s_te <= options.t_neg
-    found[own_video] = False
-    return found
+    negative: npt.NDArray[np.bool_] = s_te < options.t_neg if options.as_published else s_te <= options.t_neg
+    negative[own_video] = False
+    return negative
 
 
-def drawn_negative(own: int, s_te: Doubles, sentences: Sentences, options: PoolOptions) -> int | None:
+def draw_negative(own: int, s_te: Doubles, sentences: Sentences, options: PoolOptions) -> int | None:
     """Draw the negative video that a query adds to the bound of EMScore; None if no video is negative by its text."""
-    found = _in_turn(text_negatives(s_te, int(sentences.video[own]), options), sentences.drawn_for(own, "measuring"))
-    return int(found[0]) if len(found) else None
+    negatives = _sort_by_key(
+        text_negatives(s_te, int(sentences.video[own]), options), sentences.keys_for(own, "measuring")
+    )
+    return int(negatives[0]) if len(negatives) else None
 
 
-def _in_turn(among: npt.NDArray[np.bool_], order: Turns) -> Numbers:
+def _sort_by_key(among: npt.NDArray[np.bool_], order: SortKeys) -> Numbers:
     chosen = np.flatnonzero(among)
     return chosen[np.argsort(order[chosen], kind="stable")]  # stable: videos are in the order of their names
 
 
-def _moment_of(video: int, similarities: Doubles, sentences: Sentences, options: PoolOptions) -> int:
+def _matching_sentence(video: int, similarities: Doubles, sentences: Sentences, options: PoolOptions) -> int:
     """Return the number of the sentence of a positive video that gives the moment.
 
     It is the sentence most similar to the query, of equals the earliest. As published, it is the last sentence in the
@@ -189,16 +191,18 @@ def _moment_of(video: int, similarities: Doubles, sentences: Sentences, options:
     return int(above[np.argmax(sentences.place[above])])
 
 
-def _unlike(others: Numbers, wanted: int, seen: Seen, bounds: VisualBounds, options: PoolOptions) -> Numbers:
-    """Return the first `wanted` or more of the videos that are negative by EMScore too, or all if these are fewer."""
-    found: list[Numbers] = [others[:0]]
-    for start in range(0, len(others), _AT_ONCE):
-        if sum(map(len, found)) >= wanted:
+def _visual_negatives(
+    videos: Numbers, count: int, emscore: EmScorer, bounds: VisualBounds, options: PoolOptions
+) -> Numbers:
+    """Return the first `count` or more of the videos that are negative by EMScore too, or all if these are fewer."""
+    negatives: list[Numbers] = [videos[:0]]
+    for start in range(0, len(videos), _AT_ONCE):
+        if sum(map(len, negatives)) >= count:
             break
-        part = others[start : start + _AT_ONCE]
-        scores = seen(part, weighted=True)
-        found.append(part[scores < bounds.negative if options.as_published else scores <= bounds.negative])
-    return np.concatenate(found)
+        part = videos[start : start + _AT_ONCE]
+        scores = emscore(part, weighted=True)
+        negatives.append(part[scores < bounds.negative if options.as_published else scores <= bounds.negative])
+    return np.concatenate(negatives)
 
 
 def _by_time(moment: PoolMoment) -> tuple[float, float, str]:
@@ -244,20 +248,24 @@ def calibrate(alike: Doubles, different: Doubles) -> Thresholds:
     """
     steps = np.round(np.arange(round(-1 / STEP), round(1 / STEP) + 1) * STEP, 2)
     # How many pairs are below each threshold.
-    low_alike, low_different = (np.searchsorted(np.sort(some), steps, side="left") for some in (alike, different))
+    low_alike, low_different = (np.searchsorted(np.sort(values), steps, side="left") for values in (alike, different))
     youden = 1 - low_alike / len(alike) - (1 - low_different / len(different))
     good = np.flatnonzero(youden >= youden.max() - NEARLY)
-    return judged(float(steps[good[-1]]), float(steps[good[0]]), alike, different, float(steps[youden.argmax()]))
+    return evaluate_thresholds(
+        float(steps[good[-1]]), float(steps[good[0]]), alike, different, float(steps[youden.argmax()])
+    )
 
 
-def judged(t_pos: float, t_neg: float, alike: Doubles, different: Doubles, best: float | None = None) -> Thresholds:
+def evaluate_thresholds(
+    t_pos: float, t_neg: float, alike: Doubles, different: Doubles, best: float | None = None
+) -> Thresholds:
     """Return two thresholds with how labelled pairs lie relative to them; without `best`, J is taken at `t_pos`."""
-    at = t_pos if best is None else best
+    j_threshold = t_pos if best is None else best
     return Thresholds(
         t_pos=t_pos,
         t_neg=t_neg,
-        best=at,
-        youden=float(np.mean(alike >= at) - np.mean(different >= at)),
+        best=j_threshold,
+        youden=float(np.mean(alike >= j_threshold) - np.mean(different >= j_threshold)),
         alike=len(alike),
         different=len(different),
         kept_alike=float(np.mean(alike >= t_pos)),

@@ -26,7 +26,7 @@ from backend.encoders.sentence import Encoder, FloatArray
 from backend.scoring.pools.model import PoolQuery, Pools
 
 _DIGITS = 5
-"""Similarities are rounded to 1e-5, so that adding in another order moves no video across a threshold."""
+"""Similarities are round_similarities to 1e-5, so that adding in another order moves no video across a threshold."""
 _CELLS_AT_ONCE = 1 << 21
 """The most similarities, queries times sentences, that are in memory at once."""
 _QUERIES_AT_ONCE = 256
@@ -60,8 +60,8 @@ def query_video(queries: FloatArray, sentences: FloatArray, starts: npt.NDArray[
 
 def best_sentences(similarities: npt.NDArray[_Float], starts: npt.NDArray[np.int64]) -> npt.NDArray[_Float]:
     """Return what `query_video` does, from similarities with every sentence, `(queries, sentences)`."""
-    found: npt.NDArray[_Float] = np.maximum.reduceat(similarities, starts, axis=1)
-    return found
+    best: npt.NDArray[_Float] = np.maximum.reduceat(similarities, starts, axis=1)
+    return best
 
 
 def video_starts(videos: Sequence[str]) -> npt.NDArray[np.int64]:
@@ -83,36 +83,36 @@ def sentence_vectors(sentences: Sentences, encoder: Encoder, embeddings: Path, p
     """Return a vector for each sentence; a repeated text is encoded once."""
     texts = sorted({moment.sentence for moment in sentences.moments})
     row = {text: n for n, text in enumerate(texts)}
-    found = encode_cached(encoder, texts, embeddings, progress=progress)
-    return found[[row[moment.sentence] for moment in sentences.moments]]
+    vectors = encode_cached(encoder, texts, embeddings, progress=progress)
+    return vectors[[row[moment.sentence] for moment in sentences.moments]]
 
 
-def similarities_of(sentences: Sentences, vectors: FloatArray) -> Iterator[tuple[int, Doubles, Doubles]]:
+def iterate_similarities(sentences: Sentences, vectors: FloatArray) -> Iterator[tuple[int, Doubles, Doubles]]:
     """Yield for each sentence its number, its similarities with all sentences, and its s_te with all videos."""
     at_once = max(1, _CELLS_AT_ONCE // len(vectors))
     for start in range(0, len(vectors), at_once):
-        similarities = rounded(vectors[start : start + at_once] @ vectors.T)
+        similarities = round_similarities(vectors[start : start + at_once] @ vectors.T)
         for n, s_te in enumerate(best_sentences(similarities, sentences.starts)):
             yield start + n, similarities[n], s_te
 
 
-def rounded(similarities: FloatArray | Doubles) -> Doubles:
-    """Return similarities rounded as they are compared with thresholds."""
-    found: Doubles = similarities.astype(np.float64).round(_DIGITS)
-    return found
+def round_similarities(similarities: FloatArray | Doubles) -> Doubles:
+    """Return similarities round_similarities as they are compared with thresholds."""
+    values: Doubles = similarities.astype(np.float64).round(_DIGITS)
+    return values
 
 
 class PoolVectors:
     """The vectors of all sentences of a file of pools; each text is encoded once, and only if it is not cached."""
 
     def __init__(self, pools: Pools, encoder: Encoder, embeddings: Path, progress: Progress | None) -> None:
-        self._said = {video: moments for video, moments in pools.moments.items() if moments}
-        texts = [moment.sentence for moments in self._said.values() for moment in moments]
+        self._moments = {video: moments for video, moments in pools.moments.items() if moments}
+        texts = [moment.sentence for moments in self._moments.values() for moment in moments]
         unique = list(dict.fromkeys(texts))
         self._vectors = encode_cached(encoder, unique, embeddings, progress=named(progress, "encoding sentences"))
         self._row = {text: row for row, text in enumerate(unique)}
-        self._number = {video: number for number, video in enumerate(self._said)}
-        counts = np.array([len(moments) for moments in self._said.values()])
+        self._number = {video: number for number, video in enumerate(self._moments)}
+        counts = np.array([len(moments) for moments in self._moments.values()])
         self._starts = np.cumsum(counts) - counts
         self._sentences = self.of(texts)
 
@@ -122,19 +122,19 @@ class PoolVectors:
 
     def scores(self, queries: Sequence[PoolQuery], videos: Sequence[Sequence[str]]) -> list[npt.NDArray[np.float64]]:
         """Return s_te of each query with the videos listed for it; NaN for a video without sentences."""
-        found = []
+        results = []
         for start in range(0, len(queries), _QUERIES_AT_ONCE):
             part = queries[start : start + _QUERIES_AT_ONCE]
             table = query_video(self.of([query.text for query in part]), self._sentences, self._starts)
-            for row, wanted in zip(table, videos[start : start + _QUERIES_AT_ONCE], strict=True):
-                numbers = np.array([self._number.get(video, -1) for video in wanted], dtype=int)
-                found.append(np.where(numbers < 0, np.nan, row[numbers]).astype(np.float64))
-        return found
+            for row, names in zip(table, videos[start : start + _QUERIES_AT_ONCE], strict=True):
+                numbers = np.array([self._number.get(video, -1) for video in names], dtype=int)
+                results.append(np.where(numbers < 0, np.nan, row[numbers]).astype(np.float64))
+        return results
 
     def nearest(self, query: PoolQuery, video: str) -> str:
         """Return the sentence of a video that is most similar to the query; empty if the video has none."""
-        said = [moment.sentence for moment in self._said.get(video, ())]
-        return said[int(np.argmax(self.of(said) @ self.of([query.text])[0]))] if said else ""
+        sentences = [moment.sentence for moment in self._moments.get(video, ())]
+        return sentences[int(np.argmax(self.of(sentences) @ self.of([query.text])[0]))] if sentences else ""
 
 
 LEAST_TEMPERATURE = 0.03
@@ -142,7 +142,7 @@ LEAST_TEMPERATURE = 0.03
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Drawn:
+class Distributions:
     """The distributions from which negatives of some anchors are drawn.
 
     Anchors are queries, whose negatives are videos, or videos, whose negatives are queries.
@@ -160,7 +160,9 @@ class Drawn:
     effective: npt.NDArray[np.float64]
 
 
-def distribution(similarity: FloatArray, own: npt.NDArray[np.bool_], threshold: float, temperature: float) -> Drawn:
+def distribution(
+    similarity: FloatArray, own: npt.NDArray[np.bool_], threshold: float, temperature: float
+) -> Distributions:
     """Return the distributions of negatives of some anchors, by equations 1 and 2 (or 3).
 
     Args:
@@ -184,4 +186,4 @@ def distribution(similarity: FloatArray, own: npt.NDArray[np.bool_], threshold: 
     entropy = -np.sum(probability * np.log(probability, out=np.zeros_like(weight), where=negative), axis=1)
     potential = negative.sum(axis=1)
     effective = np.where(potential > 0, np.exp(entropy), 0.0)
-    return Drawn(probability.astype(np.float32), potential, effective)
+    return Distributions(probability.astype(np.float32), potential, effective)
