@@ -42,11 +42,11 @@ TEXT_ALONE = "text alone"
 
 
 class Visual(Protocol):
-    """EMScore between texts and the videos of a corpus; videos are numbered in the order of their names."""
+    """The EMScores of texts and the videos of a corpus; videos are numbered in the order of their names."""
 
     @property
     def identity(self) -> str:
-        """The CLIP model and the frames that it gets a second, as one text."""
+        """The CLIP model and the number of frames a second, as one text."""
         ...
 
     def of(self, text: str) -> EmScorer:
@@ -172,7 +172,7 @@ def build(
 def _measure_bounds(
     sentences: Sentences, vectors: FloatArray, options: PoolOptions, visual: Visual, progress: Steps | None
 ) -> VisualBounds:
-    """Return the mean EMScore of queries with their own video, and with one drawn video each, negative by its text."""
+    """Return the bounds of EMScore: its mean over queries with their own video, and with one drawn negative each."""
     positive: list[float] = []
     negative: list[float] = []
     for own, _, s_te in iterate_similarities(sentences, vectors):
@@ -209,7 +209,7 @@ class _ChosenPool:
 
 
 class _ScoreCache:
-    """A cache of the EMScores of one query, because the file of pairs needs them once more."""
+    """A cache of the EMScores of one query: the selection needs them, and the file of pairs needs them again."""
 
     def __init__(self, emscore: EmScorer) -> None:
         self._emscore = emscore
@@ -260,13 +260,17 @@ def _pool_query(
 ) -> PoolQuery:
     moment, place = sentences.moments[own], int(sentences.place[own])
     in_own = (moment,) if options.as_published else occurrences(in_file[moment.video], place)
-    others = [sentences.moments[n] for n in selection.positives]
+    other_moments = [sentences.moments[n] for n in selection.positives]
     return PoolQuery(
         query_id=query_id(moment.video, place),
         text=moment.sentence,
         own=moment,
-        positives=(*in_own, *others),
-        videos=(moment.video, *(other.video for other in others), *(sentences.names[n] for n in selection.negatives)),
+        positives=(*in_own, *other_moments),
+        videos=(
+            moment.video,
+            *(other.video for other in other_moments),
+            *(sentences.names[n] for n in selection.negatives),
+        ),
     )
 
 

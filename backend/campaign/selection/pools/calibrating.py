@@ -97,9 +97,9 @@ def calibrate_thresholds(
 
 
 def held_out_shares(measured: Sequence[LabelledPair]) -> tuple[float, float] | None:
-    """Return the shares of alike and of different pairs that thresholds keep on pairs they were not found on.
+    """Return the shares of alike and of different pairs that thresholds from the other half of the pairs keep.
 
-    Thresholds found on each half of the pairs are tried on the other half. They keep an alike pair at `t_pos` or more,
+    The thresholds of each half are tried on the other half. They keep an alike pair at `t_pos` or more,
     and a different pair at `t_neg` or less. None if a half has no alike or no different pairs.
     """
     halves = [_split_alike([pair for pair in measured if pair.first_half is half]) for half in (True, False)]
@@ -127,8 +127,8 @@ def _measure_pairs(
     texts = sorted({text for pair in pairs for text in (pair.one, pair.other)})
     row = {text: n for n, text in enumerate(texts)}
     vectors = encode_cached(encoder, texts, embeddings, progress=progress)
-    ones, others = ([row[text] for text in side] for side in zip(*((p.one, p.other) for p in pairs), strict=True))
-    similarities = round_similarities(np.einsum("pd,pd->p", vectors[ones], vectors[others]))
+    firsts, seconds = ([row[text] for text in side] for side in zip(*((p.one, p.other) for p in pairs), strict=True))
+    similarities = round_similarities(np.einsum("pd,pd->p", vectors[firsts], vectors[seconds]))
     for pair, similarity in zip(pairs, similarities.tolist(), strict=True):
         yield LabelledPair(similarity, pair.alike, pair.label, _in_first_half(pair.one))
 
@@ -137,9 +137,9 @@ def _measure_pools(
     pools: Pools, encoder: Encoder, embeddings: Path, progress: Progress | None
 ) -> Iterator[LabelledPair]:
     """Yield the similarity of each query with the videos of its pool, except its own one and any without sentences."""
-    others = [query.videos[1:] for query in pools.queries]
-    scores = PoolVectors(pools, encoder, embeddings, progress).scores(pools.queries, others)
-    for query, videos, s_te in zip(pools.queries, others, scores, strict=True):
+    other_videos = [query.videos[1:] for query in pools.queries]
+    scores = PoolVectors(pools, encoder, embeddings, progress).scores(pools.queries, other_videos)
+    for query, videos, s_te in zip(pools.queries, other_videos, scores, strict=True):
         positive, half = {*query.positive_videos}, _in_first_half(query.own.video)
         for video, similarity in zip(videos, round_similarities(s_te).tolist(), strict=True):
             if not isnan(similarity):
@@ -148,7 +148,7 @@ def _measure_pools(
 
 
 def _in_first_half(name: str) -> bool:
-    """Return whether pairs of this video, or with this first sentence, belong to the first half."""
+    """Return whether the pairs of a video, or of a first sentence, belong to the first half of all pairs."""
     return blake2b(name.encode("utf-8", "surrogatepass"), digest_size=1).digest()[0] < 128
 
 

@@ -36,7 +36,7 @@ class Card:
         duration_s: duration of the video, in seconds.
         similarity: s_te with the query.
         span: start and end of the positive moment, in seconds; None for a negative.
-        strip: WebP picture of the span, or of the whole video; None if there is none.
+        strip: WebP picture of the span, or of the whole video; None without a video file.
     """
 
     kind: str
@@ -50,7 +50,7 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class PairScores:
-    """The values of one similarity, of queries with positives and with negatives, and its thresholds by name."""
+    """The values of one similarity (s_te or s_tv) for positives and for negatives, and its thresholds by name."""
 
     name: str
     positives: npt.NDArray[np.float64]

@@ -22,8 +22,8 @@ from backend.campaign.selection.pools.model import (
     CheckFacts,
     CheckReport,
     CheckSample,
-    MadeReport,
     PutInAs,
+    SampleReport,
     Share,
     WrongVideo,
 )
@@ -69,7 +69,7 @@ def make_pool_check(
     kind: str | None = None,
     now: float,
     progress: Progress | None = None,
-) -> tuple[Project, MadeReport]:
+) -> tuple[Project, SampleReport]:
     """Create a project in which people check a sample of a file of pools: does a whole video match its query?
 
     People do not see whether the pool has a video as positive or negative.
@@ -83,7 +83,7 @@ def make_pool_check(
         seed: seeds the draw.
         encoder: computes the similarity of query and video, which is stored with each pair and never shown to
             annotators; MiniLM if None.
-        kind: kind of the encoder.
+        kind: kind of the encoder that `encoder` names.
         now: seconds since 1970.
         progress: called with (name of the step, number done, number of all).
 
@@ -118,7 +118,7 @@ def make_pool_check(
         _add_check(db, sample, sentences, stored, similarities, loaded.identity, check_facts, now)
     counts = {role: sum(len(getattr(query, role)) for query in sample.drawn) for role in ("positives", "negatives")}
     notes = tuple(_notes(pools, sample, video_facts, queries))
-    return project, MadeReport(
+    return project, SampleReport(
         len(sample.drawn), sample.checkable, len(names), **counts, encoder=loaded.identity, notes=notes
     )
 

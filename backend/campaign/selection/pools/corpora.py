@@ -1,7 +1,7 @@
 """Build pools from the captions of a project, or from an annotation file without a project.
 
-*Reads* captions, moments and videos of a project, or an annotation file; video files and cached
-vectors of their frames, if EMScore decides too. *Writes* what `building` writes, and the cache of frame vectors.
+*Reads* captions, moments and videos of a project, or an annotation file; video files and cached vectors of their
+frames, if EMScore decides too. *Writes* what `building` writes, and the cache of frame vectors.
 """
 
 from collections.abc import Mapping
@@ -42,7 +42,7 @@ PUBLISHED = "as published"
 
 @dataclass(frozen=True, slots=True)
 class VideoScores:
-    """EMScore between the sentences and videos of a corpus; videos are numbered in the order of their names."""
+    """The EMScores of the sentences and videos of a corpus; videos are numbered in the order of their names."""
 
     identity: str
     _frames: FrameVectors
@@ -187,7 +187,7 @@ def build_pools_from_file(
         looks: see `build_pools`.
         videos: the folder of the videos; needed if `looks` is given.
         encoder: name of the encoder, as for a project; SimCSE from the model hub if None.
-        kind: kind of the encoder.
+        kind: kind of the encoder that `encoder` names.
         embeddings: the folder in which vectors are cached; the person's cache folder if None.
         format: format of the file; see `import_corpus`.
         types: see `import_corpus`.
@@ -208,7 +208,7 @@ def build_pools_from_file(
     return _build(corpus, files, spec, out, options, thresholds, looks, cache_folder, where, now, progress)
 
 
-def read_corpus(file: Path, format: str | None, options: ImportOptions) -> CaptionedCorpus:  # noqa: A002 - the public word
+def read_corpus(file: Path, format: str | None, options: ImportOptions) -> CaptionedCorpus:  # noqa: A002 - public word
     """Read every sentence of an annotation file, as an import does, in the order of the file for each video.
 
     Args:
@@ -253,7 +253,7 @@ def _moment(moment: CaptionedMoment, duration_s: float) -> PoolMoment:
 def _project_corpus(project: Project) -> CaptionedCorpus:
     """Read every caption in which candidates are searched, as a sentence of its video, in the order of caption ids.
 
-    A moment with an accepted imprecise caption has this caption, any other moment its published one.
+    The imprecise caption of a moment is used if one is accepted, otherwise its published caption.
 
     Raises:
         ProjectError: the project has no captions.

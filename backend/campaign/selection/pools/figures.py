@@ -81,8 +81,9 @@ def write_pool_figures(
         file: the file of pools.
         out: the folder for the figures, which is made.
         videos: folder of video files; without it the query is drawn without pictures.
-        query: id of the query to draw. If None, it is the query with the most positive videos, the first in the file
-            of several; with `videos`, only positive videos that have a file are counted.
+        query: id of the query to draw. None draws the query with the most positive videos, or the first of several.
+            Only queries with a full pool and a negative are considered; with `videos`, only positive videos that have
+            a file are counted.
         encoder: a name, as for a project, or a loaded encoder; None is SimCSE from the model hub.
         kind: kind of the encoder that `encoder` names.
         embeddings: the folder in which vectors are cached; the person's cache folder if None.
@@ -201,7 +202,7 @@ def _strip(clips: VideoFolder, video: str, span: tuple[float, float]) -> bytes |
 
 
 def _videos_of_kind(pools: Pools, kind: str) -> list[tuple[str, ...]]:
-    """Return the positive or negative videos of each query, without its own video, whose s_te is 1 by definition."""
+    """Return the positive or negative videos of each query, except its own: that has an s_te of 1 anyway."""
     return [query.negatives if kind == NEGATIVE else query.positive_videos[1:] for query in pools.full]
 
 
@@ -235,7 +236,10 @@ def _visual_scores(pools: Pools, built: BuildOutput) -> PairScores:
 
 
 def _map_rows(pools: Pools, chosen: PoolQuery, vectors: PoolVectors, progress: Progress | None) -> list[dict[str, Any]]:
-    """Return a row for each distinct query: position, similarity to the chosen one, role; no rows if too few."""
+    """Return each distinct query with its position on the map, and its similarity and role to the chosen query.
+
+    The list is empty if there are too few queries for a map.
+    """
     ids = {chosen.text: chosen.query_id}
     for query in pools.full:
         ids.setdefault(query.text, query.query_id)

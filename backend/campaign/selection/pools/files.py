@@ -64,7 +64,7 @@ def read_sts(content: bytes, file: str) -> list[ScoredPair]:
     r"""Return the pairs of an STS file.
 
     Raises:
-        InputError: every line that has no valid pair; or no pair is alike, or none is different.
+        InputError: names every invalid line; or says that no pair is alike, or that none is different.
 
     >>> found = read_sts(b"A dog runs.\tA dog is running.\t4.8\nA dog runs.\tTwo cats sleep.\t0.2\n", "sts.tsv")
     >>> [(pair.other, pair.alike, pair.label) for pair in found]

@@ -74,7 +74,7 @@ class LabelledPair:
 
 @dataclass(frozen=True, slots=True)
 class Looks:
-    """Options for EMScore on videos: the CLIP model and the frames that it gets a second.
+    """Options for EMScore on videos: the CLIP model and the number of frames a second.
 
     `clip` is a folder or a name on the model hub; None is the usual model.
     """
@@ -135,7 +135,7 @@ class CheckFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class MadeReport:
+class SampleReport:
     """The size of a check that was just made; `notes` tell the person who made it about irregularities."""
 
     queries: int
@@ -153,7 +153,7 @@ class Share:
 
     A video is wrong if it was put in as a positive and does not match, or as a negative and matches.
     `share`, `low` and `high` are from 0 to 1, and None while nothing is settled. `waiting` counts videos that lack
-    grades. `undecided` counts videos without a consensus that no lead has adjudicated.
+    grades. `undecided` counts videos whose grades gave no consensus and that no lead has adjudicated.
     """
 
     settled: int
@@ -167,7 +167,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class WrongVideo:
-    """A video that was put into the pool of a query as a positive or negative, but people found the opposite."""
+    """A video that people found in the wrong role: a positive that does not match, or a negative that matches."""
 
     query: str
     source: str

@@ -1,4 +1,4 @@
-"""Write training negatives: how likely each video is drawn for each sentence of a corpus, and the other way round.
+"""Write training negatives: how likely each video is drawn for each sentence of a corpus, and vice versa.
 
 *Reads* one annotation file, cached embeddings. *Writes* a new folder: two Parquet files that a training loop reads
 (`backend/training.py`), and a manifest. The rows are written block by block, because each of the two tables takes
@@ -60,7 +60,7 @@ class NegativesReport:
         temperature: temperature of equations 2 and 3.
         queries: number of queries; `sentences` is the number of distinct texts among them.
         videos: number of videos.
-        queries_without: number of queries without a potential negative; `videos_without` is the number of such videos.
+        queries_without: number of queries without a potential negative; `videos_without` likewise.
         potential_videos: mean number of potential negatives of a query; `potential_queries` is that of a video.
         effective_videos: mean effective number of negatives of a query, over the queries that have any; see
             `similarity`. `effective_queries` is that of a video.
@@ -110,7 +110,7 @@ def write_negatives(
     where: Where = HERE,
     progress: Progress | None = None,
 ) -> NegativesReport:
-    """Write into a new folder how likely each video is drawn as a negative of each sentence, and the other way round.
+    """Write into a new folder how likely each video is drawn as a negative of each sentence, and vice versa.
 
     Args:
         file: an annotation file; each of its sentences is a query.
@@ -234,7 +234,10 @@ def _write_videos_given_query(
     temperature: float,
     progress: Progress | None,
 ) -> _Tally:
-    """Write a row for each query with the probability of each video (equation 2), in the order of the other file."""
+    """Write the file of equation 2: a row for each query, with the probability of each video.
+
+    Videos are in the order of the rows of the other file.
+    """
     tally, report = _Tally(), named(progress, "videos for each query")
     starts = video_starts([queries.videos[video] for video in queries.own])
     names = ("query_id", "query", "video")
@@ -261,7 +264,10 @@ def _write_queries_given_video(
     temperature: float,
     progress: Progress | None,
 ) -> _Tally:
-    """Write a row for each video with the probability of each query (equation 3), in the order of the other file."""
+    """Write the file of equation 3: a row for each video, with the probability of each query.
+
+    Queries are in the order of the rows of the other file.
+    """
     tally, report = _Tally(), named(progress, "queries for each video")
     bounds = np.searchsorted(queries.own, np.arange(len(queries.videos) + 1))
     with _rows_file(part / QUERIES_GIVEN_VIDEO, ("video",), len(queries.ids)) as add:
@@ -303,6 +309,6 @@ def _rows_file(path: Path, names: Sequence[str], width: int) -> Iterator[Callabl
 
 
 def _blocks(rows: int, columns: int) -> Iterator[slice]:
-    """Return slices of rows, each with at most `_CELLS_AT_ONCE` cells where one row has not more."""
+    """Return slices that divide rows into blocks: at most `_CELLS_AT_ONCE` cells each, but at least one row."""
     at_once = max(1, _CELLS_AT_ONCE // max(1, columns))
     return (slice(start, min(rows, start + at_once)) for start in range(0, rows, at_once))

@@ -71,10 +71,10 @@ _AT_ONCE = 128
 
 
 class EmScorer(Protocol):
-    """A function that returns the EMScore of one query with each of the videos of some numbers, `(videos,)`."""
+    """A function that returns the EMScore of one query with each of some videos, which are given by number."""
 
     def __call__(self, videos: Numbers, *, weighted: bool) -> Doubles:
-        """Return the scores, with IDF weights or without."""
+        """Return the scores, `(videos,)`, with IDF weights or without."""
         ...
 
 
@@ -134,7 +134,7 @@ def select(
         sentences: the sentences of the corpus.
         options: sizes and thresholds.
         emscore: computes EMScore of the query and videos; if None, the text alone decides.
-        bounds: the bounds of EMScore; None if `emscore` is.
+        bounds: the bounds of EMScore; needed together with `emscore`.
     """
     video = int(sentences.video[own])
     matching = s_te > options.t_pos if options.as_published else s_te >= options.t_pos
@@ -166,7 +166,7 @@ def text_negatives(s_te: Doubles, own_video: int, options: PoolOptions) -> npt.N
 
 
 def draw_negative(own: int, s_te: Doubles, sentences: Sentences, options: PoolOptions) -> int | None:
-    """Draw the negative video that a query adds to the bound of EMScore; None if no video is negative by its text."""
+    """Draw the video of a query for the negative bound of EMScore; None if no video is negative by its text."""
     negatives = _sort_by_key(
         text_negatives(s_te, int(sentences.video[own]), options), sentences.keys_for(own, "measuring")
     )
@@ -194,7 +194,7 @@ def _matching_sentence(video: int, similarities: Doubles, sentences: Sentences, 
 def _visual_negatives(
     videos: Numbers, count: int, emscore: EmScorer, bounds: VisualBounds, options: PoolOptions
 ) -> Numbers:
-    """Return the first `count` or more of the videos that are negative by EMScore too, or all if these are fewer."""
+    """Return at least the first `count` of the videos that EMScore finds negative too, or all if there are fewer."""
     negatives: list[Numbers] = [videos[:0]]
     for start in range(0, len(videos), _AT_ONCE):
         if sum(map(len, negatives)) >= count:
@@ -259,7 +259,7 @@ def calibrate(alike: Doubles, different: Doubles) -> Thresholds:
 def evaluate_thresholds(
     t_pos: float, t_neg: float, alike: Doubles, different: Doubles, best: float | None = None
 ) -> Thresholds:
-    """Return two thresholds with how labelled pairs lie relative to them; without `best`, J is taken at `t_pos`."""
+    """Compute how labelled pairs lie relative to two thresholds; without `best`, J is computed at `t_pos`."""
     j_threshold = t_pos if best is None else best
     return Thresholds(
         t_pos=t_pos,

@@ -26,7 +26,7 @@ from backend.encoders.sentence import Encoder, FloatArray
 from backend.scoring.pools.model import PoolQuery, Pools
 
 _DIGITS = 5
-"""Similarities are round_similarities to 1e-5, so that adding in another order moves no video across a threshold."""
+"""Similarities are rounded to 1e-5, so that adding in another order moves no video across a threshold."""
 _CELLS_AT_ONCE = 1 << 21
 """The most similarities, queries times sentences, that are in memory at once."""
 _QUERIES_AT_ONCE = 256
@@ -59,7 +59,7 @@ def query_video(queries: FloatArray, sentences: FloatArray, starts: npt.NDArray[
 
 
 def best_sentences(similarities: npt.NDArray[_Float], starts: npt.NDArray[np.int64]) -> npt.NDArray[_Float]:
-    """Return what `query_video` does, from similarities with every sentence, `(queries, sentences)`."""
+    """Return s_te of every query with every video, from similarities with every sentence, `(queries, sentences)`."""
     best: npt.NDArray[_Float] = np.maximum.reduceat(similarities, starts, axis=1)
     return best
 
@@ -97,7 +97,7 @@ def iterate_similarities(sentences: Sentences, vectors: FloatArray) -> Iterator[
 
 
 def round_similarities(similarities: FloatArray | Doubles) -> Doubles:
-    """Return similarities round_similarities as they are compared with thresholds."""
+    """Round similarities as they are compared with thresholds."""
     values: Doubles = similarities.astype(np.float64).round(_DIGITS)
     return values
 
@@ -151,8 +151,8 @@ class Distributions:
         probability: float32 `(anchors, others)`; above 0 for potential negatives, 0 for all others. Each row sums to 1,
             or is all 0 if the anchor has no potential negative.
         potential: number of potential negatives of each anchor, `(anchors,)`.
-        effective: effective number of negatives of each anchor, `(anchors,)`: as many equally likely ones would have
-            the same entropy (its exponential). 0 if there is none.
+        effective: effective number of negatives of each anchor, `(anchors,)`: the number of equally likely negatives
+            that has the same entropy (the exponential of the entropy); 0 without negatives.
     """
 
     probability: FloatArray
