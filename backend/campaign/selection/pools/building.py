@@ -41,7 +41,7 @@ POOLS, PAIRS, MANIFEST = "pools.json", "pairs.csv", "manifest.json"
 TEXT_ALONE = "text alone"
 
 
-class Visual(Protocol):
+class VisualScores(Protocol):
     """The EMScores of texts and the videos of a corpus; videos are numbered in the order of their names."""
 
     @property
@@ -49,7 +49,7 @@ class Visual(Protocol):
         """The CLIP model and the number of frames a second, as one text."""
         ...
 
-    def of(self, text: str) -> EmScorer:
+    def scorer(self, text: str) -> EmScorer:
         """Return a function that gives the EMScore of a text with any of the videos."""
         ...
 
@@ -103,7 +103,7 @@ def build(
     options: PoolOptions,
     *,
     embeddings: Path,
-    visual: Visual | None = None,
+    visual: VisualScores | None = None,
     thresholds_from: str = "given",
     now: float,
     progress: Progress | None = None,
@@ -170,13 +170,13 @@ def build(
 
 
 def _measure_bounds(
-    sentences: Sentences, vectors: FloatArray, options: PoolOptions, visual: Visual, progress: Steps | None
+    sentences: Sentences, vectors: FloatArray, options: PoolOptions, visual: VisualScores, progress: Steps | None
 ) -> VisualBounds:
     """Return the bounds of EMScore: its mean over queries with their own video, and with one drawn negative each."""
     positive: list[float] = []
     negative: list[float] = []
     for own, _, s_te in iterate_similarities(sentences, vectors):
-        emscore = visual.of(sentences.moments[own].sentence)
+        emscore = visual.scorer(sentences.moments[own].sentence)
         positive.append(float(emscore(sentences.video[own : own + 1], weighted=True)[0]))
         drawn_video = draw_negative(own, s_te, sentences, options)
         if drawn_video is not None:
@@ -228,7 +228,7 @@ def _select_pools(
     sentences: Sentences,
     vectors: FloatArray,
     options: PoolOptions,
-    visual: Visual | None,
+    visual: VisualScores | None,
     bounds: VisualBounds | None,
     progress: Steps | None,
 ) -> list[_ChosenPool]:
@@ -236,7 +236,7 @@ def _select_pools(
     in_file = {name: tuple(moments) for name, moments in corpus.moments.items()}
     pools: dict[tuple[str, int], _ChosenPool] = {}
     for own, similarities, s_te in iterate_similarities(sentences, vectors):
-        emscore = None if visual is None else _ScoreCache(visual.of(sentences.moments[own].sentence))
+        emscore = None if visual is None else _ScoreCache(visual.scorer(sentences.moments[own].sentence))
         selection = select(own, similarities, s_te, sentences, options, emscore, bounds)
         videos = np.array([own_video := int(sentences.video[own]), *sentences.video[[*selection.positives]]])
         videos = np.concatenate([videos, np.array(selection.negatives, dtype=np.int64)])

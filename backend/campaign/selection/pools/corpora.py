@@ -49,7 +49,7 @@ class VideoScores:
     _sentences: Mapping[str, SentenceVectors]
     _weights: Idf
 
-    def of(self, text: str) -> EmScorer:
+    def scorer(self, text: str) -> EmScorer:
         """Return a function that gives the EMScore (full F) of a sentence of the corpus with any of its videos."""
         sentence = self._sentences[text]
 

@@ -250,7 +250,7 @@ def _map_rows(pools: Pools, chosen: PoolQuery, vectors: PoolVectors, progress: P
     steps = named(progress, "mapping queries")
     if steps:
         steps(0, 1)
-    query_vectors = vectors.of(list(ids))
+    query_vectors = vectors.unit_vectors(list(ids))
     layout = TSNE(perplexity=_perplexity(len(ids)), init="pca", random_state=SEED).fit_transform(query_vectors)
     if steps:
         steps(1, 1)

@@ -114,9 +114,9 @@ class PoolVectors:
         self._number = {video: number for number, video in enumerate(self._moments)}
         counts = np.array([len(moments) for moments in self._moments.values()])
         self._starts = np.cumsum(counts) - counts
-        self._sentences = self.of(texts)
+        self._sentences = self.unit_vectors(texts)
 
-    def of(self, texts: Sequence[str]) -> FloatArray:
+    def unit_vectors(self, texts: Sequence[str]) -> FloatArray:
         """Return the unit vectors of texts of the file."""
         return self._vectors[[self._row[text] for text in texts]]
 
@@ -125,7 +125,7 @@ class PoolVectors:
         results = []
         for start in range(0, len(queries), _QUERIES_AT_ONCE):
             part = queries[start : start + _QUERIES_AT_ONCE]
-            table = query_video(self.of([query.text for query in part]), self._sentences, self._starts)
+            table = query_video(self.unit_vectors([query.text for query in part]), self._sentences, self._starts)
             for row, names in zip(table, videos[start : start + _QUERIES_AT_ONCE], strict=True):
                 numbers = np.array([self._number.get(video, -1) for video in names], dtype=int)
                 results.append(np.where(numbers < 0, np.nan, row[numbers]).astype(np.float64))
@@ -134,7 +134,11 @@ class PoolVectors:
     def nearest(self, query: PoolQuery, video: str) -> str:
         """Return the sentence of a video that is most similar to the query; empty if the video has none."""
         sentences = [moment.sentence for moment in self._moments.get(video, ())]
-        return sentences[int(np.argmax(self.of(sentences) @ self.of([query.text])[0]))] if sentences else ""
+        return (
+            sentences[int(np.argmax(self.unit_vectors(sentences) @ self.unit_vectors([query.text])[0]))]
+            if sentences
+            else ""
+        )
 
 
 LEAST_TEMPERATURE = 0.03

@@ -203,7 +203,7 @@ class Halves:
 
     identity = "halves"
 
-    def of(self, text: str) -> Any:
+    def scorer(self, text: str) -> Any:
         def seen(videos: np.ndarray, *, weighted: bool) -> np.ndarray:
             return np.array([(0.4, 0.3, 0.1, 0.1)[video] for video in videos])
 
