@@ -1,1 +1,1 @@
-"""Pools of many videos for a query (MVMR): which videos show it, which do not, and negatives to train on."""
+"""Pools of many videos for massive-video moment retrieval (MVMR): building, checking, figures, training negatives."""

@@ -1,7 +1,7 @@
-"""Build pools: for each sentence of a corpus its positive videos, and negative ones.
+"""Build a pool of positive and negative videos for each sentence of a corpus.
 
 *Reads* a corpus, vectors of its sentences, and perhaps its videos. *Writes* a new folder: the pools, the pairs of query
-and video with what they were chosen by, and a manifest that says how.
+and video with their similarities, and a manifest that records how the pools were built.
 """
 
 import hashlib
@@ -15,18 +15,18 @@ import msgspec
 import numpy as np
 
 from backend import __version__
-from backend.campaign.selection.pools.model import Captioned, PoolOptions, VisualBounds
+from backend.campaign.selection.pools.model import CaptionedCorpus, PoolOptions, VisualBounds
 from backend.campaign.selection.pools.rules import (
     DEPARTURES,
     Doubles,
+    EmScorer,
     Numbers,
-    Seen,
     Selection,
     Sentences,
-    drawn_negative,
+    draw_negative,
     select,
 )
-from backend.campaign.selection.pools.similarity import sentence_vectors, similarities_of
+from backend.campaign.selection.pools.similarity import iterate_similarities, sentence_vectors
 from backend.core.atomic_output import new_folder
 from backend.core.captioned import query_id
 from backend.core.errors import ProjectError
@@ -41,25 +41,27 @@ POOLS, PAIRS, MANIFEST = "pools.json", "pairs.csv", "manifest.json"
 TEXT_ALONE = "text alone"
 
 
-class Visual(Protocol):
-    """What has seen the videos of a corpus, in the order of their names."""
+class VisualScores(Protocol):
+    """The EMScores of texts and the videos of a corpus; videos are numbered in the order of their names."""
 
     @property
     def identity(self) -> str:
-        """The model, and how often it looked."""
+        """The CLIP model and the number of frames a second, as one text."""
         ...
 
-    def of(self, text: str) -> Seen:
-        """EMScore of a text and any of the videos."""
+    def scorer(self, text: str) -> EmScorer:
+        """Return a function that gives the EMScore of a text with any of the videos."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class BuildReport:
-    """What was built: `queries` of `sentences` have a pool; `positives` is how many of its videos are, mean.
+    """The result of a build.
 
-    `short` are the queries whose pool is not full: dropped, or kept if as published. `without_distractor` are those in
-    whose pool every video is positive. `bounds` are those of EMScore, None where the text decided alone.
+    Of the `sentences`, `queries` have a pool in the file. `positives` is the mean number of positive videos in a pool.
+    `short` lists the queries whose pool is not full; the file leaves them out, unless it is built as published.
+    `without_distractor` lists the queries in whose pool every video is positive. `bounds` are the bounds of EMScore,
+    None if the text alone decided.
     """
 
     sentences: int
@@ -75,11 +77,11 @@ class BuildReport:
     left_out: tuple[str, ...]
 
 
-def require_sensible(options: PoolOptions, corpus: Captioned) -> None:
-    """Refuse sizes and thresholds that mean nothing.
+def require_valid(options: PoolOptions, corpus: CaptionedCorpus) -> None:
+    """Refuse sizes and thresholds that are out of range, or too large for the corpus.
 
     Raises:
-        ProjectError: which.
+        ProjectError: names the first such option.
     """
     if options.pool < 2:
         raise ProjectError(f"--pool is {options.pool}: a pool needs 2 videos or more")
@@ -95,58 +97,60 @@ def require_sensible(options: PoolOptions, corpus: Captioned) -> None:
 
 
 def build(
-    corpus: Captioned,
+    corpus: CaptionedCorpus,
     encoder: Encoder,
     out: Path,
     options: PoolOptions,
     *,
     embeddings: Path,
-    visual: Visual | None = None,
+    visual: VisualScores | None = None,
     thresholds_from: str = "given",
     now: float,
     progress: Progress | None = None,
 ) -> BuildReport:
-    """Write the pools of a corpus into a new folder; nothing is left of a failure.
+    """Build the pools of a corpus and write them into a new folder, which is removed if the build fails.
 
     Args:
-        corpus: its sentences, each a query.
-        encoder: of sentences.
+        corpus: the corpus; each of its sentences becomes a query.
+        encoder: the sentence encoder.
         out: the folder to make.
-        options: sizes, thresholds, seed.
-        embeddings: where vectors are kept.
-        visual: EMScore; None for text alone.
-        thresholds_from: where the thresholds come from, for the manifest.
+        options: sizes, thresholds and seed.
+        embeddings: the folder in which vectors are cached.
+        visual: computes EMScore; if None, the text alone decides.
+        thresholds_from: the origin of the thresholds, for the manifest.
         now: seconds since 1970.
-        progress: called with (what is done, done, all).
+        progress: called with (name of the step, number done, number of all).
 
     Raises:
-        ProjectError: the options mean nothing, the folder is not new, or no query has a full pool.
+        ProjectError: an option is out of range, the folder is not new, or no query has a full pool.
         EncoderUnavailable: the model cannot be built.
     """
-    require_sensible(options, corpus)
+    require_valid(options, corpus)
     with new_folder(out) as part:
         sentences = Sentences(list(corpus.moments.items()), options.seed)
         vectors = sentence_vectors(sentences, encoder, embeddings, named(progress, "encoding sentences"))
         bounds = None
         if visual is not None:
-            bounds = _bounds(sentences, vectors, options, visual, named(progress, "measuring EMScore"))
-        every = _select(corpus, sentences, vectors, options, visual, bounds, named(progress, "choosing videos"))
-        sizes = [len(one.query.videos) for one in every]
+            bounds = _measure_bounds(sentences, vectors, options, visual, named(progress, "measuring EMScore"))
+        all_pools = _select_pools(
+            corpus, sentences, vectors, options, visual, bounds, named(progress, "choosing videos")
+        )
+        sizes = [len(pool.query.videos) for pool in all_pools]
         if max(sizes) < options.pool:
             raise ProjectError(
                 f"no query has a pool of {options.pool} videos, the largest has {max(sizes)}: use a smaller "
                 "--pool or a higher --t-neg"
             )
-        short = tuple(one.query.query_id for one, size in zip(every, sizes, strict=True) if size < options.pool)
-        chosen = [one for one in every if options.as_published or len(one.query.videos) == options.pool]
-        kept = tuple(one.query for one in chosen)
+        short = tuple(pool.query.query_id for pool, size in zip(all_pools, sizes, strict=True) if size < options.pool)
+        chosen = [pool for pool in all_pools if options.as_published or len(pool.query.videos) == options.pool]
+        queries = tuple(pool.query for pool in chosen)
         report = BuildReport(
             sentences=len(sentences.moments),
             videos=len(corpus.moments),
-            queries=len(kept),
-            positives=sum(len(query.positive_videos) for query in kept) / len(kept),
+            queries=len(queries),
+            positives=sum(len(query.positive_videos) for query in queries) / len(queries),
             short=short,
-            without_distractor=tuple(query.query_id for query in kept if not query.negatives),
+            without_distractor=tuple(query.query_id for query in queries if not query.negatives),
             encoder=encoder.identity,
             captions=corpus.captions,
             visual=TEXT_ALONE if visual is None else visual.identity,
@@ -154,29 +158,29 @@ def build(
             left_out=tuple(corpus.left_out),
         )
         in_file = {name: tuple(moments) for name, moments in corpus.moments.items()}
-        write_pools(Pools(kept, corpus.durations, in_file), part / POOLS)
+        write_pools(Pools(queries, corpus.durations, in_file), part / POOLS)
         header = ("query_id", "video", "role", "s_te", "s_tv")
-        rows = (row for one in chosen for row in one.rows())
+        rows = (row for pool in chosen for row in pool.rows())
         (part / PAIRS).write_text(csv_text(header, rows), "utf-8", newline="")
-        told = _manifest(part, corpus.source, options, thresholds_from, report, now)
+        manifest = _make_manifest(part, corpus.source, options, thresholds_from, report, now)
         (part / MANIFEST).write_bytes(
-            msgspec.json.format(msgspec.json.encode(told, enc_hook=as_text), indent=1) + b"\n"
+            msgspec.json.format(msgspec.json.encode(manifest, enc_hook=as_text), indent=1) + b"\n"
         )
     return report
 
 
-def _bounds(
-    sentences: Sentences, vectors: FloatArray, options: PoolOptions, visual: Visual, progress: Steps | None
+def _measure_bounds(
+    sentences: Sentences, vectors: FloatArray, options: PoolOptions, visual: VisualScores, progress: Steps | None
 ) -> VisualBounds:
-    """Mean EMScore of each query and its own video, and of each query and one video that is negative by its text."""
+    """Return the bounds of EMScore: its mean over queries with their own video, and with one drawn negative each."""
     positive: list[float] = []
     negative: list[float] = []
-    for own, _, s_te in similarities_of(sentences, vectors):
-        seen = visual.of(sentences.moments[own].sentence)
-        positive.append(float(seen(sentences.video[own : own + 1], weighted=True)[0]))
-        drawn = drawn_negative(own, s_te, sentences, options)
-        if drawn is not None:
-            negative.append(float(seen(np.array([drawn]), weighted=True)[0]))
+    for own, _, s_te in iterate_similarities(sentences, vectors):
+        emscore = visual.scorer(sentences.moments[own].sentence)
+        positive.append(float(emscore(sentences.video[own : own + 1], weighted=True)[0]))
+        drawn_video = draw_negative(own, s_te, sentences, options)
+        if drawn_video is not None:
+            negative.append(float(emscore(np.array([drawn_video]), weighted=True)[0]))
         if progress:
             progress(own + 1, len(sentences.moments))
     if not negative:
@@ -185,8 +189,11 @@ def _bounds(
 
 
 @dataclass(frozen=True, slots=True)
-class _Chosen:
-    """The pool of a query, how many other videos of it are positive, and what each video of it was chosen by."""
+class _ChosenPool:
+    """The pool of one query, with the similarities of its videos in the order of the pool.
+
+    `others` counts the positive videos besides the query's own one. `s_tv` is None if the text alone decided.
+    """
 
     query: PoolQuery
     others: int
@@ -194,83 +201,91 @@ class _Chosen:
     s_tv: Doubles | None
 
     def rows(self) -> Iterator[tuple[str, str, str, float, float | None]]:
-        """Query, video, role, s_te, s_tv of each video of the pool."""
+        """Yield query id, video, role, s_te and s_tv of each video of the pool."""
         for n, video in enumerate(self.query.videos):
             role = "own" if n == 0 else "positive" if n <= self.others else "negative"
             s_tv = None if self.s_tv is None else round(float(self.s_tv[n]), 6)
             yield self.query.query_id, video, role, float(self.s_te[n]), s_tv
 
 
-class _Remembered:
-    """EMScore of one query, each video looked at once and kept for the file of pairs."""
+class _ScoreCache:
+    """A cache of the EMScores of one query: the selection needs them, and the file of pairs needs them again."""
 
-    def __init__(self, seen: Seen) -> None:
-        self._seen = seen
-        self._known: dict[bool, dict[int, float]] = {True: {}, False: {}}
+    def __init__(self, emscore: EmScorer) -> None:
+        self._emscore = emscore
+        self._scores: dict[bool, dict[int, float]] = {True: {}, False: {}}
 
     def __call__(self, videos: Numbers, *, weighted: bool) -> Doubles:
-        known = self._known[weighted]
-        new = np.array([n for n in videos.tolist() if n not in known], dtype=np.int64)
+        scores = self._scores[weighted]
+        new = np.array([n for n in videos.tolist() if n not in scores], dtype=np.int64)
         if len(new):
-            known.update(zip(new.tolist(), self._seen(new, weighted=weighted).tolist(), strict=True))
-        return np.array([known[n] for n in videos.tolist()])
+            scores.update(zip(new.tolist(), self._emscore(new, weighted=weighted).tolist(), strict=True))
+        return np.array([scores[n] for n in videos.tolist()])
 
 
-def _select(
-    corpus: Captioned,
+def _select_pools(
+    corpus: CaptionedCorpus,
     sentences: Sentences,
     vectors: FloatArray,
     options: PoolOptions,
-    visual: Visual | None,
+    visual: VisualScores | None,
     bounds: VisualBounds | None,
     progress: Steps | None,
-) -> list[_Chosen]:
-    """The pool of each sentence, full or not, in the order of the corpus."""
+) -> list[_ChosenPool]:
+    """Select the pool of each sentence, full or not, and return the pools in the order of the corpus."""
     in_file = {name: tuple(moments) for name, moments in corpus.moments.items()}
-    found: dict[tuple[str, int], _Chosen] = {}
-    for own, similarities, s_te in similarities_of(sentences, vectors):
-        seen = None if visual is None else _Remembered(visual.of(sentences.moments[own].sentence))
-        chosen = select(own, similarities, s_te, sentences, options, seen, bounds)
-        videos = np.array([own_video := int(sentences.video[own]), *sentences.video[[*chosen.positives]]])
-        videos = np.concatenate([videos, np.array(chosen.negatives, dtype=np.int64)])
-        found[sentences.names[own_video], int(sentences.place[own])] = _Chosen(
-            _query(own, chosen, sentences, in_file, options),
-            len(chosen.positives),
+    pools: dict[tuple[str, int], _ChosenPool] = {}
+    for own, similarities, s_te in iterate_similarities(sentences, vectors):
+        emscore = None if visual is None else _ScoreCache(visual.scorer(sentences.moments[own].sentence))
+        selection = select(own, similarities, s_te, sentences, options, emscore, bounds)
+        videos = np.array([own_video := int(sentences.video[own]), *sentences.video[[*selection.positives]]])
+        videos = np.concatenate([videos, np.array(selection.negatives, dtype=np.int64)])
+        pools[sentences.names[own_video], int(sentences.place[own])] = _ChosenPool(
+            _pool_query(own, selection, sentences, in_file, options),
+            len(selection.positives),
             s_te[videos],
-            None if seen is None else seen(videos, weighted=True),
+            None if emscore is None else emscore(videos, weighted=True),
         )
         if progress:
             progress(own + 1, len(sentences.moments))
-    return [found[name, n] for name, moments in in_file.items() for n in range(len(moments))]
+    return [pools[name, n] for name, moments in in_file.items() for n in range(len(moments))]
 
 
-def _query(
-    own: int, chosen: Selection, sentences: Sentences, in_file: dict[str, tuple[PoolMoment, ...]], options: PoolOptions
+def _pool_query(
+    own: int,
+    selection: Selection,
+    sentences: Sentences,
+    in_file: dict[str, tuple[PoolMoment, ...]],
+    options: PoolOptions,
 ) -> PoolQuery:
     moment, place = sentences.moments[own], int(sentences.place[own])
     in_own = (moment,) if options.as_published else occurrences(in_file[moment.video], place)
-    others = [sentences.moments[n] for n in chosen.positives]
+    other_moments = [sentences.moments[n] for n in selection.positives]
     return PoolQuery(
         query_id=query_id(moment.video, place),
         text=moment.sentence,
         own=moment,
-        positives=(*in_own, *others),
-        videos=(moment.video, *(one.video for one in others), *(sentences.names[n] for n in chosen.negatives)),
+        positives=(*in_own, *other_moments),
+        videos=(
+            moment.video,
+            *(other.video for other in other_moments),
+            *(sentences.names[n] for n in selection.negatives),
+        ),
     )
 
 
-def _manifest(
+def _make_manifest(
     part: Path, source: str, options: PoolOptions, thresholds_from: str, report: BuildReport, now: float
 ) -> dict[str, Any]:
-    told = asdict(options) | {"as_published": list(DEPARTURES) if options.as_published else []}
+    settings = asdict(options) | {"as_published": list(DEPARTURES) if options.as_published else []}
     figures = asdict(report)
-    figures["positives_mean"] = figures.pop("positives")  # `positives` says how many there may be
+    figures["positives_mean"] = figures.pop("positives")  # the option `positives` is the most that a pool may have
     return {
         "format": "mvmr",
         "created_at": datetime.fromtimestamp(now, UTC).isoformat(timespec="seconds"),
         "reelrank": __version__,
         "source": source,
-        **told,
+        **settings,
         "thresholds": thresholds_from,
         **figures,
         "files": {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in sorted(part.iterdir())},

@@ -1,7 +1,7 @@
-"""Find the thresholds of an encoder from labelled pairs, and show how its similarities lie (Figure 8 of the paper).
+"""Find the thresholds of an encoder from labelled pairs, and draw its similarities (Figure 8 of the paper).
 
-*Reads* labelled pairs, vectors of their sentences. *Writes* a new folder: the thresholds as `build` takes them, the
-figure, and its numbers.
+*Reads* labelled pairs and the cached vectors of their sentences. *Writes* a new folder: the file of thresholds that
+`build_pools` reads, the figure, and its numbers.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from backend.campaign.selection.pools.files import RULE, ScoredPair, StoredThresholds, read_labelled
-from backend.campaign.selection.pools.model import Measured
-from backend.campaign.selection.pools.rules import Doubles, Thresholds, calibrate, judged
-from backend.campaign.selection.pools.similarity import PoolVectors, rounded
+from backend.campaign.selection.pools.model import LabelledPair
+from backend.campaign.selection.pools.rules import Doubles, Thresholds, calibrate, evaluate_thresholds
+from backend.campaign.selection.pools.similarity import PoolVectors, round_similarities
 from backend.core.atomic_output import new_folder, require_new_folder
 from backend.core.errors import InputError
 from backend.core.messages import as_text
@@ -37,7 +37,7 @@ THRESHOLDS, NUMBERS, FIGURE = "thresholds.json", "calibration.csv", "calibration
 POSITIVE, NEGATIVE = "positive", "negative"
 _QUANTILES = {"q05": 0.05, "q25": 0.25, "median": 0.5, "q75": 0.75, "q95": 0.95}
 _POINTS = 150
-"""At most so many pairs of a label are drawn as points."""
+"""The most pairs of a label that are drawn as points."""
 
 
 def calibrate_thresholds(
@@ -50,21 +50,21 @@ def calibrate_thresholds(
     where: Where = HERE,
     progress: Progress | None = None,
 ) -> StoredThresholds:
-    """Find thresholds of an encoder from labelled pairs, and write them with a figure into a new folder.
+    """Find the thresholds of an encoder from labelled pairs, and write them with a figure into a new folder.
 
     The files are `thresholds.json`, `calibration.csv`, `calibration.png` and `calibration.svg`.
 
     Args:
         labelled: an STS file, or a file of pools.
         out: the folder to make.
-        encoder: by name as for a project, or loaded; SimCSE from the model hub if None.
-        kind: of the encoder.
-        embeddings: where vectors are kept; the person's cache folder if None.
+        encoder: a name, as for a project, or a loaded encoder; None is SimCSE from the model hub.
+        kind: kind of the encoder that `encoder` names.
+        embeddings: the folder in which vectors are cached; the person's cache folder if None.
         where: where sentences are encoded.
-        progress: called with (what is done, done, all).
+        progress: called with (name of the step, number done, number of all).
 
     Raises:
-        InputError: the file has problems, or lacks pairs of one kind.
+        InputError: the file has problems, or lacks alike or different pairs.
         ProjectError: the folder is not new.
         EncoderUnavailable: the encoder cannot be found or built.
     """
@@ -74,99 +74,107 @@ def calibrate_thresholds(
     embeddings = embeddings or cache.shared_folder()
     with new_folder(out) as part:
         if isinstance(pairs, Pools):
-            measured = list(_of_pools(pairs, encoder, embeddings, progress))
+            measured = list(_measure_pools(pairs, encoder, embeddings, progress))
         else:
-            measured = list(_of_pairs(pairs, encoder, embeddings, named(progress, "encoding sentences")))
-        alike, different = _classes(measured)
+            measured = list(_measure_pairs(pairs, encoder, embeddings, named(progress, "encoding sentences")))
+        alike, different = _split_alike(measured)
         if not len(alike) or not len(different):
-            which = "positive in another video" if not len(alike) else "negative"
-            raise InputError.single(labelled.name, f"has no {which}, which the thresholds need")
-        found = calibrate(alike, different)
+            missing = "positive in another video" if not len(alike) else "negative"
+            raise InputError.single(labelled.name, f"has no {missing}, which the thresholds need")
+        thresholds = calibrate(alike, different)
         stored = StoredThresholds(
             encoder=encoder.identity,
             labels=labelled.name,
             rule=RULE,
-            neither=sum(one.alike is None for one in measured),
-            held_out=held_out(measured),
-            **asdict(found),
+            neither=sum(pair.alike is None for pair in measured),
+            held_out=held_out_shares(measured),
+            **asdict(thresholds),
         )
-        told = msgspec.json.format(msgspec.json.encode(stored, enc_hook=as_text), indent=1)
-        (part / THRESHOLDS).write_bytes(told + b"\n")
-        write(measured, stored, part / NUMBERS, [part / f"{FIGURE}.{kind}" for kind in ("png", "svg")])
+        text = msgspec.json.format(msgspec.json.encode(stored, enc_hook=as_text), indent=1)
+        (part / THRESHOLDS).write_bytes(text + b"\n")
+        write_figure(measured, stored, part / NUMBERS, [part / f"{FIGURE}.{kind}" for kind in ("png", "svg")])
     return stored
 
 
-def held_out(measured: Sequence[Measured]) -> tuple[float, float] | None:
-    """The shares of alike and of different pairs that thresholds of the other half keep; None if a half lacks some."""
-    halves = [_classes([one for one in measured if one.first_half is half]) for half in (True, False)]
-    if not all(len(some) for half in halves for some in half):
+def held_out_shares(measured: Sequence[LabelledPair]) -> tuple[float, float] | None:
+    """Return the shares of alike and of different pairs that thresholds from the other half of the pairs keep.
+
+    The thresholds of each half are tried on the other half. They keep an alike pair at `t_pos` or more,
+    and a different pair at `t_neg` or less. None if a half has no alike or no different pairs.
+    """
+    halves = [_split_alike([pair for pair in measured if pair.first_half is half]) for half in (True, False)]
+    if not all(len(similarities) for half in halves for similarities in half):
         return None
-    kept: list[Thresholds] = []
-    for here, there in (halves, halves[::-1]):
-        learnt = calibrate(*here)
-        kept.append(judged(learnt.t_pos, learnt.t_neg, *there))
-    alike, different = (sum(getattr(one, what) for one in kept) for what in ("alike", "different"))
+    results: list[Thresholds] = []
+    for train, test in (halves, halves[::-1]):
+        thresholds = calibrate(*train)
+        results.append(evaluate_thresholds(thresholds.t_pos, thresholds.t_neg, *test))
+    alike, different = (sum(getattr(result, count) for result in results) for count in ("alike", "different"))
     return (
-        sum(one.kept_alike * one.alike for one in kept) / alike,
-        sum(one.kept_different * one.different for one in kept) / different,
+        sum(result.kept_alike * result.alike for result in results) / alike,
+        sum(result.kept_different * result.different for result in results) / different,
     )
 
 
-def _classes(measured: Sequence[Measured]) -> tuple[Doubles, Doubles]:
-    alike, different = ([one.similarity for one in measured if one.alike is label] for label in (True, False))
+def _split_alike(measured: Sequence[LabelledPair]) -> tuple[Doubles, Doubles]:
+    alike, different = ([pair.similarity for pair in measured if pair.alike is label] for label in (True, False))
     return np.array(alike), np.array(different)
 
 
-def _of_pairs(
+def _measure_pairs(
     pairs: Sequence[ScoredPair], encoder: Encoder, embeddings: Path, progress: Steps | None
-) -> Iterator[Measured]:
+) -> Iterator[LabelledPair]:
     texts = sorted({text for pair in pairs for text in (pair.one, pair.other)})
     row = {text: n for n, text in enumerate(texts)}
     vectors = encode_cached(encoder, texts, embeddings, progress=progress)
-    ones, others = ([row[text] for text in some] for some in zip(*((p.one, p.other) for p in pairs), strict=True))
-    similarities = rounded(np.einsum("pd,pd->p", vectors[ones], vectors[others]))
+    firsts, seconds = ([row[text] for text in side] for side in zip(*((p.one, p.other) for p in pairs), strict=True))
+    similarities = round_similarities(np.einsum("pd,pd->p", vectors[firsts], vectors[seconds]))
     for pair, similarity in zip(pairs, similarities.tolist(), strict=True):
-        yield Measured(similarity, pair.alike, pair.label, _half(pair.one))
+        yield LabelledPair(similarity, pair.alike, pair.label, _in_first_half(pair.one))
 
 
-def _of_pools(pools: Pools, encoder: Encoder, embeddings: Path, progress: Progress | None) -> Iterator[Measured]:
-    """Each query with the videos of its pool but its own; one of which no sentence is known says nothing."""
-    others = [query.videos[1:] for query in pools.queries]
-    scores = PoolVectors(pools, encoder, embeddings, progress).scores(pools.queries, others)
-    for query, videos, s_te in zip(pools.queries, others, scores, strict=True):
-        positive, half = {*query.positive_videos}, _half(query.own.video)
-        for video, similarity in zip(videos, rounded(s_te).tolist(), strict=True):
+def _measure_pools(
+    pools: Pools, encoder: Encoder, embeddings: Path, progress: Progress | None
+) -> Iterator[LabelledPair]:
+    """Yield the similarity of each query with the videos of its pool, except its own one and any without sentences."""
+    other_videos = [query.videos[1:] for query in pools.queries]
+    scores = PoolVectors(pools, encoder, embeddings, progress).scores(pools.queries, other_videos)
+    for query, videos, s_te in zip(pools.queries, other_videos, scores, strict=True):
+        positive, half = {*query.positive_videos}, _in_first_half(query.own.video)
+        for video, similarity in zip(videos, round_similarities(s_te).tolist(), strict=True):
             if not isnan(similarity):
                 alike = video in positive
-                yield Measured(similarity, alike, POSITIVE if alike else NEGATIVE, half)
+                yield LabelledPair(similarity, alike, POSITIVE if alike else NEGATIVE, half)
 
 
-def _half(name: str) -> bool:
-    """In which half a pair is: all of a video, or of a sentence, in one."""
+def _in_first_half(name: str) -> bool:
+    """Return whether the pairs of a video, or of a first sentence, belong to the first half of all pairs."""
     return blake2b(name.encode("utf-8", "surrogatepass"), digest_size=1).digest()[0] < 128
 
 
-def write(measured: Sequence[Measured], found: StoredThresholds, numbers: Path, charts: Sequence[Path]) -> None:
-    """Write the quantiles of each label as CSV, and the figure, `.png` or `.svg` by name."""
+def write_figure(
+    measured: Sequence[LabelledPair], stored: StoredThresholds, numbers: Path, charts: Sequence[Path]
+) -> None:
+    """Write the quantiles of each label as CSV, and the figure as PNG or SVG, by the ending of each path."""
     from backend.scoring.drawing import save  # charts take as long to load as everything else together
 
     by_label: dict[str, list[float]] = {}
-    for one in measured:
-        by_label.setdefault(one.label, []).append(one.similarity)
-    rows = [_row(label, np.array(by_label[label])) for label in sorted(by_label)]
+    for pair in measured:
+        by_label.setdefault(pair.label, []).append(pair.similarity)
+    rows = [_quantile_row(label, np.array(by_label[label])) for label in sorted(by_label)]
     numbers.write_text(csv_text(list(rows[0]), [row.values() for row in rows]), "utf-8", newline="")
-    chart = _chart(rows, by_label, found).to_dict()
+    chart = _draw_chart(rows, by_label, stored).to_dict()
     for path in charts:
         save(chart, path)
 
 
-def _row(label: str, similarities: npt.NDArray[np.float64]) -> dict[str, str | float]:
+def _quantile_row(label: str, similarities: npt.NDArray[np.float64]) -> dict[str, str | float]:
     quantiles = {name: round(float(np.quantile(similarities, share)), 5) for name, share in _QUANTILES.items()}
     return {"label": label, "pairs": len(similarities), **quantiles}
 
 
-def _chart(
-    rows: list[dict[str, str | float]], by_label: dict[str, list[float]], found: StoredThresholds
+def _draw_chart(
+    rows: list[dict[str, str | float]], by_label: dict[str, list[float]], stored: StoredThresholds
 ) -> "alt.TopLevelMixin":
     import altair as alt
 
@@ -175,7 +183,7 @@ def _chart(
     points = [
         {"label": label, "similarity": value, "aside": aside}
         for label, values in by_label.items()
-        for value, aside in _some(label, values)
+        for value, aside in _sample_points(label, values)
     ]
     title = "Label" if any(row["label"] == "positive" for row in rows) else "Score that people gave (0 to 5), from"
     order = [str(row["label"]) for row in rows]
@@ -188,8 +196,8 @@ def _chart(
     lines = alt.Chart(
         alt.InlineData(
             [
-                {"at": found.t_pos, "what": f"t_pos {found.t_pos:g}"},
-                {"at": found.t_neg, "what": f"t_neg {found.t_neg:g}"},
+                {"at": stored.t_pos, "what": f"t_pos {stored.t_pos:g}"},
+                {"at": stored.t_neg, "what": f"t_neg {stored.t_neg:g}"},
             ]
         )
     )
@@ -214,8 +222,8 @@ def _chart(
         title=alt.TitleParams(
             "How similar are pairs that are labelled alike?",
             subtitle=[
-                f"{found.alike + found.different + found.neither:,} pairs of {found.labels}. Boxes: the middle half, "
-                "with the median;",
+                f"{stored.alike + stored.different + stored.neither:,} pairs of {stored.labels}. Boxes: the middle "
+                "half, with the median;",
                 "lines from 5 % to 95 %; points: up to 150 pairs of each label.",
             ],
             anchor="start",
@@ -224,13 +232,13 @@ def _chart(
     return chart
 
 
-def _some(label: str, values: list[float]) -> list[tuple[float, float]]:
-    """Some of the similarities, evenly among all of them, each with how far aside it is drawn."""
+def _sample_points(label: str, values: list[float]) -> list[tuple[float, float]]:
+    """Return at most `_POINTS` similarities, evenly chosen, each with its horizontal offset in the figure."""
     step = max(1, len(values) / _POINTS)
     chosen = [values[int(n * step)] for n in range(min(len(values), _POINTS))]
-    return [(value, _aside(f"{label} {n}")) for n, value in enumerate(chosen)]
+    return [(value, _offset(f"{label} {n}")) for n, value in enumerate(chosen)]
 
 
-def _aside(name: str) -> float:
-    """A number from -1 to 1 that is a point's own: the same figure at every drawing."""
+def _offset(name: str) -> float:
+    """Return a number from -1 to 1 that depends on the name alone, so that every drawing is the same."""
     return int.from_bytes(blake2b(name.encode(), digest_size=2).digest()) / 32767.5 - 1

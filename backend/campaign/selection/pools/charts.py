@@ -1,4 +1,4 @@
-"""The MVMR paper's Figures 3, 4 and 7 as Altair charts, of values that are computed elsewhere."""
+"""Draw Figures 3, 4 and 7 of the MVMR paper as Altair charts, from values that are computed elsewhere."""
 
 import base64
 from collections.abc import Iterator, Sequence
@@ -16,9 +16,9 @@ BIN = 0.02
 """Width of a bar of a histogram."""
 
 _STRIP_PX = 720, 67.5
-"""Half the pixels that a strip has, so that it is sharp at the scale of the PNG."""
+"""Width and height of a film strip: half its real pixels, so that it is sharp at the scale of the PNG."""
 _ROW_PX, _BARE_ROW_PX = 142, 66
-"""Height of a card with a strip, and without."""
+"""Height of a card with a film strip, and of one without."""
 _GREY = "#888888"
 
 Shares = list[dict[str, Any]]
@@ -26,10 +26,17 @@ Shares = list[dict[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """One video of a pool. A positive has a span of it (seconds) and the sentence there, a negative its nearest one.
+    """One video of a pool, as the figure of a query shows it.
 
-    `similarity` is s_te with the query, `strip` a WebP picture of the span, or of the whole video; of a video of which
-    nothing is said the sentence is empty.
+    Attributes:
+        kind: own video, positive or negative.
+        video: name of the video.
+        sentence: of a positive, the sentence at `span`; of a negative, its sentence nearest to the query. Empty if the
+            video has no sentence.
+        duration_s: duration of the video, in seconds.
+        similarity: s_te with the query.
+        span: start and end of the positive moment, in seconds; None for a negative.
+        strip: WebP picture of the span, or of the whole video; None without a video file.
     """
 
     kind: str
@@ -43,7 +50,7 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class PairScores:
-    """A similarity of queries with positives and negatives of their pools, and its thresholds by name."""
+    """The values of one similarity (s_te or s_tv) for positives and for negatives, and its thresholds by name."""
 
     name: str
     positives: npt.NDArray[np.float64]
@@ -52,7 +59,9 @@ class PairScores:
 
 
 def shares(scores: PairScores) -> Shares:
-    """Histograms of the two kinds, each as shares of its own kind: `score`, `kind`, `low`, `high`, `pairs`, `share`.
+    """Return histograms of the positives and of the negatives, each in shares of its own kind.
+
+    A row is one bar: `score`, `kind`, `low`, `high`, `pairs`, `share`.
 
     >>> found = shares(PairScores("s_te", np.array([0.91, 0.9, 0.95]), np.array([0.1]), {}))
     >>> [(row["kind"], row["low"], row["pairs"], round(row["share"], 2)) for row in found]
@@ -60,7 +69,7 @@ def shares(scores: PairScores) -> Shares:
     """
     rows: Shares = []
     for kind, values in ((POSITIVE, scores.positives), (NEGATIVE, scores.negatives)):
-        # A little is added for what is a bound but for the last bit; 1 itself goes below it.
+        # The addend lifts a value that rounding left just below a bound of bins; 1 itself goes into the last bin.
         bins = np.minimum(np.floor(values / BIN + 1e-6).astype(int), round(1 / BIN) - 1)
         places, counts = np.unique(bins, return_counts=True)
         for place, pairs in zip(places.tolist(), counts.tolist(), strict=True):
@@ -75,14 +84,17 @@ def shares(scores: PairScores) -> Shares:
 
 
 def query_chart(text: str, cards: Sequence[Card], subtitle: list[str]) -> "alt.TopLevelMixin":
-    """Figure 3: a query and videos of its pool, one below the other: name, sentence, film strip, where in the video."""
+    """Draw Figure 3: a query, and videos of its pool one below the other.
+
+    Each video has its name, a sentence, a film strip, and a bar that shows where the moment is in the video.
+    """
     import altair as alt
 
     from backend.scoring.drawing import PALETTE
 
     colours = alt.Scale(domain=[OWN, POSITIVE, NEGATIVE], range=[PALETTE[0], PALETTE[2], PALETTE[1]])
     colour = alt.Color("kind:N", scale=colours, legend=None)
-    rows = list(_placed(cards))
+    rows = list(_card_rows(cards))
     height = rows[-1]["bottom"] + 4
     data = alt.Chart(alt.InlineData(rows))
     x, y = alt.Scale(domain=[0, _STRIP_PX[0]], nice=False), alt.Scale(domain=[height, 0], nice=False)
@@ -117,8 +129,8 @@ def query_chart(text: str, cards: Sequence[Card], subtitle: list[str]) -> "alt.T
     return chart
 
 
-def _placed(cards: Sequence[Card]) -> Iterator[dict[str, Any]]:
-    """Cards as rows of a chart, with where everything of them stands, in pixels from the upper left corner."""
+def _card_rows(cards: Sequence[Card]) -> Iterator[dict[str, Any]]:
+    """Yield each card as a row of the chart, with the positions of its parts in pixels from the upper left corner."""
     top = 0.0
     for card in cards:
         last = top + (_BARE_ROW_PX if card.strip is None else _ROW_PX)
@@ -140,12 +152,12 @@ def _placed(cards: Sequence[Card]) -> Iterator[dict[str, Any]]:
 
 
 def map_chart(points: Sequence[dict[str, Any]], text: str, subtitle: str) -> "alt.TopLevelMixin":
-    """Figure 4: queries in the plane, coloured by similarity to one of them.
+    """Draw Figure 4: queries in the plane, coloured by similarity to one of them.
 
     Args:
-        points: `x`, `y`, `similarity` and `role` (`this query`, `positive`, `other`) of each.
-        text: of the query.
-        subtitle: what else is to be said.
+        points: `x`, `y`, `similarity` and `role` (`this query`, `positive`, `other`) of each query.
+        text: text of the query that the others are compared with.
+        subtitle: the line below the title.
     """
     import altair as alt
 
@@ -184,7 +196,7 @@ def map_chart(points: Sequence[dict[str, Any]], text: str, subtitle: str) -> "al
 
 
 def histogram_chart(panels: Sequence[PairScores], subtitle: str) -> "alt.TopLevelMixin":
-    """Figure 7: how similar positives and negatives are to their query, a panel a similarity."""
+    """Draw Figure 7: how similar positives and negatives are to their query, with a panel for each similarity."""
     import altair as alt
 
     drawn = [_histogram(scores) for scores in panels]

@@ -1,7 +1,7 @@
 """Create a project in which people check a file of pools (does each whole video match?), and report the result.
 
 *Reads* a file of pools, the video files, verdicts. *Writes* a whole project: video, moment, caption, query, candidate,
-batch, pair, seat, pool_check, pool_place, one event. Everything is looked at before the folder is made.
+batch, pair, seat, pool_check, pool_place, one event. All input is checked before the folder is made.
 """
 
 import hashlib
@@ -22,8 +22,8 @@ from backend.campaign.selection.pools.model import (
     CheckFacts,
     CheckReport,
     CheckSample,
-    MadeReport,
     PutInAs,
+    SampleReport,
     Share,
     WrongVideo,
 )
@@ -52,9 +52,9 @@ from backend.store import events
 from backend.store.connection import Database, reading, writing
 
 QUERIES = 100
-"""As many as the paper checked."""
+"""Queries in a sample by default: as many as the paper checked."""
 NEGATIVES = 5
-"""A query; the paper's people looked at whole pools."""
+"""Negatives for each query by default; the paper's annotators looked at whole pools."""
 
 
 def make_pool_check(
@@ -69,24 +69,29 @@ def make_pool_check(
     kind: str | None = None,
     now: float,
     progress: Progress | None = None,
-) -> tuple[Project, MadeReport]:
-    """Make a project in which people check a sample of a file of pools, blind: does a whole video match a query?
+) -> tuple[Project, SampleReport]:
+    """Create a project in which people check a sample of a file of pools: does a whole video match its query?
+
+    People do not see whether the pool has a video as positive or negative.
 
     Args:
-        file: of pools.
-        folder: the new project's.
-        videos: where the video files lie.
-        queries: how many to draw, or all that can be checked if that is fewer.
-        negatives: how many negatives of each pool, at most.
-        seed: of the draw.
-        encoder: tells the similarity of query and video, kept with each pair and shown to no annotator; MiniLM if None.
-        kind: of the encoder.
+        file: the file of pools.
+        folder: the folder of the new project.
+        videos: the folder of the video files.
+        queries: how many queries to draw; all that can be checked, if these are fewer.
+        negatives: the most negatives to draw from each pool.
+        seed: seeds the draw.
+        encoder: computes the similarity of query and video, which is stored with each pair and never shown to
+            annotators; MiniLM if None.
+        kind: kind of the encoder that `encoder` names.
         now: seconds since 1970.
-        progress: called with (what is done, done, all).
+        progress: called with (name of the step, number done, number of all).
 
     Raises:
-        InputError: with everything that is wrong with the file, or with the videos; nothing was made.
-        ProjectError: the folder is a project already, or nothing can be drawn.
+        InputError: everything that is wrong with the file, or with the videos; nothing was made. Also if the file has
+            no query that can be checked.
+        ProjectError: the folder is a project already, `queries` or `negatives` is too low, or the folder of videos
+            cannot be read.
         EncoderUnavailable: the encoder cannot be found.
     """
     spec = sentence.resolve(encoder or sentence.MINILM, kind)
@@ -96,197 +101,216 @@ def make_pool_check(
         raise ProjectError(f"cannot check {queries} queries with {negatives} negatives: ask for 1 or more of each")
     content = bytes_of(file)
     pools = pools_of(unpack(content, str(file)), str(file))
-    drawn = pools_model.draw_sample(pools, queries, negatives, seed, most=MAX_CANDIDATES)
-    _require_checkable(drawn, str(file))
-    names = list(dict.fromkeys(video for one in drawn.drawn for video in one.videos))
-    sentences = _sentences(pools, names, str(file))
-    measured = _measured(names, videos, progress)
-    similar = _similarities(loaded, drawn.drawn, sentences, progress)
+    sample = pools_model.draw_sample(pools, queries, negatives, seed, most=MAX_CANDIDATES)
+    _require_checkable(sample, str(file))
+    names = list(dict.fromkeys(video for checked in sample.drawn for video in checked.videos))
+    sentences = _collect_sentences(pools, names, str(file))
+    video_facts = _measure_videos(names, videos, progress)
+    similarities = _compute_similarities(loaded, sample.drawn, sentences, progress)
 
     grading = scale_file.named(scale_file.MATCHES)
     project = projects.create(folder, encoder=spec.name, encoder_kind=spec.kind, grading=grading)
-    stored = {video: replace(one, path=project.stored_path(Path(one.path))) for video, one in measured.items()}
-    found = CheckFacts(
-        file.name, hashlib.sha256(content).hexdigest(), seed, drawn.checkable, len(drawn.drawn), negatives
+    stored = {name: replace(facts, path=project.stored_path(Path(facts.path))) for name, facts in video_facts.items()}
+    check_facts = CheckFacts(
+        file.name, hashlib.sha256(content).hexdigest(), seed, sample.checkable, len(sample.drawn), negatives
     )
     with projects.undone_if_it_fails(project), writing(project.store) as db:
-        _add(db, drawn, sentences, stored, similar, loaded.identity, found, now)
-    counts = {role: sum(len(getattr(one, role)) for one in drawn.drawn) for role in ("positives", "negatives")}
-    notes = tuple(_notes(pools, drawn, measured, queries))
-    return project, MadeReport(
-        len(drawn.drawn), drawn.checkable, len(names), **counts, encoder=loaded.identity, notes=notes
+        _add_check(db, sample, sentences, stored, similarities, loaded.identity, check_facts, now)
+    counts = {role: sum(len(getattr(query, role)) for query in sample.drawn) for role in ("positives", "negatives")}
+    notes = tuple(_notes(pools, sample, video_facts, queries))
+    return project, SampleReport(
+        len(sample.drawn), sample.checkable, len(names), **counts, encoder=loaded.identity, notes=notes
     )
 
 
-def _require_checkable(drawn: CheckSample, file: str) -> None:
-    if not drawn.drawn:
+def _require_checkable(sample: CheckSample, file: str) -> None:
+    if not sample.drawn:
         raise InputError.single(file, "has no query with a full pool and a video other than its own")
     problems = []
-    for one in drawn.drawn:
-        if len(one.positives) > MAX_CANDIDATES:
-            why = f"has {len(one.positives)} added positives: at most {MAX_CANDIDATES} videos of a query can be checked"
-        elif not one.videos:
+    for checked in sample.drawn:
+        if len(checked.positives) > MAX_CANDIDATES:
+            why = (
+                f"has {len(checked.positives)} added positives: at most {MAX_CANDIDATES} videos of a query can be "
+                "checked"
+            )
+        elif not checked.videos:
             why = "has no added positive: ask for negatives too"
         else:
             continue
-        problems.append(Problem(file, None, f"query {one.query.query_id} {why}"))
+        problems.append(Problem(file, None, f"query {checked.query.query_id} {why}"))
     if problems:
         raise InputError(problems)
 
 
-def _sentences(pools: Pools, names: Sequence[str], file: str) -> dict[str, list[str]]:
-    """What the file says about each video, every sentence once: as its own, else where it is a positive."""
-    wanted = set(names)
+def _collect_sentences(pools: Pools, names: Sequence[str], file: str) -> dict[str, list[str]]:
+    """Return the distinct sentences that the file has about each video.
+
+    The video's own sentences come first, then those of its moments that are positives of a query.
+    """
+    name_set = set(names)
     elsewhere = (moment for query in pools.queries for moment in query.positives)
-    said: dict[str, dict[str, None]] = {name: {} for name in names}
+    texts_by_video: dict[str, dict[str, None]] = {name: {} for name in names}
     for moment in (*(moment for name in names for moment in pools.moments[name]), *elsewhere):
-        if moment.video in wanted and is_visible(moment.sentence):
-            said[moment.video][moment.sentence.strip()] = None
-    found = {name: list(texts) for name, texts in said.items()}
-    if silent := [name for name, texts in found.items() if not texts]:
+        if moment.video in name_set and is_visible(moment.sentence):
+            texts_by_video[moment.video][moment.sentence.strip()] = None
+    sentences = {name: list(texts) for name, texts in texts_by_video.items()}
+    if silent := [name for name, texts in sentences.items() if not texts]:
         raise InputError.single(file, f"has no sentence about {len(silent)} videos: {', '.join(silent)}")
-    return found
+    return sentences
 
 
-def _measured(names: Sequence[str], videos: Path, progress: Progress | None) -> dict[str, VideoFacts]:
-    """Find and measure every video; all that are missing are named in one line."""
+def _measure_videos(names: Sequence[str], videos: Path, progress: Progress | None) -> dict[str, VideoFacts]:
+    """Find and measure every video; if any is missing, name all missing ones in one line and measure none."""
     try:
-        there = VideoFolder(videos)
+        folder = VideoFolder(videos)
     except VideoUnreadable as error:
         raise ProjectError(str(error)) from error
     paths: dict[str, Path] = {}
     missing, problems = [], []
     for name in names:
         try:
-            paths[name] = there.find(name)
+            paths[name] = folder.find(name)
         except VideoUnreadable:
             missing.append(name)
-    found: dict[str, VideoFacts] = {}
+    video_facts: dict[str, VideoFacts] = {}
     report = named(progress, "measuring videos")
     for done, (name, path) in enumerate(paths.items(), start=1):
         if missing:
-            break  # this takes long, and the folder is the wrong one anyway
+            break  # measuring takes long, and the folder is probably the wrong one
         try:
-            found[name] = probe(path)
+            video_facts[name] = probe(path)
         except VideoUnreadable as error:
             problems.append(Problem(str(videos), None, str(error)))
         if report:
             report(done, len(paths))
     if missing:
-        what = "1 video of the sample is" if len(missing) == 1 else f"{len(missing)} videos of the sample are"
-        problems.append(Problem(str(videos), None, f"{what} not here: {', '.join(missing)}"))
+        subject = "1 video of the sample is" if len(missing) == 1 else f"{len(missing)} videos of the sample are"
+        problems.append(Problem(str(videos), None, f"{subject} not here: {', '.join(missing)}"))
     if problems:
         raise InputError(problems)
-    return found
+    return video_facts
 
 
-def _similarities(
+def _compute_similarities(
     encoder: Encoder, drawn: Sequence[CheckedQuery], sentences: dict[str, list[str]], progress: Progress | None
 ) -> dict[tuple[str, str], float]:
-    """s_te of every query with each of its videos, by (query id, video)."""
+    """Return s_te of every query with each of its videos, by (query id, video)."""
     texts = list(
-        dict.fromkeys([*(one.query.text for one in drawn), *(text for said in sentences.values() for text in said)])
+        dict.fromkeys(
+            [*(checked.query.text for checked in drawn), *(text for texts in sentences.values() for text in texts)]
+        )
     )
     vectors = encoder.encode(texts, progress=named(progress, "encoding queries and sentences"))
     row = {text: number for number, text in enumerate(texts)}
-    found: dict[tuple[str, str], float] = {}
-    for one in drawn:
-        said = [(video, row[text]) for video in one.videos for text in sentences[video]]
-        starts = video_starts([video for video, _ in said])
-        values = query_video(vectors[[row[one.query.text]]], vectors[[place for _, place in said]], starts)[0]
-        found |= {(one.query.query_id, video): float(value) for video, value in zip(one.videos, values, strict=True)}
-    return found
+    similarities: dict[tuple[str, str], float] = {}
+    for checked in drawn:
+        entries = [(video, row[text]) for video in checked.videos for text in sentences[video]]
+        starts = video_starts([video for video, _ in entries])
+        values = query_video(vectors[[row[checked.query.text]]], vectors[[number for _, number in entries]], starts)[0]
+        similarities |= {
+            (checked.query.query_id, video): float(value) for video, value in zip(checked.videos, values, strict=True)
+        }
+    return similarities
 
 
-def _add(
+def _add_check(
     db: Database,
-    drawn: CheckSample,
+    sample: CheckSample,
     sentences: dict[str, list[str]],
-    measured: dict[str, VideoFacts],
-    similar: dict[tuple[str, str], float],
+    video_facts: dict[str, VideoFacts],
+    similarities: dict[tuple[str, str], float],
     made_by: str,
-    found: CheckFacts,
+    check_facts: CheckFacts,
     now: float,
 ) -> None:
-    durations = {video: one.duration_s for video, one in measured.items()}
+    durations = {video: facts.duration_s for video, facts in video_facts.items()}
     moments = (
         CaptionedMoment(video, 0.0, durations[video], text, row)
         for row, (video, text) in enumerate(
             ((video, text) for video, texts in sentences.items() for text in texts), start=1
         )
     )
-    corpus.add_moments(db, moments, durations, measured)
+    corpus.add_moments(db, moments, durations, video_facts)
     moment_of = rows.whole_moments(db)
-    asked = [
-        OwnQuery(" ".join(one.query.text.split()), Split.TEST, f"{found.file} {one.query.query_id}", row)
-        for row, one in enumerate(drawn.drawn, start=1)
+    own_queries = [
+        OwnQuery(" ".join(checked.query.text.split()), Split.TEST, f"{check_facts.file} {checked.query.query_id}", row)
+        for row, checked in enumerate(sample.drawn, start=1)
     ]
-    query_rows.add_own(db, asked)
+    query_rows.add_own(db, own_queries)
     ids = {query.text: query.query_id for query in query_rows.query_rows(db)}
     candidates, places = [], []
-    for mine, one in zip(asked, drawn.drawn, strict=True):
-        query_id = ids[mine.text]
-        ranked = sorted(one.videos, key=lambda video: (-similar[one.query.query_id, video], video))
+    for own_query, checked in zip(own_queries, sample.drawn, strict=True):
+        query_id = ids[own_query.text]
+        ranked = sorted(checked.videos, key=lambda video: (-similarities[checked.query.query_id, video], video))
         for rank, video in enumerate(ranked, start=1):
-            candidates.append(CandidateRow(query_id, rank, moment_of[video], similar[one.query.query_id, video]))
-            kind = PutInAs.POSITIVE if video in one.positives else PutInAs.NEGATIVE
+            candidates.append(
+                CandidateRow(query_id, rank, moment_of[video], similarities[checked.query.query_id, video])
+            )
+            kind = PutInAs.POSITIVE if video in checked.positives else PutInAs.NEGATIVE
             places.append((query_id, moment_of[video], kind))
-    project_rows.set_batch_size(db, max(len(one.videos) for one in drawn.drawn))
+    project_rows.set_batch_size(db, max(len(checked.videos) for checked in sample.drawn))
     candidates_rows.add_candidates(db, candidates, made_by, at=now)
-    rows.add(db, found, places)
+    rows.add(db, check_facts, places)
     campaign = project_rows.campaign(db)
-    for mine in asked:
-        candidates_rows.open_batch(db, campaign, ids[mine.text], 1, at=now, by=None)
+    for own_query in own_queries:
+        candidates_rows.open_batch(db, campaign, ids[own_query.text], 1, at=now, by=None)
     events.record(
         db,
         POOL_CHECK_MADE,
         at=now,
         actor=None,
-        subject=f"file:{found.file}",
-        payload={"sha256": found.sha256, "seed": found.seed, "queries": found.drawn, "pairs": len(places)},
+        subject=f"file:{check_facts.file}",
+        payload={
+            "sha256": check_facts.sha256,
+            "seed": check_facts.seed,
+            "queries": check_facts.drawn,
+            "pairs": len(places),
+        },
     )
 
 
-def _notes(pools: Pools, drawn: CheckSample, measured: dict[str, VideoFacts], wanted: int) -> list[str]:
+def _notes(pools: Pools, sample: CheckSample, video_facts: dict[str, VideoFacts], requested: int) -> list[str]:
     notes = []
-    if drawn.checkable < wanted:
-        notes.append(f"only {drawn.checkable} queries can be checked: all of them were taken")
+    if sample.checkable < requested:
+        notes.append(f"only {sample.checkable} queries can be checked: all of them were taken")
     for count, why in (
-        (drawn.repeated, "have the same text as an earlier one"),
-        (drawn.short, "have a short pool"),
-        (drawn.alone, "have only their own video in their pool"),
+        (sample.repeated, "have the same text as an earlier one"),
+        (sample.short, "have a short pool"),
+        (sample.alone, "have only their own video in their pool"),
     ):
         if count:
             notes.append(f"{count} queries could not be drawn: they {why}")
-    other = [
-        f"{video} lasts {one.duration_s:.1f} s, not {pools.durations[video]:.1f} s"
-        for video, one in measured.items()
-        if abs(one.duration_s - pools.durations[video]) > END_SLACK_S
+    changed = [
+        f"{video} lasts {facts.duration_s:.1f} s, not {pools.durations[video]:.1f} s"
+        for video, facts in video_facts.items()
+        if abs(facts.duration_s - pools.durations[video]) > END_SLACK_S
     ]
-    if other:
-        more = f", and {len(other) - 1} more differ" if len(other) > 1 else ""
-        notes.append(f"a video has another length than in the file: {other[0]}{more}")
+    if changed:
+        more = f", and {len(changed) - 1} more differ" if len(changed) > 1 else ""
+        notes.append(f"a video has another length than in the file: {changed[0]}{more}")
     return notes
 
 
 MATCHES = 1
-"""The grade of a video that matches."""
+"""The grade for a video that matches its query."""
 
 
 @in_charge
 def pool_check_report(project: Project, by: Lead | Operator) -> CheckReport | None:
-    """Return the shares of videos that stand wrongly in their pool; None in a project that checks no pools."""
+    """Return the shares of positives and negatives that people found wrong; None if the project checks no pools."""
     with reading(project.store) as db:
         facts, places = rows.facts(db), rows.places(db)
     if facts is None:
         return None
-    of = {kind: [place for place in places if place.put_in_as is kind] for kind in PutInAs}
+    by_role = {kind: [place for place in places if place.put_in_as is kind] for kind in PutInAs}
     return CheckReport(
         facts,
-        _share(of[PutInAs.POSITIVE]),
-        _share(of[PutInAs.NEGATIVE]),
+        _share(by_role[PutInAs.POSITIVE]),
+        _share(by_role[PutInAs.NEGATIVE]),
         _share(places),
-        tuple(WrongVideo(one.query, one.source, one.video, one.put_in_as) for one in places if _is_wrong(one)),
+        tuple(
+            WrongVideo(place.query, place.source, place.video, place.put_in_as) for place in places if _is_wrong(place)
+        ),
     )
 
 

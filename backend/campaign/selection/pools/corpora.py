@@ -1,7 +1,7 @@
-"""Build pools from the captions of a project, or from an annotation file without any project.
+"""Build pools from the captions of a project, or from an annotation file without a project.
 
-*Reads* captions, moments and videos of a project, or an annotation file; video files where they are looked at, and what
-is kept of them. *Writes* what `building` writes, and vectors of frames, which are kept.
+*Reads* captions, moments and videos of a project, or an annotation file; video files and cached vectors of their
+frames, if EMScore decides too. *Writes* what `building` writes, and the cache of frame vectors.
 """
 
 from collections.abc import Mapping
@@ -14,10 +14,10 @@ from backend.campaign.corpus.importing import rows as corpus_rows
 from backend.campaign.corpus.importing.model import CaptionedMoment, ImportOptions
 from backend.campaign.corpus.importing.rules import leaving_out, outside
 from backend.campaign.nouns import Lead, Operator
-from backend.campaign.selection.pools.building import BuildReport, build, require_sensible
+from backend.campaign.selection.pools.building import BuildReport, build, require_valid
 from backend.campaign.selection.pools.files import read_thresholds
-from backend.campaign.selection.pools.model import Captioned, Looks, PoolOptions
-from backend.campaign.selection.pools.rules import Doubles, Numbers, Seen
+from backend.campaign.selection.pools.model import CaptionedCorpus, Looks, PoolOptions
+from backend.campaign.selection.pools.rules import Doubles, EmScorer, Numbers
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project import steps
 from backend.campaign.setup.project.folder import Project
@@ -41,56 +41,56 @@ PUBLISHED = "as published"
 
 
 @dataclass(frozen=True, slots=True)
-class Looking:
-    """A corpus that was looked at; its videos are in the order of their names."""
+class VideoScores:
+    """The EMScores of the sentences and videos of a corpus; videos are numbered in the order of their names."""
 
     identity: str
     _frames: FrameVectors
     _sentences: Mapping[str, SentenceVectors]
     _weights: Idf
 
-    def of(self, text: str) -> Seen:
-        """EMScore (full F) of a sentence of the corpus and any of its videos."""
+    def scorer(self, text: str) -> EmScorer:
+        """Return a function that gives the EMScore (full F) of a sentence of the corpus with any of its videos."""
         sentence = self._sentences[text]
 
-        def seen(videos: Numbers, *, weighted: bool) -> Doubles:
+        def emscore(videos: Numbers, *, weighted: bool) -> Doubles:
             return score(sentence, self._frames.some(videos), self._weights if weighted else None).full_f
 
-        return seen
+        return emscore
 
 
-def look(
-    corpus: Captioned,
+def encode_corpus(
+    corpus: CaptionedCorpus,
     files: Mapping[str, Source],
     clip: Clip,
     embeddings: Path,
     *,
     per_s: float,
     progress: Progress | None = None,
-) -> Looking:
-    """Encode the sentences and the videos of a corpus.
+) -> VideoScores:
+    """Encode the sentences and videos of a corpus by CLIP, to compute EMScore between them.
 
     Args:
-        corpus: whose every sentence is a document of the IDF weights.
-        files: where each of its videos lies.
-        clip: the model.
-        embeddings: where vectors of frames are kept.
+        corpus: the corpus; each of its sentences is a document of the IDF weights.
+        files: maps each of its videos to its source.
+        clip: the CLIP model.
+        embeddings: the folder in which vectors of frames are cached.
         per_s: frames a second.
-        progress: called with (what is done, done, all).
+        progress: called with (name of the step, number done, number of all).
 
     Raises:
-        InputError: the files that cannot be shown.
+        InputError: names every video that cannot be read.
         EncoderUnavailable: the model cannot be built.
     """
     texts = [moment.sentence for moments in corpus.moments.values() for moment in moments]
     sentences = clip.sentences(texts, progress=named(progress, "encoding sentences by CLIP"))
     keep_frames(clip, files.values(), embeddings, per_s=per_s, progress=named(progress, "encoding frames"))
     steps = named(progress, "looking at videos")
-    found = []
+    frames = []
     problems = []
     for done, name in enumerate(sorted(corpus.moments), start=1):
         try:
-            found.append(vectors_of(clip, files[name], per_s, embeddings))
+            frames.append(vectors_of(clip, files[name], per_s, embeddings))
         except VideoUnreadable as error:
             problems.append(Problem(corpus.source, None, f"video {name}: {error}"))
         if steps:
@@ -98,21 +98,21 @@ def look(
     if problems:
         raise InputError(problems)
     weights = idf(sentences[text].tokens for text in texts)
-    return Looking(f"{clip.identity} frames={per_s:g}/s", FrameVectors.of(found), sentences, weights)
+    return VideoScores(f"{clip.identity} frames={per_s:g}/s", FrameVectors.of(frames), sentences, weights)
 
 
-def files_in(folder: Path, corpus: Captioned) -> dict[str, Path]:
-    """The file of every video of a corpus, found by its name in a folder.
+def find_video_files(folder: Path, corpus: CaptionedCorpus) -> dict[str, Path]:
+    """Find the file of every video of a corpus in a folder, by the name of the video.
 
     Raises:
-        InputError: every video without a file.
+        InputError: names every video without a file.
     """
-    there = VideoFolder(folder)
+    videos = VideoFolder(folder)
     files: dict[str, Path] = {}
     problems = []
     for name in corpus.moments:
         try:
-            files[name] = there.find(name)
+            files[name] = videos.find(name)
         except VideoUnreadable as error:
             problems.append(Problem(corpus.source, None, str(error)))
     if problems:
@@ -137,24 +137,26 @@ def build_pools(
 
     Args:
         project: the project.
-        by: who builds them.
+        by: the person who builds them.
         out: the folder to make.
-        options: sizes, thresholds, seed.
-        thresholds: a file of `calibrate_thresholds`, which goes over those of the options.
-        looks: how to look at the videos; None for text alone.
+        options: sizes, thresholds and seed.
+        thresholds: a file from `calibrate_thresholds`; its thresholds replace those of the options.
+        looks: options for EMScore on the videos; if None, the text alone decides.
         where: where sentences and frames are encoded.
         now: seconds since 1970, written into the manifest.
-        progress: called with (what is done, done, all).
+        progress: called with (name of the step, number done, number of all).
 
     Raises:
-        ProjectError: the options mean nothing, the folder is not new, or there are not enough videos.
-        InputError: the file of thresholds is none, or a video cannot be shown.
+        ProjectError: an option is out of range, the folder is not new, or there are not enough videos.
+        InputError: the file of thresholds is invalid, or a video cannot be read.
         EncoderUnavailable: the encoder or the CLIP model cannot be found or built.
     """
     corpus = _project_corpus(project)
     files = _video_files(project, sorted(corpus.moments)) if looks else {}
-    kept = project.embeddings
-    return _build(corpus, files, encoder_spec(project), out, options, thresholds, looks, kept, where, now, progress)
+    cache_folder = project.embeddings
+    return _build(
+        corpus, files, encoder_spec(project), out, options, thresholds, looks, cache_folder, where, now, progress
+    )
 
 
 def build_pools_from_file(
@@ -175,47 +177,47 @@ def build_pools_from_file(
     now: float,
     progress: Progress | None = None,
 ) -> BuildReport:
-    """Build a pool for every sentence of an annotation file; no project needed.
+    """Build a pool for every sentence of an annotation file, without a project.
 
     Args:
-        file: the annotation file, or a file of pools, which is one too.
-        out: see `build_pools`, as for what is not said here.
-        options: see there.
-        thresholds: see there.
-        looks: see there.
-        videos: the folder of the videos, which looking needs.
-        encoder: as for a project; SimCSE from the model hub unless another is named.
-        kind: of the encoder.
-        embeddings: where vectors are kept; the person's cache folder unless another is named.
-        format: of the file; like `types` and `columns` as in `import_corpus`.
-        types: see there.
-        columns: see there.
-        where: see there.
-        now: see there.
-        progress: see there.
+        file: the annotation file; a file of pools is one, too.
+        out: see `build_pools`.
+        options: see `build_pools`.
+        thresholds: see `build_pools`.
+        looks: see `build_pools`.
+        videos: the folder of the videos; needed if `looks` is given.
+        encoder: name of the encoder, as for a project; SimCSE from the model hub if None.
+        kind: kind of the encoder that `encoder` names.
+        embeddings: the folder in which vectors are cached; the person's cache folder if None.
+        format: format of the file; see `import_corpus`.
+        types: see `import_corpus`.
+        columns: see `import_corpus`.
+        where: see `build_pools`.
+        now: see `build_pools`.
+        progress: see `build_pools`.
 
     Raises:
-        InputError: the file has problems, or one of its videos no duration.
+        InputError: the file has problems, one of its videos has no duration, or `videos` is missing.
     """
     corpus = read_corpus(file, format, ImportOptions(types, columns or {}))
     if looks and videos is None:
         raise InputError.single(file, "does not tell where its videos are: name their folder with --videos")
-    files = files_in(videos, corpus) if looks and videos else {}
+    files = find_video_files(videos, corpus) if looks and videos else {}
     spec = sentence.resolve(encoder or sentence.DEFAULT_NAME, kind)
-    kept = embeddings or cache.shared_folder()
-    return _build(corpus, files, spec, out, options, thresholds, looks, kept, where, now, progress)
+    cache_folder = embeddings or cache.shared_folder()
+    return _build(corpus, files, spec, out, options, thresholds, looks, cache_folder, where, now, progress)
 
 
-def read_corpus(file: Path, format: str | None, options: ImportOptions) -> Captioned:  # noqa: A002 - the public word
-    """Read every sentence of an annotation file, as `import` would take it; a video's in the order of the file.
+def read_corpus(file: Path, format: str | None, options: ImportOptions) -> CaptionedCorpus:  # noqa: A002 - public word
+    """Read every sentence of an annotation file, as an import does, in the order of the file for each video.
 
     Args:
         file: the annotation file.
-        format: of the file; None to tell it from the content.
+        format: format of the file; None detects it from the content.
         options: how to read it.
 
     Raises:
-        InputError: every problem of the file; also a video without a duration.
+        InputError: every problem of the file, also every video without a duration.
     """
     parsed = formats.parse(format, unpacked(file), file.name, options)
     durations: dict[str, float] = {}
@@ -227,7 +229,8 @@ def read_corpus(file: Path, format: str | None, options: ImportOptions) -> Capti
         message = "has no duration: add durations, or import the file with its videos and name the project"
         raise InputError([moment.problem(file.name, f"video {name} {message}") for name, moment in unknown.items()])
     faults = [
-        (one, outside(one.start_s, one.end_s, durations[one.video], parsed.end_slack_s)) for one in parsed.moments
+        (moment, outside(moment.start_s, moment.end_s, durations[moment.video], parsed.end_slack_s))
+        for moment in parsed.moments
     ]
     faulty = [(moment, fault) for moment, fault in faults if fault]
     if faulty and not parsed.published:
@@ -239,21 +242,21 @@ def read_corpus(file: Path, format: str | None, options: ImportOptions) -> Capti
     left_out = [f"{left.count:,} left out: {left.why}" for left in (*parsed.left_out, *leaving_out(faulty))]
     if parsed.merged:
         left_out.append(f"{parsed.merged:,} left out: it repeats an earlier one's video, span and caption")
-    return Captioned(file.name, PUBLISHED, moments, {name: durations[name] for name in moments}, left_out)
+    return CaptionedCorpus(file.name, PUBLISHED, moments, {name: durations[name] for name in moments}, left_out)
 
 
 def _moment(moment: CaptionedMoment, duration_s: float) -> PoolMoment:
-    end_s = min(moment.end_s, duration_s + PAST_END_S)  # no later can it end in a file of pools
+    end_s = min(moment.end_s, duration_s + PAST_END_S)  # a file of pools may have no later end
     return PoolMoment(moment.video, moment.start_s, end_s, moment.caption.strip())
 
 
-def _project_corpus(project: Project) -> Captioned:
-    """Read every caption that candidates are searched in, as a sentence of its video; in the order of their ids.
+def _project_corpus(project: Project) -> CaptionedCorpus:
+    """Read every caption in which candidates are searched, as a sentence of its video, in the order of caption ids.
 
-    It is the imprecise caption of a moment, where it has an accepted one, else the published one.
+    The imprecise caption of a moment is used if one is accepted, otherwise its published caption.
 
     Raises:
-        ProjectError: it has no captions.
+        ProjectError: the project has no captions.
     """
     with reading(project.store) as db:
         captions = rows.searchable_captions(db)
@@ -270,28 +273,28 @@ def _project_corpus(project: Project) -> Captioned:
             PoolMoment(moment.video, moment.start_s, end_s, caption.text.strip())
         )
     count = len(imprecise & {caption.caption_id for caption in captions})
-    which = f"{count:,} imprecise, {len(captions) - count:,} {PUBLISHED}" if count else PUBLISHED
-    return Captioned(project.name, which, moments, {name: durations[name] for name in moments})
+    description = f"{count:,} imprecise, {len(captions) - count:,} {PUBLISHED}" if count else PUBLISHED
+    return CaptionedCorpus(project.name, description, moments, {name: durations[name] for name in moments})
 
 
 def _video_files(project: Project, names: list[str]) -> dict[str, Source]:
-    """Find where the files of videos lie.
+    """Return the sources of videos by name.
 
     Raises:
-        ProjectError: the files of some are not known.
+        ProjectError: the files of some videos are not known.
     """
     with reading(project.store) as db:
         facts = {name: corpus_rows.video_facts(db, name) for name in names}
-    if missing := [name for name, found in facts.items() if found is None]:
+    if missing := [name for name, video in facts.items() if video is None]:
         raise ProjectError(
             f"the files of {len(missing):,} videos are not known, such as {missing[0]}: import again with --videos, "
             "or build from text alone (--visual none)"
         )
-    return {name: project.source(found) for name, found in facts.items() if found is not None}
+    return {name: project.source(video) for name, video in facts.items() if video is not None}
 
 
 def _build(
-    corpus: Captioned,
+    corpus: CaptionedCorpus,
     files: Mapping[str, Source],
     spec: sentence.EncoderSpec,
     out: Path,
@@ -303,12 +306,12 @@ def _build(
     now: float,
     progress: Progress | None,
 ) -> BuildReport:
-    """Build once all that can be refused at once was, the encoder last: its files may have to be downloaded."""
+    """Check the options, then load the encoder, whose files may have to be downloaded, and build the pools."""
     require_new_folder(out)
     stored = read_thresholds(thresholds) if thresholds else None
     if stored:
         options = replace(options, t_pos=stored.t_pos, t_neg=stored.t_neg)
-    require_sensible(options, corpus)
+    require_valid(options, corpus)
     encoder = placed(sentence.load(spec), where)
     if stored and stored.encoder != encoder.identity:
         raise ProjectError(
@@ -318,7 +321,7 @@ def _build(
     visual = None
     if looks:
         clip = placed(load_clip(looks.clip or CLIP_NAME), where)
-        visual = look(corpus, files, clip, embeddings, per_s=looks.frames_per_s, progress=progress)
+        visual = encode_corpus(corpus, files, clip, embeddings, per_s=looks.frames_per_s, progress=progress)
     return build(
         corpus,
         encoder,

@@ -1,6 +1,7 @@
-"""Draw the MVMR paper's Figures 3, 4 and 7 of a file of pools, by a sentence encoder and its videos.
+"""Draw Figures 3, 4 and 7 of the MVMR paper for a file of pools, with a sentence encoder and the videos.
 
-*Reads* a file of pools, what its build wrote beside it, cached embeddings, video files. *Writes* files in a folder.
+*Reads* a file of pools, the files that its build wrote beside it, cached embeddings, and video files. *Writes* files in
+a folder.
 """
 
 from collections.abc import Sequence
@@ -21,7 +22,7 @@ from backend.campaign.selection.pools.charts import (
     query_chart,
     shares,
 )
-from backend.campaign.selection.pools.files import Built, read_built
+from backend.campaign.selection.pools.files import BuildOutput, read_build
 from backend.campaign.selection.pools.similarity import PoolVectors
 from backend.core.atomic_output import new_files
 from backend.core.errors import InputError, ProjectError, VideoUnreadable
@@ -38,18 +39,18 @@ if TYPE_CHECKING:
     import altair as alt
 
 SEED = 1
-"""Of the map's layout, so that it is the same at every drawing."""
+"""Seed of the map's layout, so that every drawing is the same."""
 
-_SHOWN = 3
-"""Negatives in the figure of a query."""
+_MOST_NEGATIVES = 3
+"""The most negatives in the figure of a query."""
 _PERPLEXITY = 30
-_FEWEST = 5
-"""Distinct queries of a map; fewer have no neighbourhoods to keep."""
+_FEWEST_QUERIES = 5
+"""The fewest distinct queries of a map; fewer have no neighbourhoods to keep."""
 
 
 @dataclass(frozen=True, slots=True)
 class FigureReport:
-    """What was drawn, for which query, with which encoder; `notes` say what is missing from it."""
+    """The figures that were drawn, with their query and encoder; `notes` say what is missing from them."""
 
     query: str
     text: str
@@ -71,38 +72,40 @@ def write_pool_figures(
     embeddings: Path | None = None,
     progress: Progress | None = None,
 ) -> FigureReport:
-    """Draw a query with its pool, the map of all queries, and how similar positives and negatives are.
+    """Draw a query with its pool, a map of all queries, and how similar positives and negatives are.
 
-    `query`, `map` and `similarity` are written as PNG and SVG, the numbers of the last two as CSV; earlier ones are
-    replaced.
+    The figures `query`, `map` and `similarity` are written as PNG and SVG, the numbers of the last two as CSV. Files
+    from an earlier call are replaced.
 
     Args:
-        file: of pools.
-        out: the folder, which is made.
-        videos: folder of video files; without it a query is shown without pictures.
-        query: its id; that with the most positives if None, of those the first in the file.
-        encoder: by name as for a project, or loaded; SimCSE from the model hub if None.
-        kind: of the encoder.
-        embeddings: where vectors are kept; the person's cache folder if None.
-        progress: called with (what is done, done, all).
+        file: the file of pools.
+        out: the folder for the figures, which is made.
+        videos: folder of video files; without it the query is drawn without pictures.
+        query: id of the query to draw. None draws the query with the most positive videos, or the first of several.
+            Only queries with a full pool and a negative are considered; with `videos`, only positive videos that have
+            a file are counted.
+        encoder: a name, as for a project, or a loaded encoder; None is SimCSE from the model hub.
+        kind: kind of the encoder that `encoder` names.
+        embeddings: the folder in which vectors are cached; the person's cache folder if None.
+        progress: called with (name of the step, number done, number of all).
 
     Raises:
-        InputError: the file has problems, or no such query.
+        InputError: the file has problems, or has no such query.
         EncoderUnavailable: the encoder cannot be found or built.
         ProjectError: the folder cannot be written, or there is no such folder of videos.
     """
     if videos is not None and not videos.is_dir():
         raise ProjectError(f"{videos} is not a folder: name the folder of the videos")
-    pools, built = read_pools(file), read_built(file)
+    pools, built = read_pools(file), read_build(file)
     clips = VideoFolder(videos) if videos else None
-    chosen = _chosen(pools, query, clips, file)
+    chosen = _choose_query(pools, query, clips, file)
     encoder = load_named(encoder, kind)
-    similar = PoolVectors(pools, encoder, embeddings or cache.shared_folder(), progress)
-    cards, notes = _cards(chosen, pools, similar, clips, progress)
-    scores = [_text_scores(pools, similar, built, encoder)]
+    vectors = PoolVectors(pools, encoder, embeddings or cache.shared_folder(), progress)
+    cards, notes = _cards(chosen, pools, vectors, clips, progress)
+    scores = [_text_scores(pools, vectors, built, encoder)]
     if built is not None and built.s_tv:
         scores.append(_visual_scores(pools, built))
-    points = _map(pools, chosen, similar, progress)
+    points = _map_rows(pools, chosen, vectors, progress)
     pictures = {
         "query": query_chart(chosen.text, cards, _about_query(chosen, cards)),
         "similarity": histogram_chart(scores, _about_pairs(scores[0], encoder)),
@@ -115,7 +118,7 @@ def write_pool_figures(
         pictures["map"] = map_chart(points, chosen.text, f"{about}{encoder.identity.split()[0]}")
         tables["map"] = points
     else:
-        notes.append(f"no map of queries: it needs at least {_FEWEST} different ones")
+        notes.append(f"no map of queries: it needs at least {_FEWEST_QUERIES} different ones")
     return FigureReport(
         query=chosen.query_id,
         text=chosen.text,
@@ -144,20 +147,20 @@ def _save(
     return tuple(out / name for name in names)
 
 
-def _chosen(pools: Pools, wanted: str | None, clips: VideoFolder | None, file: Path) -> PoolQuery:
-    if wanted is not None:
-        found = next((query for query in pools.queries if query.query_id == wanted), None)
-        if found is None:
-            message = f"has no query {wanted}: a query is called VIDEO#N, N counting the video's sentences from 0"
+def _choose_query(pools: Pools, query_id: str | None, clips: VideoFolder | None, file: Path) -> PoolQuery:
+    if query_id is not None:
+        match = next((query for query in pools.queries if query.query_id == query_id), None)
+        if match is None:
+            message = f"has no query {query_id}: a query is called VIDEO#N, N counting the video's sentences from 0"
             raise InputError.single(file, message)
-        return found
+        return match
     if not pools.full:
         raise InputError.single(file, "has no query: every pool is empty")
 
-    def seen(query: PoolQuery) -> int:
+    def positives_with_file(query: PoolQuery) -> int:
         return sum(clips is None or _find(clips, video) is not None for video in query.positive_videos)
 
-    return max((query for query in pools.full if query.negatives), key=seen, default=pools.full[0])
+    return max((query for query in pools.full if query.negatives), key=positives_with_file, default=pools.full[0])
 
 
 def _find(clips: VideoFolder, video: str) -> Path | None:
@@ -168,24 +171,24 @@ def _find(clips: VideoFolder, video: str) -> Path | None:
 
 
 def _cards(
-    query: PoolQuery, pools: Pools, similar: PoolVectors, clips: VideoFolder | None, progress: Progress | None
+    query: PoolQuery, pools: Pools, vectors: PoolVectors, clips: VideoFolder | None, progress: Progress | None
 ) -> tuple[list[Card], list[str]]:
-    """The positives of a query, then the negatives that are most similar to it; and what cannot be shown."""
-    [negative] = similar.scores([query], [query.negatives])
-    order = np.argsort(-np.nan_to_num(negative, nan=-1.0), kind="stable")[:_SHOWN]
-    shown = [(moment.video, moment.sentence, (moment.start_s, moment.end_s)) for moment in query.positives]
-    others = [(query.negatives[n], similar.nearest(query, query.negatives[n]), None) for n in order]
-    [scores] = similar.scores([query], [[video for video, _, _ in [*shown, *others]]])
+    """Return cards of a query's positives and of the negatives most similar to it, and a note on missing pictures."""
+    [negative] = vectors.scores([query], [query.negatives])
+    order = np.argsort(-np.nan_to_num(negative, nan=-1.0), kind="stable")[:_MOST_NEGATIVES]
+    positives = [(moment.video, moment.sentence, (moment.start_s, moment.end_s)) for moment in query.positives]
+    negatives = [(query.negatives[n], vectors.nearest(query, query.negatives[n]), None) for n in order]
+    [scores] = vectors.scores([query], [[video for video, _, _ in [*positives, *negatives]]])
     cards, missing = [], []
     steps = named(progress, "drawing pictures of moments")
-    for number, (video, sentence, span) in enumerate([*shown, *others]):
+    for number, (video, sentence, span) in enumerate([*positives, *negatives]):
         kind = NEGATIVE if span is None else OWN if video == query.own.video else POSITIVE
         strip = _strip(clips, video, span or (0.0, pools.durations[video])) if clips else None
         if clips and strip is None:
             missing.append(video)
         cards.append(Card(kind, video, sentence, pools.durations[video], float(scores[number]), span, strip))
         if steps:
-            steps(number + 1, len(shown) + len(others))
+            steps(number + 1, len(positives) + len(negatives))
     names = ", ".join(dict.fromkeys(missing))
     return cards, [f"no picture of {names}: no video file there shows it"] if missing else []
 
@@ -198,28 +201,28 @@ def _strip(clips: VideoFolder, video: str, span: tuple[float, float]) -> bytes |
         return None
 
 
-def _pairs(pools: Pools, kind: str) -> list[tuple[str, ...]]:
-    """The positive or negative videos of each query but its own, whose s_te is 1 by definition."""
+def _videos_of_kind(pools: Pools, kind: str) -> list[tuple[str, ...]]:
+    """Return the positive or negative videos of each query, except its own: that has an s_te of 1 anyway."""
     return [query.negatives if kind == NEGATIVE else query.positive_videos[1:] for query in pools.full]
 
 
-def _text_scores(pools: Pools, similar: PoolVectors, built: Built | None, encoder: Encoder) -> PairScores:
-    found = {}
+def _text_scores(pools: Pools, vectors: PoolVectors, built: BuildOutput | None, encoder: Encoder) -> PairScores:
+    values = {}
     for kind in (POSITIVE, NEGATIVE):
-        every = np.concatenate([*similar.scores(pools.full, _pairs(pools, kind)), np.zeros(0)])
-        found[kind] = every[~np.isnan(every)]
+        scores = np.concatenate([*vectors.scores(pools.full, _videos_of_kind(pools, kind)), np.zeros(0)])
+        values[kind] = scores[~np.isnan(scores)]
     # Thresholds mean nothing under another encoder.
-    same = built is not None and built.encoder == encoder.identity
-    thresholds = {"t_neg": built.t_neg, "t_pos": built.t_pos} if built and same else {}
-    return PairScores("s_te", found[POSITIVE], found[NEGATIVE], thresholds)
+    same_encoder = built is not None and built.encoder == encoder.identity
+    thresholds = {"t_neg": built.t_neg, "t_pos": built.t_pos} if built and same_encoder else {}
+    return PairScores("s_te", values[POSITIVE], values[NEGATIVE], thresholds)
 
 
-def _visual_scores(pools: Pools, built: Built) -> PairScores:
-    found = {
+def _visual_scores(pools: Pools, built: BuildOutput) -> PairScores:
+    values = {
         kind: np.array(
             [
                 built.s_tv[query.query_id, video]
-                for query, videos in zip(pools.full, _pairs(pools, kind), strict=True)
+                for query, videos in zip(pools.full, _videos_of_kind(pools, kind), strict=True)
                 for video in videos
                 if (query.query_id, video) in built.s_tv
             ],
@@ -229,23 +232,26 @@ def _visual_scores(pools: Pools, built: Built) -> PairScores:
     }
     bounds = built.bounds
     thresholds = {"negative": bounds.negative, "positive": bounds.positive} if bounds else {}
-    return PairScores("s_tv", found[POSITIVE], found[NEGATIVE], thresholds)
+    return PairScores("s_tv", values[POSITIVE], values[NEGATIVE], thresholds)
 
 
-def _map(pools: Pools, chosen: PoolQuery, similar: PoolVectors, progress: Progress | None) -> list[dict[str, Any]]:
-    """Where each distinct query stands, how similar it is to the chosen one, and what it is to it."""
+def _map_rows(pools: Pools, chosen: PoolQuery, vectors: PoolVectors, progress: Progress | None) -> list[dict[str, Any]]:
+    """Return each distinct query with its position on the map, and its similarity and role to the chosen query.
+
+    The list is empty if there are too few queries for a map.
+    """
     ids = {chosen.text: chosen.query_id}
     for query in pools.full:
         ids.setdefault(query.text, query.query_id)
-    if len(ids) < _FEWEST:
+    if len(ids) < _FEWEST_QUERIES:
         return []
     from sklearn.manifold import TSNE
 
     steps = named(progress, "mapping queries")
     if steps:
         steps(0, 1)
-    vectors = similar.of(list(ids))
-    layout = TSNE(perplexity=_perplexity(len(ids)), init="pca", random_state=SEED).fit_transform(vectors)
+    query_vectors = vectors.unit_vectors(list(ids))
+    layout = TSNE(perplexity=_perplexity(len(ids)), init="pca", random_state=SEED).fit_transform(query_vectors)
     if steps:
         steps(1, 1)
     positive = {moment.sentence for moment in chosen.positives}
@@ -258,20 +264,22 @@ def _map(pools: Pools, chosen: PoolQuery, similar: PoolVectors, progress: Progre
             "similarity": round(float(similarity), 4),
             "role": "this query" if text == chosen.text else "positive" if text in positive else "other",
         }
-        for (text, query_id), (x, y), similarity in zip(ids.items(), layout, vectors @ vectors[0], strict=True)
+        for (text, query_id), (x, y), similarity in zip(
+            ids.items(), layout, query_vectors @ query_vectors[0], strict=True
+        )
     ]
 
 
 def _perplexity(queries: int) -> int:
-    """The usual neighbourhood, or a third of what there is."""
+    """Return the usual perplexity of t-SNE, or about a third of the number of queries if that is less."""
     return min(_PERPLEXITY, (queries - 1) // 3)
 
 
 def _about_query(query: PoolQuery, cards: Sequence[Card]) -> list[str]:
-    shown = sum(card.kind == NEGATIVE for card in cards)
+    count = sum(card.kind == NEGATIVE for card in cards)
     return [
         f"{query.query_id}: {len(query.positive_videos)} of {len(query.videos)} videos in its pool have a positive.",
-        f"Of its {len(query.negatives)} negatives the {shown} most similar are shown. Bars: where in the video.",
+        f"Of its {len(query.negatives)} negatives the {count} most similar are shown. Bars: where in the video.",
     ]
 
 

@@ -1,8 +1,8 @@
-"""Read the files that go with pools: labelled pairs, thresholds made of them, and what a build wrote.
+"""Read the files that go with pools: labelled pairs, thresholds, and the manifest and pairs of a build.
 
-*Reads* an STS file: `sentence1`, `sentence2`, `score` (0 to 5) between tabs, with these words as header or without one;
-or a file of pools, whose positives are alike with the query and whose negatives are different; the file of thresholds
-that `calibrate` makes; `manifest.json` and `pairs.csv` in the folder of a build.
+*Reads* an STS file: columns `sentence1`, `sentence2` and `score` (0 to 5), separated by tabs, with these names as
+header or without a header; or a file of pools, whose positives are alike with the query and whose negatives are
+different; the file of thresholds from `calibrate_thresholds`; `manifest.json` and `pairs.csv` in the folder of a build.
 """
 
 import hashlib
@@ -23,15 +23,15 @@ from backend.scoring.pools.files import pools_of
 from backend.scoring.pools.model import Pools
 
 ALIKE, DIFFERENT = 4.0, 2.0
-"""Scores from here up are alike ("mostly equivalent, but some unimportant details differ"), down from here different
-("not equivalent, but share some details"); Cer et al., SemEval-2017 Task 1, Table 1."""
+"""Pairs with a score of 4 or more are alike ("mostly equivalent, but some unimportant details differ"). Pairs with 2 or
+less are different ("not equivalent, but share some details"). Source: Cer et al., SemEval-2017 Task 1, Table 1."""
 HIGHEST = 5.0
 _COLUMNS = ("sentence1", "sentence2", "score")
 
 
 @dataclass(frozen=True, slots=True)
 class ScoredPair:
-    """Two sentences and how alike people find them, from 0 to 5."""
+    """Two sentences and a score, from 0 to 5, of how alike people find them."""
 
     one: str
     other: str
@@ -39,20 +39,20 @@ class ScoredPair:
 
     @property
     def alike(self) -> bool | None:
-        """Whether they are alike; None for those between."""
+        """Whether the sentences are alike; None if their score is between alike and different."""
         return True if self.score >= ALIKE else False if self.score <= DIFFERENT else None
 
     @property
     def label(self) -> str:
-        """The half point it is drawn at: `3.5` holds scores from 3.5 to below 4; 5 is alone."""
+        """The score rounded down to half points, as a label: `3.5` holds scores from 3.5 to below 4, `5.0` only 5."""
         return f"{floor(self.score * 2) / 2:.1f}"
 
 
 def read_labelled(path: Path) -> list[ScoredPair] | Pools:
-    """The pairs of an STS file, or the pools of a file of pools.
+    """Return the pairs of an STS file, or the pools of a file of pools.
 
     Raises:
-        InputError: with every problem of the file.
+        InputError: every problem of the file.
     """
     content = unpacked(path)
     if content.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
@@ -61,10 +61,10 @@ def read_labelled(path: Path) -> list[ScoredPair] | Pools:
 
 
 def read_sts(content: bytes, file: str) -> list[ScoredPair]:
-    r"""The pairs of an STS file.
+    r"""Return the pairs of an STS file.
 
     Raises:
-        InputError: every line that holds no pair; or none is alike, or none different.
+        InputError: names every invalid line; or says that no pair is alike, or that none is different.
 
     >>> found = read_sts(b"A dog runs.\tA dog is running.\t4.8\nA dog runs.\tTwo cats sleep.\t0.2\n", "sts.tsv")
     >>> [(pair.other, pair.alike, pair.label) for pair in found]
@@ -72,11 +72,11 @@ def read_sts(content: bytes, file: str) -> list[ScoredPair]:
     """
     lines = decode_text(unpack(content, file), file).splitlines()
     head = [cell.strip().lower() for cell in lines[0].split("\t")]
-    named = set(_COLUMNS) <= set(head)
-    places = [head.index(name) for name in _COLUMNS] if named else [0, 1, 2]
+    has_header = set(_COLUMNS) <= set(head)
+    places = [head.index(name) for name in _COLUMNS] if has_header else [0, 1, 2]
     pairs: list[ScoredPair] = []
     problems: list[Problem] = []
-    for row, line in enumerate(lines[named:], start=1 + named):
+    for row, line in enumerate(lines[has_header:], start=1 + has_header):
         if not line.strip():
             continue
         cells = line.split("\t")
@@ -84,20 +84,20 @@ def read_sts(content: bytes, file: str) -> list[ScoredPair]:
             message = f"has {len(cells)} columns: sentence1, sentence2 and score are needed, with tabs between"
             problems.append(Problem(file, row, message))
             continue
-        one, other, said = (cells[place].strip() for place in places)
-        score = number(said)
+        first, second, score_text = (cells[place].strip() for place in places)
+        score = number(score_text)
         if score is None or not 0 <= score <= HIGHEST:
-            problems.append(Problem(file, row, f"score {said!r} is not a number from 0 to {HIGHEST:g}"))
-        elif not one or not other:
+            problems.append(Problem(file, row, f"score {score_text!r} is not a number from 0 to {HIGHEST:g}"))
+        elif not first or not second:
             problems.append(Problem(file, row, "a sentence is empty"))
         else:
-            pairs.append(ScoredPair(one, other, score))
+            pairs.append(ScoredPair(first, second, score))
     if not problems:
         labels = {pair.alike for pair in pairs}
         problems += [
-            Problem(file, None, f"has no pair with a score of {which}")
-            for which, there in ((f"{ALIKE:g} or more", True in labels), (f"{DIFFERENT:g} or less", False in labels))
-            if not there
+            Problem(file, None, f"has no pair with a score of {bound}")
+            for bound, exists in ((f"{ALIKE:g} or more", True in labels), (f"{DIFFERENT:g} or less", False in labels))
+            if not exists
         ]
     if problems:
         raise InputError(problems)
@@ -108,10 +108,11 @@ RULE = "the highest and the lowest threshold whose Youden's J is within 0.03 of 
 
 
 class StoredThresholds(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Thresholds, the encoder they belong to (its identity), and from what pairs they come.
+    """The thresholds of an encoder, as their file stores them, with the pairs they come from.
 
-    The rest is what `rules.Thresholds` says, on the pairs themselves, and `held_out` what thresholds of one
-    half of the pairs keep of the other half: the share of alike and of different ones.
+    `encoder` is the identity of the encoder, `labels` the name of the file of pairs. `neither` counts pairs that are
+    neither alike nor different. `held_out` has the shares of alike and of different pairs that thresholds from the
+    other half of the pairs keep; see `calibrating`. All other fields are those of `rules.Thresholds`.
     """
 
     t_pos: float
@@ -132,10 +133,10 @@ class StoredThresholds(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def read_thresholds(path: Path) -> StoredThresholds:
-    """The thresholds of a file.
+    """Return the thresholds of a file.
 
     Raises:
-        InputError: it cannot be read, or is none that `reelrank mvmr calibrate` wrote.
+        InputError: the file cannot be read, or was not written by `reelrank mvmr calibrate`.
     """
     data = bytes_of(path)
     try:
@@ -146,7 +147,7 @@ def read_thresholds(path: Path) -> StoredThresholds:
 
 
 class _Manifest(msgspec.Struct, frozen=True):
-    """What is needed of a manifest."""
+    """The fields of a manifest that are needed here."""
 
     t_pos: float
     t_neg: float
@@ -156,8 +157,11 @@ class _Manifest(msgspec.Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Built:
-    """Thresholds of s_te with the identity of their encoder, bounds of s_tv, and s_tv by (query id, video)."""
+class BuildOutput:
+    """The thresholds of s_te that a build used, the identity of its encoder, its bounds of s_tv, and s_tv of its pairs.
+
+    `s_tv` maps (query id, video) to the value.
+    """
 
     encoder: str
     t_pos: float
@@ -166,11 +170,11 @@ class Built:
     s_tv: Mapping[tuple[str, str], float]
 
 
-def read_built(file: Path) -> Built | None:
-    """What stands beside a file of pools; None where nothing does, or something about another file.
+def read_build(file: Path) -> BuildOutput | None:
+    """Return what a build wrote beside its file of pools; None if nothing is there, or it belongs to another file.
 
     Raises:
-        InputError: a table of pairs cannot be read.
+        InputError: the table of pairs cannot be read.
     """
     try:
         manifest = msgspec.json.decode((file.parent / MANIFEST).read_bytes(), type=_Manifest)
@@ -178,15 +182,15 @@ def read_built(file: Path) -> Built | None:
         return None
     if manifest.files.get(file.name) != hashlib.sha256(bytes_of(file)).hexdigest():
         return None
-    seen = _read_pairs(file.parent / PAIRS) if manifest.bounds else {}
-    return Built(manifest.encoder, manifest.t_pos, manifest.t_neg, manifest.bounds, seen)
+    s_tv = _read_pairs(file.parent / PAIRS) if manifest.bounds else {}
+    return BuildOutput(manifest.encoder, manifest.t_pos, manifest.t_neg, manifest.bounds, s_tv)
 
 
 def _read_pairs(path: Path) -> dict[tuple[str, str], float]:
-    found = read_csv(bytes_of(path), path.name, ["query_id", "video", "s_tv"], numbers=["s_tv"])
-    values, wrong = found.values("s_tv", number)
-    if found.problems or wrong:
-        row, text = wrong[0] if wrong else (found.problems[0].row, "")
+    table = read_csv(bytes_of(path), path.name, ["query_id", "video", "s_tv"], numbers=["s_tv"])
+    values, wrong = table.values("s_tv", number)
+    if table.problems or wrong:
+        row, text = wrong[0] if wrong else (table.problems[0].row, "")
         raise InputError.single(path.name, f"{text!r} is not a value of s_tv: build the pools again", row)
-    pairs = zip(found.columns["query_id"], found.columns["video"], values, strict=True)
+    pairs = zip(table.columns["query_id"], table.columns["video"], values, strict=True)
     return {(nfc(query), nfc(video)): value for query, video, value in pairs if value is not None}

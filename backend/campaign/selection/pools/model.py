@@ -1,4 +1,4 @@
-"""Values of pools: options and measures of a build, and the sample, facts and report of a check. Pure."""
+"""Define the values of pools: options of a build, labelled pairs, and the sample, facts and report of a check. Pure."""
 
 import random
 from collections.abc import Mapping, Sequence
@@ -11,15 +11,16 @@ from backend.scoring.pools.model import PoolMoment, PoolQuery, Pools
 
 T_POS, T_NEG = 0.9, 0.5
 PAPERS_ENCODER = "sup-simcse-roberta-large"
-"""Thresholds of the paper, and the encoder they belong to: supervised SimCSE on RoBERTa-large."""
+"""The thresholds of the paper, and their encoder: supervised SimCSE on RoBERTa-large."""
 
 
 @dataclass(frozen=True, slots=True)
 class PoolOptions:
-    """How pools are made: `pool` videos each, at most `positives` of them positive, the own one among these.
+    """Options for building pools.
 
-    A video is positive whose similarity with the query is at least `t_pos`, and negative where it is at most `t_neg`.
-    `as_published` follows the published code where that departs from its paper; see `selecting`.
+    Each pool has `pool` videos. At most `positives` of them are positive, and the query's own video is one of these. A
+    video is positive if its similarity with the query is at least `t_pos`, and negative if it is at most `t_neg`.
+    `as_published` follows the published code where it departs from its paper; see `rules.DEPARTURES`.
     """
 
     pool: int = 50
@@ -31,10 +32,11 @@ class PoolOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Captioned:
-    """A corpus to build from: the moments of each video with their sentences, and how long each video lasts.
+class CaptionedCorpus:
+    """A corpus to build pools from: the moments of each video with their sentences, and its duration in seconds.
 
-    `source` names it, `captions` says which sentences they are. `left_out` are remarks on what is not in it.
+    `source` names the corpus. `captions` says which captions the sentences are, published or imprecise ones.
+    `left_out` has remarks on what was left out of the corpus.
     """
 
     source: str
@@ -46,10 +48,10 @@ class Captioned:
 
 @dataclass(frozen=True, slots=True)
 class VisualBounds:
-    """EMScore that a positive has to reach, and that a negative must not exceed, both means over query and video.
+    """The bounds of EMScore: a positive video has to reach `positive`, a negative one must not exceed `negative`.
 
-    `positive` is the mean over every query and its own video, `negative` over every query and one video, drawn, that
-    is negative by its text.
+    `positive` is the mean over all queries, each with its own video. `negative` is the mean over all queries, each with
+    one drawn video that is negative by its text.
     """
 
     positive: float
@@ -57,8 +59,12 @@ class VisualBounds:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
-    """A labelled pair: its similarity, whether alike (None is neither), the label to draw, in which half it is."""
+class LabelledPair:
+    """A labelled pair with its similarity.
+
+    `alike` is None for a pair that is neither alike nor different. `label` is the group in which the pair is drawn.
+    `first_half` says whether the pair is in the first half, for held-out shares.
+    """
 
     similarity: float
     alike: bool | None
@@ -68,14 +74,17 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Looks:
-    """How to look at videos: the CLIP model, a folder or a name on the model hub (None: the usual), and how often."""
+    """Options for EMScore on videos: the CLIP model and the number of frames a second.
+
+    `clip` is a folder or a name on the model hub; None is the usual model.
+    """
 
     clip: str | None = None
     frames_per_s: float = 1.0
 
 
 class PutInAs(StrEnum):
-    """As what a pool has a video: with a moment that its query describes, or without."""
+    """The role of a video in a pool: positive, with a moment that the query describes, or negative, without one."""
 
     POSITIVE = "positive"
     NEGATIVE = "negative"
@@ -83,7 +92,7 @@ class PutInAs(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CheckedQuery:
-    """A query to be checked, and the videos that people look at for it; the query's own video is not among them."""
+    """A query to be checked, and the videos that people watch for it; the query's own video is not among them."""
 
     query: PoolQuery
     positives: tuple[str, ...]
@@ -91,16 +100,16 @@ class CheckedQuery:
 
     @property
     def videos(self) -> tuple[str, ...]:
-        """All of them, the positives first."""
+        """All videos that people watch, the positives first."""
         return self.positives + self.negatives
 
 
 @dataclass(frozen=True, slots=True)
 class CheckSample:
-    """What is checked of a file of pools.
+    """The sample of a file of pools that people check.
 
-    `checkable` queries could have been drawn. Others have a text that an earlier one has (`repeated`), a short pool
-    (`short`), or no video in their pool but their own (`alone`).
+    `checkable` counts the queries that could have been drawn. The other counts are of queries that could not: they have
+    the text of an earlier query (`repeated`), a short pool (`short`), or only their own video in it (`alone`).
     """
 
     drawn: tuple[CheckedQuery, ...]
@@ -112,7 +121,10 @@ class CheckSample:
 
 @dataclass(frozen=True, slots=True)
 class CheckFacts:
-    """What a project's check was drawn from: the file, and how."""
+    """The origin of a project's check: the file of pools, and how the sample was drawn from it.
+
+    `queries` could have been drawn, `drawn` of them were, with at most `negatives` negatives each.
+    """
 
     file: str
     sha256: str
@@ -123,8 +135,8 @@ class CheckFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class MadeReport:
-    """What a check consists of, when it was made; `notes` are oddities in words for the person who made it."""
+class SampleReport:
+    """The size of a check that was just made; `notes` tell the person who made it about irregularities."""
 
     queries: int
     checkable: int
@@ -137,10 +149,11 @@ class MadeReport:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """How many of the videos that people settled stand wrongly in their pool; bounds of the share by Wilson's interval.
+    """The share of wrong videos among settled ones, with the bounds of Wilson's interval.
 
-    The share and its bounds are 0 to 1, and None while nothing is settled. `waiting` videos lack grades, `undecided`
-    ones came to no consensus, and no lead has decided them.
+    A video is wrong if it was put in as a positive and does not match, or as a negative and matches.
+    `share`, `low` and `high` are from 0 to 1, and None while nothing is settled. `waiting` counts videos that lack
+    grades. `undecided` counts videos whose grades gave no consensus and that no lead has adjudicated.
     """
 
     settled: int
@@ -154,7 +167,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class WrongVideo:
-    """A video that stands wrongly in the pool of a query."""
+    """A video that people found in the wrong role: a positive that does not match, or a negative that matches."""
 
     query: str
     source: str
@@ -164,9 +177,9 @@ class WrongVideo:
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:
-    """How right the pools are: wrong among positives (they do not match), among negatives (they match), and together.
+    """The result of a check: the shares of wrong positives (they do not match) and wrong negatives (they match).
 
-    `together` are the videos that were looked at, as they were drawn: of negatives usually fewer than pools have.
+    `together` is the share among all videos of the sample, which usually has fewer negatives than the pools.
     """
 
     facts: CheckFacts
@@ -179,35 +192,35 @@ class CheckReport:
 def draw_sample(pools: Pools, queries: int, negatives: int, seed: int, *, most: int) -> CheckSample:
     """Draw queries that can be checked, with all their added positives and some of their negatives.
 
-    A query can be checked if its pool is full, as in every published figure, and holds a video besides its own. The
-    first query of a text stands for all of that text. Which negatives are drawn for a query depends on the seed and
-    that query alone.
+    A query can be checked if its pool is full, as in every published figure, and holds a video besides its own. Of
+    queries with the same text only the first can be drawn. The negatives of a query depend only on the seed and that
+    query.
 
     Args:
-        pools: of the file.
-        queries: how many to draw; all that can be checked, if that is fewer.
-        negatives: how many negatives a query, if its pool has so many.
-        seed: of both draws.
-        most: how many videos a query may have in all: negatives give way to positives.
+        pools: the pools of the file.
+        queries: how many queries to draw; all that can be checked, if these are fewer.
+        negatives: how many negatives to draw for each query; all of its pool, if these are fewer.
+        seed: seeds the draw of queries and the draw of negatives.
+        most: the most videos of a query; fewer negatives are drawn if there are many positives.
     """
-    seen: set[str] = set()
+    texts: set[str] = set()
     checkable: list[PoolQuery] = []
     repeated = alone = 0
     for query in pools.full:
         text = " ".join(query.text.split())
         if len(query.videos) < 2:
             alone += 1
-        elif text in seen:
+        elif text in texts:
             repeated += 1
         else:
-            seen.add(text)
+            texts.add(text)
             checkable.append(query)
     chosen = random.Random(seed).sample(checkable, min(queries, len(checkable)))
-    drawn = tuple(_drawn(query, negatives, seed, most) for query in chosen)
+    drawn = tuple(_draw_videos(query, negatives, seed, most) for query in chosen)
     return CheckSample(drawn, len(checkable), repeated, len(pools.queries) - len(pools.full), alone)
 
 
-def _drawn(query: PoolQuery, negatives: int, seed: int, most: int) -> CheckedQuery:
+def _draw_videos(query: PoolQuery, negatives: int, seed: int, most: int) -> CheckedQuery:
     positives = tuple(video for video in query.positive_videos if video != query.own.video)
     room = max(0, min(negatives, len(query.negatives), most - len(positives)))
     return CheckedQuery(

@@ -1,8 +1,8 @@
-"""Write negatives to train on: how likely each video is drawn for every sentence of a corpus, and the other way round.
+"""Write training negatives: how likely each video is drawn for each sentence of a corpus, and vice versa.
 
 *Reads* one annotation file, cached embeddings. *Writes* a new folder: two Parquet files that a training loop reads
-(`backend/training.py`), and a manifest. A block of rows at a time, because the whole of Charades-STA's
-12,404 sentences with 5,336 videos is 265 MB for each of the two.
+(`backend/training.py`), and a manifest. The rows are written block by block, because each of the two tables takes
+265 MB for Charades-STA (12,404 sentences, 5,336 videos).
 """
 
 import hashlib
@@ -21,7 +21,7 @@ from backend.campaign.corpus.importing import formats
 from backend.campaign.corpus.importing.model import CaptionedMoment, ImportOptions, Parsed
 from backend.campaign.selection.pools.similarity import (
     LEAST_TEMPERATURE,
-    Drawn,
+    Distributions,
     distribution,
     query_video,
     video_starts,
@@ -43,27 +43,28 @@ PROBABILITY = "probability"
 Columns = Mapping[str, Sequence[str]]
 
 _CELLS_AT_ONCE = 1 << 22
-"""Queries times sentences, or videos times queries, in one block: 16 MB in float32, some times that in all."""
+"""The most cells of a block, queries times sentences or videos times queries. They take 16 MB in float32, and the
+computation several times that."""
 
 
 @dataclass(frozen=True, slots=True)
 class NegativesReport:
-    """What was written: `manifest.json` of the folder.
+    """A report on the files that were written; the folder has it as `manifest.json`.
 
     Attributes:
-        corpus: the annotation file.
-        corpus_sha256: of its bytes.
-        format: what kind of annotation file it is.
-        encoder: the identity of the sentence encoder.
-        threshold: t_tr.
-        temperature: of the distributions.
-        queries: sentences, each a query; `sentences` of them differ.
-        videos: of the corpus.
-        queries_without: queries to which no video is a potential negative; `videos_without` likewise.
-        potential_videos: potential negatives of a query, mean; `potential_queries` of a video.
-        effective_videos: as how many equally likely videos a query's distribution is as uncertain, mean over the
-            queries that have one; `effective_queries` of a video's.
-        left_out: sentences of the file that are no queries, and why.
+        corpus: name of the annotation file.
+        corpus_sha256: SHA-256 of its bytes.
+        format: format of the annotation file.
+        encoder: identity of the sentence encoder.
+        threshold: t_tr of equation 1.
+        temperature: temperature of equations 2 and 3.
+        queries: number of queries; `sentences` is the number of distinct texts among them.
+        videos: number of videos.
+        queries_without: number of queries without a potential negative; `videos_without` likewise.
+        potential_videos: mean number of potential negatives of a query; `potential_queries` is that of a video.
+        effective_videos: mean effective number of negatives of a query, over the queries that have any; see
+            `similarity`. `effective_queries` is that of a video.
+        left_out: remarks on the sentences of the file that are no queries, with the reason.
     """
 
     corpus: str
@@ -86,7 +87,7 @@ class NegativesReport:
 
 @dataclass(frozen=True, slots=True)
 class _Queries:
-    """The sentences of a corpus, those of a video together: ids, texts, and the video of each as a number."""
+    """The sentences of a corpus as queries, grouped by video; `own` has the index of each query's video in `videos`."""
 
     ids: list[str]
     texts: list[str]
@@ -109,46 +110,46 @@ def write_negatives(
     where: Where = HERE,
     progress: Progress | None = None,
 ) -> NegativesReport:
-    """Write how likely each video is drawn as a negative of each sentence, and the other way round, into a new folder.
+    """Write into a new folder how likely each video is drawn as a negative of each sentence, and vice versa.
 
     Args:
         file: an annotation file; each of its sentences is a query.
         out: the folder to make.
-        threshold: t_tr of equation 1: what is as similar as that or more is no negative.
-        temperature: of equations 2 and 3: the smaller, the more the most similar ones are drawn.
-        encoder: by name as for a project, or loaded; SimCSE from the model hub if None.
-        kind: of the encoder.
-        embeddings: where vectors are kept; the person's cache folder if None.
-        format: of the file; like `types` and `columns` as in `import_corpus`.
-        types: see there.
-        columns: see there.
+        threshold: t_tr of equation 1; a query and a video with this similarity or more are no negatives of each other.
+        temperature: temperature of equations 2 and 3; the smaller it is, the more often similar negatives are drawn.
+        encoder: a name, as for a project, or a loaded encoder; None is SimCSE from the model hub.
+        kind: kind of the encoder that `encoder` names.
+        embeddings: the folder in which vectors are cached; the person's cache folder if None.
+        format: format of the file; see `import_corpus`.
+        types: see `import_corpus`.
+        columns: see `import_corpus`.
         where: where sentences are encoded.
-        progress: called with (what is done, done, all).
+        progress: called with (name of the step, number done, number of all).
 
     Raises:
-        InputError: the file has problems, or holds no second video.
-        ProjectError: the folder is not new, or threshold or temperature means nothing.
+        InputError: the file has problems, or has fewer than two videos.
+        ProjectError: the folder is not new, or the threshold or temperature is out of range.
         EncoderUnavailable: the encoder cannot be found or built.
     """
-    require_new_folder(out)  # all that can be refused at once comes before the encoder is loaded
+    require_new_folder(out)  # quick checks come before the encoder is loaded
     if not 0 < threshold <= 1:
         raise ProjectError(f"the threshold is {threshold:g}: write a similarity above 0 and at most 1")
     if not LEAST_TEMPERATURE <= temperature < np.inf:
         raise ProjectError(f"the temperature is {temperature:g}: write at least {LEAST_TEMPERATURE}")
     data = bytes_of(file)
     parsed = formats.parse(format, data, file.name, ImportOptions(types, columns or {}))
-    asked = _queries(parsed.moments)
-    if len(asked.videos) < 2:
+    queries = _queries(parsed.moments)
+    if len(queries.videos) < 2:
         raise InputError.single(file, "has fewer than two videos with sentences, so there are no negatives")
     encoder = placed(load_named(encoder, kind), where)
     embeddings = embeddings or cache.shared_folder()
     with new_folder(out) as part:
-        texts = sorted(set(asked.texts))
+        texts = sorted(set(queries.texts))
         row = {text: n for n, text in enumerate(texts)}
         vectors = encode_cached(encoder, texts, embeddings, progress=named(progress, "encoding sentences"))
-        sentences = vectors[[row[text] for text in asked.texts]]
-        by_query = _write_videos_given_query(part, asked, sentences, threshold, temperature, progress)
-        by_video = _write_queries_given_video(part, asked, sentences, threshold, temperature, progress)
+        sentences = vectors[[row[text] for text in queries.texts]]
+        by_query = _write_videos_given_query(part, queries, sentences, threshold, temperature, progress)
+        by_video = _write_queries_given_video(part, queries, sentences, threshold, temperature, progress)
         report = NegativesReport(
             corpus=file.name,
             corpus_sha256=hashlib.sha256(data).hexdigest(),
@@ -156,9 +157,9 @@ def write_negatives(
             encoder=encoder.identity,
             threshold=threshold,
             temperature=temperature,
-            queries=len(asked.ids),
+            queries=len(queries.ids),
             sentences=len(texts),
-            videos=len(asked.videos),
+            videos=len(queries.videos),
             queries_without=by_query.without,
             videos_without=by_video.without,
             potential_videos=by_query.potential,
@@ -174,7 +175,7 @@ def write_negatives(
 
 
 def _left_out(parsed: Parsed) -> tuple[str, ...]:
-    """What stands in the file and is no query."""
+    """Return remarks on the sentences of the file that are no queries."""
     left_out = [f"{left.count:,} left out: {left.why}" for left in parsed.left_out]
     if parsed.merged:
         left_out.append(f"{parsed.merged:,} left out: it repeats an earlier one's video, span and caption")
@@ -182,98 +183,117 @@ def _left_out(parsed: Parsed) -> tuple[str, ...]:
 
 
 def _queries(moments: Sequence[CaptionedMoment]) -> _Queries:
-    """Every sentence as a query, `VIDEO#N`: its number among those of its video, from 0, as the file counts them."""
+    """Return every sentence as a query, `VIDEO#N`, with N counting the sentences of the video in the file from 0."""
     entries = {(moment.row, moment.sentence): moment for moment in moments}  # a sentence may have several moments
     of_video: dict[str, list[CaptionedMoment]] = {}
     for moment in entries.values():
         of_video.setdefault(moment.video, []).append(moment)
-    found = _Queries(
+    queries = _Queries(
         [], [], list(of_video), np.repeat(np.arange(len(of_video)), [len(own) for own in of_video.values()])
     )
     for video, own in of_video.items():
         for number, moment in enumerate(own):
-            # A file that numbers its sentences may hold some that are left out.
-            found.ids.append(f"{video}#{number if moment.sentence is None else moment.sentence - 1}")
-            found.texts.append(moment.caption.strip())
-    return found
+            # The numbers in a file also count sentences that were left out.
+            queries.ids.append(f"{video}#{number if moment.sentence is None else moment.sentence - 1}")
+            queries.texts.append(moment.caption.strip())
+    return queries
 
 
 @dataclass(slots=True)
 class _Tally:
-    """What is told of the rows of a file, added up block by block."""
+    """Statistics over the rows of a file, added up block by block."""
 
     rows: int = 0
     without: int = 0
     _potential: int = 0
     _effective: float = 0.0
 
-    def add(self, drawn: Drawn) -> None:
-        """Count these rows too."""
-        self.rows += len(drawn.potential)
-        self.without += int((drawn.potential == 0).sum())
-        self._potential += int(drawn.potential.sum())
-        self._effective += float(drawn.effective.sum())
+    def add(self, distributions: Distributions) -> None:
+        """Add a block of rows."""
+        self.rows += len(distributions.potential)
+        self.without += int((distributions.potential == 0).sum())
+        self._potential += int(distributions.potential.sum())
+        self._effective += float(distributions.effective.sum())
 
     @property
     def potential(self) -> float:
-        """Potential negatives a row, mean."""
+        """Mean number of potential negatives of a row."""
         return self._potential / self.rows
 
     @property
     def effective(self) -> float:
-        """Effective ones, mean over the rows that have any."""
+        """Mean effective number of negatives, over the rows that have any."""
         return self._effective / max(1, self.rows - self.without)
 
 
 def _write_videos_given_query(
-    part: Path, asked: _Queries, sentences: FloatArray, threshold: float, temperature: float, progress: Progress | None
+    part: Path,
+    queries: _Queries,
+    sentences: FloatArray,
+    threshold: float,
+    temperature: float,
+    progress: Progress | None,
 ) -> _Tally:
-    """Equation 2: a row for each query, and in it a probability for each video, in the order of the other file."""
+    """Write the file of equation 2: a row for each query, with the probability of each video.
+
+    Videos are in the order of the rows of the other file.
+    """
     tally, report = _Tally(), named(progress, "videos for each query")
-    starts = video_starts([asked.videos[video] for video in asked.own])
+    starts = video_starts([queries.videos[video] for video in queries.own])
     names = ("query_id", "query", "video")
-    with _rows_file(part / VIDEOS_GIVEN_QUERY, names, len(asked.videos)) as add:
-        for block in _blocks(len(asked.ids), len(sentences)):
-            own = asked.own[block][:, None] == np.arange(len(asked.videos))
-            drawn = distribution(query_video(sentences[block], sentences, starts), own, threshold, temperature)
-            videos = [asked.videos[video] for video in asked.own[block]]
-            add({"query_id": asked.ids[block], "query": asked.texts[block], "video": videos}, drawn.probability)
-            tally.add(drawn)
+    with _rows_file(part / VIDEOS_GIVEN_QUERY, names, len(queries.videos)) as add:
+        for block in _blocks(len(queries.ids), len(sentences)):
+            own = queries.own[block][:, None] == np.arange(len(queries.videos))
+            distributions = distribution(query_video(sentences[block], sentences, starts), own, threshold, temperature)
+            videos = [queries.videos[video] for video in queries.own[block]]
+            add(
+                {"query_id": queries.ids[block], "query": queries.texts[block], "video": videos},
+                distributions.probability,
+            )
+            tally.add(distributions)
             if report:
-                report(tally.rows, len(asked.ids))
+                report(tally.rows, len(queries.ids))
     return tally
 
 
 def _write_queries_given_video(
-    part: Path, asked: _Queries, sentences: FloatArray, threshold: float, temperature: float, progress: Progress | None
+    part: Path,
+    queries: _Queries,
+    sentences: FloatArray,
+    threshold: float,
+    temperature: float,
+    progress: Progress | None,
 ) -> _Tally:
-    """Equation 3: a row for each video, and in it a probability for each query, in the order of the other file."""
+    """Write the file of equation 3: a row for each video, with the probability of each query.
+
+    Queries are in the order of the rows of the other file.
+    """
     tally, report = _Tally(), named(progress, "queries for each video")
-    bounds = np.searchsorted(asked.own, np.arange(len(asked.videos) + 1))
-    with _rows_file(part / QUERIES_GIVEN_VIDEO, ("video",), len(asked.ids)) as add:
-        for block in _blocks(len(asked.videos), len(asked.ids)):
+    bounds = np.searchsorted(queries.own, np.arange(len(queries.videos) + 1))
+    with _rows_file(part / QUERIES_GIVEN_VIDEO, ("video",), len(queries.ids)) as add:
+        for block in _blocks(len(queries.videos), len(queries.ids)):
             first, last = bounds[block.start], bounds[block.stop]
             starts = bounds[block] - first
             similarity = query_video(sentences, sentences[first:last], starts).T
-            own = np.arange(block.start, block.stop)[:, None] == asked.own
-            drawn = distribution(similarity, own, threshold, temperature)
-            add({"video": asked.videos[block]}, drawn.probability)
-            tally.add(drawn)
+            own = np.arange(block.start, block.stop)[:, None] == queries.own
+            distributions = distribution(similarity, own, threshold, temperature)
+            add({"video": queries.videos[block]}, distributions.probability)
+            tally.add(distributions)
             if report:
-                report(tally.rows, len(asked.videos))
+                report(tally.rows, len(queries.videos))
     return tally
 
 
 @contextmanager
 def _rows_file(path: Path, names: Sequence[str], width: int) -> Iterator[Callable[[Columns, FloatArray], None]]:
-    """A Parquet file of text columns and the list column `probability`, written with what is yielded.
+    """Open a Parquet file of text columns and the list column `probability`, and yield a function that writes rows.
 
-    That is called with the text columns of some rows and their probabilities, float32 `(rows, width)`; each call makes
-    a row group, so that a reader too can take a block at a time.
+    The function takes the text columns of some rows, and their probabilities, float32 `(rows, width)`. Each call makes
+    a row group, so that a reader can also take a block at a time.
     """
     lists = pa.list_(pa.field("element", pa.float32(), nullable=False), width)
     schema = pa.schema([*(pa.field(name, pa.string()) for name in names), pa.field(PROBABILITY, lists)])
-    # Probabilities never repeat, so a dictionary of them is waste; their bytes by place do pack.
+    # Probabilities never repeat, so a dictionary saves nothing; split by byte position, they do compress.
     split = f"{PROBABILITY}.list.element"
     with parquet.ParquetWriter(
         path, schema, compression="zstd", use_dictionary=False, use_byte_stream_split=[split], write_statistics=False
@@ -289,6 +309,6 @@ def _rows_file(path: Path, names: Sequence[str], width: int) -> Iterator[Callabl
 
 
 def _blocks(rows: int, columns: int) -> Iterator[slice]:
-    """Runs of rows of which a block has few enough cells."""
+    """Return slices that divide rows into blocks: at most `_CELLS_AT_ONCE` cells each, but at least one row."""
     at_once = max(1, _CELLS_AT_ONCE // max(1, columns))
     return (slice(start, min(rows, start + at_once)) for start in range(0, rows, at_once))

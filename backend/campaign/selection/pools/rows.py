@@ -1,4 +1,4 @@
-"""The check of pools: reads and writes."""
+"""SQL for the check of pools."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from backend.store.engine import Database
 
 @dataclass(frozen=True, slots=True)
 class PoolPlace:
-    """A video in a pool that people look at, and what they have come to."""
+    """A video of a pool that people check, with the verdict and relevance of its pair so far."""
 
     query: str
     source: str
@@ -22,7 +22,7 @@ class PoolPlace:
 
 
 def add(db: Database, facts: CheckFacts, places: Iterable[tuple[QueryId, MomentId, PutInAs]]) -> None:
-    """Store what is checked."""
+    """Store the origin of a check, and the videos to check."""
     db.conn.execute(
         "INSERT INTO pool_check (pool_check_id, file, sha256, seed, queries, drawn, negatives) "
         "VALUES (1, ?, ?, ?, ?, ?, ?)",
@@ -35,23 +35,23 @@ def add(db: Database, facts: CheckFacts, places: Iterable[tuple[QueryId, MomentI
 
 
 def facts(db: Database) -> CheckFacts | None:
-    """What the project's check was drawn from; None if it checks no pools."""
+    """Return the origin of the project's check; None if the project checks no pools."""
     row = db.conn.execute("SELECT file, sha256, seed, queries, drawn, negatives FROM pool_check").fetchone()
     return CheckFacts(*row) if row else None
 
 
 def places(db: Database) -> list[PoolPlace]:
-    """Every video of the check, by query."""
-    found = db.conn.execute(
+    """Return every video of the check, in the order of queries and ranks."""
+    rows = db.conn.execute(
         "SELECT q.text, q.source, v.name, o.put_in_as, coalesce(c.verdict, 'open'), c.relevance "
         "FROM pool_place o JOIN query q USING (query_id) JOIN moment m USING (moment_id) JOIN video v USING (video_id) "
         "JOIN pair p ON p.query_id = o.query_id AND p.moment_id = o.moment_id LEFT JOIN consensus c USING (pair_id) "
         "ORDER BY q.position, p.rank"
     )
-    return [PoolPlace(row[0], row[1], row[2], PutInAs(row[3]), Verdict(row[4]), row[5]) for row in found]
+    return [PoolPlace(row[0], row[1], row[2], PutInAs(row[3]), Verdict(row[4]), row[5]) for row in rows]
 
 
 def whole_moments(db: Database) -> dict[str, MomentId]:
-    """The moment of each video that begins with it; in a project made for a check there is no other."""
+    """Return the moment of each video that starts at 0; in a project made for a check, it is the whole video."""
     rows = db.conn.execute("SELECT name, moment_id FROM moment JOIN video USING (video_id) WHERE start_s = 0")
     return {row[0]: MomentId(row[1]) for row in rows}

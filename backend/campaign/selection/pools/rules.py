@@ -1,17 +1,17 @@
-"""Rules of pools: select the videos of a query's pool, and calibrate the thresholds of an encoder.
+"""Select the videos of a query's pool, and calibrate the thresholds of an encoder. Pure.
 
-The paper (massive-video moment retrieval, section 4): s_te(q, v) is the largest similarity of query q and a sentence of
-video v, s_tv(q, v) their EMScore. A video is positive where s_te >= t_pos and s_tv is at least its bound; it is
-negative where s_te <= t_neg and s_tv is at most its bound. At most k videos of a pool are positive, the own one among
-them; negatives fill it up to n. Of a positive video, its most similar sentence gives the moment. Turns are drawn by a
-seed and by names alone, so that the order of a corpus changes no draw. The published code departs from the paper, and
-so does `as_published`: see `DEPARTURES`.
+These are the rules of the paper (massive-video moment retrieval, section 4). s_te(q, v) is the largest similarity of
+query q and a sentence of video v; s_tv(q, v) is the EMScore of q and v. A video is positive if s_te >= t_pos and s_tv
+is at least its bound. It is negative if s_te <= t_neg and s_tv is at most its bound. At most k videos of a pool are
+positive, and the query's own video is one of these; negatives fill the pool up to n. In a positive video, the sentence
+most similar to the query gives the moment. Random draws depend on a seed and on names alone, so the order of a corpus
+changes no draw. The published code departs from the paper, and so does `as_published`: see `DEPARTURES`.
 
-Thresholds come from pairs that people, or a published pool, call alike or different. Of a threshold t, Youden's J
+Thresholds come from pairs that people, or a published pool, label alike or different. Youden's J of a threshold t
 (Youden, "Index for rating diagnostic tests", Cancer 1950) is the share of alike pairs with a similarity of t or more,
-plus the share of different pairs with less, minus 1. Between two classes that lie apart many thresholds are nearly as
-good as the best; t_pos is the highest and t_neg the lowest of those, so that what is between them, which nobody can
-tell, becomes neither positive nor negative.
+plus the share of different pairs with less, minus 1. If the two classes lie far apart, many thresholds are nearly as
+good as the best. t_pos is the highest of these and t_neg the lowest. A pair between the two is uncertain, so it
+becomes neither positive nor negative.
 """
 
 from collections.abc import Sequence
@@ -25,23 +25,24 @@ import numpy.typing as npt
 from backend.campaign.selection.pools.model import PoolOptions, VisualBounds
 from backend.scoring.pools.model import PoolMoment
 
-Turns = npt.NDArray[np.uint64]
+SortKeys = npt.NDArray[np.uint64]
 
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _S30, _S27, _S31 = np.uint64(30), np.uint64(27), np.uint64(31)
 
 
-def names_drawn(names: Sequence[str], seed: int) -> Turns:
-    """A number of each name that follows from it and the seed, `(names,)`."""
+def number_names(names: Sequence[str], seed: int) -> SortKeys:
+    """Return a number for each name that depends only on the name and the seed, `(names,)`."""
     return np.array([_number(f"{seed} {name}") for name in names], dtype=np.uint64)
 
 
-def turns(drawn: Turns, purpose: str) -> Turns:
-    """When it is each name's turn for one purpose, such as the positives of a query: a number that sorts them.
+def sort_keys(numbers: SortKeys, purpose: str) -> SortKeys:
+    """Return a sort key for each name, from its number: sorted by key, the names are in a random order.
 
-    SplitMix64's last steps (Steele, Lea, Flood 2014), by which neighbouring numbers are no neighbours any more.
+    Each purpose, such as the positives of a query, has its own order. The keys are mixed by the last steps of
+    SplitMix64 (Steele, Lea, Flood 2014), so that neighbouring numbers do not stay neighbours.
     """
-    mixed = drawn ^ np.uint64(_number(purpose))
+    mixed = numbers ^ np.uint64(_number(purpose))
     mixed = (mixed ^ (mixed >> _S30)) * _FIRST
     mixed = (mixed ^ (mixed >> _S27)) * _SECOND
     return np.asarray(mixed ^ (mixed >> _S31), dtype=np.uint64)
@@ -62,30 +63,31 @@ DEPARTURES = (
     "EMScore of positives has no IDF weights, although their bound has",
     "short pools stay in the file",
 )
-"""What the published code does otherwise than its paper says."""
+"""The differences between the published code and its paper."""
 PUBLISHED_CANDIDATES = 20
-"""As many videos over t_pos does the published code look at."""
+"""Number of videos over t_pos that the published code considers."""
 _AT_ONCE = 128
-"""Videos whose EMScore is asked for in one go, until there are enough negatives."""
+"""Number of videos whose EMScore is computed at once, until there are enough negatives."""
 
 
-class Seen(Protocol):
-    """EMScore of the query that is being served and of the videos with these numbers, `(videos,)`."""
+class EmScorer(Protocol):
+    """A function that returns the EMScore of one query with each of some videos, which are given by number."""
 
     def __call__(self, videos: Numbers, *, weighted: bool) -> Doubles:
-        """With IDF weights, or without."""
+        """Return the scores, `(videos,)`, with IDF weights or without."""
         ...
 
 
 class Sentences:
-    """The sentences of a corpus, those of a video together; videos by name, theirs by time: no order of a file counts.
+    """The sentences of a corpus, grouped by video, in an order that does not depend on the order of a file.
 
-    `moments` are all of them; `starts` says where those of each video begin, `video` of which video each is, `place`
-    which one it is in its file, from 0.
+    Videos are sorted by name, and the sentences of a video by time. `moments` has all sentences. `starts` and `ends`
+    bound the sentences of each video in `moments`. `video` has the number of each sentence's video. `place` has its
+    position among the sentences of its video in the file, from 0.
     """
 
     def __init__(self, videos: Sequence[tuple[str, Sequence[PoolMoment]]], seed: int) -> None:
-        """Take the videos, each with a sentence at least, in any order."""
+        """Sort the videos, which come in any order, each with at least one sentence."""
         ordered = sorted(videos, key=lambda entry: entry[0])
         self.names = tuple(name for name, _ in ordered)
         places = [sorted(range(len(moments)), key=lambda n: _by_time(moments[n])) for _, moments in ordered]
@@ -95,17 +97,20 @@ class Sentences:
         self.ends: Numbers = np.cumsum(counts)
         self.video: Numbers = np.repeat(np.arange(len(counts)), counts)
         self.place: Numbers = np.array([n for order in places for n in order], dtype=np.int64)
-        self.drawn: Turns = names_drawn(self.names, seed)
+        self.numbers: SortKeys = number_names(self.names, seed)
 
-    def drawn_for(self, own: int, purpose: str) -> Turns:
-        """The turns of all videos for one purpose of the query that is sentence `own`."""
+    def keys_for(self, own: int, purpose: str) -> SortKeys:
+        """Return sort keys of all videos for one purpose of the query that is sentence number `own`."""
         moment = self.moments[own]
-        return turns(self.drawn, f"{purpose} {moment.video} {moment.start_s} {moment.end_s} {moment.sentence}")
+        return sort_keys(self.numbers, f"{purpose} {moment.video} {moment.start_s} {moment.end_s} {moment.sentence}")
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The pool of a query as numbers: `positives` are sentences of other videos, one each, `negatives` videos."""
+    """The pool of a query, without its own video.
+
+    `positives` has the number of one sentence of each other positive video. `negatives` has numbers of videos.
+    """
 
     positives: tuple[int, ...]
     negatives: tuple[int, ...]
@@ -117,62 +122,68 @@ def select(
     s_te: Doubles,
     sentences: Sentences,
     options: PoolOptions,
-    seen: Seen | None = None,
+    emscore: EmScorer | None = None,
     bounds: VisualBounds | None = None,
 ) -> Selection:
-    """The pool of one query; shorter than asked for where no more videos are negative.
+    """Select the pool of one query; it is short if too few videos are negative.
 
     Args:
         own: the number of the query's sentence.
-        similarities: with each sentence, `(sentences,)`.
-        s_te: with each video, `(videos,)`.
-        sentences: of the corpus.
+        similarities: similarity of the query with each sentence, `(sentences,)`.
+        s_te: s_te of the query with each video, `(videos,)`.
+        sentences: the sentences of the corpus.
         options: sizes and thresholds.
-        seen: EMScore, if videos were looked at.
-        bounds: of EMScore, then.
+        emscore: computes EMScore of the query and videos; if None, the text alone decides.
+        bounds: the bounds of EMScore; needed together with `emscore`.
     """
     video = int(sentences.video[own])
     matching = s_te > options.t_pos if options.as_published else s_te >= options.t_pos
     distracting = text_negatives(s_te, video, options)
     if not options.as_published:
         matching[video] = False
-    candidates = _in_turn(matching, sentences.drawn_for(own, "matching"))
+    candidates = _sort_by_key(matching, sentences.keys_for(own, "matching"))
     if options.as_published:
         candidates = candidates[:PUBLISHED_CANDIDATES]
         candidates = candidates[candidates != video]
-    if seen is not None and bounds is not None and len(candidates):
-        scores = seen(candidates, weighted=not options.as_published)
+    if emscore is not None and bounds is not None and len(candidates):
+        scores = emscore(candidates, weighted=not options.as_published)
         good = scores > bounds.positive if options.as_published else scores >= bounds.positive
         candidates = candidates[good]
-    most = min(options.positives, options.pool) - 1
-    positives = [_moment_of(n, similarities, sentences, options) for n in candidates[:most]]
-    others = _in_turn(distracting, sentences.drawn_for(own, "distracting"))
-    wanted = options.pool - 1 - len(positives)
-    if seen is not None and bounds is not None:
-        others = _unlike(others, wanted, seen, bounds, options)
-    return Selection(tuple(positives), tuple(int(n) for n in others[:wanted]))
+    limit = min(options.positives, options.pool) - 1
+    positives = [_matching_sentence(n, similarities, sentences, options) for n in candidates[:limit]]
+    negatives = _sort_by_key(distracting, sentences.keys_for(own, "distracting"))
+    room = options.pool - 1 - len(positives)
+    if emscore is not None and bounds is not None:
+        negatives = _visual_negatives(negatives, room, emscore, bounds, options)
+    return Selection(tuple(positives), tuple(int(n) for n in negatives[:room]))
 
 
 def text_negatives(s_te: Doubles, own_video: int, options: PoolOptions) -> npt.NDArray[np.bool_]:
-    """Which videos are negative by their sentences; the own one never is."""
-    found: npt.NDArray[np.bool_] = s_te < options.t_neg if options.as_published else s_te <= options.t_neg
-    found[own_video] = False
-    return found
+    """Return whether each video is negative by its sentences, `(videos,)`; the query's own video never is."""
+    negative: npt.NDArray[np.bool_] = s_te < options.t_neg if options.as_published else s_te <= options.t_neg
+    negative[own_video] = False
+    return negative
 
 
-def drawn_negative(own: int, s_te: Doubles, sentences: Sentences, options: PoolOptions) -> int | None:
-    """The one of the videos that are negative by their text by which EMScore's bound is measured; None without any."""
-    found = _in_turn(text_negatives(s_te, int(sentences.video[own]), options), sentences.drawn_for(own, "measuring"))
-    return int(found[0]) if len(found) else None
+def draw_negative(own: int, s_te: Doubles, sentences: Sentences, options: PoolOptions) -> int | None:
+    """Draw the video of a query for the negative bound of EMScore; None if no video is negative by its text."""
+    negatives = _sort_by_key(
+        text_negatives(s_te, int(sentences.video[own]), options), sentences.keys_for(own, "measuring")
+    )
+    return int(negatives[0]) if len(negatives) else None
 
 
-def _in_turn(among: npt.NDArray[np.bool_], order: Turns) -> Numbers:
+def _sort_by_key(among: npt.NDArray[np.bool_], order: SortKeys) -> Numbers:
     chosen = np.flatnonzero(among)
     return chosen[np.argsort(order[chosen], kind="stable")]  # stable: videos are in the order of their names
 
 
-def _moment_of(video: int, similarities: Doubles, sentences: Sentences, options: PoolOptions) -> int:
-    """The sentence of a positive video that gives the moment: the best, of equals the earliest; or as published."""
+def _matching_sentence(video: int, similarities: Doubles, sentences: Sentences, options: PoolOptions) -> int:
+    """Return the number of the sentence of a positive video that gives the moment.
+
+    It is the sentence most similar to the query, of equals the earliest. As published, it is the last sentence in the
+    file that exceeds `t_pos`.
+    """
     start, end = int(sentences.starts[video]), int(sentences.ends[video])
     if not options.as_published:
         return start + int(np.argmax(similarities[start:end]))
@@ -180,16 +191,18 @@ def _moment_of(video: int, similarities: Doubles, sentences: Sentences, options:
     return int(above[np.argmax(sentences.place[above])])
 
 
-def _unlike(others: Numbers, wanted: int, seen: Seen, bounds: VisualBounds, options: PoolOptions) -> Numbers:
-    """The first `wanted` of them, or more, that look unlike the query too."""
-    found: list[Numbers] = [others[:0]]
-    for start in range(0, len(others), _AT_ONCE):
-        if sum(map(len, found)) >= wanted:
+def _visual_negatives(
+    videos: Numbers, count: int, emscore: EmScorer, bounds: VisualBounds, options: PoolOptions
+) -> Numbers:
+    """Return at least the first `count` of the videos that EMScore finds negative too, or all if there are fewer."""
+    negatives: list[Numbers] = [videos[:0]]
+    for start in range(0, len(videos), _AT_ONCE):
+        if sum(map(len, negatives)) >= count:
             break
-        part = others[start : start + _AT_ONCE]
-        scores = seen(part, weighted=True)
-        found.append(part[scores < bounds.negative if options.as_published else scores <= bounds.negative])
-    return np.concatenate(found)
+        part = videos[start : start + _AT_ONCE]
+        scores = emscore(part, weighted=True)
+        negatives.append(part[scores < bounds.negative if options.as_published else scores <= bounds.negative])
+    return np.concatenate(negatives)
 
 
 def _by_time(moment: PoolMoment) -> tuple[float, float, str]:
@@ -198,13 +211,14 @@ def _by_time(moment: PoolMoment) -> tuple[float, float, str]:
 
 STEP = 0.01
 NEARLY = 0.03
-"""How much less than the best J a threshold may have."""
+"""How far below the best J the J of `t_pos` and `t_neg` may be."""
 
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """What was found: `t_pos` and `t_neg`, the best J and where it is, and how the labelled pairs then lie.
+    """The thresholds of an encoder, and how the labelled pairs lie relative to them.
 
+    `best` is the threshold with the best Youden's J, and `youden` is its J. `alike` and `different` count the pairs.
     `kept_alike` is the share of alike pairs at `t_pos` or more, `kept_different` that of different pairs at `t_neg` or
     less; `alike_below` counts alike pairs at `t_neg` or less, `different_above` different ones at `t_pos` or more.
     """
@@ -222,11 +236,11 @@ class Thresholds:
 
 
 def calibrate(alike: Doubles, different: Doubles) -> Thresholds:
-    """Thresholds in hundredths, from similarities of pairs that are alike and of pairs that are not.
+    """Find the thresholds, in hundredths, from the similarities of alike and of different pairs.
 
     Args:
-        alike: similarities from -1 to 1; at least one.
-        different: the same.
+        alike: similarities of alike pairs, from -1 to 1; at least one.
+        different: similarities of different pairs, from -1 to 1; at least one.
 
     >>> found = calibrate(np.array([0.9, 0.8]), np.array([0.1, 0.3]))
     >>> found.t_pos, found.t_neg, found.youden
@@ -234,20 +248,24 @@ def calibrate(alike: Doubles, different: Doubles) -> Thresholds:
     """
     steps = np.round(np.arange(round(-1 / STEP), round(1 / STEP) + 1) * STEP, 2)
     # How many pairs are below each threshold.
-    low_alike, low_different = (np.searchsorted(np.sort(some), steps, side="left") for some in (alike, different))
+    low_alike, low_different = (np.searchsorted(np.sort(values), steps, side="left") for values in (alike, different))
     youden = 1 - low_alike / len(alike) - (1 - low_different / len(different))
     good = np.flatnonzero(youden >= youden.max() - NEARLY)
-    return judged(float(steps[good[-1]]), float(steps[good[0]]), alike, different, float(steps[youden.argmax()]))
+    return evaluate_thresholds(
+        float(steps[good[-1]]), float(steps[good[0]]), alike, different, float(steps[youden.argmax()])
+    )
 
 
-def judged(t_pos: float, t_neg: float, alike: Doubles, different: Doubles, best: float | None = None) -> Thresholds:
-    """How labelled pairs lie between two thresholds; `best` is that of the largest J, `t_pos` unless told."""
-    at = t_pos if best is None else best
+def evaluate_thresholds(
+    t_pos: float, t_neg: float, alike: Doubles, different: Doubles, best: float | None = None
+) -> Thresholds:
+    """Compute how labelled pairs lie relative to two thresholds; without `best`, J is computed at `t_pos`."""
+    j_threshold = t_pos if best is None else best
     return Thresholds(
         t_pos=t_pos,
         t_neg=t_neg,
-        best=at,
-        youden=float(np.mean(alike >= at) - np.mean(different >= at)),
+        best=j_threshold,
+        youden=float(np.mean(alike >= j_threshold) - np.mean(different >= j_threshold)),
         alike=len(alike),
         different=len(different),
         kept_alike=float(np.mean(alike >= t_pos)),

@@ -15,7 +15,7 @@ import pytest
 from backend.campaign.corpus.importing.model import ImportOptions
 from backend.campaign.selection.pools.building import BuildReport, build
 from backend.campaign.selection.pools.corpora import read_corpus
-from backend.campaign.selection.pools.model import Captioned, PoolOptions
+from backend.campaign.selection.pools.model import CaptionedCorpus, PoolOptions
 from backend.core.errors import InputError, ProjectError
 from backend.scoring.pools.files import read_pools
 from backend.scoring.pools.model import PoolMoment
@@ -55,7 +55,7 @@ def document(videos: int = 30) -> Document:
     return found
 
 
-def captioned(found: Document, folder: Path) -> Captioned:
+def captioned(found: Document, folder: Path) -> CaptionedCorpus:
     file = folder / "corpus.json"
     file.write_text(json.dumps(found))
     return read_corpus(file, "activitynet", ImportOptions())

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from backend.campaign.selection.pools.calibrating import calibrate_thresholds, held_out
+from backend.campaign.selection.pools.calibrating import calibrate_thresholds, held_out_shares
 from backend.campaign.selection.pools.files import read_sts, read_thresholds
-from backend.campaign.selection.pools.model import Measured
+from backend.campaign.selection.pools.model import LabelledPair
 from backend.core.errors import InputError, ProjectError
 from support import WordEncoder
 
@@ -81,10 +81,18 @@ def test_published_pools_give_thresholds(tmp_path: Path) -> None:
 
 def test_each_half_is_judged_by_what_the_other_taught() -> None:
     """The first half teaches 0.9 and 0.21, of which the second keeps 0 of 1 and 1 of 2; that teaches 0.85 and 0.31."""
-    first = [Measured(0.9, True, "", True), Measured(0.1, False, "", True), Measured(0.2, False, "", True)]
-    second = [Measured(0.85, True, "", False), Measured(0.15, False, "", False), Measured(0.3, False, "", False)]
-    assert held_out([*first, *second, Measured(0.5, None, "", True)]) == (0.5, 0.75)
-    assert held_out(first) is None
+    first = [
+        LabelledPair(0.9, True, "", True),
+        LabelledPair(0.1, False, "", True),
+        LabelledPair(0.2, False, "", True),
+    ]
+    second = [
+        LabelledPair(0.85, True, "", False),
+        LabelledPair(0.15, False, "", False),
+        LabelledPair(0.3, False, "", False),
+    ]
+    assert held_out_shares([*first, *second, LabelledPair(0.5, None, "", True)]) == (0.5, 0.75)
+    assert held_out_shares(first) is None
 
 
 @pytest.mark.parametrize(

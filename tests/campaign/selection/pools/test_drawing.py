@@ -5,7 +5,7 @@ from hashlib import blake2b
 import numpy as np
 import pytest
 
-from backend.campaign.selection.pools.rules import names_drawn, turns
+from backend.campaign.selection.pools.rules import number_names, sort_keys
 
 
 def number(text: str) -> int:
@@ -14,8 +14,8 @@ def number(text: str) -> int:
 
 def test_a_name_has_the_number_of_its_hash_with_the_seed() -> None:
     names = ["", "a.mp4", "Größe", "\udcff.mp4"]  # the last one is no UTF-8, as names of files may be
-    assert names_drawn(names, 7).tolist() == [number(f"7 {name}") for name in names]
-    assert names_drawn([], 7).dtype == np.uint64
+    assert number_names(names, 7).tolist() == [number(f"7 {name}") for name in names]
+    assert number_names([], 7).dtype == np.uint64
 
 
 # The first numbers of SplitMix64 from the seed 1234567, https://rosettacode.org/wiki/Pseudo-random_numbers/Splitmix64,
@@ -33,4 +33,4 @@ def test_a_name_has_the_number_of_its_hash_with_the_seed() -> None:
 def test_turns_are_those_of_splitmix64(seed: int, expected: list[int]) -> None:
     states = [(seed + n * 0x9E3779B97F4A7C15) % 2**64 for n in range(1, len(expected) + 1)]
     drawn = np.array([state ^ number("a purpose") for state in states], dtype=np.uint64)
-    assert turns(drawn, "a purpose").tolist() == expected
+    assert sort_keys(drawn, "a purpose").tolist() == expected

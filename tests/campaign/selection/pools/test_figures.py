@@ -13,8 +13,8 @@ import pytest
 
 from backend.campaign.selection.pools import figures
 from backend.campaign.selection.pools.building import build
-from backend.campaign.selection.pools.files import Built, read_built
-from backend.campaign.selection.pools.model import Captioned, PoolOptions
+from backend.campaign.selection.pools.files import BuildOutput, read_build
+from backend.campaign.selection.pools.model import CaptionedCorpus, PoolOptions
 from backend.core.errors import InputError, ProjectError
 from backend.scoring.pools.model import PoolMoment
 from scored import write_video
@@ -203,7 +203,7 @@ class Halves:
 
     identity = "halves"
 
-    def of(self, text: str) -> Any:
+    def scorer(self, text: str) -> Any:
         def seen(videos: np.ndarray, *, weighted: bool) -> np.ndarray:
             return np.array([(0.4, 0.3, 0.1, 0.1)[video] for video in videos])
 
@@ -212,7 +212,7 @@ class Halves:
 
 def built(folder: Path, **visual: Any) -> Path:
     """Pools of what is said of all videos but e, of three videos each."""
-    corpus = Captioned(
+    corpus = CaptionedCorpus(
         "said",
         "published",
         {v: [PoolMoment(v, 3 * n, 3 * n + 2, text) for n, text in enumerate(SAID[v])] for v in "abcd"},
@@ -252,10 +252,10 @@ def test_thresholds_of_another_encoder_are_not_drawn(tmp_path: Path) -> None:
 
 def test_what_stands_beside_another_file_says_nothing(tmp_path: Path) -> None:
     file = built(tmp_path)
-    assert read_built(file) == Built("words-64", 0.7, 0.6, None, {})
+    assert read_build(file) == BuildOutput("words-64", 0.7, 0.6, None, {})
     file.write_bytes(file.read_bytes() + b"\n")
-    assert read_built(file) is None
-    assert read_built(pools(tmp_path)) is None
+    assert read_build(file) is None
+    assert read_build(pools(tmp_path)) is None
 
 
 def test_pairs_without_a_number_are_refused_by_row(tmp_path: Path) -> None:
@@ -265,4 +265,4 @@ def test_pairs_without_a_number_are_refused_by_row(tmp_path: Path) -> None:
     lines[2] = lines[2].rpartition(",")[0] + ",much"
     pairs.write_text("\n".join(lines), "utf-8")
     with pytest.raises(InputError, match=r"pairs\.csv, row 3: 'much' is not a value of s_tv"):
-        read_built(file)
+        read_build(file)

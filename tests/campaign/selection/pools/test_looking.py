@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from backend.campaign.selection.pools.building import build
-from backend.campaign.selection.pools.corpora import files_in, look
-from backend.campaign.selection.pools.model import Captioned, PoolOptions
+from backend.campaign.selection.pools.corpora import encode_corpus, find_video_files
+from backend.campaign.selection.pools.model import CaptionedCorpus, PoolOptions
 from backend.core.errors import InputError
 from backend.encoders.emscore import FrameVectors, SentenceVectors, idf, score
 from backend.scoring.pools.files import read_pools
@@ -61,18 +61,19 @@ def videos(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def corpus() -> Captioned:
+def corpus() -> CaptionedCorpus:
     """Half of the videos say `bright room`, whatever they look like; the others something dark that is their own."""
     moments = {}
     for n in range(VIDEOS):
         text = "bright room" if n < VIDEOS // 2 else f"dark word{n} other{n} third{n}"
         moments[f"v{n:02d}"] = [PoolMoment(f"v{n:02d}", 0.0, 1.0, text)]
-    return Captioned("corpus", "as published", moments, dict.fromkeys(moments, 1.0))
+    return CaptionedCorpus("corpus", "as published", moments, dict.fromkeys(moments, 1.0))
 
 
 def test_positives_look_alike_and_negatives_unlike(videos: Path, tmp_path: Path) -> None:
     said, clip = corpus(), Brightness()
-    looking = look(said, files_in(videos, said), clip, tmp_path, per_s=2)  # type: ignore[arg-type]  # stands in for CLIP
+    files = find_video_files(videos, said)
+    looking = encode_corpus(said, files, clip, tmp_path, per_s=2)  # type: ignore[arg-type]  # stands in for CLIP
     assert clip.seen == VIDEOS
     assert looking.identity == "brightness frames=2/s"
     report = build(
@@ -115,12 +116,12 @@ def test_positives_look_alike_and_negatives_unlike(videos: Path, tmp_path: Path)
 def test_every_video_without_a_file_or_a_picture_is_named(videos: Path, tmp_path: Path) -> None:
     said = corpus()
     with pytest.raises(InputError) as refusal:
-        files_in(tmp_path, said)
+        find_video_files(tmp_path, said)
     assert len(refusal.value.problems) == VIDEOS
-    files = files_in(videos, said)
+    files = find_video_files(videos, said)
     broken = tmp_path / "broken.mp4"
     broken.write_bytes(b"no video at all")
     files |= {"v03": broken, "v07": broken}
     with pytest.raises(InputError, match=r"video v03: broken\.mp4 is not a video file") as refusal:
-        look(said, files, Brightness(), tmp_path, per_s=1)  # type: ignore[arg-type]  # stands in for CLIP
+        encode_corpus(said, files, Brightness(), tmp_path, per_s=1)  # type: ignore[arg-type]  # stands in for CLIP
     assert len(refusal.value.problems) == 2

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backend.campaign.selection.pools.model import PoolOptions, VisualBounds
-from backend.campaign.selection.pools.rules import Selection, Sentences, drawn_negative, select
+from backend.campaign.selection.pools.rules import Selection, Sentences, draw_negative, select
 from backend.campaign.selection.pools.similarity import best_sentences
 from backend.scoring.pools.model import PoolMoment
 
@@ -129,7 +129,7 @@ def test_a_pool_is_drawn_by_hashes_of_names_and_of_the_query(drawn: tuple[Corpus
         assert found == (best, distract)
         sentences = Sentences(videos, options.seed)
         values = np.array([s_te[name] for name in sentences.names])
-        measured = drawn_negative(sentences.moments.index(own), values, sentences, options)
+        measured = draw_negative(sentences.moments.index(own), values, sentences, options)
         far = in_turn([name for name in others if s_te[name] <= 0.5], "measuring", own)
         assert (None if measured is None else sentences.names[measured]) == (far[0] if far else None)
 
@@ -271,8 +271,8 @@ def test_the_distractor_by_which_looks_are_measured_is_one_by_its_text() -> None
     sentences = Sentences(videos, 3)
     row = sentences.moments.index(own)
     s_te = best_sentences(np.array([[text[own, other] for other in sentences.moments]]), sentences.starts)[0]
-    assert drawn_negative(row, s_te, sentences, PoolOptions()) == sentences.names.index("far")
-    assert drawn_negative(row, np.full(4, 0.8), sentences, PoolOptions()) is None
+    assert draw_negative(row, s_te, sentences, PoolOptions()) == sentences.names.index("far")
+    assert draw_negative(row, np.full(4, 0.8), sentences, PoolOptions()) is None
 
 
 @pytest.mark.parametrize("weighted", [True, False])

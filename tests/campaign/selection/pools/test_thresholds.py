@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.campaign.selection.pools.rules import NEARLY, calibrate, judged
+from backend.campaign.selection.pools.rules import NEARLY, calibrate, evaluate_thresholds
 
 SIMILARITIES = st.lists(st.floats(-1, 1), min_size=1, max_size=40)
 
@@ -30,15 +30,15 @@ def test_they_are_the_outermost_of_the_nearly_best(alike: list[float], different
 
 def test_how_pairs_lie_between_them() -> None:
     alike, different = np.array([0.95, 0.8, 0.7, 0.4]), np.array([0.1, 0.5, 0.6, 0.9])
-    found = judged(0.8, 0.5, alike, different)
+    found = evaluate_thresholds(0.8, 0.5, alike, different)
     assert (found.alike, found.different) == (4, 4)
     assert (found.kept_alike, found.kept_different) == (0.5, 0.5)
     assert (found.alike_below, found.different_above) == (1, 1)
     assert found.youden == 0.25  # 2 of 4 alike, 1 of 4 different at 0.8 or more
-    at_ends = judged(0.9, 0.4, alike, different, best=0.6)
+    at_ends = evaluate_thresholds(0.9, 0.4, alike, different, best=0.6)
     assert (at_ends.alike_below, at_ends.different_above) == (1, 1)
     assert (at_ends.best, at_ends.youden) == (0.6, 0.25)  # 3 of 4 alike, 2 of 4 different at 0.6 or more
-    assert judged(0.8, 0.5, alike, different).best == 0.8
+    assert evaluate_thresholds(0.8, 0.5, alike, different).best == 0.8
 
 
 def test_the_best_is_not_always_one_of_the_outermost() -> None:
