@@ -37,7 +37,7 @@ _CLEARS = ("page",)
 
 
 def page() -> None:
-    """Show the filters, the entries that match, and a CSV file of them."""
+    """Draw the filters, the activity entries that match them, and a CSV download."""
     project, lead, _ = look.lead_page("Activity")
     people = activity_people(project, lead)
     found, group, who, days = st.columns([4, 3, 2, 2], vertical_alignment="center")
@@ -85,7 +85,7 @@ def _list(project: Project, lead: Person, wanted: ActivityFilter) -> None:
 
 
 def _row(entry: ActivityEntry) -> ListRow:
-    """Return an entry; one about a query or a pair opens that query."""
+    """Return the list row of an entry. An entry about a query or a pair opens that query."""
     who = escape(entry.by) if entry.by else "<span class='rr-quiet'>" + tr("automatic") + "</span>"
     cells = (wording.when(entry.at, st.context.timezone), who, escape(retold(entry.words)), escape(retold(entry.about)))
     return ListRow(entry.query_id or "", cells)

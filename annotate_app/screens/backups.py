@@ -15,7 +15,7 @@ _SHOWN = 10
 
 
 def page() -> None:
-    """Draw the button, and a line for each of the newest copies."""
+    """Draw the button that makes a backup, and a line for each of the newest backups."""
     project, lead, _ = look.lead_page("Backups")
     st.markdown(
         tr(
@@ -40,7 +40,7 @@ def page() -> None:
                 ),
                 width="stretch",
             )
-            # Read on a click only: the copy may be large.
+            # Read the file only on a click: it may be large.
             st.download_button(
                 tr("Download"),
                 data=one.file.read_bytes,
@@ -56,5 +56,4 @@ def page() -> None:
 
 @look.lead_callback("backup_problem")
 def _back_up(project: Project, lead: Person) -> None:
-    """Make a copy, or leave a message why not: a callback."""
     backup_now(project, lead, now=time.time())

@@ -1,4 +1,4 @@
-"""The lead's page "Agreement": how far people agree, by person, by time and by query, with what it rests on."""
+"""The lead's page "Agreement": inter-annotator agreement by annotator, by time and by query."""
 
 import time
 from dataclasses import astuple, dataclass
@@ -21,9 +21,9 @@ from backend.campaign.setup.serving.model import Job, JobKind, JobState
 from backend.core.messages import said
 
 _EVERY_S = 1.0
-"""How often the page checks whether a running job has finished."""
+"""Seconds between two checks whether a running job has finished."""
 _HELD_S = 60.0
-"""While people grade, the board would be another one at every click: so long it stays as it is."""
+"""Seconds for which a visit keeps a board. Otherwise it would change at every click while people grade."""
 _PARTS = {
     marked("Figures"): agreement_view.figures,
     marked("Grades"): agreement_view.grades,
@@ -36,7 +36,14 @@ _OTHERS = marked("Other rules")
 
 @dataclass(slots=True)
 class _Taken:
-    """A board as it was at some time, and the same with intervals once they are there."""
+    """An agreement board that the page keeps for a while.
+
+    Attributes:
+        board: the figures, without intervals.
+        version: the version of the grades behind the board.
+        at: when the board was computed, in seconds.
+        with_intervals: the board with intervals, once a job has computed them.
+    """
 
     board: AgreementBoard
     version: str
@@ -45,7 +52,7 @@ class _Taken:
 
 
 def page() -> None:
-    """What it is over, then its parts."""
+    """Draw which grades the figures cover, and the part of the board that the lead chooses."""
     project, lead, _ = look.lead_page("Agreement")
     whole = _taken(project, lead, WHOLE).board
     if not whole.summary["rows"]:
@@ -74,19 +81,19 @@ def page() -> None:
 
 
 def bring_up_to_date() -> None:
-    """Callback of the button: the next run takes the board anew."""
+    """Discard the kept boards, so that the next run of the page computes them anew."""
     st.session_state.pop("agreement", None)
 
 
 @look.lead_callback("others_problem")
 def compare(project: Project, lead: Person) -> None:
-    """Callback of the button: begins the comparison unless it is under way already."""
+    """Begin the job that compares the rule with other aggregation methods, unless it is already running."""
     title = said("Comparing the rule with others")
     jobs.begin(project, lead, JobKind.COMPARISON, "", title, other_relevances, now=time.time())
 
 
 def _others(project: Project, lead: Person) -> None:
-    """What other ways than the rule would make of the grades, when somebody asks for it."""
+    """Draw the button that compares the rule with other aggregation methods, and the result."""
     agreement_view.what_others_are()
     look.refusal("others_problem")
     job = _newest_job(project, lead, JobKind.COMPARISON)
@@ -123,7 +130,7 @@ def _newest_job(project: Project, lead: Person, kind: JobKind, subject: str = ""
 
 
 def _chosen(whole: AgreementBoard) -> BoardPart:
-    """Which pairs the lead wants to look at: all of them, unless they narrow it down."""
+    """Draw the filters and return the pairs that the lead chose: all pairs unless a filter is set."""
     names = [part.part for part in whole.settled[1:]]
     with st.popover(tr("Which pairs"), icon=":material/filter_alt:"):
         split = address_state.choice(tr("Split"), "split", {"": tr("All"), **{name: name for name in names}}, box=True)
@@ -138,7 +145,7 @@ def _chosen(whole: AgreementBoard) -> BoardPart:
 
 
 def _taken(project: Project, lead: Person, part: BoardPart) -> _Taken:
-    """The board of this visit: taken anew when it is older than a minute and would be another one."""
+    """Return the board of this visit. Compute it again if it is older than a minute and the grades have changed."""
     boards: dict[BoardPart, _Taken] = st.session_state.setdefault("agreement", {})
     held, version = boards.get(part), agreement_version(project, lead)
     if held is None or (held.version != version and time.time() - held.at > _HELD_S):
@@ -151,14 +158,17 @@ def _taken(project: Project, lead: Person, part: BoardPart) -> _Taken:
 def _board(
     _project: Project, _lead: Person, _part: BoardPart, folder: str, version: str, part: tuple[str, ...]
 ) -> _Taken:
-    """Everybody who looks at the same grades shares it. Figures take a moment; their intervals come later."""
+    """Return the board without intervals, shared by all leads who look at the same grades.
+
+    Intervals take longer, so a job computes them later.
+    """
     return _Taken(agreement_board(_project, _lead, _part, resamples=0), version, time.time())
 
 
 def _intervals_job(project: Project, lead: Person, taken: _Taken) -> Job | None:
-    """Return the job that computes the intervals of a board, begun if it never was; None once they are there.
+    """Return the job that computes the intervals of a board, or None once the intervals are there.
 
-    What was graded in the seconds between counts in them too.
+    Begin the job if there is none yet. The intervals also cover grades stored after the board was computed.
     """
     if taken.with_intervals is not None:
         return None
@@ -174,7 +184,7 @@ def _intervals_job(project: Project, lead: Person, taken: _Taken) -> Job | None:
 
 
 def _subject(taken: _Taken) -> str:
-    """The subject of the job: which grades, and which pairs."""
+    """Return the subject of the intervals job: the version of the grades, and the chosen pairs."""
     return " ".join((taken.version, *map(repr, astuple(taken.board.part))))
 
 
@@ -185,12 +195,11 @@ def _begin_intervals(project: Project, lead: Person, taken: _Taken) -> None:
 
 @look.lead_callback("agreement_problem")
 def _compute_again(project: Project, lead: Person, taken: _Taken) -> None:
-    """Callback of the button."""
     _begin_intervals(project, lead, taken)
 
 
 def _without_intervals(taken: _Taken, job: Job) -> None:
-    """Say why there are no intervals, and offer to start again."""
+    """Draw why there are no intervals, and the button that starts their job again."""
     if job.state is JobState.FAILED:
         st.error(tr("The intervals could not be computed. The figures are right. See the server's log."))
     else:
@@ -200,7 +209,7 @@ def _without_intervals(taken: _Taken, job: Job) -> None:
 
 
 def _wait_for_intervals(project: Project, lead: Person, subject: str) -> None:
-    """Looks every now and then whether the intervals are there; then the page is drawn with them."""
+    """Draw the page again once the job of the intervals has ended."""
     job = _newest_job(project, lead, JobKind.INTERVALS, subject)
     if job is None or not job.is_running:
         st.rerun()
@@ -212,7 +221,7 @@ def _when(at: float) -> str:
 
 
 def _over(found: AgreementBoard, taken: _Taken) -> str:
-    """What the board is over, in a sentence or two."""
+    """Return sentences that say which grades the board covers."""
     counted = {"grade": found.summary["rows"], "annotator": found.summary["annotators"], "pair": found.summary["pairs"]}
     grades, people, pairs = (wording.count_of(count, noun) for noun, count in counted.items())
     said = tr(

@@ -1,4 +1,4 @@
-"""The parts of the page "Agreement": figures, grades, people, time, queries. Each is a view of one board."""
+"""Draw the parts of the page "Agreement": figures, grades, annotators, time, queries and other rules."""
 
 from collections.abc import Callable
 from dataclasses import asdict
@@ -56,17 +56,25 @@ _MEANINGS = marked(
 _NICENESS = 5
 """Niceness of the process that draws a picture. A lead waits for it, so it is not the lowest priority."""
 _PAIRS = 1_000
-"""So many are listed; more would only make the page slow."""
+"""The most pairs that the page lists. More would make it slow."""
 _MARKS = ("by_two", "by_four", "by_six", "adjudicated", "discarded", "waiting")
 
 
 def draw(found: AgreementBoard, name: str, kind: str) -> bytes:
-    """Return a picture as a file, drawn in another process because drawing blocks every thread of its own."""
+    """Return a chart as the bytes of a picture file.
+
+    Another process draws it, because drawing blocks every thread of the process that draws.
+
+    Args:
+        found: the board.
+        name: the name of the chart.
+        kind: the file format, `png` or `svg`.
+    """
     return processes.alone(agreement_picture_file, found, name, kind, niceness=_NICENESS).result()
 
 
 def figures(found: AgreementBoard) -> None:
-    """The headline, every figure with its base and interval, what became of the pairs."""
+    """Draw the headline figures, the table of all figures with their intervals, and how pairs were settled."""
     tiles = {tr(title): (found.figures[key], tr(meaning)) for key, (title, meaning) in _HEADLINE.items()}
     look.metrics({title: (value(one), f"{meaning} {_base(one)}") for title, (one, meaning) in tiles.items()})
     st.html(figure_table(found))
@@ -79,18 +87,18 @@ def figures(found: AgreementBoard) -> None:
 
 
 def grades(found: AgreementBoard) -> None:
-    """How far the grades of a pair lie apart, and how grades and relevances spread."""
+    """Draw how far apart the grades of a pair lie, and how often each grade and relevance occurs."""
     _pictures(found, "lowest-highest", "grades")
 
 
 def people(found: AgreementBoard) -> None:
-    """Everybody's bias and spread, and who agrees with whom."""
+    """Draw each annotator's bias and spread of grades, and the agreement of every two annotators."""
     st.html(people_table(found))
     _pictures(found, "people", "spread", "couples")
 
 
 def over_time(found: AgreementBoard) -> None:
-    """Agreement by day or week, everybody's bias by week."""
+    """Draw agreement by day or week, and each annotator's bias by week."""
     if not found.days:
         st.info(
             tr("All grades come from earlier campaigns, so their time is not known."),
@@ -103,7 +111,7 @@ def over_time(found: AgreementBoard) -> None:
 
 
 def queries(found: AgreementBoard) -> None:
-    """Every query, those that people agree on least first."""
+    """Draw the table of queries, least agreement first."""
     if not found.queries:
         st.info(tr("No graded pair has a query."), icon=":material/format_list_numbered:")
         return
@@ -127,7 +135,7 @@ def queries(found: AgreementBoard) -> None:
 
 
 def what_others_are() -> None:
-    """What is compared, and that nothing comes of it."""
+    """Draw the explanation of the other aggregation methods, and that comparing them changes nothing."""
     st.markdown(
         tr(
             "Compare the rule with other ways to aggregate the grades of settled pairs. **This changes "
@@ -138,7 +146,7 @@ def what_others_are() -> None:
 
 
 def others(found: AggregatorReport) -> None:
-    """How many pairs would have another relevance, and which."""
+    """Draw how many pairs would get another relevance from each method, and list these pairs."""
     rows = [
         (
             retold(AGGREGATOR_WORDS[one.name]),
@@ -203,19 +211,19 @@ def _percent(part: int, whole: int) -> str:
 
 
 def value(figure: Figure) -> str:
-    """`0.615`, `81.9 %`, or a dash where it is undefined."""
+    """Return the value of a figure as text: `0.615`, `81.9 %`, or a dash if it is undefined."""
     return "–" if figure.value is None else _number(figure.value, figure)
 
 
 def interval(figure: Figure) -> str:
-    """`0.612 to 0.618`; an empty text where there is none."""
+    """Return the interval of a figure as text: `0.612 to 0.618`, or an empty text if there is none."""
     if figure.low is None or figure.high is None:
         return ""
     return tr("{number} to {number_2}", number=_number(figure.low, figure), number_2=_number(figure.high, figure))
 
 
 def _base(figure: Figure) -> str:
-    """What a figure rests on, in a sentence."""
+    """Return a sentence with a figure's interval and sample size, or why the figure is undefined."""
     if figure.value is None:
         return tr("Undefined: {reason}.", reason=plain(retold(figure.reason)))
     if sure := interval(figure):
@@ -224,7 +232,7 @@ def _base(figure: Figure) -> str:
 
 
 def figure_table(found: AgreementBoard) -> str:
-    """All figures; an undefined one says why."""
+    """Return a table of all figures with their intervals. An undefined figure has its reason."""
     rows = []
     for key, words in FIGURE_WORDS.items():
         one = found.figures[key]
@@ -236,7 +244,7 @@ def figure_table(found: AgreementBoard) -> str:
 
 
 def settled_table(parts: tuple[Verdicts, ...]) -> str:
-    """Each part with numbers and percent."""
+    """Return a table of how the pairs of each part were settled, in numbers and percent."""
     rows = [
         (
             escape(retold(part.part)),
@@ -265,7 +273,7 @@ def settled_table(parts: tuple[Verdicts, ...]) -> str:
 
 
 def people_table(found: AgreementBoard) -> str:
-    """Everybody with their grades, the one they use most, and their bias."""
+    """Return a table of annotators: number of grades, most used grade, and bias with its interval."""
     rows = [
         (
             escape(one.name),
@@ -312,7 +320,7 @@ def _pictures(found: AgreementBoard, *names: str) -> None:
 
 
 def _take_along(found: AgreementBoard, name: str, *, picture: bool = False) -> None:
-    """Downloads; each is made when asked for."""
+    """Draw the download buttons. A file is made only when somebody clicks its button."""
     files: dict[str, tuple[str, Callable[[], str | bytes]]] = {
         "CSV": ("text/csv", lambda: agreement_csv(found, name)),
     }

@@ -1,6 +1,6 @@
 """The lead's page "Disputes": disputed, discarded, skipped and blocked pairs, one after the other.
 
-One case is on show, its list beside it. List, search, page and case stand in the address.
+The page shows one pair beside its list. The address holds the list, the search, the page number and the pair.
 """
 
 import time
@@ -47,7 +47,10 @@ _NOTHING = {
 
 
 def page() -> None:
-    """A list of pairs and one of them large; of those whose clip cannot be shown, the list alone."""
+    """Draw the chosen list of pairs, and one of its pairs beside it.
+
+    For blocked pairs, whose clips cannot be shown, draw only the list.
+    """
     project, lead, _ = look.lead_page("Disputes")
     counts = status.review_counts(project, lead)
     which = _filters(counts)
@@ -77,19 +80,26 @@ def page() -> None:
 
 @look.lead_callback("blocked_problem")
 def restore(project: Project, lead: Person, pair: PairKey) -> None:
-    """Callback of a button: the clip may be shown again."""
+    """Let annotators get a blocked pair again."""
     restore_clip(project, lead, pair, now=time.time())
     results.leave("blocked", tr("Annotators get this pair again."))
 
 
 def step(by: int) -> None:
-    """Callback of the buttons: shows the next case of the list (`by` 1) or the one before (-1)."""
-    pair = PairKey(st.session_state[ON_SHOW][1])  # no argument: a quick press may meet the button of the case before
+    """Show the next pair of the list (`by` 1) or the previous one (-1)."""
+    pair = PairKey(st.session_state[ON_SHOW][1])  # not an argument: a quick press may hit the button of the previous pair
     look.as_lead(lambda project, lead: _go(project, lead, pair, by, _page(project, lead, _which(), _start())))
 
 
 def leave(pair: PairKey, act: Callable[[], bool]) -> None:
-    """Does something about a pair, and shows the case that takes its place in the list, or follows it there."""
+    """Run an action on a pair, then show the next pair of the list.
+
+    If the pair has left the list, show the pair that took its place.
+
+    Args:
+        pair: the pair.
+        act: performs the action and returns whether it succeeded.
+    """
     place = st.session_state[ON_SHOW][2]
 
     def follow(project: Project, lead: Person) -> None:
@@ -124,7 +134,7 @@ def _start() -> int:
 
 
 def _page(project: Project, lead: Person, which: ReviewList, start: int) -> ReviewPage:
-    """A page of the list; the last one where an address points past it."""
+    """Return a page of the list, or the last page if `start` is past the end."""
     search = address_state.read("q")
     found = status.review_page(project, lead, which, search, start=start, size=PER_PAGE)
     if found.rows or not found.count:
@@ -134,9 +144,9 @@ def _page(project: Project, lead: Person, which: ReviewList, start: int) -> Revi
 
 
 def _on_show(project: Project, lead: Person, found: ReviewPage) -> PairReview | None:
-    """The pair that the address says, in the list or not; else the one before the lead's eyes, or the first one.
+    """Return the pair to show: the pair in the address, else the pair shown last, else the first of the list.
 
-    Without that memory a reply to a note, which moves the pair to the end of its list, would take it off the screen.
+    A reply to a note moves its pair to the end of the list. The session remembers the pair, so it stays on the screen.
     """
     place = (_which(), address_state.read("q"), found.start)
     before = st.session_state.get(ON_SHOW, (place, "", 0))
@@ -150,14 +160,14 @@ def _on_show(project: Project, lead: Person, found: ReviewPage) -> PairReview | 
 
 
 def _beside(found: ReviewPage, pair: PairKey, by: int) -> PairKey | None:
-    """The neighbour of a pair on its page of the list; of one that has left the list, the first."""
+    """Return a pair's neighbour on its page of the list, or the first pair if the pair has left the list."""
     keys = [row.pair for row in found.rows]
     place = keys.index(pair) + by if pair in keys else 0
     return keys[place] if 0 <= place < len(keys) else None
 
 
 def _go(project: Project, lead: Person, pair: PairKey, by: int, found: ReviewPage) -> None:
-    """Shows a neighbour of a pair, also over the end of the page; at the ends of the list nothing happens."""
+    """Show a pair's neighbour, on another page of the list if needed. Do nothing at the ends of the list."""
     if (key := _beside(found, pair, by)) is not None:
         address_state.go(case=key)
         return
@@ -169,7 +179,7 @@ def _go(project: Project, lead: Person, pair: PairKey, by: int, found: ReviewPag
 
 
 def _bar(pair: PairReview, found: ReviewPage) -> bool:
-    """Where the case stands in its list, the ways to its neighbours, and back; whether names are to be hidden."""
+    """Draw the pair's place in the list, the buttons to its neighbours and for undo; return whether to hide names."""
     place = next((nth for nth, row in enumerate(found.rows, found.start + 1) if row.pair == pair.pair), None)
     with st.container(horizontal=True, vertical_alignment="center", key="case-bar"):
         neighbours("case", place, found.count, step)
@@ -220,7 +230,7 @@ def _list(found: ReviewPage, pair: PairReview) -> None:
 
 
 def _told(row: ReviewRow) -> str:
-    """Return a row of the list: the query, above it the note in the list of notes, and below it the grades."""
+    """Return the HTML of a list row: the note if there is one, the query, and the grades."""
     grades = " ".join(look.grade_mark(grade) for grade in row.grades)
     relevance = f" {row.relevance}" if row.relevance is not None else ""
     state = tr("re-opened") if row.re_opened and not row.verdict.is_settled else wording.verdict(row.verdict)
@@ -240,7 +250,7 @@ def _about_notes(project: Project, lead: Person, waiting: int) -> None:
 
 
 def _blocked(project: Project, lead: Person) -> None:
-    """The pairs whose clip cannot be shown, with why, their query, and the way back into people's hands."""
+    """Draw the pairs whose clips cannot be shown, each with the reason and a button that hands it out again."""
     look.outcome("blocked")
     found = _page(project, lead, ReviewList.BLOCKED, _start())
     if not found.count:

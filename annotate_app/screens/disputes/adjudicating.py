@@ -1,4 +1,4 @@
-"""What a lead does about the pair on show: decide, confirm the discard, re-open, take back, undo, offer again."""
+"""A lead's actions on the pair shown: adjudicate, confirm a discard, re-open, take back, undo, offer again."""
 
 import time
 from collections.abc import Callable
@@ -23,9 +23,9 @@ from backend.campaign.setup.project.folder import Project
 from backend.core.ids import PairKey
 
 CASE = "case"
-"""The name in the address of the pair on show."""
+"""The address parameter that holds the pair shown."""
 ON_SHOW = "dis_on_show"
-"""In the session: the list, the search and the start of its page; the pair shown there last; its place on the page."""
+"""Session key of the pair shown last: its place (list, search, page start), its key, its position on the page."""
 UNDONE = marked("Undone at once.")
 _UNDO = "dis_undo"
 _TO_UNDO = {
@@ -34,23 +34,23 @@ _TO_UNDO = {
     ActKind.RE_OPENED: marked("the re-opening"),
 }
 _DONE = "disputes"
-"""The place of results on the page, below the form; refusals have one for each pair."""
+"""Name of the place below the form where results appear. Refusals have a place of their own for each pair."""
 _INVITE = ("/people", marked("Invite annotators"))
 Leave = Callable[[PairKey, Callable[[], bool]], None]
-"""Does what it is given and, if that was done, shows the case that follows the pair."""
+"""A function that runs an action on a pair and, if the action succeeded, shows the next pair."""
 
 
 def form(project: Project, lead: Person, pair: PairReview, reasons: list[str], leave: Leave) -> None:
-    """Draw relevance, reason and a button for each possible act; below them the result of the last press.
+    """Draw the form to act on a pair: relevance, reason, a button for each possible action, and the last result.
 
-    An act that was refused because it needs a reason has the form to itself, so that Enter does what the lead meant.
+    If an action was refused because it needs a reason, the form offers only that action, so that Enter performs it.
 
     Args:
         project: the project.
-        lead: who looks.
-        pair: the pair on show.
-        reasons: given lately, to be given again.
-        leave: what goes on to the following case after an act.
+        lead: the lead who is signed in.
+        pair: the pair shown.
+        reasons: recent reasons, which the lead can use again.
+        leave: runs an action and shows the next pair.
     """
     acts, seen, scale = _acts_for(pair), len(pair.acts), project.campaign.scale
     waiting = next((one for one in acts if one[1] == st.session_state.get(_waiting_key(pair.pair))), None)
@@ -82,17 +82,17 @@ def form(project: Project, lead: Person, pair: PairReview, reasons: list[str], l
 
 
 def show_result() -> None:
-    """Show what the last press did."""
+    """Draw the result of the last action."""
     look.outcome(_DONE)
 
 
 def decide(pair: PairKey, seen: int, leave: Leave) -> None:
-    """Callback: records the decision, or leaves a message why not.
+    """Store the lead's adjudication, or leave a message that says what is missing.
 
     Args:
         pair: the pair.
-        seen: how many acts of leads about it the page showed.
-        leave: goes on.
+        seen: the number of leads' actions on the pair that the page showed.
+        leave: runs the action and shows the next pair.
     """
     relevance, reason = st.session_state[f"relevance-{pair}"], _reason(pair)
     if relevance is None:
@@ -105,13 +105,13 @@ def decide(pair: PairKey, seen: int, leave: Leave) -> None:
 
 
 def confirm(pair: PairKey, seen: int, leave: Leave) -> None:
-    """Callback: the discard is right."""
+    """Confirm that discarding the pair is right."""
     act = partial(adjudicating.confirm_discard, key=pair, reason=_reason(pair), seen=seen, now=time.time())
     _do(pair, act, tr("Discard confirmed"), (ActKind.DISCARD_CONFIRMED, seen), leave)
 
 
 def re_open(pair: PairKey, seen: int, leave: Leave) -> None:
-    """Callback: two more people shall grade the pair."""
+    """Re-open the pair, so that two more annotators grade it."""
     reason = _reason(pair)
     if not reason:
         _wait_for_reason(pair, "o", tr("Write a reason, then press Enter. Two more annotators will grade this pair."))
@@ -121,7 +121,7 @@ def re_open(pair: PairKey, seen: int, leave: Leave) -> None:
 
 
 def take_back(pair: PairKey, seen: int, leave: Leave) -> None:
-    """Callback: a lead's last act about the pair no longer counts. The pair stays on show."""
+    """Take back the last action of a lead on the pair, and keep showing the pair."""
     reason = _reason(pair)
     if not reason:
         _wait_for_reason(pair, "t", tr("Write a reason, then press Enter. It is stored with what you take back."))
@@ -130,13 +130,13 @@ def take_back(pair: PairKey, seen: int, leave: Leave) -> None:
 
 
 def cancel(pair: PairKey) -> None:
-    """Callback: the lead does not want the act that waits for its reason."""
+    """Drop the action that waits for a reason."""
     st.session_state.pop(_waiting_key(pair), None)
     results.clear(f"problem-{pair}")
 
 
 def undo() -> None:
-    """Callback: takes back what this lead did last on the page, and shows that pair again."""
+    """Undo the lead's last action on this page, and show its pair again."""
     done = st.session_state.pop(_UNDO, None)
     if done is not None:
         pair, _, seen = done
@@ -144,14 +144,14 @@ def undo() -> None:
 
 
 def undo_button() -> None:
-    """The way back from what this lead did last, as long as there is one."""
+    """Draw the button that undoes the lead's last action, if there is one."""
     if done := st.session_state.get(_UNDO):
         what = tr("Undo {act} you just made, and show that pair again.", act=tr(_TO_UNDO[done[1]]))
         st.button(tr("Undo"), key="dis-undo", icon=":material/undo:", shortcut="u", help=what, on_click=undo)
 
 
 def offer(pair: PairReview) -> None:
-    """The button that offers a skipped pair again, or why there is none."""
+    """Draw the button that offers a skipped pair again, or say that a settled pair needs no more grades."""
     if pair.verdict.is_settled:
         st.caption(tr("This pair is settled. It needs no more grades."))
         return
@@ -166,7 +166,12 @@ def offer(pair: PairReview) -> None:
 
 
 def offer_again(pair: PairKey, blocked: bool) -> None:
-    """Callback of a button: everybody who skipped the pair may get it again, and its clip may be shown."""
+    """Offer a pair again to all annotators who skipped it.
+
+    Args:
+        pair: the pair.
+        blocked: whether its clip is blocked, so that it must be made available again too.
+    """
     people = 0
 
     def act(project: Project, lead: Person) -> None:
@@ -185,7 +190,7 @@ def offer_again(pair: PairKey, blocked: bool) -> None:
 
 
 def _acts_for(pair: PairReview) -> list[tuple[str, str, Callable[..., None]]]:
-    """Return what can be done beside a decision: label, key, callback."""
+    """Return the possible actions besides adjudication, each as label, shortcut key and callback."""
     acts: list[tuple[str, str, Callable[..., None]]] = []
     if pair.verdict is Verdict.DISCARDED and not pair.confirmed:
         acts.append((tr("Confirm discard"), "d", confirm))
@@ -211,7 +216,7 @@ def _again(pair: PairKey, reasons: list[str]) -> None:
 def _do(
     pair: PairKey, act: Callable[[Project, Person], None], done: str, undone_by: tuple[ActKind, int], leave: Leave
 ) -> None:
-    """Does it and goes on to the next case, or stays with this one, whatever list it is in by now."""
+    """Run an action and show the next pair. If the action is refused, keep showing this pair."""
     problem = ""
 
     def acted() -> bool:
@@ -240,7 +245,7 @@ def _take_back(pair: PairKey, reason: str, seen: int, done: str) -> None:
 
 
 def _tell(pair: PairKey, done: str, *, re_opened: bool = False) -> None:
-    """Say what was done, and about which pair: the next one is on show by now."""
+    """Leave a message that names the action and its pair, because the page shows the next pair by now."""
     cancel(pair)
 
     def tell(project: Project, lead: Person) -> None:
@@ -275,14 +280,14 @@ def _wait_for_reason(pair: PairKey, key: str, problem: str) -> None:
 
 
 def _refused(pair: PairKey, problem: str) -> None:
-    """Keep the pair on show, with what was typed and why nothing was done."""
+    """Keep showing the pair and the lead's input, with the reason for the refusal."""
     results.clear(f"{_DONE}_problem")
     st.session_state[f"problem-{pair}"] = problem
     address_state.go(case=pair)
 
 
 def _waiting_key(pair: PairKey) -> str:
-    """In the session: the key of the act that waits for a reason."""
+    """Return the session key under which the action that waits for a reason is stored."""
     return f"waiting-{pair}"
 
 

@@ -28,7 +28,7 @@ from backend.core.ids import QueryId
 
 _BESIDE = 3
 _SOURCES = (marked("settled pairs", _context="from"), marked("open pairs", _context="from"))
-"""What an exam may be drawn from, as it is kept; else it is a file."""
+"""The stored names of the sources of an exam. Any other stored source is the name of a file."""
 _TEXT_LENGTH = 400
 _PERSON, _ALL, _PAPER = "#6063f1", "#f59e0b", "#db2777"
 _EVERYBODY = marked("Mean of all")
@@ -36,7 +36,10 @@ _ROW_PX = 26
 
 
 def told(preview: ExamPreview) -> None:
-    """How many pairs, of which grades, and what one grade throughout or grades by chance would score."""
+    """Draw the facts of an exam preview: its pairs and queries, and the answer key if it is known.
+
+    Beside the key, draw what an annotator would score who guesses or always gives the same grade.
+    """
     tolerance = auth.project().campaign.tolerance
     drawn = source(preview.source)
     if preview.seed is not None:
@@ -60,12 +63,12 @@ def told(preview: ExamPreview) -> None:
 
 
 def source(kept: str) -> str:
-    """What an exam was drawn from: pairs, in the reader's words, or the name of a file."""
+    """Return the source of an exam's pairs: a kind of pairs in the reader's language, or the name of a file."""
     return tr(kept, _context="from") if kept in _SOURCES else kept
 
 
 def key_and_guesses(grades: tuple[int, ...], guesses: ExamGuesses) -> None:
-    """A key by grade, beside what guessing scores with it."""
+    """Draw the number of pairs for each right grade, beside what guessing would score."""
     left, right = st.columns([1, 1.4], gap="large")
     with left:
         st.markdown(tr("**Answer key**"))
@@ -76,7 +79,10 @@ def key_and_guesses(grades: tuple[int, ...], guesses: ExamGuesses) -> None:
 
 
 def reason(guesses: ExamGuesses, key: str) -> None:
-    """Asks why an exam is held that guessing passes, or nearly; nothing of one that tells enough."""
+    """Ask for a reason to use a weak exam: guessing passes it, or nearly does.
+
+    Draw nothing for an exam that is not weak.
+    """
     if guesses.weak:
         told = "".join(f"\n- {retold(why)}" for why in guesses.weak)
         st.markdown(tr("**This exam is weak:**\n{weaknesses}", weaknesses=told))
@@ -85,7 +91,7 @@ def reason(guesses: ExamGuesses, key: str) -> None:
 
 
 def key_table(grades: tuple[int, ...], scale: Scale) -> str:
-    """How many pairs have each right grade, the highest grade first."""
+    """Return a table of the number of pairs with each right grade, highest grade first."""
     most = max(grades)
     rows = [
         (look.grade_mark(grade), escape(scale.label(grade).lower()), look.bar(count, most))
@@ -95,7 +101,7 @@ def key_table(grades: tuple[int, ...], scale: Scale) -> str:
 
 
 def guess_table(guesses: ExamGuesses) -> str:
-    """What every grade throughout misses, the highest first, and what chance does."""
+    """Return a table of what guessing scores: always one grade (highest first), then random grades."""
     rows = [
         (tr("always {grade}", grade=look.grade_mark(one.grade)), _missed(one.missed, guesses.items), _verdict(one))
         for one in reversed(guesses.constants)
@@ -108,7 +114,7 @@ def guess_table(guesses: ExamGuesses) -> str:
 
 
 def clips(project: Project, lead: Person, preview: ExamPreview) -> None:
-    """The pairs of one query, which the lead chooses, as clips, each under its right grade."""
+    """Draw the clips of a query that the lead chooses, each below its right grade."""
     by_query: defaultdict[QueryId, list[ExamPreviewItem]] = defaultdict(list)
     for item in preview.items:
         by_query[item.query_id].append(item)
@@ -146,7 +152,7 @@ def _verdict(one: ExamConstant) -> str:
 
 
 def _odds(share: float) -> str:
-    """`in 7.1 % of the cases`, `hardly ever` below one in a thousand."""
+    """Return a share as words, such as `in 7.1 % of the cases`; shares below 0.1 % are not told apart."""
     return (
         tr("in less than 0.1 % of the cases")
         if share < 0.001
@@ -155,7 +161,10 @@ def _odds(share: float) -> str:
 
 
 def outcomes(found: ExamOutcomes) -> None:
-    """The charts side by side, below each other on a narrow page; the table; the file to take along."""
+    """Draw the results of first attempts: charts, a table and a CSV download.
+
+    The charts stand side by side, or below each other on a narrow page.
+    """
     if not found.people:
         st.info(tr("No exam handed in yet."))
         return
@@ -196,7 +205,13 @@ def outcomes(found: ExamOutcomes) -> None:
 
 
 def outcome_chart(rows: Sequence[tuple[str, ExamEstimate]], paper: float | None, share: bool) -> alt.TopLevelMixin:
-    """Dots with their intervals, one person a row, the mean on top; `paper` is the figure to compare with."""
+    """Return a chart of dots with their intervals: one row a person, with the mean of all on top.
+
+    Args:
+        rows: each person's name and estimate, with the mean of all first.
+        paper: the value of the TVR-Ranking paper, drawn as a dashed line.
+        share: whether the values are shares, written in percent.
+    """
     shown: list[dict[str, Any]] = [
         {
             "who": name,
@@ -233,7 +248,7 @@ def outcome_chart(rows: Sequence[tuple[str, ExamEstimate]], paper: float | None,
 
 
 def outcome_table(whose: Sequence[tuple[str, ExamOutcome]]) -> str:
-    """Every figure with its interval, or why there is none."""
+    """Return a table of each person's values with their intervals, or the reason why one is missing."""
     rows = [
         (
             f"<b>{escape(name)}</b>",
@@ -250,7 +265,7 @@ def outcome_table(whose: Sequence[tuple[str, ExamOutcome]]) -> str:
 
 
 def _cell(one: ExamEstimate, share: bool) -> str:
-    """`9 %` above `4.8 to 16.2 %`, or above why something is missing."""
+    """Return a table cell: `9 %` above `4.8 to 16.2 %`, or above the reason why the interval is missing."""
     value = f"<b>{_figure(one.value, share)}</b>" if one.value is not None else ""
     if one.low is None or one.high is None:
         return f"{value}<small>{escape(retold(one.reason))}</small>"
@@ -259,7 +274,7 @@ def _cell(one: ExamEstimate, share: bool) -> str:
 
 
 def _number(one: ExamEstimate, share: bool) -> str:
-    """The same as a line."""
+    """Return an estimate and its interval as one line of text."""
     if one.value is None:
         return retold(one.reason)
     if one.low is None or one.high is None:

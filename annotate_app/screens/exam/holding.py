@@ -29,7 +29,7 @@ from backend.campaign.setup.project.model import ExamSettings
 from backend.core.errors import ReelRankError
 
 _FIELDS = {"most_missed": "most"}
-"""What a widget of the form is called, where that is not the name of its argument."""
+"""Arguments of an exam whose form widget has another name: argument to widget."""
 KEYS = {
     ExamKey.SETTLED: marked("Relevance of settled pairs"),
     ExamKey.MEDIAN: marked("Median of all annotators who finish"),
@@ -47,7 +47,7 @@ _MIDDLE = (ExamPhase.ANSWERING, ExamPhase.ANSWERED)
 
 
 def plan(project: Project, lead: Person) -> None:
-    """Draw the form; once it is filled in, the preview of the exam."""
+    """Draw the form of a new exam or, after it is sent, the preview of that exam."""
     asked = st.session_state.get("exam_plan")
     if asked is None:
         _form(project.campaign.exam)
@@ -74,7 +74,7 @@ def plan(project: Project, lead: Person) -> None:
 
 
 def go_on() -> None:
-    """Callback of the form: show a preview of the exam, and start nothing yet."""
+    """Store the values of the form, so that the page shows a preview. The exam does not start yet."""
     state, sent = st.session_state, st.session_state.get("exam_key_file")
     state["exam_newcomers_only"] = bool(state["exam_newcomers"])
     if sent is not None:
@@ -92,10 +92,10 @@ def go_on() -> None:
 
 
 def change() -> None:
-    """Callback: go back to the form as it was filled in."""
+    """Return from the preview to the form, with the values that the lead entered."""
     state = st.session_state
     plan = state.pop("exam_plan")
-    plan.pop(_FILE, None)  # it has to be chosen again
+    plan.pop(_FILE, None)  # a browser does not let a page choose a file, so the lead chooses it again
     for name, value in plan.items():
         state[f"exam_{_FIELDS.get(name, name)}"] = value
     state["exam_newcomers"] = state["exam_newcomers_only"]
@@ -103,7 +103,7 @@ def change() -> None:
 
 @look.lead_callback("exam_hold_problem")
 def hold(project: Project, lead: Person, previewed: str) -> None:
-    """Callback: start the exam that was previewed."""
+    """Start the exam of the preview whose digest is `previewed`."""
     state = st.session_state
     hold_it = set_exam_from_file if _FILE in state["exam_plan"] else set_exam
     report = hold_it(
@@ -158,7 +158,7 @@ def _form(usual: ExamSettings) -> None:
 
 
 def key_desk(project: Project, lead: Person, held: Exam | None) -> bool:
-    """Draw the player at which the lead answers the exam, if they asked for it; return whether it is shown."""
+    """Draw the player in which the lead answers the exam, if they opened it, and return whether it is shown."""
     if not st.session_state.get(_GIVING) or held is None or held.key_from is not ExamKey.OWN:
         return False
     st.button(
@@ -169,9 +169,14 @@ def key_desk(project: Project, lead: Person, held: Exam | None) -> bool:
 
 
 def stage(held: Exam, people: Sequence[ExamPerson], would_be: ExamKeyPreview | None) -> None:
-    """Draw how far an exam is whose key comes later, and what the lead can do; nothing for settled pairs.
+    """Draw the progress of an exam whose answer key comes later, and what the lead can do next.
 
-    `would_be` is the answer key that closing the exam would fix now.
+    Draw nothing for an exam of settled pairs: its key is known at once.
+
+    Args:
+        held: the current exam.
+        people: the annotators and how far each is.
+        would_be: the answer key that the exam would get if the lead closed it now; None if it cannot be closed.
     """
     if not held.key_from.comes_later:
         return
@@ -217,7 +222,7 @@ def stage(held: Exam, people: Sequence[ExamPerson], would_be: ExamKeyPreview | N
 
 
 def to_use(found: Exam | None) -> None:
-    """Offer to count the answers of an exam as judgements, where that is allowed."""
+    """Offer to count the answers of an exam as judgements; draw no offer if `found` is None."""
     look.outcome("exam_use")
     if found is None:
         return
@@ -238,7 +243,7 @@ def to_use(found: Exam | None) -> None:
 
 @look.lead_callback("exam_close_problem")
 def close(project: Project, lead: Person) -> None:
-    """Callback: fix the answer key."""
+    """Close the exam and fix its answer key."""
     although = st.session_state.get("exam_close_although", "")
     report = close_exam_round(project, lead, although=although, now=time.time())
     grades = ", ".join(f"{count} × {grade}" for grade, count in enumerate(report.grades) if count)
@@ -249,7 +254,7 @@ def close(project: Project, lead: Person) -> None:
 
 @look.lead_callback("exam_use_problem")
 def use(project: Project, lead: Person) -> None:
-    """Callback: count the answers of the exam as judgements."""
+    """Count the answers of the exam as judgements."""
     report = use_exam(project, lead, now=time.time())
     each = (
         f"{report.fewest}"
