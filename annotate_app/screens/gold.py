@@ -33,7 +33,7 @@ _LEFT_OUT = {
 
 
 def page() -> None:
-    """Show what gold is chosen from, then annotators with their answers, then the settings."""
+    """Draw the gold questions, the annotators with their answers, and the settings."""
     project, lead, _ = look.lead_page("Gold")
     look.outcome("gold")
     report, people = questions.gold_results(project, lead)
@@ -53,7 +53,7 @@ def page() -> None:
     with of_people:
         if not people:
             st.info(tr("There are no annotators yet."))
-        people.sort(key=lambda one: one.pause is None)  # who waits for a lead comes first
+        people.sort(key=lambda one: one.pause is None)  # paused annotators need a lead, so they come first
         listed = searched(people, lambda one: one.person.name, "person", name="people", page="people-page")
         for one in listed.rows:
             with st.container(key=f"gold-person-{one.person.annotator_id}"):
@@ -75,7 +75,7 @@ def page() -> None:
 
 @look.lead_callback("gold_problem")
 def set_gold(project: Project, lead: Person) -> None:
-    """Callback of the form."""
+    """Store the settings of the form, and choose the gold questions."""
     state = st.session_state
     options = questions.GoldOptions(
         share=float(state["gold_share"]) / 100,
@@ -92,13 +92,13 @@ def set_gold(project: Project, lead: Person) -> None:
 
 @look.lead_callback("gold_problem")
 def end(project: Project, lead: Person) -> None:
-    """Callback of the button that ends it."""
+    """Stop using gold questions."""
     questions.end_gold(project, lead, now=time.time())
 
 
 @look.lead_callback("gold_problem")
 def go_on(project: Project, lead: Person, annotator_id: AnnotatorId) -> None:
-    """Callback of a row's button: let a paused annotator go on; their accuracy starts again."""
+    """Let a paused annotator continue. Their accuracy is counted anew."""
     unpause_person(project, lead, annotator_id, now=time.time())
 
 
@@ -136,7 +136,7 @@ def _facts(report: questions.GoldReport) -> None:
 
 
 def _left_out(project: Project, lead: Person) -> None:
-    """Say how many settled pairs cannot be gold, and why."""
+    """Draw how many settled pairs cannot be gold questions, and why."""
     counts = questions.gold_left_out(project, lead, now=time.time())
     if not counts:
         return
@@ -167,7 +167,7 @@ def _person(one: questions.GoldPerson, settings: GoldSettings) -> None:
 
 
 def told(one: questions.GoldPerson, settings: GoldSettings) -> str:
-    """Say how an annotator did, or why they are paused."""
+    """Return a sentence with an annotator's accuracy on gold questions, or the reason for their pause."""
     if one.pause is not None:
         since = wording.when(one.pause.at, st.context.timezone)
         return tr(
@@ -201,7 +201,7 @@ def told(one: questions.GoldPerson, settings: GoldSettings) -> str:
 
 
 def _answers(project: Project, lead: Person, people: list[questions.GoldPerson]) -> None:
-    """One answer of an annotator with its clip, and the list that it is from beside it."""
+    """Draw one answer of an annotator with its clip, beside the list of their answers."""
     there = {str(one.person.annotator_id): one for one in people if one.answers}
     if not there:
         return

@@ -1,6 +1,7 @@
-"""The lead's page "Moments": the moments of every video with their pictures, and what a lead makes of them.
+"""The lead's page "Moments": see the moments of each video, and change, split, join, remove or add them.
 
-A list of videos; of the one that is open its moments, one of which is on show. All of it stands in the address.
+The page lists the videos. An open video has its moments listed, and one of them is shown. The address holds
+the open video and the moment shown.
 """
 
 import time
@@ -50,19 +51,19 @@ _MOMENTS = (
     ListColumn(marked("Used by"), phone=False),
 )
 ON_SHOW = "moment"
-"""The name in the address of the moment on show."""
+"""The address parameter that holds the moment shown."""
 VIDEO = "video"
-"""The name in the address of the open video."""
+"""The address parameter that holds the open video."""
 _DONE = "moments"
-"""The place of results on the page."""
+"""Name of the place on the page where results appear."""
 PROBLEM = f"{_DONE}_problem"
 _UNDO = "moments_undo"
-"""In the session: the video, which spans came and which went by what was done last."""
+"""Session key of the last action: its video, the spans that it added and the spans that it removed."""
 _Span = tuple[float, float]
 
 
 def page() -> None:
-    """The videos, or one of them with its moments."""
+    """Draw the list of videos, or the open video with its moments."""
     project, lead, _ = look.lead_page("Moments")
     videos = videos_and_moments(project, lead)
     if not videos:
@@ -149,7 +150,7 @@ def _one(project: Project, lead: Person, video: VideoMoments) -> None:
     with beside:
         start = next((n for n, row in enumerate(rows) if row == shown), 0) // PER_PAGE
         if not address_state.read("page") and start:
-            st.query_params["page"] = str(start + 1)  # the page of the list that has what is on show
+            st.query_params["page"] = str(start + 1)  # the list opens at the page with the moment shown
         long_list(
             tr("Moments"),
             _MOMENTS,
@@ -164,7 +165,7 @@ def _one(project: Project, lead: Person, video: VideoMoments) -> None:
 
 
 def _on_show(rows: Sequence[MomentRow]) -> MomentRow | None:
-    """The moment that the address says, else the first of the page of the list."""
+    """Return the moment in the address, else the first moment on the page of the list."""
     asked = address_state.read_number(ON_SHOW)
     found = next((row for row in rows if row.moment_id == asked), None)
     if found is not None or not rows:
@@ -246,7 +247,7 @@ def _seconds(label: str, value: float, key: str, video: VideoMoments) -> None:
 
 
 def change(row: MomentRow) -> None:
-    """Callback of the form: the moment begins and ends where its fields say."""
+    """Change the start and end of a moment to the seconds in its form."""
     span = (float(st.session_state[key("start", row)]), float(st.session_state[key("end", row)]))
     if span == (row.start_s, row.end_s):
         results.clear(PROBLEM)
@@ -256,7 +257,7 @@ def change(row: MomentRow) -> None:
 
 
 def split(row: MomentRow) -> None:
-    """Callback: two moments instead of one, the second from where the field says."""
+    """Split a moment in two at the second in its form."""
     at_s = float(st.session_state[key("at", row)])
     spans = [(row.start_s, at_s), (at_s, row.end_s)]
     act = partial(split_moment, moment=row.moment_id, at_s=at_s, now=time.time())
@@ -264,25 +265,25 @@ def split(row: MomentRow) -> None:
 
 
 def join(row: MomentRow, following: MomentRow) -> None:
-    """Callback: one moment of this one and the next."""
+    """Join a moment and the following one into one moment."""
     spans = [(row.start_s, max(row.end_s, following.end_s))]
     act = partial(join_moments, moments=[row.moment_id, following.moment_id], now=time.time())
     _do(row.video, [row, following], spans, tr("Joined."), act)
 
 
 def remove(row: MomentRow) -> None:
-    """Callback: the moment is no more."""
+    """Remove a moment."""
     _do(row.video, [row], [], tr("Removed."))
 
 
 def add(video: str) -> None:
-    """Callback of the form: one more moment."""
+    """Add a moment to a video, with the start and end in the form."""
     span = (float(st.session_state["add-start"]), float(st.session_state["add-end"]))
     _do(video, [], [span], tr("Added."))
 
 
 def undo() -> None:
-    """Callback: what was done last is as it was before."""
+    """Undo the last action."""
     if (last := st.session_state.pop(_UNDO, None)) is None:
         return
     video, came, went = last
@@ -298,13 +299,13 @@ def undo() -> None:
 
 
 def undo_button() -> None:
-    """The way back, while there is something to go back to."""
+    """Draw the button that undoes the last action, if there is one."""
     if st.session_state.get(_UNDO):
         st.button(tr("Undo"), key="moments-undo", icon=":material/undo:", shortcut="u", on_click=undo)
 
 
 def key(name: str, row: MomentRow) -> str:
-    """Streamlit's key of a field of a moment."""
+    """Return the Streamlit key of a form field of a moment."""
     return f"{name}-{row.moment_id}"
 
 

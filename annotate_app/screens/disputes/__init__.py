@@ -87,7 +87,7 @@ def restore(project: Project, lead: Person, pair: PairKey) -> None:
 
 def step(by: int) -> None:
     """Show the next pair of the list (`by` 1) or the previous one (-1)."""
-    pair = PairKey(st.session_state[ON_SHOW][1])  # not an argument: a quick press may hit the button of the previous pair
+    pair = PairKey(st.session_state[ON_SHOW][1])  # no argument: a quick press may hit the previous pair's button
     look.as_lead(lambda project, lead: _go(project, lead, pair, by, _page(project, lead, _which(), _start())))
 
 

@@ -225,7 +225,7 @@ def _items(project: Project, lead: Person, people: list[qualification_exam_resul
     for one in (miss for person in people for attempt in person.attempts for miss in attempt.missed):
         if one.pair in keys:
             missed[keys[one.pair]] += 1
-    order = sorted(items, key=lambda item_id: (-missed[item_id], item_id))  # items missed most often need an explanation most
+    order = sorted(items, key=lambda item_id: (-missed[item_id], item_id))  # most missed first: these need words most
     shown, beside = st.columns([3, 2], gap="medium")
     with beside:
         found = matching(order, lambda item_id: items[item_id].query, "item", clears=("page", _ITEM), over=PER_PAGE)

@@ -1,4 +1,4 @@
-"""The lead's page "People": who works here, how much, and one-time links for newcomers and forgotten passwords."""
+"""The lead's page "People": users and their work, assignments, quality flags, pauses and one-time links."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -42,12 +42,12 @@ _PARTS = {"people": marked("People"), _ASSIGNMENTS: marked("Assignments"), _FLAG
 _OF_A_PART = ("q", "page", "assigned", "assigned-page")
 _NAME = "assign"
 _SEEN = "assign_seen"
-"""In the session: the number of everybody's assignment as the page last showed it."""
+"""Session key of each annotator's assignment number as the page last showed it."""
 _FIELDS = ("assign_who", "assign_split", "assign_part", "assign_parts", "assign_day", "assign_all")
 
 
 def page() -> None:
-    """Draw the people, their assignments, or their quality flags; or one person with all that is behind their flags."""
+    """Draw the people, their assignments or their quality flags, or one person's flags in detail."""
     project, lead, _ = look.lead_page("People")
     if person_flags.asked() is not None:
         person_flags.show(project, lead)
@@ -67,8 +67,8 @@ def page() -> None:
 
 
 def _people(project: Project, lead: Person, reviews: list[PersonReview]) -> None:
-    """Draw everybody with links, pauses, suspensions and removal, and the form that invites somebody."""
-    reviews.sort(key=lambda review: review.pause is None or review.person.suspended)  # who waits for a lead comes first
+    """Draw a row for each person, with the buttons to change their access, and the form that invites people."""
+    reviews.sort(key=lambda review: review.pause is None or review.person.suspended)  # paused people need a lead
     listed = searched(reviews, lambda review: review.person.name, "person")
     # On a narrow screen every row carries its labels instead; see look.css.
     with st.container(key="people-head"):
@@ -89,7 +89,7 @@ def _people(project: Project, lead: Person, reviews: list[PersonReview]) -> None
 
 
 def renew(annotator_id: AnnotatorId) -> None:
-    """Callback of a row's button: a new one-time link, shown once; the person's older links become void."""
+    """Make a new one-time link for a person and show it once. The person's older links become invalid."""
 
     def act(project: Project, lead: Person) -> None:
         person, invitation = new_invitation(project, lead, annotator_id, now=time.time())
@@ -99,12 +99,12 @@ def renew(annotator_id: AnnotatorId) -> None:
 
 
 def suspend(annotator_id: AnnotatorId, suspended: bool) -> None:
-    """Callback of a row's button."""
+    """Suspend a person, or end their suspension."""
     _do(annotator_id, partial(staffing.suspend, annotator_id=annotator_id, suspended=suspended, now=time.time()))
 
 
 def pause(annotator_id: AnnotatorId) -> None:
-    """Callback of a row's form: no pairs for this person from now on."""
+    """Pause an annotator for the reason in the form, so that they get no more pairs."""
     key = f"pause-reason-{annotator_id}"
     reason = st.session_state[key]
     if _do(annotator_id, partial(staffing.pause_person, annotator_id=annotator_id, reason=reason, now=time.time())):
@@ -112,18 +112,18 @@ def pause(annotator_id: AnnotatorId) -> None:
 
 
 def go_on(annotator_id: AnnotatorId) -> None:
-    """Callback of a row's button: a paused person is handed pairs again."""
+    """End an annotator's pause, so that they get pairs again."""
     _do(annotator_id, partial(staffing.unpause_person, annotator_id=annotator_id, now=time.time()))
 
 
 def _do(annotator_id: AnnotatorId, act: Callable[[Project, Person], object]) -> bool:
-    """Do something about a person, or say in their row why not."""
+    """Run an action on a person and return whether it succeeded. If not, their row shows why."""
     return look.done_as_lead(act, f"person-{annotator_id}_problem")
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
 def _flags(_project: Project, _lead: Person, folder: str, version: str) -> list[PersonFlags]:
-    """What was found for anybody since the last grade or event: it takes a look at every grade."""
+    """Return everybody's quality flags, cached until the next grade or event, as they need every grade."""
     return quality_flags.flags(_project, _lead)
 
 
@@ -189,7 +189,7 @@ def _row(review: PersonReview, flags: PersonFlags | None, me: Person, exam: Exam
 
 
 def _pausing(review: PersonReview) -> None:
-    """The button that pauses an annotator, with its reason, or lets them go on."""
+    """Draw the form that pauses an annotator, or the button that ends their pause."""
     who = review.person.annotator_id
     if review.pause is not None:
         st.button(tr("Resume"), key=f"go-on-{who}", width="stretch", on_click=go_on, args=(who,))
@@ -206,7 +206,7 @@ def _pausing(review: PersonReview) -> None:
 
 
 def paused(pause: Pause, timezone: str | None) -> str:
-    """Since when somebody is paused, by whom and why."""
+    """Return a sentence that says since when a person is paused, by whom and why."""
     return tr(
         "Since {when}, by {lead}: {reason}",
         when=wording.when(pause.at, timezone),
@@ -216,7 +216,7 @@ def paused(pause: Pause, timezone: str | None) -> str:
 
 
 def facts(review: PersonReview, flags: PersonFlags | None, timezone: str | None) -> dict[str, str]:
-    """What a row says about a person's work, by column; leads do not grade, so theirs says nothing."""
+    """Return the figures of a person's work by column. The result is empty for leads, who do not grade."""
     if review.person.role is Role.LEAD:
         return {}
     median_s = flags.median_s if flags else None
@@ -231,7 +231,7 @@ def facts(review: PersonReview, flags: PersonFlags | None, timezone: str | None)
 
 
 def assignments(project: Project, lead: Person, people: Sequence[PersonReview]) -> None:
-    """The assignments that stand, each with the way to take it back, and the form that gives one."""
+    """Draw the current assignments, each with a button that removes it, and the form that assigns work."""
     annotators = {
         one.person.annotator_id: one.person.name
         for one in people
@@ -262,7 +262,7 @@ def assignments(project: Project, lead: Person, people: Sequence[PersonReview]) 
 
 
 def words(given: Assignment) -> str:
-    """What an assignment says, such as `the test queries, part 1 of 2; at most 40 grades a day`.
+    """Return an assignment in words, such as `the test queries, part 1 of 2; at most 40 grades a day`.
 
     >>> words(Assignment(Split.TEST, 1, 2, a_day=40)), words(Assignment(in_all=500))
     ('the test queries, part 1 of 2; at most 40 grades a day', 'at most 500 grades in all')
@@ -286,13 +286,13 @@ def words(given: Assignment) -> str:
 
 
 def since(given: Assignment, timezone: str | None) -> str:
-    """Who gave it, and when."""
+    """Return a sentence that says who gave an assignment, and when."""
     return tr("Assigned by {by}, {when}.", by=given.by, when=wording.when(given.at, timezone))
 
 
 @look.lead_callback("assign_problem")
 def assign(project: Project, lead: Person) -> None:
-    """Callback of the button: gives what the form says, to everybody it names; the form is empty then."""
+    """Give the assignment in the form to all people chosen there, and empty the form."""
     state = st.session_state
     who: list[AnnotatorId] = state["assign_who"]
     part, parts = state["assign_part"], state["assign_parts"]
@@ -318,7 +318,7 @@ def assign(project: Project, lead: Person) -> None:
 
 @look.lead_callback("assign_problem")
 def take_back(project: Project, lead: Person, annotator_id: AnnotatorId, name: str) -> None:
-    """Callback of a button: this person grades whatever there is again."""
+    """Remove an annotator's assignment, so that they grade any pairs again."""
     seen = st.session_state.get(_SEEN, {}).get(annotator_id)
     staffing.unassign(project, lead, annotator_id, seen=seen, now=time.time())
     st.session_state["assign_done"] = tr("Assignment of {name} removed.", name=name)

@@ -1,4 +1,4 @@
-"""One person on the lead's page "People": every flag with its figure, its course over time, and the pairs behind it."""
+"""Quality flags on the lead's page "People": each flag's figure, its chart over time, and the pairs behind it."""
 
 import time
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ from backend.core.ids import AnnotatorId, PairId
 PER_PAGE = 5
 _WHO, _FLAG, _PAGE, _LIFTED = "who", "flag", "flag_page", "lift"
 _DISMISSED = "flags"
-"""The place of the result of a dismissal."""
+"""Name of the place where the result of dismissing a flag appears."""
 _BEHIND = {
     FlagKind.TOO_FAST: marked("Grades given too fast, newest first."),
     FlagKind.UNSEEN: marked("Grades given before the clip was seen, newest first."),
@@ -51,13 +51,13 @@ _IN_GRADES = (FlagKind.BIAS, FlagKind.DRIFT)
 
 
 def asked() -> AnnotatorId | None:
-    """Whom the address asks for."""
+    """Return the annotator in the address, or None."""
     who = read_number(_WHO)
     return None if who is None else AnnotatorId(who)
 
 
 def overview(people: Sequence[PersonFlags]) -> None:
-    """Everybody with a quality flag."""
+    """Draw all annotators with a quality flag, those with the most flags first."""
     st.markdown(
         tr(
             "A quality flag marks a figure of an annotator's work that is worth a look. Flags change nothing "
@@ -77,7 +77,7 @@ def overview(people: Sequence[PersonFlags]) -> None:
 
 
 def button(flags: PersonFlags) -> None:
-    """The name of somebody, which leads to their work."""
+    """Draw an annotator's name as a button that opens their figures."""
     st.button(
         plain(flags.name),
         key=f"look-{flags.annotator_id}",
@@ -89,7 +89,7 @@ def button(flags: PersonFlags) -> None:
 
 
 def raised(flags: PersonFlags) -> None:
-    """The flags of somebody, each of which leads to what is behind it."""
+    """Draw an annotator's quality flags as buttons that open the pairs behind them."""
     with st.container(horizontal=True, key=f"flags-{flags.annotator_id}"):
         for flag in flags.raised:
             st.button(
@@ -104,7 +104,7 @@ def raised(flags: PersonFlags) -> None:
 
 
 def open_flag(who: AnnotatorId, kind: FlagKind | None = None) -> None:
-    """Callback: shows the work of somebody, and what is behind one flag."""
+    """Open an annotator's figures, and the pairs behind one flag if `kind` is given."""
     st.query_params[_WHO] = str(who)
     st.session_state.pop(_PAGE, None)
     if kind is not None:
@@ -114,21 +114,21 @@ def open_flag(who: AnnotatorId, kind: FlagKind | None = None) -> None:
 
 
 def close() -> None:
-    """Callback: back to everybody."""
+    """Return to the list of all people."""
     for name in (_WHO, _FLAG):
         st.query_params.pop(name, None)
 
 
 @look.lead_callback(f"{_LIFTED}_problem")
 def lift(project: Project, lead: Person, who: AnnotatorId, reports_only: bool) -> None:
-    """Callback: undoes all skips of somebody, or only their reports of broken clips."""
+    """Undo all skips of an annotator, or only their reports of broken clips."""
     done = lift_skips(project, lead, who, reports_only=reports_only, now=time.time())
     skips, clips = wording.count_of(done.skips, "skip"), wording.count_of(done.clips, "clip")
     results.leave(_LIFTED, tr("{skips} undone, {clips} shown again.", skips=skips, clips=clips))
 
 
 def show(project: Project, lead: Person) -> None:
-    """The person that the address asks for."""
+    """Draw the figures, flags and pairs of the annotator in the address."""
     st.button(tr("All annotators"), key="all_people", icon=":material/arrow_back:", type="tertiary", on_click=close)
     found = quality_flags.flags(project, lead, asked())
     if not found:
@@ -161,7 +161,7 @@ def _numbers(flags: PersonFlags) -> None:
 
 
 def _chosen(flags: PersonFlags) -> Flag:
-    """The flag to look behind: the one asked for, else one that is raised, else one that is defined."""
+    """Return the flag to show: the flag in the address, else one that is raised, else one with a value."""
     wanted = st.query_params.get(_FLAG, "")
     by_kind = {flag.kind.value: flag for flag in flags.flags}
     defined = [flag for flag in flags.flags if flag.value is not None]
@@ -228,7 +228,7 @@ def _behind(project: Project, lead: Person, flags: PersonFlags, flag: Flag) -> N
 
 
 def _lift(flags: PersonFlags, kind: FlagKind, count: int) -> None:
-    """The button that undoes all skips, or all reports, of somebody, and asks before."""
+    """Draw the button that undoes all skips or all reports of an annotator, after a confirmation."""
     if not count:
         return
     label = tr("Undo all reports") if kind is FlagKind.REPORTS else tr("Undo all skips and reports")
@@ -260,7 +260,12 @@ def _pairs(project: Project, lead: Person, pairs: tuple[PairId, ...]) -> None:
 
 
 def flag_chart(stretches: Sequence[Stretch], flag: Flag) -> None:
-    """Draws the means of runs of grades, in the order of giving, and the limit of the figure where it has one."""
+    """Draw a flag's figure over time, and its limit if it has one.
+
+    Args:
+        stretches: the mean of each stretch of consecutive grades, oldest first.
+        flag: the flag.
+    """
     what = tr(_WHAT.get(flag.kind, marked("Share of grades")))
     zone = st.context.timezone
     frame = pd.DataFrame(
@@ -302,7 +307,10 @@ def flag_chart(stretches: Sequence[Stretch], flag: Flag) -> None:
 
 
 def _limits(flag: Flag) -> list[float]:
-    """Where a course begins to be a flag; a drift and a fall are held against what was before, so they have none."""
+    """Return the lines to draw in a flag's chart: its limits and, for bias and drift, zero.
+
+    Drift and agreement have no limits to draw, because they compare with the annotator's earlier grades.
+    """
     if flag.kind is FlagKind.BIAS:
         return [-flag.limit, 0.0, flag.limit]
     return [0.0] if flag.kind is FlagKind.DRIFT else [] if flag.kind is FlagKind.AGREEMENT else [flag.limit]

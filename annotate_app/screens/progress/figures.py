@@ -1,4 +1,4 @@
-"""The figures of the page Progress: pairs by verdict, the funnel, a check of pools."""
+"""Draw the figures of the page "Progress": pairs by verdict, the funnel and the pool check."""
 
 from collections.abc import Iterator
 from html import escape
@@ -21,13 +21,13 @@ _BAR = {
     "blocked": marked("blocked"),
     "set_aside": marked("reserved for an exam or a calibration round"),
 }
-"""Verdicts in the order of the bar, settled ones first, as people call them."""
+"""Each verdict's name on the screen, in the order of the bar: settled verdicts first."""
 _SETTLED_BY = {4: marked("settled by four"), 6: marked("settled by six")}
 _WRONG = {PutInAs.POSITIVE: marked("positive, does not match"), PutInAs.NEGATIVE: marked("negative, matches")}
 
 
 def verdict_bar(pairs: dict[str, int]) -> str:
-    """Return the pairs by verdict as one bar, whose legend has every number."""
+    """Return the number of pairs with each verdict as one bar with a legend."""
     total = sum(pairs.values())
     spoken = escape(", ".join(f"{pairs[name]:,} {tr(word)}" for name, word in _BAR.items()))
     parts = "".join(f"<i class='rr-v-{name}' style='flex-grow:{pairs[name]}'></i>" for name in _BAR if pairs[name])
@@ -44,7 +44,15 @@ def verdict_bar(pairs: dict[str, int]) -> str:
 
 
 class Step(NamedTuple):
-    """A part of the pairs; its bar begins at `start`, in pairs, where those of the part before it end."""
+    """A step of the funnel: a part of the pairs, drawn as a bar.
+
+    Attributes:
+        words: the label.
+        pairs: the number of pairs, which is the length of the bar.
+        start: where the bar begins, in pairs.
+        depth: the level of indentation, from 0.
+        style: the end of the CSS class that colours the bar.
+    """
 
     words: str
     pairs: int
@@ -54,7 +62,7 @@ class Step(NamedTuple):
 
 
 def steps(found: Funnel) -> Iterator[Step]:
-    """Yield every step that has a pair, then the steps that it falls into; the main ones always."""
+    """Yield the steps of the funnel, each before its parts. The main steps come always, others only with pairs."""
     yield Step(tr("handed out"), found.pairs, 0, 0, "all")
     yield Step(tr("graded by two"), found.graded_by_two, 0, 1, "all")
     yield Step(tr("settled by two"), found.settled_by_two, 0, 2, "consensus")
@@ -82,7 +90,7 @@ def steps(found: Funnel) -> Iterator[Step]:
 
 
 def funnel(found: Funnel) -> str:
-    """Return the steps as a list, each with a bar as long as its share of all pairs; empty without pairs."""
+    """Return the funnel as an HTML list. Each step's bar is as long as its share of all pairs."""
     rows = "".join(
         f"<li style='--depth:{step.depth}'><span>{step.words}</span><i aria-hidden='true'><i class='rr-v-{step.style}' "
         f"style='margin-left:{step.start / found.pairs:.3%};width:{step.pairs / found.pairs:.3%}'></i></i>"
@@ -94,7 +102,7 @@ def funnel(found: Funnel) -> str:
 
 
 def pool_check(found: CheckReport) -> None:
-    """Show the shares with their intervals, and which videos are wrong."""
+    """Draw the results of a pool check: shares of wrong videos with their intervals, and the wrong videos."""
     st.header(tr("Wrong videos in the pools"), anchor=False)
     st.html(share_table(found))
     st.caption(
@@ -113,7 +121,7 @@ def pool_check(found: CheckReport) -> None:
 
 
 def share_table(found: CheckReport) -> str:
-    """Return a table of positives that do not match, negatives that do, and both together."""
+    """Return a table of a pool check: positives that do not match, negatives that match, and both together."""
     rows = {
         tr("positives that do not match"): found.positives,
         tr("negatives that match"): found.negatives,

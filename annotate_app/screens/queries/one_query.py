@@ -1,4 +1,4 @@
-"""A query on the lead's page "Queries" (`?query=ID`): what is stuck, its figure, its next batch, and its candidates."""
+"""One query on the lead's page "Queries" (`?query=ID`): its stuck pairs, figure, next batch and candidates."""
 
 import streamlit as st
 
@@ -19,13 +19,13 @@ from backend.campaign.setup.project.folder import Project
 from backend.core.ids import QueryId
 
 QUERY, PAIR = "query", "pair"
-"""The names in the address of the query that is shown, and of the candidate that is opened, by its rank."""
+"""The address parameters that hold the query shown, and the rank of the opened candidate."""
 _CLIPS = WayThere("Disputes", "?show=blocked", marked("Check clips"))
 _EXAM = WayThere("Exam", "", marked("Open Exam"))
 
 
 def show(project: Project, lead: Person, wanted: QueryFilter) -> None:
-    """The query that the address asks for, with the way to its neighbours in the list that was wanted."""
+    """Draw the query in the address, with buttons to its neighbours in the list that `wanted` filters."""
     query_id = QueryId(address_state.read_number(QUERY, 0) or 0)
     review = query_review(project, lead, query_id)
     if review is None:
@@ -74,7 +74,7 @@ def _back() -> None:
 
 
 def _walk(project: Project, lead: Person, wanted: QueryFilter, query_id: QueryId, *, keys: bool) -> None:
-    """Back to the list, and on to its next query; also where an opened batch took this one out of the list."""
+    """Draw the buttons to the list and to the neighbouring queries, even if an opened batch took this query off it."""
     place = query_place(project, lead, wanted, query_id)
     with st.container(horizontal=True, vertical_alignment="center", key="query-walk"):
         _back()
@@ -91,7 +91,14 @@ def _walk(project: Project, lead: Person, wanted: QueryFilter, query_id: QueryId
 
 
 def _steps(name: str, before: int | None, after: int | None, *, keys: bool = True) -> None:
-    """On to the next or the previous one of what stands in the address under a name; an opened candidate is closed."""
+    """Draw the buttons to the previous and next query or candidate. Leaving for another query closes the candidate.
+
+    Args:
+        name: the address parameter that the buttons change.
+        before: the value for the previous one; None if there is none.
+        after: the value for the next one; None if there is none.
+        keys: whether the keys P and N press the buttons.
+    """
     for label, letter, to in ((tr("Previous"), "P", before), (tr("Next"), "N", after)):
         st.button(
             label,
@@ -120,7 +127,10 @@ def _facts(review: QueryReview) -> str:
 
 
 def _opened(project: Project, lead: Person, query_id: QueryId) -> None:
-    """The opened candidate, and the way to its neighbours. A dialog is run by itself, so it reads what it shows."""
+    """Draw the opened candidate, and the buttons to its neighbours.
+
+    A dialog runs without the rest of the page, so it reads its pairs itself.
+    """
     rank = address_state.read_number(PAIR)
     pairs = [pair for pair in query_pairs(project, lead, query_id) if not pair.probe]
     at = next((at for at, pair in enumerate(pairs) if pair.rank == rank), None)
@@ -143,14 +153,14 @@ def _close() -> None:
 
 
 def query_stuck(project: Project, lead: Person, query_id: QueryId) -> None:
-    """The sentences, each with its way out; nothing where all goes on by itself."""
+    """Draw the stuck pairs of a query, each with what to do. Draw nothing if none is stuck."""
     if found := stuck_sentences(progress.query_stuck(project, lead, query_id)):
         st.markdown(f"**{tr('Stuck')}**")
         st.html(waiting.list_of(found))
 
 
 def stuck_sentences(found: QueryStuck) -> list[Line]:
-    """What is stuck, blocked and set aside, with the ranks."""
+    """Return sentences about the stuck, blocked and reserved pairs of a query, with their ranks."""
     told = []
     for one, ranks in found.stuck:
         told += waiting.lines_of(one, f" {wording.ranks(ranks)}.")

@@ -1,4 +1,4 @@
-"""Sections of the page Release: the releases kept, licence and citation, what changed between two releases."""
+"""Draw sections of the page "Release": earlier releases, licence and citation, and differences of two releases."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -23,13 +23,13 @@ from backend.core.errors import ProjectError, ReelRankError
 
 _CHANGES_SHOWN = 100
 _OTHER = "other"
-"""In the list of licences: one that is typed."""
+"""The entry in the list of licences that lets the lead type another licence."""
 _NONE = " "
-"""No release is called this."""
+"""The value for no release. No release can have this name."""
 
 
 def releases(project: Project, lead: Person, found: Sequence[KeptRelease]) -> None:
-    """A line for each, the newest first."""
+    """Draw a line for each release, newest first."""
     st.header(tr("Releases"), anchor=False)
     look.outcome("remove_release")
     if not found:
@@ -44,14 +44,14 @@ def releases(project: Project, lead: Person, found: Sequence[KeptRelease]) -> No
                     file_name=Path(one.file or "").name,
                     mime="application/zip",
                     key=f"download-release-{number}",
-                    # A run that ended between the click and the browser's fetch would take the file away.
+                    # With a new run, the file could be gone before the browser fetches it.
                     on_click="ignore",
                 )
             _removing(one, number)
 
 
 def _removing(one: KeptRelease, number: int) -> None:
-    """The button that removes a release, once its name and a reason are typed."""
+    """Draw the form that removes a release after the lead types its name and a reason."""
     with (
         st.popover(tr("Remove"), key=f"removing-release-{number}"),
         st.form(f"remove-release-{one.name}", border=False),
@@ -70,14 +70,14 @@ def _removing(one: KeptRelease, number: int) -> None:
 
 @look.lead_callback("remove_release_problem")
 def _remove(project: Project, lead: Person, name: str) -> None:
-    """Callback of the form: remove the release, if its name was typed."""
+    """Remove the release if the lead typed its name."""
     typed, reason = st.session_state[f"remove-name-{name}"], st.session_state[f"remove-reason-{name}"]
     remove_release(project, lead, name, typed, reason, now=time.time())
     st.session_state["remove_release_done"] = tr("The release {name} is removed.", name=name)
 
 
 def told(one: KeptRelease, timezone: str | None) -> str:
-    """What a release is, as Markdown: its name, what it holds, where it comes from."""
+    """Return a release as Markdown: its name, its contents, and who made it and when."""
     who = tr(" by {made_by}", made_by=plain(one.made_by)) if one.made_by else ""
     held = tr("counts in its manifest")
     if one.val_queries is not None and one.test_queries is not None and one.moments is not None:
@@ -107,12 +107,15 @@ def told(one: KeptRelease, timezone: str | None) -> str:
 
 
 def _reader(project: Project, lead: Person, name: str) -> Callable[[], bytes]:
-    """Check and read the zip on the click only: it can be large, and most runs of the page do not need it."""
+    """Return a function that checks and reads the zip of a release.
+
+    The page calls it only on a click, because the file can be large.
+    """
     return lambda: release_file(project, lead, name).read_bytes()
 
 
 def release_terms(project: Project, lead: Person) -> None:
-    """Folded away once they are said."""
+    """Draw the licence and citation of releases, and the form that changes them, in a folded section."""
     found = terms.release_terms(project, lead)
     with (
         st.container(key="release-terms"),
@@ -131,7 +134,7 @@ def release_terms(project: Project, lead: Person) -> None:
                     because=because,
                 )
             )
-        # No typing in the box: Streamlit would keep a fragment that somebody typed to search it.
+        # The box allows no typing: Streamlit would store what somebody typed to search the list.
         offered = list(dict.fromkeys([*([found.licence] if found.licence else []), *LICENCES, _OTHER]))
         chosen = st.selectbox(
             tr("Licence"),
@@ -174,13 +177,16 @@ def _save(project: Project, lead: Person) -> None:
 
 
 def release_diff(project: Project, lead: Person, found: Sequence[KeptRelease]) -> None:
-    """The choice of both, in the address, and what is different; nothing while there are fewer than two."""
+    """Draw the choice of two releases, held in the address, and their differences.
+
+    Draw nothing while there are fewer than two releases.
+    """
     names = {one.name: one.name for one in found if one.megabytes is not None}
     if len(names) < 2:
         return
     st.header(tr("What changed"), anchor=False)
     with st.container(horizontal=True):
-        # Nothing is compared before somebody asks: of two large releases it takes seconds.
+        # Compare only on request: two large releases take seconds.
         was = address_state.choice(tr("From"), "from", {_NONE: tr("Choose a release"), **names}, box=True)
         now = address_state.choice(tr("To"), "to", names, box=True)
     if was == _NONE:
@@ -225,7 +231,7 @@ def release_diff(project: Project, lead: Person, found: Sequence[KeptRelease]) -
 def _compared(
     _project: Project, _lead: Person, folder: str, was: str, now: str, hash_was: str, hash_now: str
 ) -> ReleaseDiff:
-    """Releases never change, nor what leads did between them; reading two large ones takes seconds."""
+    """Return the differences of two releases. They never change, so they are cached: large releases take seconds."""
     return release_changes(_project, _lead, was, now)
 
 
@@ -250,7 +256,7 @@ def _why(reason: str) -> str:
 
 
 def _changes(title: str, lines: Sequence[str]) -> None:
-    """Paragraphs, which a phone has room for."""
+    """Draw changes as paragraphs, because they fit a phone's screen."""
     if not lines:
         return
     st.markdown(f"**{title}** · {len(lines):,}")

@@ -27,12 +27,12 @@ _KINDS = {"": marked("detect from its name"), "sup": marked("with supervision"),
 _DTYPES = {"": marked("project setting"), "fp32": "fp32", "bf16": "bf16"}
 _LOOKED, _AGAIN = "looked at", "again"
 _RUNS = "pooled"
-"""The kind of upload."""
+"""The kind of upload to which runs for pooling belong."""
 
 
 @look.lead_callback("set_up_candidates_problem")
 def choose(project: Project, lead: Person) -> None:
-    """Callback of the button: start the job."""
+    """Begin the job that chooses the candidates of the queries."""
     asked = _asked(project)
     if asked.runs or asked.visual:
         _pool(project, lead, asked, again=False, dry_run=False)
@@ -42,7 +42,13 @@ def choose(project: Project, lead: Person) -> None:
 
 @look.lead_callback("set_up_candidates_problem")
 def look_at(project: Project, lead: Person, again: bool) -> None:
-    """Callback of the button: preview the pooling of these runs, and write nothing."""
+    """Begin the job that previews the pooling of the chosen runs. It writes nothing.
+
+    Args:
+        project: the project.
+        lead: the lead who is signed in.
+        again: whether the runs are pooled later, into candidates that were already chosen.
+    """
     asked = CandidatesAsked(**_runs(project)) if again else _asked(project)
     if not (asked.runs or asked.visual):
         raise ProjectError(tr("choose a run first: upload it, then add it to the runs to pool"))
@@ -51,7 +57,7 @@ def look_at(project: Project, lead: Person, again: bool) -> None:
 
 @look.lead_callback("set_up_candidates_problem")
 def take(project: Project, lead: Person) -> None:
-    """Callback of the button at the preview: pool those very runs in the same way."""
+    """Begin the job that pools the previewed runs, with the options of the preview."""
     job = last_job(project, lead)
     if job is None or job.subject != KEY or _LOOKED not in job.asked:
         raise ProjectError(tr("somebody dismissed the preview. Preview the runs again"))
@@ -60,7 +66,7 @@ def take(project: Project, lead: Person) -> None:
 
 
 def choose_sent(names: list[str]) -> None:
-    """Callback of the uploader: add the uploaded files to the runs to pool."""
+    """Add uploaded files to the runs to pool."""
     chosen = st.session_state.get("candidates_runs") or []
     st.session_state["candidates_runs"] = list(dict.fromkeys([*chosen, *names]))
 
@@ -198,7 +204,6 @@ def _options(project: Project, lead: Person) -> None:
 
 
 def _expected(project: Project, lead: Person) -> None:
-    """Draw the expected work."""
     state = st.session_state
     pooled = bool(state.get("candidates_runs"))
     found = expected_work(
@@ -235,7 +240,7 @@ def _time(hours: float) -> str:
 
 
 def _runs(project: Project) -> dict[str, Any]:
-    """Return the chosen runs, by their paths, and how they are pooled."""
+    """Return the paths of the chosen runs, and the options of pooling."""
     state = st.session_state
     folder = project.folder / lead_routes.KINDS[_RUNS].folder
     videos = state.get("candidates_videos")
