@@ -40,8 +40,8 @@ def page() -> None:
     """Draw the filters, the activity entries that match them, and a CSV download."""
     project, lead, _ = look.lead_page("Activity")
     people = activity_people(project, lead)
-    found, group, who, days = st.columns([4, 3, 2, 2], vertical_alignment="center")
-    with found:
+    search_column, group, who, days = st.columns([4, 3, 2, 2], vertical_alignment="center")
+    with search_column:
         words = address_state.search(tr("Search: words of a query, a reason, a file"), type="search")
     with group:
         chosen = address_state.choice(
@@ -54,21 +54,21 @@ def page() -> None:
         since = address_state.choice(
             tr("Days"), "days", translated(_DAYS), clears=_CLEARS, box=True, label_visibility="collapsed"
         )
-    wanted = ActivityFilter(
+    entry_filter = ActivityFilter(
         EventGroup(chosen) if chosen else None,
         by,
         midnight(time.time(), days_ago=int(since) - 1) if since else None,
         None,
         words.strip(),
     )
-    _list(project, lead, wanted)
+    _list(project, lead, entry_filter)
 
 
-def _list(project: Project, lead: Person, wanted: ActivityFilter) -> None:
+def _list(project: Project, lead: Person, entry_filter: ActivityFilter) -> None:
     def rows(first: int, most: int) -> list[ListRow]:
-        return [_row(entry) for entry in find_activity(project, lead, wanted, first=first, most=most)]
+        return [_row(entry) for entry in find_activity(project, lead, entry_filter, first=first, most=most)]
 
-    count = count_activity(project, lead, wanted)
+    count = count_activity(project, lead, entry_filter)
     long_list(
         tr("Activity"),
         _COLUMNS,
@@ -80,7 +80,7 @@ def _list(project: Project, lead: Person, wanted: ActivityFilter) -> None:
         page="/queries",
     )
     if count:
-        make = partial(activity_csv, project, lead, wanted)
+        make = partial(activity_csv, project, lead, entry_filter)
         look.csv_download(tr("Download as CSV"), make, "activity.csv", "activity_csv", ":material/download:")
 
 

@@ -29,8 +29,8 @@ def page() -> None:
     project, now = auth.project(), time.time()
     desk = exchange.desk(project, person, now=now)
     again = "tutorial" in st.query_params
-    shown = lesson(project, person, now=now) if again or desk.state is DeskState.GUIDELINE else None
-    player(asdict(desk), person, lesson=shown, assigned=exchange.assigned_pairs(project, person))
+    tutorial = lesson(project, person, now=now) if again or desk.state is DeskState.GUIDELINE else None
+    player(asdict(desk), person, lesson=tutorial, assigned=exchange.assigned_pairs(project, person))
 
 
 def lesson(project: Project, person: Person, *, now: float) -> dict[str, Any]:

@@ -70,11 +70,11 @@ def page() -> None:
         st.info(tr("No videos yet. Add videos first."))
         st.html(WayThere("Set up", "", tr("Add videos")).link)
         return
-    asked = address_state.read(VIDEO)
-    if not asked:
+    video_name = address_state.read(VIDEO)
+    if not video_name:
         _all(videos)
         return
-    opened = next((video for video in videos if video.name == asked), None)
+    opened = next((video for video in videos if video.name == video_name), None)
     st.button(
         tr("All videos"),
         key="all-videos",
@@ -83,7 +83,7 @@ def page() -> None:
         kwargs={VIDEO: None, ON_SHOW: None, "page": None},
     )
     if opened is None:
-        st.info(tr("The project has no video {asked}.", asked=plain(asked)))
+        st.info(tr("The project has no video {asked}.", asked=plain(video_name)))
         return
     _one(project, lead, opened)
 
@@ -166,10 +166,10 @@ def _one(project: Project, lead: Person, video: VideoMoments) -> None:
 
 def _on_show(rows: Sequence[MomentRow]) -> MomentRow | None:
     """Return the moment in the address, else the first moment on the page of the list."""
-    asked = address_state.read_number(ON_SHOW)
-    found = next((row for row in rows if row.moment_id == asked), None)
-    if found is not None or not rows:
-        return found
+    moment_in_address = address_state.read_number(ON_SHOW)
+    moment = next((row for row in rows if row.moment_id == moment_in_address), None)
+    if moment is not None or not rows:
+        return moment
     return rows[(address_state.page_number(-(-len(rows) // PER_PAGE)) - 1) * PER_PAGE]
 
 
@@ -253,33 +253,33 @@ def change(row: MomentRow) -> None:
         results.clear(PROBLEM)
         st.session_state[PROBLEM] = tr("Start and end did not change. Enter other seconds, then press Change.")
         return
-    _do(row.video, [row], [span], tr("Changed."))
+    _run_action(row.video, [row], [span], tr("Changed."))
 
 
 def split(row: MomentRow) -> None:
     """Split a moment in two at the second in its form."""
     at_s = float(st.session_state[key("at", row)])
     spans = [(row.start_s, at_s), (at_s, row.end_s)]
-    act = partial(split_moment, moment=row.moment_id, at_s=at_s, now=time.time())
-    _do(row.video, [row], spans, tr("Split in two."), act)
+    action = partial(split_moment, moment=row.moment_id, at_s=at_s, now=time.time())
+    _run_action(row.video, [row], spans, tr("Split in two."), action)
 
 
 def join(row: MomentRow, following: MomentRow) -> None:
     """Join a moment and the following one into one moment."""
     spans = [(row.start_s, max(row.end_s, following.end_s))]
-    act = partial(join_moments, moments=[row.moment_id, following.moment_id], now=time.time())
-    _do(row.video, [row, following], spans, tr("Joined."), act)
+    action = partial(join_moments, moments=[row.moment_id, following.moment_id], now=time.time())
+    _run_action(row.video, [row, following], spans, tr("Joined."), action)
 
 
 def remove(row: MomentRow) -> None:
     """Remove a moment."""
-    _do(row.video, [row], [], tr("Removed."))
+    _run_action(row.video, [row], [], tr("Removed."))
 
 
 def add(video: str) -> None:
     """Add a moment to a video, with the start and end in the form."""
     span = (float(st.session_state["add-start"]), float(st.session_state["add-end"]))
-    _do(video, [], [span], tr("Added."))
+    _run_action(video, [], [span], tr("Added."))
 
 
 def undo() -> None:
@@ -289,8 +289,8 @@ def undo() -> None:
     video, came, went = last
 
     def act(project: Project, lead: Person) -> None:
-        there = {(row.start_s, row.end_s): row.moment_id for row in moments_of_video(project, lead, video)}
-        gone = [there.get(span, MomentId(0)) for span in came]
+        ids_by_span = {(row.start_s, row.end_s): row.moment_id for row in moments_of_video(project, lead, video)}
+        gone = [ids_by_span.get(span, MomentId(0)) for span in came]
         change_moments(project, lead, video, gone, went, now=time.time())
 
     if look.done_as_lead(act, PROBLEM):
@@ -309,16 +309,16 @@ def key(name: str, row: MomentRow) -> str:
     return f"{name}-{row.moment_id}"
 
 
-def _do(
+def _run_action(
     video: str,
     gone: Sequence[MomentRow],
     come: Sequence[_Span],
     done: str,
-    act: Callable[[Project, Person], object] | None = None,
+    action: Callable[[Project, Person], object] | None = None,
 ) -> None:
     went = [row.moment_id for row in gone]
     usual = partial(change_moments, video=video, gone=went, come=come, now=time.time())
-    if not look.done_as_lead(act or usual, PROBLEM):
+    if not look.done_as_lead(action or usual, PROBLEM):
         return
     st.session_state[_UNDO] = (video, list(come), [(row.start_s, row.end_s) for row in gone])
     shown: int | None = None

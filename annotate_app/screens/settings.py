@@ -74,7 +74,7 @@ def page() -> None:
             path=full_path("/activity"),
         )
     )
-    for part, settings in groupby(campaign_settings(project, lead), key=lambda one: one.part):
+    for part, settings in groupby(campaign_settings(project, lead), key=lambda setting: setting.part):
         st.header(plain(retold(part)), anchor=False)
         st.html(settings_table(list(settings), st.context.timezone))
 
@@ -130,7 +130,7 @@ def _field(entry: SettingEntry, *, disabled: bool) -> None:
     key = _key(entry.key)
     if entry.choices:
         st.selectbox(
-            label, entry.choices, format_func=lambda one: tr(_WORDS[one]), key=key, help=about, disabled=disabled
+            label, entry.choices, format_func=lambda choice: tr(_WORDS[choice]), key=key, help=about, disabled=disabled
         )
     elif isinstance(st.session_state[_SEEN][entry.key], str):
         st.text_input(label, key=key, help=about, disabled=disabled)
@@ -214,14 +214,14 @@ def _key(setting: str, name: str = "") -> str:
 
 def _operators(values: Mapping[str, Value]) -> None:
     """Draw the settings that only the server's operator can change, each with the reason."""
-    fixed = [one for one in SETTINGS if one.home is Home.FILE and one not in EDITABLE]
+    fixed = [setting for setting in SETTINGS if setting.home is Home.FILE and setting not in EDITABLE]
     rows = [
         (
-            f"<code>{escape(one.key)}</code><small>{escape(retold(one.meaning))}</small>",
-            escape(value_words(values[one.key])) + (f" {escape(one.unit)}" if one.unit else ""),
-            escape(retold(one.operator_only)),
+            f"<code>{escape(setting.key)}</code><small>{escape(retold(setting.meaning))}</small>",
+            escape(value_words(values[setting.key])) + (f" {escape(setting.unit)}" if setting.unit else ""),
+            escape(retold(setting.operator_only)),
         )
-        for one in fixed
+        for setting in fixed
     ]
     with st.expander(tr("Settings that only the operator can change")):
         st.markdown(tr("The operator of the server sets these in `reelrank.toml`, in the folder of the project."))
@@ -232,29 +232,29 @@ def settings_table(settings: Sequence[CampaignSetting], timezone: str | None) ->
     """Return settings as an HTML table: name and effect, value, since when and by whom, and where to change it."""
     rows = [
         (
-            f"<b>{escape(retold(one.name))}</b><small>{escape(retold(one.changes))}</small>",
-            escape(retold(one.value)),
-            _since(one, timezone),
-            _where(one),
+            f"<b>{escape(retold(setting.name))}</b><small>{escape(retold(setting.changes))}</small>",
+            escape(retold(setting.value)),
+            _since(setting, timezone),
+            _where(setting),
         )
-        for one in settings
+        for setting in settings
     ]
     return look.table((tr("Setting"), tr("Now"), tr("Since"), tr("Changed")), rows, "rr-settings")
 
 
-def _since(one: CampaignSetting, timezone: str | None) -> str:
-    if one.since is None:
+def _since(setting: CampaignSetting, timezone: str | None) -> str:
+    if setting.since is None:
         return tr("the beginning")
-    by = f"<small>{escape(one.by)}</small>" if one.by else f"<small>{tr('a command')}</small>"
-    return f"{wording.when(one.since, timezone)}{by}"
+    by = f"<small>{escape(setting.by)}</small>" if setting.by else f"<small>{tr('a command')}</small>"
+    return f"{wording.when(setting.since, timezone)}{by}"
 
 
-def _where(one: CampaignSetting) -> str:
-    how = escape(retold(one.how))
-    if one.where == "settings":
+def _where(setting: CampaignSetting) -> str:
+    how = escape(retold(setting.how))
+    if setting.where == "settings":
         return tr("above, on this page")
-    if not one.where:
+    if not setting.where:
         return how
-    page = escape(tr("page {title}", title=tr(_TITLES[one.where.partition("?")[0]])))
-    link = f"<a href='{full_path(f'/{one.where}')}' target='_self'>{page}</a>"
+    page = escape(tr("page {title}", title=tr(_TITLES[setting.where.partition("?")[0]])))
+    link = f"<a href='{full_path(f'/{setting.where}')}' target='_self'>{page}</a>"
     return f"{link}<small>{how}</small>" if how else link

@@ -58,29 +58,29 @@ def accept(key: str, seen: int, into: MomentId | None = None) -> None:
     """
     typed = str(st.session_state[sentence_key(key, seen)])
     done = tr("Accepted as a caption") if into is None else tr("Accepted as another caption of that moment")
-    act = partial(accept_description, key=key, sentence=typed, into=into, seen=seen, now=time.time())
-    _do(key, act, done)
+    action = partial(accept_description, key=key, sentence=typed, into=into, seen=seen, now=time.time())
+    _run_action(key, action, done)
 
 
 def give_back(key: str, seen: int) -> None:
     """Send a description back to its author, with the words of the text field."""
     words = str(st.session_state[words_key(key)]).strip()
     if not words:
-        _refused(key, tr("Write what the author should change (key W). They read it on their page."))
+        _leave_refusal(key, tr("Write what the author should change (key W). They read it on their page."))
         return
-    act = partial(return_description, key=key, words=words, seen=seen, now=time.time())
-    _do(key, act, tr("Sent back to its author"))
+    action = partial(return_description, key=key, words=words, seen=seen, now=time.time())
+    _run_action(key, action, tr("Sent back to its author"))
 
 
 def take_back(key: str) -> None:
     """Take back the decision on a description, so that it waits for review again, and keep showing it."""
     if problem := look.as_lead(partial(take_back_description, key=key, now=time.time())):
-        _refused(key, problem)
+        _leave_refusal(key, problem)
         return
     if st.session_state.get(_UNDO) == key:
         del st.session_state[_UNDO]
     address_state.go(**{ON_SHOW: key})
-    _tell(key, tr("Taken back. It waits for review again"))
+    _leave_message(key, tr("Taken back. It waits for review again"))
 
 
 def undo() -> None:
@@ -94,7 +94,7 @@ def step(by: int) -> None:
     key, _ = st.session_state[PLACE]
 
     def go(project: Project, lead: Person) -> None:
-        keys = description_keys(project, lead, wanted())
+        keys = description_keys(project, lead, description_filter())
         place = keys.index(key) + by if key in keys else 0
         if 0 <= place < len(keys):
             _show(keys, place)
@@ -102,7 +102,7 @@ def step(by: int) -> None:
     look.as_lead(go)
 
 
-def wanted() -> DescriptionFilter:
+def description_filter() -> DescriptionFilter:
     """Return the filter and order of descriptions that the address holds."""
     shown = address_state.read("show", DescriptionStatus.WAITING.value)
     _, sort, down = ORDERS.get(address_state.read("order"), ORDERS[""])
@@ -126,18 +126,18 @@ def _show(keys: Sequence[str], place: int) -> None:
     address_state.go(**{ON_SHOW: keys[place], "page": None if number == 1 else number})
 
 
-def _do(key: str, act: Callable[[Project, Person], object], done: str) -> None:
+def _run_action(key: str, action: Callable[[Project, Person], object], done: str) -> None:
     """Run an action, then show the description that takes this one's place. If refused, keep showing this one."""
-    if problem := look.as_lead(act):
-        _refused(key, problem)
+    if problem := look.as_lead(action):
+        _leave_refusal(key, problem)
         return
     st.session_state[_UNDO] = key
-    _tell(key, done)
+    _leave_message(key, done)
     look.as_lead(partial(_go_on, key, st.session_state.get(PLACE, (key, 0))[1]))
 
 
 def _go_on(key: str, place: int, project: Project, lead: Person) -> None:
-    keys = description_keys(project, lead, wanted())
+    keys = description_keys(project, lead, description_filter())
     place = min(place + (key in keys), len(keys) - 1)
     if keys:
         _show(keys, place)
@@ -145,19 +145,19 @@ def _go_on(key: str, place: int, project: Project, lead: Person) -> None:
         address_state.go(**{ON_SHOW: None, "page": None})
 
 
-def _tell(key: str, done: str) -> None:
+def _leave_message(key: str, done: str) -> None:
     """Leave a message that names the action and its description, because the page shows the next one by now."""
     results.clear(PROBLEM)
 
     def tell(project: Project, lead: Person) -> None:
-        found = description(project, lead, key)
-        text = wording.short(found.caption or found.sentence) if found else ""
+        current_description = description(project, lead, key)
+        text = wording.short(current_description.caption or current_description.sentence) if current_description else ""
         results.leave(DONE, tr("{done}: “{query}”", done=done, query=text))
 
     look.as_lead(tell)
 
 
-def _refused(key: str, problem: str) -> None:
+def _leave_refusal(key: str, problem: str) -> None:
     results.clear(PROBLEM)
     st.session_state[PROBLEM] = problem
     address_state.go(**{ON_SHOW: key})

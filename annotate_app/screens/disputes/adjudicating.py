@@ -53,7 +53,7 @@ def form(project: Project, lead: Person, pair: PairReview, reasons: list[str], l
         leave: runs an action and shows the next pair.
     """
     acts, seen, scale = _acts_for(pair), len(pair.acts), project.campaign.scale
-    waiting = next((one for one in acts if one[1] == st.session_state.get(_waiting_key(pair.pair))), None)
+    waiting = next((action for action in acts if action[1] == st.session_state.get(_waiting_key(pair.pair))), None)
     with st.form(f"decide-{pair.pair}" + (f"-{waiting[1]}" if waiting else ""), border=False):
         if waiting is None:
             st.segmented_control(
@@ -65,20 +65,22 @@ def form(project: Project, lead: Person, pair: PairReview, reasons: list[str], l
         st.text_input(tr("Reason"), key=_reason_key(pair.pair), placeholder=tr("Why? One sentence is enough."))
         with st.container(horizontal=True):
             if waiting is not None:
-                label, key, act = waiting
-                st.form_submit_button(label, shortcut=key, type="primary", on_click=act, args=(pair.pair, seen, leave))
+                label, key, callback = waiting
+                st.form_submit_button(
+                    label, shortcut=key, type="primary", on_click=callback, args=(pair.pair, seen, leave)
+                )
                 st.form_submit_button(tr("Cancel"), on_click=cancel, args=(pair.pair,))
             else:
                 st.form_submit_button(tr("Adjudicate"), type="primary", on_click=decide, args=(pair.pair, seen, leave))
-                for label, key, act in acts:
-                    st.form_submit_button(label, shortcut=key, on_click=act, args=(pair.pair, seen, leave))
+                for label, key, callback in acts:
+                    st.form_submit_button(label, shortcut=key, on_click=callback, args=(pair.pair, seen, leave))
     if any(key == "o" for _, key, _ in acts) and (lacking := _lacking(project, lead, pair.pair)):
         path, invite = _INVITE
         link = f'<a href="{full_path(path)}" target="_self">{tr(invite)}</a>'
         st.html(f"<p class='rr-waiting'>{_lacks(lacking)} {link}</p>")
     look.refusal(f"problem-{pair.pair}")
     show_result()
-    _again(pair.pair, reasons)
+    _recent_reasons(pair.pair, reasons)
 
 
 def show_result() -> None:
@@ -96,18 +98,22 @@ def decide(pair: PairKey, seen: int, leave: Leave) -> None:
     """
     relevance, reason = st.session_state[f"relevance-{pair}"], _reason(pair)
     if relevance is None:
-        _refused(pair, tr("Choose a relevance first: {words}.", words=auth.project().campaign.scale.words))
+        _leave_refusal(pair, tr("Choose a relevance first: {words}.", words=auth.project().campaign.scale.words))
     elif not reason:
-        _refused(pair, tr("Write a reason first (key W). It is stored with the decision."))
+        _leave_refusal(pair, tr("Write a reason first (key W). It is stored with the decision."))
     else:
-        act = partial(adjudicating.adjudicate, key=pair, relevance=relevance, reason=reason, seen=seen, now=time.time())
-        _do(pair, act, tr("Relevance {relevance} saved", relevance=relevance), (ActKind.DECIDED, seen), leave)
+        action = partial(
+            adjudicating.adjudicate, key=pair, relevance=relevance, reason=reason, seen=seen, now=time.time()
+        )
+        _run_action(
+            pair, action, tr("Relevance {relevance} saved", relevance=relevance), (ActKind.DECIDED, seen), leave
+        )
 
 
 def confirm(pair: PairKey, seen: int, leave: Leave) -> None:
     """Confirm that discarding the pair is right."""
-    act = partial(adjudicating.confirm_discard, key=pair, reason=_reason(pair), seen=seen, now=time.time())
-    _do(pair, act, tr("Discard confirmed"), (ActKind.DISCARD_CONFIRMED, seen), leave)
+    action = partial(adjudicating.confirm_discard, key=pair, reason=_reason(pair), seen=seen, now=time.time())
+    _run_action(pair, action, tr("Discard confirmed"), (ActKind.DISCARD_CONFIRMED, seen), leave)
 
 
 def re_open(pair: PairKey, seen: int, leave: Leave) -> None:
@@ -116,8 +122,8 @@ def re_open(pair: PairKey, seen: int, leave: Leave) -> None:
     if not reason:
         _wait_for_reason(pair, "o", tr("Write a reason, then press Enter. Two more annotators will grade this pair."))
         return
-    act = partial(adjudicating.re_open, key=pair, reason=reason, seen=seen, now=time.time())
-    _do(pair, act, tr("Re-opened for two more annotators"), (ActKind.RE_OPENED, seen), leave)
+    action = partial(adjudicating.re_open, key=pair, reason=reason, seen=seen, now=time.time())
+    _run_action(pair, action, tr("Re-opened for two more annotators"), (ActKind.RE_OPENED, seen), leave)
 
 
 def take_back(pair: PairKey, seen: int, leave: Leave) -> None:
@@ -146,8 +152,8 @@ def undo() -> None:
 def undo_button() -> None:
     """Draw the button that undoes the lead's last action, if there is one."""
     if done := st.session_state.get(_UNDO):
-        what = tr("Undo {act} you just made, and show that pair again.", act=tr(_TO_UNDO[done[1]]))
-        st.button(tr("Undo"), key="dis-undo", icon=":material/undo:", shortcut="u", help=what, on_click=undo)
+        help_text = tr("Undo {act} you just made, and show that pair again.", act=tr(_TO_UNDO[done[1]]))
+        st.button(tr("Undo"), key="dis-undo", icon=":material/undo:", shortcut="u", help=help_text, on_click=undo)
 
 
 def offer(pair: PairReview) -> None:
@@ -181,12 +187,12 @@ def offer_again(pair: PairKey, blocked: bool) -> None:
             restore_clip(project, lead, pair, now=time.time())
 
     if problem := look.as_lead(act):
-        _refused(pair, problem)
+        _leave_refusal(pair, problem)
         return
     st.session_state.pop(ON_SHOW, None)
     address_state.go(case=None)
-    told = trn("Offered again to {n} person who skipped it", "Offered again to {n} people who skipped it", people)
-    _tell(pair, told)
+    message = trn("Offered again to {n} person who skipped it", "Offered again to {n} people who skipped it", people)
+    _leave_message(pair, message)
 
 
 def _acts_for(pair: PairReview) -> list[tuple[str, str, Callable[..., None]]]:
@@ -201,7 +207,7 @@ def _acts_for(pair: PairReview) -> list[tuple[str, str, Callable[..., None]]]:
     return acts
 
 
-def _again(pair: PairKey, reasons: list[str]) -> None:
+def _recent_reasons(pair: PairKey, reasons: list[str]) -> None:
     if not reasons:
         return
 
@@ -213,44 +219,44 @@ def _again(pair: PairKey, reasons: list[str]) -> None:
     st.pills(tr("Recent reasons"), reasons, format_func=plain, key=f"again-{pair}", on_change=fill)
 
 
-def _do(
-    pair: PairKey, act: Callable[[Project, Person], None], done: str, undone_by: tuple[ActKind, int], leave: Leave
+def _run_action(
+    pair: PairKey, action: Callable[[Project, Person], None], done: str, undone_by: tuple[ActKind, int], leave: Leave
 ) -> None:
     """Run an action and show the next pair. If the action is refused, keep showing this pair."""
     problem = ""
 
     def acted() -> bool:
         nonlocal problem
-        problem = look.as_lead(act)
+        problem = look.as_lead(action)
         return not problem
 
     leave(pair, acted)
     if problem:
-        _refused(pair, problem)
+        _leave_refusal(pair, problem)
         return
     kind, seen = undone_by
     st.session_state[_UNDO] = (pair, kind, seen + 1)
-    _tell(pair, done, re_opened=kind is ActKind.RE_OPENED)
+    _leave_message(pair, done, re_opened=kind is ActKind.RE_OPENED)
 
 
 def _take_back(pair: PairKey, reason: str, seen: int, done: str) -> None:
-    act = partial(adjudicating.take_back, key=pair, reason=reason, seen=seen, now=time.time())
-    if problem := look.as_lead(act):
-        _refused(pair, problem)
+    action = partial(adjudicating.take_back, key=pair, reason=reason, seen=seen, now=time.time())
+    if problem := look.as_lead(action):
+        _leave_refusal(pair, problem)
         return
     if (last := st.session_state.get(_UNDO)) and last[0] == pair:
         del st.session_state[_UNDO]
     address_state.go(case=pair)
-    _tell(pair, done)
+    _leave_message(pair, done)
 
 
-def _tell(pair: PairKey, done: str, *, re_opened: bool = False) -> None:
+def _leave_message(pair: PairKey, done: str, *, re_opened: bool = False) -> None:
     """Leave a message that names the action and its pair, because the page shows the next pair by now."""
     cancel(pair)
 
     def tell(project: Project, lead: Person) -> None:
-        found = pair_review(project, lead, pair)
-        text = tr("{done}: “{query}”", done=done, query=wording.short(found.query) if found else "")
+        pair_now = pair_review(project, lead, pair)
+        text = tr("{done}: “{query}”", done=done, query=wording.short(pair_now.query) if pair_now else "")
         lacking = _lacking(project, lead, pair) if re_opened else 0
         if lacking:
             path, invite = _INVITE
@@ -276,10 +282,10 @@ def _lacks(lacking: int) -> str:
 
 def _wait_for_reason(pair: PairKey, key: str, problem: str) -> None:
     st.session_state[_waiting_key(pair)] = key
-    _refused(pair, problem)
+    _leave_refusal(pair, problem)
 
 
-def _refused(pair: PairKey, problem: str) -> None:
+def _leave_refusal(pair: PairKey, problem: str) -> None:
     """Keep showing the pair and the lead's input, with the reason for the refusal."""
     results.clear(f"{_DONE}_problem")
     st.session_state[f"problem-{pair}"] = problem

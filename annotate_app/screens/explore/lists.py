@@ -67,19 +67,19 @@ SOURCE_HEADS = (
 )
 
 
-def source_row(one: SourceStanding) -> tuple[str, ...]:
+def source_row(standing: SourceStanding) -> tuple[str, ...]:
     """Return the table cells of a source: the results of its candidates, and of those that only it found."""
-    source = one.source
+    source = standing.source
     kind = tr(_KINDS[source.kind])
     later = tr(", added later") if source.part > 1 else ""
     # The table shows an encoder's name without its files.
     name = source.name if source.kind is SourceKind.RUN else source.name.partition(" ")[0]
     return (
         f"{escape(name)}<br><small>{tr('{kind}, depth {n:,}', kind=kind, n=source.depth)}{later}</small>",
-        f"{one.candidates:,}<br><small>{tr('{n:,} only from it', n=one.alone)}</small>",
-        f"{one.pairs:,}<br><small>{tr('{n:,} with a relevance', n=one.decided)}</small>",
-        f"{one.relevant:,}<br><small>{tr('{n:,} only from it', n=one.relevant_alone)}</small>",
-        "–" if one.mean is None else f"{one.mean:.2f}",
+        f"{standing.candidates:,}<br><small>{tr('{n:,} only from it', n=standing.alone)}</small>",
+        f"{standing.pairs:,}<br><small>{tr('{n:,} with a relevance', n=standing.decided)}</small>",
+        f"{standing.relevant:,}<br><small>{tr('{n:,} only from it', n=standing.relevant_alone)}</small>",
+        "–" if standing.mean is None else f"{standing.mean:.2f}",
     )
 
 
@@ -107,18 +107,18 @@ VIDEO_KEYS: dict[str, Callable[[VideoCoverage], Any]] = {
 }
 
 
-def video_row(one: VideoCoverage) -> ListRow:
+def video_row(video: VideoCoverage) -> ListRow:
     """Return the row of a video, which opens the video's pairs."""
-    moments = tr("{judged_moments:,} of {moments:,}", judged_moments=one.judged_moments, moments=one.moments)
+    moments = tr("{judged_moments:,} of {moments:,}", judged_moments=video.judged_moments, moments=video.moments)
     cells = (
-        escape(one.video),
-        f"{one.duration_s:,.1f}",
+        escape(video.video),
+        f"{video.duration_s:,.1f}",
         moments,
-        f"{one.queries:,}",
-        f"{one.pairs:,}",
-        _number(one.mean),
+        f"{video.queries:,}",
+        f"{video.pairs:,}",
+        _number(video.mean),
     )
-    return ListRow(one.video_id, cells, look.thumbnail_address(one.video, 0, one.duration_s))
+    return ListRow(video.video_id, cells, look.thumbnail_address(video.video, 0, video.duration_s))
 
 
 def show_heads() -> tuple[str, ...]:
@@ -133,15 +133,15 @@ def show_heads() -> tuple[str, ...]:
     )
 
 
-def show_row(one: ShowCoverage) -> tuple[str, ...]:
+def show_row(show: ShowCoverage) -> tuple[str, ...]:
     """Return the table cells of a show."""
     return (
-        escape(show_name(one.show)),
-        tr("{covered:,} of {videos:,}", covered=one.covered, videos=one.videos),
-        tr("{judged_moments:,} of {moments:,}", judged_moments=one.judged_moments, moments=one.moments),
-        f"{one.pairs:,}",
-        wording.percent(100 * one.relevant / one.decided) if one.decided else "",
-        _number(one.mean),
+        escape(show_name(show.show)),
+        tr("{covered:,} of {videos:,}", covered=show.covered, videos=show.videos),
+        tr("{judged_moments:,} of {moments:,}", judged_moments=show.judged_moments, moments=show.moments),
+        f"{show.pairs:,}",
+        wording.percent(100 * show.relevant / show.decided) if show.decided else "",
+        _number(show.mean),
     )
 
 
@@ -163,19 +163,19 @@ QUERY_KEYS: dict[str, Callable[[AgreedQuery], Any]] = {
 }
 
 
-def query_row(one: AgreedQuery) -> ListRow:
+def query_row(query: AgreedQuery) -> ListRow:
     """Return the row of a query, which opens the query on its own page."""
-    found = one.agreement
+    agreement = query.agreement
     return ListRow(
-        one.query_id,
+        query.query_id,
         (
-            escape(found.name),
-            found.split,
-            f"{found.pairs:,}",
-            _share(found.within),
-            _share(found.exact),
-            _share(found.settled.by_two / found.pairs),
-            f"{found.mean:.2f}",
+            escape(agreement.name),
+            agreement.split,
+            f"{agreement.pairs:,}",
+            _share(agreement.within),
+            _share(agreement.exact),
+            _share(agreement.settled.by_two / agreement.pairs),
+            f"{agreement.mean:.2f}",
         ),
     )
 

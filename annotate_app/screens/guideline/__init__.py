@@ -81,24 +81,24 @@ def save(project: Project, lead: Person, version: int) -> None:
     notes = _notes(project, lead)
     typed, reason = _typed(project.campaign.grading, version, notes), str(state.get(f"words-{version}-reason", ""))
     number, changed = reword_guideline(project, lead, typed, reason, now=time.time(), based_on=version)
-    told = trn(
+    message = trn(
         "Version {number} saved; {n} text changed. Annotators read it before their next clip.",
         "Version {number} saved; {n} texts changed. Annotators read it before their next clip.",
         len(changed),
         number=number,
     )
-    results.leave("guideline", told)
+    results.leave("guideline", message)
 
 
 def changes_table(changes: list[Change]) -> str:
     """Return the differences of two versions as a table."""
     rows = [
         (
-            escape(retold(one.where)),
-            f"<del>{escape(retold(one.before))}</del>",
-            f"<ins>{escape(retold(one.after))}</ins>",
+            escape(retold(text_change.where)),
+            f"<del>{escape(retold(text_change.before))}</del>",
+            f"<ins>{escape(retold(text_change.after))}</ins>",
         )
-        for one in changes
+        for text_change in changes
     ]
     return look.table((tr("Text"), tr("Before"), tr("After")), rows, "rr-changes")
 
@@ -144,7 +144,7 @@ def _preview_language(languages: list[str]) -> str:
 
 def _notes(project: Project, lead: Person) -> dict[int, str]:
     """Return the note of the example clip of each grade, highest grade first. Notes can be translated too."""
-    return {one.grade: one.note for one in reversed(examples_chosen(project, lead))}
+    return {example.grade: example.note for example in reversed(examples_chosen(project, lead))}
 
 
 def _form(grading: Grading, version: int, notes: Mapping[int, str]) -> Grading:
@@ -266,19 +266,19 @@ def _versions(versions: list[GuidelineVersion], readers: dict[int, int]) -> None
     zone = st.context.timezone
     rows = [
         (
-            str(one.version),
-            tr("the start") if one.since is None else wording.when(one.since, zone),
-            escape(one.by or ("" if one.since is None else tr("the command line"))),
-            escape(one.reason),
-            f"{readers.get(one.version, 0):,}",
+            str(guideline.version),
+            tr("the start") if guideline.since is None else wording.when(guideline.since, zone),
+            escape(guideline.by or ("" if guideline.since is None else tr("the command line"))),
+            escape(guideline.reason),
+            f"{readers.get(guideline.version, 0):,}",
         )
-        for one in reversed(versions)
+        for guideline in reversed(versions)
     ]
     st.html(look.table((tr("Version"), tr("Since"), tr("By"), tr("Reason"), tr("Last read by")), rows))
     st.caption(tr("Each grade belongs to the version in force when it was given. “Last read by” counts annotators."))
     if len(versions) == 1:
         return
-    by_number = {one.version: one for one in versions}
+    by_number = {guideline.version: guideline for guideline in versions}
     left, right, _ = st.columns([2, 2, 5])
     newest = versions[-1].version
     before = left.selectbox(tr("From version"), list(by_number), index=newest - 2, key=f"versions-from-{newest}")

@@ -91,7 +91,7 @@ def keep() -> None:
         several = tr("Leave the name empty: with several files, each run is named after its file.")
         st.session_state["board_problem"] = several if files else tr("Choose a file first.")
         return
-    kept: list[Kept] = []
+    uploads: list[Kept] = []
     problems = []
     with tempfile.TemporaryDirectory() as folder:
         map_file = st.session_state.get("board_videos")
@@ -104,7 +104,7 @@ def keep() -> None:
                     one = add_run(project, lead, path, name=name, videos=videos, upper_bound=bound, now=time.time())
                 else:
                     one = add_truth(project, lead, path, name=name, now=time.time())
-                kept.append(one)
+                uploads.append(one)
 
             problem = look.as_lead(act)
             for written in (path, videos):
@@ -112,15 +112,15 @@ def keep() -> None:
                 problem = problem.replace(str(written), written.name) if written else problem
             problems += [problem] if problem else []
     st.session_state["board_problem"] = "\n\n".join(problems)
-    if kept:
-        look.as_lead(lambda project, lead: _tell_uploaded(project, lead, kept, runs=kind == _RUN))
+    if uploads:
+        look.as_lead(lambda project, lead: _tell_uploaded(project, lead, uploads, runs=kind == _RUN))
 
 
-def _tell_uploaded(project: Project, lead: Person, kept: Sequence[Kept], *, runs: bool) -> None:
+def _tell_uploaded(project: Project, lead: Person, uploads: Sequence[Kept], *, runs: bool) -> None:
     """Leave a message that names the uploaded files, and choose the ground truth that has the runs' queries."""
-    held = ", ".join(f"{one.name} ({wording.count_of(one.queries, 'query')})" for one in kept)
-    done = tr("Uploaded {files}.", files=held)
-    truth = truth_of_runs(project, lead, [one.name for one in kept]) if runs else None
+    names = ", ".join(f"{upload.name} ({wording.count_of(upload.queries, 'query')})" for upload in uploads)
+    done = tr("Uploaded {files}.", files=names)
+    truth = truth_of_runs(project, lead, [upload.name for upload in uploads]) if runs else None
     if truth:
         done += tr(" Scored against {truth}.", truth=truth)
         address_state.go(truth=truth)
@@ -178,14 +178,14 @@ def _shown(project: Project, lead: Person, runs: Sequence[Kept], board: Leaderbo
 
 def _warnings(warnings: Sequence[str]) -> None:
     """Draw the notes about single runs, folded if there are many."""
-    said = [f":material/info: {plain(retold(warning))}" for warning in warnings]
+    lines = [f":material/info: {plain(retold(warning))}" for warning in warnings]
     place = (
         st.container()
-        if len(said) <= _FEW
-        else st.expander(trn("{n} note about the runs", "{n} notes about the runs", len(said)))
+        if len(lines) <= _FEW
+        else st.expander(trn("{n} note about the runs", "{n} notes about the runs", len(lines)))
     )
     with place:
-        for line in said:
+        for line in lines:
             st.caption(line)
 
 

@@ -133,7 +133,7 @@ def _measure(scores: Scoreboard, key: str) -> str:
         keys,
         index=keys.index(scores.focus),
         key=key,
-        format_func=lambda one: f"{one} · {names[one].title}",
+        format_func=lambda measure: f"{measure} · {names[measure].title}",
     )
     return chosen or scores.focus
 
@@ -198,7 +198,10 @@ def groups(scores: Scoreboard) -> None:
     """Draw the mean scores of groups of queries."""
     with st.container(horizontal=True):
         by = st.selectbox(
-            tr("Group queries by"), list(_BREAKDOWNS), key="board_by", format_func=lambda one: tr(_BREAKDOWNS[one])
+            tr("Group queries by"),
+            list(_BREAKDOWNS),
+            key="board_by",
+            format_func=lambda breakdown: tr(_BREAKDOWNS[breakdown]),
         )
         focus = _measure(scores, "board_group_focus")
     table = score_groups(scores.summary([by]), by, focus)
@@ -326,42 +329,44 @@ def case_data(view: CaseView, files: Mapping[str, float]) -> dict[str, Any]:
         runs.append(
             {
                 "name": lane.run,
-                "counted": "; ".join([*value, *_counted("prediction", lane.predictions, shown)]),
+                "counted": "; ".join([*value, *_count_texts("prediction", lane.predictions, shown)]),
                 "predictions": [_card(card, files) for card in shown],
                 "told": [retold(told.text) if told else None for told in (card.told[place] for card in kept)],
             }
         )
     return {
-        "counted": "; ".join([*_counted("moment", view.moments, kept), tr("{relevant} relevant", relevant=relevant)]),
+        "counted": "; ".join(
+            [*_count_texts("moment", view.moments, kept), tr("{relevant} relevant", relevant=relevant)]
+        ),
         "moments": [_card(card, files) for card in kept],
         "runs": runs,
     }
 
 
-def _counted(noun: str, there: Sequence[object], shown: Sequence[object]) -> list[str]:
+def _count_texts(noun: str, items: Sequence[object], shown: Sequence[object]) -> list[str]:
     """Return texts with the number of items and, if fewer are shown, the number shown; none without items."""
-    if not there:
+    if not items:
         return []
-    less = [tr("{shown} shown", shown=len(shown))] if len(shown) < len(there) else []
-    return [wording.count_of(len(there), noun), *less]
+    less = [tr("{shown} shown", shown=len(shown))] if len(shown) < len(items) else []
+    return [wording.count_of(len(items), noun), *less]
 
 
 def _card(card: Any, files: Mapping[str, float]) -> dict[str, Any]:
     """Return the texts of a card and the address of its clip."""
     bar = card.bar
-    there = bar.start_s < files.get(bar.video, 0.0)
+    has_clip = bar.start_s < files.get(bar.video, 0.0)
     texts = {name: retold(text) if isinstance(text, str) else text for name, text in asdict(card).items()}
-    return texts | {"src": full_path(moment_path(bar)) if there else None}
+    return texts | {"src": full_path(moment_path(bar)) if has_clip else None}
 
 
 def _queries(board: Leaderboard, scores: Scoreboard, order: Mapping[int, str]) -> dict[str, str]:
     """Return the text of each query by its id. Queries with the same text have the id added."""
     titles = {number: case_title(scores.queries[number], board.inputs.facts) for number in order}
     times = Counter(titles.values())
-    found = {}
+    titles_by_id = {}
     for number, title in titles.items():
         query = str(scores.queries[number])
         same = tr(" · query {query}", query=query) if times[title] > 1 else ""
         why = f" ({retold(CASE_KINDS[order[number]][1])})" if order[number] else ""
-        found[query] = f"{retold(title)}{same}{why}"
-    return found
+        titles_by_id[query] = f"{retold(title)}{same}{why}"
+    return titles_by_id

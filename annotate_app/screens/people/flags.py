@@ -50,7 +50,7 @@ _WHAT = {
 _IN_GRADES = (FlagKind.BIAS, FlagKind.DRIFT)
 
 
-def asked() -> AnnotatorId | None:
+def annotator_in_address() -> AnnotatorId | None:
     """Return the annotator in the address, or None."""
     who = read_number(_WHO)
     return None if who is None else AnnotatorId(who)
@@ -65,15 +65,15 @@ def overview(people: Sequence[PersonFlags]) -> None:
         )
     )
     look.outcome(_DISMISSED)
-    flagged = [one for one in people if one.raised]
+    flagged = [person for person in people if person.raised]
     if not flagged:
         st.success(tr("No quality flags."), icon=":material/check_circle:")
-    for one in sorted(flagged, key=lambda one: -len(one.raised)):
-        with st.container(key=f"flagged-{one.annotator_id}"):
-            button(one)
+    for person in sorted(flagged, key=lambda person: -len(person.raised)):
+        with st.container(key=f"flagged-{person.annotator_id}"):
+            button(person)
             with st.container(horizontal=True, vertical_alignment="center"):
-                raised(one)
-                dismissal(one.annotator_id, one.name, [flag.kind for flag in one.raised], _DISMISSED)
+                draw_flags(person)
+                dismissal(person.annotator_id, person.name, [flag.kind for flag in person.raised], _DISMISSED)
 
 
 def button(flags: PersonFlags) -> None:
@@ -88,7 +88,7 @@ def button(flags: PersonFlags) -> None:
     )
 
 
-def raised(flags: PersonFlags) -> None:
+def draw_flags(flags: PersonFlags) -> None:
     """Draw an annotator's quality flags as buttons that open the pairs behind them."""
     with st.container(horizontal=True, key=f"flags-{flags.annotator_id}"):
         for flag in flags.raised:
@@ -130,7 +130,7 @@ def lift(project: Project, lead: Person, who: AnnotatorId, reports_only: bool) -
 def show(project: Project, lead: Person) -> None:
     """Draw the figures, flags and pairs of the annotator in the address."""
     st.button(tr("All annotators"), key="all_people", icon=":material/arrow_back:", type="tertiary", on_click=close)
-    found = quality_flags.flags(project, lead, asked())
+    found = quality_flags.flags(project, lead, annotator_in_address())
     if not found:
         st.info(tr("This annotator is not in the project."))
         return
@@ -162,10 +162,10 @@ def _numbers(flags: PersonFlags) -> None:
 
 def _chosen(flags: PersonFlags) -> Flag:
     """Return the flag to show: the flag in the address, else one that is raised, else one with a value."""
-    wanted = st.query_params.get(_FLAG, "")
+    kind_in_address = st.query_params.get(_FLAG, "")
     by_kind = {flag.kind.value: flag for flag in flags.flags}
     defined = [flag for flag in flags.flags if flag.value is not None]
-    return by_kind.get(wanted) or [*flags.raised, *defined, *flags.flags][0]
+    return by_kind.get(kind_in_address) or [*flags.raised, *defined, *flags.flags][0]
 
 
 def _cards(flags: PersonFlags, chosen: Flag) -> None:
@@ -193,9 +193,11 @@ def _cards(flags: PersonFlags, chosen: Flag) -> None:
                     )
 
 
-def _dismissed(one: FlagDismissal) -> str:
-    told = tr("Dismissed by {by}, {when}.", by=plain(one.by), when=wording.when(one.at, st.context.timezone))
-    return f"{told} {plain(one.reason)}".rstrip()
+def _dismissed(dismissal: FlagDismissal) -> str:
+    told = tr(
+        "Dismissed by {by}, {when}.", by=plain(dismissal.by), when=wording.when(dismissal.at, st.context.timezone)
+    )
+    return f"{told} {plain(dismissal.reason)}".rstrip()
 
 
 def _behind(project: Project, lead: Person, flags: PersonFlags, flag: Flag) -> None:
@@ -266,44 +268,44 @@ def flag_chart(stretches: Sequence[Stretch], flag: Flag) -> None:
         stretches: the mean of each stretch of consecutive grades, oldest first.
         flag: the flag.
     """
-    what = tr(_WHAT.get(flag.kind, marked("Share of grades")))
+    quantity = tr(_WHAT.get(flag.kind, marked("Share of grades")))
     zone = st.context.timezone
     frame = pd.DataFrame(
         {
-            "Grades so far": [sum(one.n for one in stretches[: n + 1]) for n in range(len(stretches))],
-            what: [one.mean for one in stretches],
+            "Grades so far": [sum(stretch.n for stretch in stretches[: n + 1]) for n in range(len(stretches))],
+            quantity: [stretch.mean for stretch in stretches],
             "Given": [
-                tr("{start} to {end}", start=wording.when(one.since, zone), end=wording.when(one.until, zone))
-                for one in stretches
+                tr("{start} to {end}", start=wording.when(stretch.since, zone), end=wording.when(stretch.until, zone))
+                for stretch in stretches
             ],
-            "Grades": [one.n for one in stretches],
+            "Grades": [stretch.n for stretch in stretches],
         }
     )
     form = "+.2f" if flag.kind in _IN_GRADES else ".0%"
     base = alt.Chart(frame).encode(
         x=alt.X("Grades so far:Q", title=tr("Grades so far"), axis=alt.Axis(format=",d", grid=False)),
-        y=alt.Y(f"{what}:Q", title=None, axis=alt.Axis(format=form, tickCount=5)),
+        y=alt.Y(f"{quantity}:Q", title=None, axis=alt.Axis(format=form, tickCount=5)),
         tooltip=[
             alt.Tooltip("Given:N", title=tr("Given")),
             alt.Tooltip("Grades:Q", title=tr("Grades")),
-            alt.Tooltip(f"{what}:Q", format=form),
+            alt.Tooltip(f"{quantity}:Q", format=form),
         ],
     )
     line = base.mark_line(color="#6063f1") + base.mark_point(color="#6063f1", filled=True, size=45)
-    lines = pd.DataFrame({what: _limits(flag)})
-    rule = alt.Chart(lines).mark_rule(strokeDash=[5, 4], color="#f59e0b", strokeWidth=2).encode(y=f"{what}:Q")
+    lines = pd.DataFrame({quantity: _limits(flag)})
+    rule = alt.Chart(lines).mark_rule(strokeDash=[5, 4], color="#f59e0b", strokeWidth=2).encode(y=f"{quantity}:Q")
     first, last = stretches[0].mean, stretches[-1].mean
     shown = [format(value, form if flag.kind in _IN_GRADES else ".1%") for value in (first, last)]
-    told = tr(
+    description = tr(
         "{flag} over time, in {parts} parts: from {first} to {last}",
         flag=FLAG_NAMES[flag.kind],
         parts=len(stretches),
         first=shown[0],
         last=shown[1],
     )
-    title = alt.TitleParams(what, anchor="start", fontSize=12, fontWeight="normal")
+    title = alt.TitleParams(quantity, anchor="start", fontSize=12, fontWeight="normal")
     chart = (rule + line if len(lines) else line).properties(title=title)
-    st.altair_chart(chart, height=230, alt=told)
+    st.altair_chart(chart, height=230, alt=description)
 
 
 def _limits(flag: Flag) -> list[float]:

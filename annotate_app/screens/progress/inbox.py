@@ -107,18 +107,18 @@ def _zone() -> str | None:
 
 def _reported(project: Project, lead: Person) -> Iterator[InboxRow]:
     """Yield a row for each clip that one annotator reported as broken, newest first."""
-    found = sorted(queue.reported_clips(project, lead), key=lambda one: -one.at)
+    reports = sorted(queue.reported_clips(project, lead), key=lambda report: -report.at)
     see = WayThere("Disputes", "?show=skipped", tr("Show clip"))
-    for one in found[:_SHOWN]:
-        text = tr("{who} reported a clip as broken: “{reason}”", who=one.by, reason=one.reason)
+    for report in reports[:_SHOWN]:
+        text = tr("{who} reported a clip as broken: “{reason}”", who=report.by, reason=report.reason)
         note = tr(
             "{moment} · others still get it until a second report · {when}",
-            moment=wording.moment(one),
-            when=wording.when(one.at, _zone()),
+            moment=wording.moment(report),
+            when=wording.when(report.at, _zone()),
         )
-        block = Button(tr("Block the clip"), f"keep-{one.pair}", block_clip, (one.pair, one.reason))
-        yield InboxRow(one.at, Line(text, see, note=note), (block,))
-    if more := found[_SHOWN:]:
+        block = Button(tr("Block the clip"), f"keep-{report.pair}", block_clip, (report.pair, report.reason))
+        yield InboxRow(report.at, Line(text, see, note=note), (block,))
+    if more := reports[_SHOWN:]:
         text = trn("{n} more clip was reported as broken.", "{n} more clips were reported as broken.", len(more))
         yield InboxRow(more[0].at, Line(text, see._replace(act=tr("Check clips"))))
 
@@ -178,36 +178,40 @@ def clips_job(project: Project, lead: Person) -> None:
 @look.lead_callback(_PROBLEM)
 def cut_again(project: Project, lead: Person, job: Job) -> None:
     """Begin a new job that cuts the same clips as a job that did not finish."""
-    wanted = (bool(job.asked[progress.NEXT_BATCHES]), bool(job.asked[progress.EVERYTHING]))
+    options = (bool(job.asked[progress.NEXT_BATCHES]), bool(job.asked[progress.EVERYTHING]))
     cut = job_functions.cut_clips
-    jobs.begin(project, lead, JobKind.CLIPS, "", job.title, cut, *wanted, asked=job.asked, now=time.time())
+    jobs.begin(project, lead, JobKind.CLIPS, "", job.title, cut, *options, asked=job.asked, now=time.time())
     st.session_state[_BEGUN] = True
 
 
 def _flags(flagged: Sequence[FlaggedPerson]) -> Iterator[InboxRow]:
     """Yield a row for each flagged annotator, with a row of its own for unusually many skips or reports."""
-    for one in flagged[:_SHOWN]:
-        person = one.flags
+    for flagged_person in flagged[:_SHOWN]:
+        person = flagged_person.flags
         skips = [flag for flag in person.raised if flag.kind in _OF_SKIPS]
         others = [flag for flag in person.raised if flag.kind not in _OF_SKIPS]
         if skips:
             text = tr("{name} skips unusually many pairs.", name=person.name)
-            yield _flag_row(one, text, skips)
+            yield _flag_row(flagged_person, text, skips)
         if others:
             text = trn("{name} has {n} quality flag.", "{name} has {n} quality flags.", len(others), name=person.name)
-            yield _flag_row(one, text, others)
+            yield _flag_row(flagged_person, text, others)
     if more := flagged[_SHOWN:]:
         text = trn("{n} more annotator has quality flags.", "{n} more annotators have quality flags.", len(more))
         yield InboxRow(more[0].newest, Line(text, WayThere("People", "", tr("Show flags"))))
 
 
-def _flag_row(one: FlaggedPerson, text: str, flags: Sequence[Flag]) -> InboxRow:
+def _flag_row(flagged_person: FlaggedPerson, text: str, flags: Sequence[Flag]) -> InboxRow:
     kinds = tuple(flag.kind for flag in flags)
-    return InboxRow(one.newest, Line(text, _work(one, flags[0]), note=_figures(flags)), flags=(one, kinds))
+    return InboxRow(
+        flagged_person.newest,
+        Line(text, _work(flagged_person, flags[0]), note=_figures(flags)),
+        flags=(flagged_person, kinds),
+    )
 
 
-def _work(one: FlaggedPerson, flag: Flag) -> WayThere:
-    return WayThere("People", f"?who={one.flags.annotator_id}&flag={flag.kind.value}", tr("Show pairs"))
+def _work(flagged_person: FlaggedPerson, flag: Flag) -> WayThere:
+    return WayThere("People", f"?who={flagged_person.flags.annotator_id}&flag={flag.kind.value}", tr("Show pairs"))
 
 
 def _figures(flags: Sequence[Flag]) -> str:

@@ -94,14 +94,14 @@ def _filters() -> None:
         )
 
 
-def _list(project: Project, lead: Person, wanted: QueryFilter) -> None:
+def _list(project: Project, lead: Person, query_filter: QueryFilter) -> None:
     def rows(first: int, most: int) -> list[ListRow]:
-        return [_row(one) for one in find_queries(project, lead, wanted, first=first, most=most)]
+        return [_row(query) for query in find_queries(project, lead, query_filter, first=first, most=most)]
 
     long_list(
         tr("Queries"),
         _COLUMNS,
-        count_queries(project, lead, wanted),
+        count_queries(project, lead, query_filter),
         rows,
         opens=one_query.QUERY,
         noun="query",

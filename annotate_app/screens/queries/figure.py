@@ -84,7 +84,7 @@ def _chart(pairs: Sequence[PairReview], last: int, scale: Scale) -> dict[str, An
     Altair checks a chart against the whole schema, which took most of the page's time.
     """
     values = columns(pairs, last, scale)
-    begins = [place for place, (one, other) in enumerate(pairwise(pairs), start=2) if one.batch != other.batch]
+    begins = [place for place, (value, other) in enumerate(pairwise(pairs), start=2) if value.batch != other.batch]
     foot, top = scale.highest * _STUB, 1.2 if begins else 1.09  # leaves room for the batch numbers above the bars
     ink = "#f4f4f5" if st.context.theme.type == "dark" else "#18181b"  # has to be visible on the bars and between them
     # Bars are placed by position, not by rank: batches of later pooling skip ranks.
@@ -121,18 +121,18 @@ def _chart(pairs: Sequence[PairReview], last: int, scale: Scale) -> dict[str, An
     }
     colour = {"field": "colour", "type": "nominal", "scale": None}
     bars: dict[str, Any] = {
-        "data": {"values": [one for one in values if one["relevance"] is not None]},
+        "data": {"values": [value for value in values if value["relevance"] is not None]},
         "mark": {"type": "bar", "cornerRadiusEnd": 3},
         "encoding": {**column, "y": {**height, "field": "relevance"}, "color": colour},
     }
     boxes: dict[str, Any] = {
-        "data": {"values": [one for one in values if one["relevance"] is None]},
+        "data": {"values": [value for value in values if value["relevance"] is None]},
         "mark": {"type": "bar", "fill": NONE, "fillOpacity": 0.05, "strokeDash": [3, 3], "strokeWidth": 1},
         "encoding": {**column, "y": {**height, "datum": scale.highest}, "stroke": colour},
     }
     at: dict[str, Any] = {"x": {**across, "field": "place"}, "tooltip": tooltip}
     signs = {
-        "data": {"values": [one | {"relevance": one["relevance"] or 0} for one in values]},
+        "data": {"values": [value | {"relevance": value["relevance"] or 0} for value in values]},
         "mark": {"type": "text", "dy": -7, "fontSize": 11, "color": ink, "opacity": 0.8},
         "encoding": {**at, "y": {**height, "field": "relevance"}, "text": {"field": "sign", "type": "nominal"}},
     }
@@ -144,14 +144,14 @@ def _chart(pairs: Sequence[PairReview], last: int, scale: Scale) -> dict[str, An
         rule = {"type": "rule", "strokeDash": [2, 3], "color": NONE, "aria": False}  # the text beside it says the same
         name = {"type": "text", "text": text, "align": "left", "dx": 4, "fontSize": 11, "color": NONE}
         borders += [{"mark": rule, "encoding": where}, {"mark": name, "encoding": {**where, "y": {"value": 5}}}]
-    similar = [one for one in values if one["Similarity"] is not None]
+    similar = [value for value in values if value["Similarity"] is not None]
     line = {
         "data": {"values": similar},
         "mark": {"type": "line", "color": ink, "strokeWidth": 1.5, "point": {"color": ink, "size": 22}},
         "encoding": {**at, "y": similarity},
     }
     # Leave out empty layers: screen readers would announce a picture without a text.
-    drawn = [one for one in (boxes, bars) if one["data"]["values"]]
+    drawn = [value for value in (boxes, bars) if value["data"]["values"]]
     layers = [{"layer": [*drawn, signs]}, *([{"data": {"values": [{}]}, "layer": borders}] if borders else [])]
     layers += [line] if similar else []
     return {"layer": layers, "resolve": {"scale": {"y": "independent"}}}

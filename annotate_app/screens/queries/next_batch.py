@@ -23,14 +23,14 @@ _Args = ParamSpec("_Args")
 
 def next_batch(project: Project, lead: Person, query_id: QueryId) -> None:
     """Draw the batch rule's suggestion for a query's next batch, and the lead's possible actions."""
-    found = batches_next_batch.next_batch(project, lead, query_id)
+    batch = batches_next_batch.next_batch(project, lead, query_id)
     with st.container(key="next-batch"):
-        if found.state is not NextState.ENDED or found.opened is None:
-            st.markdown(says(found.reading))
+        if batch.state is not NextState.ENDED or batch.opened is None:
+            st.markdown(says(batch.reading))
         with st.container(horizontal=True, vertical_alignment="center"):
-            _acts(found)
-        if found.opened is not None:
-            _opened(query_id, found.opened)
+            _acts(batch)
+        if batch.opened is not None:
+            _opened(query_id, batch.opened)
         look.outcome(_place(query_id))
 
 
@@ -44,39 +44,39 @@ def says(reading: RuleReading) -> str:
     )
 
 
-def why_not(found: NextBatch) -> str:
+def why_not(batch: NextBatch) -> str:
     """Return a sentence that says why the next batch cannot be opened, or an empty text if it can."""
-    match found.state:
+    match batch.state:
         case NextState.UNSETTLED:
-            return tr("{pairs_are} not settled yet.", pairs_are=wording.pairs_are(found.unsettled))
-        case NextState.ENDED if found.number > 2:
-            return tr("Batch {number} is open already, and there are no further candidates.", number=found.number - 1)
+            return tr("{pairs_are} not settled yet.", pairs_are=wording.pairs_are(batch.unsettled))
+        case NextState.ENDED if batch.number > 2:
+            return tr("Batch {number} is open already, and there are no further candidates.", number=batch.number - 1)
         case NextState.ENDED:
             return tr("There are no further candidates for this query.")
         case _:
             return ""
 
 
-def _acts(found: NextBatch) -> None:
-    query_id, number = found.query_id, found.number
-    if found.state is NextState.DECLINED and found.declined is not None:
-        by, when = found.declined.by or tr("A command"), wording.when(found.declined.at, st.context.timezone)
+def _acts(batch: NextBatch) -> None:
+    query_id, number = batch.query_id, batch.number
+    if batch.state is NextState.DECLINED and batch.declined is not None:
+        by, when = batch.declined.by or tr("A command"), wording.when(batch.declined.at, st.context.timezone)
         st.markdown(
             tr(
                 "{by} declined batch {number}, {when}: “{reason}”",
                 by=plain(by),
                 number=number,
                 when=when,
-                reason=plain(found.declined.reason),
+                reason=plain(batch.declined.reason),
             ),
             width="content",
         )
         _reasoned(tr("Take back"), tr("Why do you take it back?"), "decline_back", query_id, number)
         return
-    refusal = why_not(found)
+    refusal = why_not(batch)
     st.button(
         tr("Open batch {number}", number=number),
-        type="primary" if found.reading.word is RuleWord.OPEN else "secondary",
+        type="primary" if batch.reading.word is RuleWord.OPEN else "secondary",
         key="open_batch",
         disabled=bool(refusal),
         on_click=open_batch,
@@ -114,12 +114,12 @@ def _opened(query_id: QueryId, opened: OpenedBatch) -> None:
             _reasoned(label, tr("Why do you undo it?"), "undo_batch", query_id, opened.number)
 
 
-def _reasoned(label: str, question: str, act: str, query_id: QueryId, number: int) -> None:
+def _reasoned(label: str, question: str, action: str, query_id: QueryId, number: int) -> None:
     """Draw a button that opens a form, which asks for the reason of an action."""
-    key = f"{act}-{query_id}-{number}"
+    key = f"{action}-{query_id}-{number}"
     with st.popover(label, key=f"{key}-asked"), st.form(key, border=False):
         st.text_input(question, key=f"{key}-reason", max_chars=REASON_LENGTH, placeholder=tr("One sentence"))
-        st.form_submit_button(label, on_click=_ACTS[act], args=(query_id, number, f"{key}-reason"))
+        st.form_submit_button(label, on_click=_ACTS[action], args=(query_id, number, f"{key}-reason"))
 
 
 def _place(query_id: QueryId) -> str:
@@ -127,15 +127,15 @@ def _place(query_id: QueryId) -> str:
     return f"next-batch-{query_id}"
 
 
-def _told(
-    act: Callable[Concatenate[Project, Person, QueryId, _Args], str],
+def _leaves_result(
+    action: Callable[Concatenate[Project, Person, QueryId, _Args], str],
 ) -> Callable[Concatenate[QueryId, _Args], None]:
     """Decorate a callback so that the page shows its result, or why it did nothing."""
 
-    @wraps(act)
+    @wraps(action)
     def callback(query_id: QueryId, /, *args: _Args.args, **more: _Args.kwargs) -> None:
         def do(project: Project, lead: Person) -> None:
-            done = act(project, lead, query_id, *args, **more)
+            done = action(project, lead, query_id, *args, **more)
             results.leave(_place(query_id), done)
 
         look.done_as_lead(do, f"{_place(query_id)}_problem")
@@ -143,7 +143,7 @@ def _told(
     return callback
 
 
-@_told
+@_leaves_result
 def open_batch(project: Project, lead: Person, query_id: QueryId, number: int) -> str:
     """Open the query's batch with this number."""
     opened = batches_next_batch.open_batch(project, lead, query_id, number=number, now=time.time())
@@ -151,7 +151,7 @@ def open_batch(project: Project, lead: Person, query_id: QueryId, number: int) -
     return tr("Batch {number} is open: {pairs} for the annotators.", number=number, pairs=pairs)
 
 
-@_told
+@_leaves_result
 def decline_batch(project: Project, lead: Person, query_id: QueryId, number: int, reason: str) -> str:
     """Decline the query's batch with this number. The session holds the reason under the key `reason`."""
     reason = st.session_state[reason]
@@ -159,7 +159,7 @@ def decline_batch(project: Project, lead: Person, query_id: QueryId, number: int
     return tr("Batch {number} is declined.", number=number)
 
 
-@_told
+@_leaves_result
 def take_back_decline(project: Project, lead: Person, query_id: QueryId, number: int, reason: str) -> str:
     """Take back the decline of a batch, so that leads can decide again. The session holds the reason under `reason`."""
     reason = st.session_state[reason]
@@ -167,7 +167,7 @@ def take_back_decline(project: Project, lead: Person, query_id: QueryId, number:
     return tr("Batch {number} waits for a decision again.", number=number)
 
 
-@_told
+@_leaves_result
 def undo_batch(project: Project, lead: Person, query_id: QueryId, number: int, reason: str) -> str:
     """Undo the opening of a batch. The session holds the reason under the key `reason`."""
     reason = st.session_state[reason]

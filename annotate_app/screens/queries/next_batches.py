@@ -48,10 +48,10 @@ def next_batches(project: Project, lead: Person) -> None:
         auth.dialog(_dialog, tr("Next batches"), width="large", on_dismiss=_close)(project, lead)
 
 
-def shares(found: Mapping[str, Mapping[str, int]]) -> str:
+def shares(queries_by_batches: Mapping[str, Mapping[str, int]]) -> str:
     """Return the number of queries by number of batches: `val: 264 with one batch, 236 with two (of 500)`."""
     parts = []
-    for split, numbers in found.items():
+    for split, numbers in queries_by_batches.items():
         told = [
             tr(
                 "{count:,} with {batches}",
@@ -178,7 +178,7 @@ def told(done: AcceptedReport) -> str:
 
 def _table(seen: Suggestions) -> str:
     """Return a Markdown table of the numbers of queries and pairs, by suggestion and split."""
-    splits = sorted({one.split.value for one in seen.queries}, reverse=True)
+    splits = sorted({query.split.value for query in seen.queries}, reverse=True)
     lines = [
         tr(
             "| The rule says | {heads} |",
@@ -187,9 +187,9 @@ def _table(seen: Suggestions) -> str:
         f"| --- |{' ---: |' * (len(splits) + 2)}",
     ]
     for word in RuleWord:
-        said = seen.saying(word)
-        numbers = [sum(one.split.value == split for one in said) for split in splits]
-        cells = [f"{number:,}" for number in (*numbers, len(said), sum(one.pairs for one in said))]
+        suggested = seen.saying(word)
+        numbers = [sum(query.split.value == split for query in suggested) for split in splits]
+        cells = [f"{number:,}" for number in (*numbers, len(suggested), sum(query.pairs for query in suggested))]
         lines.append(f"| :{WORD_COLOURS[word]}-badge[{retold(WORDS[word])}] | {' | '.join(cells)} |")
     rest = tr(
         "Declined: {declined:,}. Waiting for grades: {unsettled:,}.", declined=seen.declined, unsettled=seen.unsettled
@@ -206,16 +206,16 @@ def _rule(project: Project, lead: Person, seen: Suggestions) -> None:
             _fields(rule, scale)
             st.text_input(tr("Why?"), key="batch_rule_reason", max_chars=REASON_LENGTH, placeholder=tr("One sentence"))
             st.form_submit_button(tr("Change the rule"), on_click=_change, args=(seen.rule.version,))
-        for one in versions[:0:-1]:
-            by, when = one.by or tr("A command"), wording.when(one.since, st.context.timezone)
+        for version in versions[:0:-1]:
+            by, when = version.by or tr("A command"), wording.when(version.since, st.context.timezone)
             st.caption(
                 tr(
                     "Version {version}, {by}, {when}: {words}. “{reason}”",
-                    version=one.version,
+                    version=version.version,
                     by=plain(by),
                     when=when,
-                    words=plain(retold(one.rule.words)),
-                    reason=plain(one.reason),
+                    words=plain(retold(version.rule.words)),
+                    reason=plain(version.reason),
                 )
             )
         st.caption(tr("Version 1, from the beginning: {words}.", words=plain(retold(versions[0].rule.words))))
@@ -252,7 +252,7 @@ def _change(version: int) -> None:
         int(state["batch_rule_grade"]),
     )
     reason = state["batch_rule_reason"]
-    act = partial(set_batch_rule, rule=rule, reason=reason, based_on=version, now=time.time())
-    if look.done_as_lead(act, _PROBLEM):
+    change = partial(set_batch_rule, rule=rule, reason=reason, based_on=version, now=time.time())
+    if look.done_as_lead(change, _PROBLEM):
         state["batch_rule_reason"] = ""
     _look()

@@ -24,8 +24,8 @@ _CLIPS = WayThere("Disputes", "?show=blocked", marked("Check clips"))
 _EXAM = WayThere("Exam", "", marked("Open Exam"))
 
 
-def show(project: Project, lead: Person, wanted: QueryFilter) -> None:
-    """Draw the query in the address, with buttons to its neighbours in the list that `wanted` filters."""
+def show(project: Project, lead: Person, query_filter: QueryFilter) -> None:
+    """Draw the query in the address, with buttons to its neighbours in the filtered list."""
     query_id = QueryId(address_state.read_number(QUERY, 0) or 0)
     review = query_review(project, lead, query_id)
     if review is None:
@@ -37,7 +37,7 @@ def show(project: Project, lead: Person, wanted: QueryFilter) -> None:
     probe = [pair for pair in pairs if pair.probe]
     pairs = [pair for pair in pairs if not pair.probe]
     opened = address_state.read_number(PAIR) in {pair.rank for pair in pairs}
-    _walk(project, lead, wanted, query_id, keys=not opened)
+    _walk(project, lead, query_filter, query_id, keys=not opened)
     look.text_heading(review.query)
     st.caption(_facts(review))
     query_stuck(project, lead, query_id)
@@ -59,7 +59,7 @@ def show(project: Project, lead: Person, wanted: QueryFilter) -> None:
             )
         )
     if opened:
-        auth.dialog(_opened, tr("Candidate"), width="large", on_dismiss=_close)(project, lead, query_id)
+        auth.dialog(_opened_candidate, tr("Candidate"), width="large", on_dismiss=_close)(project, lead, query_id)
 
 
 def _back() -> None:
@@ -73,9 +73,9 @@ def _back() -> None:
     )
 
 
-def _walk(project: Project, lead: Person, wanted: QueryFilter, query_id: QueryId, *, keys: bool) -> None:
+def _walk(project: Project, lead: Person, query_filter: QueryFilter, query_id: QueryId, *, keys: bool) -> None:
     """Draw the buttons to the list and to the neighbouring queries, even if an opened batch took this query off it."""
-    place = query_place(project, lead, wanted, query_id)
+    place = query_place(project, lead, query_filter, query_id)
     with st.container(horizontal=True, vertical_alignment="center", key="query-walk"):
         _back()
         if place is None:
@@ -126,7 +126,7 @@ def _facts(review: QueryReview) -> str:
     return " · ".join(facts)
 
 
-def _opened(project: Project, lead: Person, query_id: QueryId) -> None:
+def _opened_candidate(project: Project, lead: Person, query_id: QueryId) -> None:
     """Draw the opened candidate, and the buttons to its neighbours.
 
     A dialog runs without the rest of the page, so it reads its pairs itself.
@@ -154,33 +154,33 @@ def _close() -> None:
 
 def query_stuck(project: Project, lead: Person, query_id: QueryId) -> None:
     """Draw the stuck pairs of a query, each with what to do. Draw nothing if none is stuck."""
-    if found := stuck_sentences(progress.query_stuck(project, lead, query_id)):
+    if lines := stuck_sentences(progress.query_stuck(project, lead, query_id)):
         st.markdown(f"**{tr('Stuck')}**")
-        st.html(waiting.list_of(found))
+        st.html(waiting.list_of(lines))
 
 
-def stuck_sentences(found: QueryStuck) -> list[Line]:
+def stuck_sentences(stuck: QueryStuck) -> list[Line]:
     """Return sentences about the stuck, blocked and reserved pairs of a query, with their ranks."""
-    told = []
-    for one, ranks in found.stuck:
-        told += waiting.lines_of(one, f" {wording.ranks(ranks)}.")
-    if found.blocked:
-        clips = tr("its clip cannot") if len(found.blocked) == 1 else tr("their clips cannot")
-        told.append(
+    lines = []
+    for blockage, ranks in stuck.stuck:
+        lines += waiting.lines_of(blockage, f" {wording.ranks(ranks)}.")
+    if stuck.blocked:
+        clips = tr("its clip cannot") if len(stuck.blocked) == 1 else tr("their clips cannot")
+        lines.append(
             Line(
                 tr(
                     "{are} blocked: {clips} be shown. {ranks}.",
-                    are=_are(found.blocked),
+                    are=_are(stuck.blocked),
                     clips=clips,
-                    ranks=wording.ranks(found.blocked),
+                    ranks=wording.ranks(stuck.blocked),
                 ),
                 _CLIPS,
             )
         )
-    if found.set_aside:
+    if stuck.set_aside:
         asked = tr("reserved for an exam or a calibration round.")
-        told.append(Line(f"{_are(found.set_aside)} {asked} {wording.ranks(found.set_aside)}.", _EXAM))
-    return told
+        lines.append(Line(f"{_are(stuck.set_aside)} {asked} {wording.ranks(stuck.set_aside)}.", _EXAM))
+    return lines
 
 
 def _are(ranks: tuple[int, ...]) -> str:

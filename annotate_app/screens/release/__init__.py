@@ -37,27 +37,27 @@ def page() -> None:
     """Draw the preview of a release, its licence, the form that makes it, and the releases made so far."""
     project, lead, counts = look.lead_page("Release")
     st.markdown(tr("A release freezes the pairs settled so far, with a manifest and a hash of every file."))
-    job = job_view(project, lead, {JobKind.RELEASE}, "release_problem", _again)
+    job = job_view(project, lead, {JobKind.RELEASE}, "release_problem", _start_again_button)
     busy = job is not None and job.is_running
     with st.container(key="release_options"):
         options = _options(busy)
-    found = _preview(project, lead, str(project.folder), options, work_version(project, lead))
+    selection = _preview(project, lead, str(project.folder), options, work_version(project, lead))
     queries = counts["queries"]
     look.metrics(
         {
             tr("Queries for validation"): tr(
-                "{count:,} of {queries:,}", count=found.count(Split.VAL), queries=queries["val"]
+                "{count:,} of {queries:,}", count=selection.count(Split.VAL), queries=queries["val"]
             ),
             tr("Queries for test"): tr(
-                "{count:,} of {queries:,}", count=found.count(Split.TEST), queries=queries["test"]
+                "{count:,} of {queries:,}", count=selection.count(Split.TEST), queries=queries["test"]
             ),
-            tr("Pairs with a relevance"): f"{found.moments:,}",
+            tr("Pairs with a relevance"): f"{selection.moments:,}",
             tr("Raw judgements"): f"{counts['judgements']:,}",
         }
     )
-    if sentences := inside(found) + warnings(counts):
+    if sentences := inside(selection) + warnings(counts):
         st.warning("  \n".join([tr("**Before you make the release**"), *sentences]), icon=":material/pending_actions:")
-    _left_out(found)
+    _left_out(selection)
     release_terms(project, lead)
     look.refusal("release_problem")
     _maker(options, busy, next_release_name(project, lead))
@@ -66,23 +66,23 @@ def page() -> None:
     release_diff(project, lead, made)
 
 
-def inside(found: ReleaseSelection) -> list[str]:
+def inside(selection: ReleaseSelection) -> list[str]:
     """Return sentences about queries and pairs that a release leaves out, or unexpectedly includes."""
     return _sentences(
         (
-            len(found.unfinished),
+            len(selection.unfinished),
             marked("{queries_are} left out: some pairs still wait for grades, and would count as not relevant."),
         ),
         (
-            len(found.unfinished_within),
+            len(selection.unfinished_within),
             marked(
                 "{queries_are} included although some pairs still wait for grades. A system that finds those pairs "
                 "scores 0 for them."
             ),
         ),
-        (len(found.without_relevance), marked("{queries_are} left out: no pair has a relevance.")),
-        (found.adjudicated, marked("{pairs_are} adjudicated by a lead, and marked as such.")),
-        (found.adjudicated_left_out, marked("{pairs_are} left out, because a lead adjudicated.")),
+        (len(selection.without_relevance), marked("{queries_are} left out: no pair has a relevance.")),
+        (selection.adjudicated, marked("{pairs_are} adjudicated by a lead, and marked as such.")),
+        (selection.adjudicated_left_out, marked("{pairs_are} left out, because a lead adjudicated.")),
     )
 
 
@@ -149,7 +149,7 @@ def _make(project: Project, lead: Person, options: ReleaseOptions, name: str | N
     jobs.begin(project, lead, JobKind.RELEASE, "", title, make, options, name, notes, asked=asked, now=time.time())
 
 
-def _again(job: Job) -> None:
+def _start_again_button(job: Job) -> None:
     """Draw the button that starts a release again if its job did not finish."""
     if job.state in (JobState.INTERRUPTED, JobState.FAILED, JobState.CANCELLED):
         asked = job.asked
@@ -195,7 +195,7 @@ def _options(busy: bool) -> ReleaseOptions:
     return ReleaseOptions(_ADJUDICATED[decided], unfinished, published)
 
 
-def _left_out(found: ReleaseSelection) -> None:
+def _left_out(selection: ReleaseSelection) -> None:
     """Draw the queries that the release leaves out, each with the reason. The manifest names all of them."""
     rows = [
         (
@@ -204,8 +204,8 @@ def _left_out(found: ReleaseSelection) -> None:
             if query.pairs
             else tr("no batch is open yet"),
         )
-        for query in found.unfinished
-    ] + [(query, tr("no pair has a relevance")) for query in found.without_relevance]
+        for query in selection.unfinished
+    ] + [(query, tr("no pair has a relevance")) for query in selection.without_relevance]
     if not rows:
         return
     with st.expander(tr("{queries} left out", queries=wording.count_of(len(rows), "query"))):

@@ -43,9 +43,16 @@ def page() -> None:
         show_job(project, lead, job, "set_up_problem")
     standings = [step.standing(project, lead, counts) for step in STEPS]
     following = next(
-        (n for n, one in enumerate(standings) if not (one.done or one.waits or STEPS[n].optional)), len(STEPS)
+        (
+            n
+            for n, standing_of_step in enumerate(standings)
+            if not (standing_of_step.done or standing_of_step.waits or STEPS[n].optional)
+        ),
+        len(STEPS),
     )
-    stays_open = _just_done({step.key: one.done for step, one in zip(STEPS, standings, strict=True)})
+    stays_open = _just_done(
+        {step.key: standing_of_step.done for step, standing_of_step in zip(STEPS, standings, strict=True)}
+    )
     for number, (step, standing) in enumerate(zip(STEPS, standings, strict=True)):
         icon = _DONE if standing.done else _LATER if standing.waits else _TO_DO
         title = f"**{number + 1}. {plain(tr(step.title))}** — {plain(standing.told)}"
@@ -64,7 +71,7 @@ def results_of(project: Project, lead: Person, step: SetUpStep, job: Job | None)
     """Draw the result of a step's last action, and the step's job if there is one."""
     look.outcome(f"set_up_{step.key}")
     if job is not None:
-        show_job(project, lead, job, f"set_up_{step.key}_problem", partial(_then, step))
+        show_job(project, lead, job, f"set_up_{step.key}_problem", partial(_after_job, step))
 
 
 def _just_done(done: dict[str, bool]) -> str:
@@ -76,7 +83,7 @@ def _just_done(done: dict[str, bool]) -> str:
     return last
 
 
-def _then(step: SetUpStep, job: Job) -> None:
+def _after_job(step: SetUpStep, job: Job) -> None:
     if job.state is JobState.DONE and step.then is not None:
         step.then(job)
 

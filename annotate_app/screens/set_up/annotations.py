@@ -37,7 +37,7 @@ _LOOKED = "looked at"
 @look.lead_callback("set_up_annotations_problem")
 def look_at(project: Project, lead: Person) -> None:
     """Begin the job that previews an annotation file. It checks and counts everything and writes nothing."""
-    asked = _asked(project, lead)
+    asked = _form_options(project, lead)
     title = said("Previewing {name}", name=Path(asked["file"]).name)
     _begin(project, lead, title, asked, dry_run=True, kept={**asked, _LOOKED: "yes"})
 
@@ -102,12 +102,12 @@ def _show(project: Project, lead: Person, counts: dict[str, Any]) -> None:
     st.caption(tr("The preview writes nothing."))
 
 
-def _then(job: Job) -> None:
+def _after_job(job: Job) -> None:
     if _LOOKED in job.asked:
         st.button(tr("Import"), key="import_file", on_click=take, type="primary")
 
 
-def _asked(project: Project, lead: Person) -> dict[str, str]:
+def _form_options(project: Project, lead: Person) -> dict[str, str]:
     """Return the values of the form, with the file as a path."""
     state = st.session_state
     name = state["set_up_file"].strip()
@@ -149,4 +149,4 @@ def _begin(
     begin_step(project, lead, KEY, title, job_functions.take_file, reading, dry_run, asked=kept)
 
 
-STEP = SetUpStep(KEY, marked("Annotation files"), _standing, _show, optional=True, then=_then)
+STEP = SetUpStep(KEY, marked("Annotation files"), _standing, _show, optional=True, then=_after_job)

@@ -33,7 +33,7 @@ _RUNS = "pooled"
 @look.lead_callback("set_up_candidates_problem")
 def choose(project: Project, lead: Person) -> None:
     """Begin the job that chooses the candidates of the queries."""
-    asked = _asked(project)
+    asked = _form_options(project)
     if asked.runs or asked.visual:
         _pool(project, lead, asked, again=False, dry_run=False)
     else:
@@ -49,7 +49,7 @@ def look_at(project: Project, lead: Person, again: bool) -> None:
         lead: the lead who is signed in.
         again: whether the runs are pooled later, into candidates that were already chosen.
     """
-    asked = CandidatesAsked(**_runs(project)) if again else _asked(project)
+    asked = CandidatesAsked(**_runs(project)) if again else _form_options(project)
     if not (asked.runs or asked.visual):
         raise ProjectError(tr("choose a run first: upload it, then add it to the runs to pool"))
     _pool(project, lead, asked, again=again, dry_run=True)
@@ -206,23 +206,23 @@ def _options(project: Project, lead: Person) -> None:
 def _expected(project: Project, lead: Person) -> None:
     state = st.session_state
     pooled = bool(state.get("candidates_runs"))
-    found = expected_work(
+    work = expected_work(
         project, lead, batch_size=state["candidates_batch"], probe=state.get("candidates_probe") or 0, pooled=pooled
     )
-    about, most = tr("about") if found.measured else tr("at least"), tr("at most ") if pooled else ""
+    about, most = tr("about") if work.measured else tr("at least"), tr("at most ") if pooled else ""
     look.metrics(
         {
-            tr("Queries"): f"{found.queries:,}",
-            tr("Pairs"): f"{most}{found.pairs:,}",
-            tr("Grades"): f"{most}{found.grades:,}",
-            tr("Work"): f"{about} {_time(found.hours)}",
+            tr("Queries"): f"{work.queries:,}",
+            tr("Pairs"): f"{most}{work.pairs:,}",
+            tr("Grades"): f"{most}{work.grades:,}",
+            tr("Work"): f"{about} {_time(work.hours)}",
         }
     )
-    if found.measured:
+    if work.measured:
         st.caption(
             tr(
                 "A grade takes {seconds:.1f} s here so far. Disputed pairs need more grades.",
-                seconds=found.seconds,
+                seconds=work.seconds,
             )
         )
     else:
@@ -230,7 +230,7 @@ def _expected(project: Project, lead: Person) -> None:
             tr(
                 "No grades yet: this counts one viewing of each clip ({seconds:.1f} s on average) per grade. "
                 "Grading takes longer, and disputed pairs need more grades.",
-                seconds=found.seconds,
+                seconds=work.seconds,
             )
         )
 
@@ -252,7 +252,7 @@ def _runs(project: Project) -> dict[str, Any]:
     }
 
 
-def _asked(project: Project) -> CandidatesAsked:
+def _form_options(project: Project) -> CandidatesAsked:
     state = st.session_state
     asked = CandidatesAsked(
         batch_size=state["candidates_batch"],
@@ -279,10 +279,10 @@ def _pool(project: Project, lead: Person, asked: CandidatesAsked, *, again: bool
     begin_step(project, lead, KEY, title, candidate_jobs.pool, asked, again, dry_run, asked=kept)
 
 
-def _then(job: Job) -> None:
+def _after_job(job: Job) -> None:
     if _LOOKED in job.asked:
         what = tr("Hand them out") if _AGAIN in job.asked else tr("Choose these candidates")
         st.button(what, key="pool_runs", on_click=take, type="primary")
 
 
-STEP = SetUpStep(KEY, marked("Candidates"), _standing, _show, then=_then)
+STEP = SetUpStep(KEY, marked("Candidates"), _standing, _show, then=_after_job)

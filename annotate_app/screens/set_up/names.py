@@ -74,18 +74,18 @@ def _save(project: Project, lead: Person, lines: Sequence[CastLine]) -> int:
 
 
 def _standing(project: Project, lead: Person, counts: dict[str, Any]) -> StepStanding:
-    found = rewrite_queue(project, lead)
-    if found.counts.rewritten:
-        waiting = tr(", {waiting:,} to decide", waiting=found.counts.waiting) if found.counts.waiting else ""
+    queue = rewrite_queue(project, lead)
+    if queue.counts.rewritten:
+        waiting = tr(", {waiting:,} to decide", waiting=queue.counts.waiting) if queue.counts.waiting else ""
         return StepStanding(
             True,
             tr(
                 "{captions} rewritten{waiting}",
-                captions=wording.count_of(found.counts.rewritten, "caption"),
+                captions=wording.count_of(queue.counts.rewritten, "caption"),
                 waiting=waiting,
             ),
         )
-    if found.fixed:
+    if queue.fixed:
         return StepStanding(True, tr("fixed, because queries were drawn"))
     waits = "" if counts["captions"] else tr("Import captions first: names are found in them.")
     return StepStanding(False, tr("original captions") if counts["captions"] else tr("no captions"), waits)
@@ -142,19 +142,19 @@ def _cast(project: Project, lead: Person) -> None:
 
 
 def _what_changed(project: Project, lead: Person) -> None:
-    found = rewrite_summary(project, lead)
+    changes = rewrite_summary(project, lead)
     st.markdown(
         tr(
             "{imprecise_captions}, {changed:,} of them changed. Words per caption: {words_before:.2f} "
             "before, {words_after:.2f} after.",
-            imprecise_captions=wording.count_of(found.captions, "imprecise caption"),
-            changed=found.changed,
-            words_before=found.words_before,
-            words_after=found.words_after,
+            imprecise_captions=wording.count_of(changes.captions, "imprecise caption"),
+            changed=changes.changed,
+            words_before=changes.words_before,
+            words_after=changes.words_after,
         )
     )
-    if found.replacements:
-        words, counts = zip(*found.replacements, strict=True)
+    if changes.replacements:
+        words, counts = zip(*changes.replacements, strict=True)
         shown = {tr("Replacement words"): [plain(word) for word in words], tr("Count"): [f"{n:,}" for n in counts]}
         st.table(shown, hide_index=True)
 

@@ -79,7 +79,7 @@ def encoder_box(project: Project, lead: Person, key: str) -> None:
         list(dict.fromkeys([now, _OFFLINE])),
         key=key,
         accept_new_options=True,
-        format_func=lambda one: tr("{one} (works offline)", one=one) if one == _OFFLINE else one,
+        format_func=lambda name: tr("{one} (works offline)", one=name) if name == _OFFLINE else name,
         help=tr("A sentence encoder: its name on the model hub, or a folder on the server."),
     )
 
@@ -95,7 +95,7 @@ def measuring_options(key: str) -> None:
     st.selectbox(
         tr("Check every frame"),
         list(_DECODE),
-        format_func=lambda one: tr(_DECODE[one]),
+        format_func=lambda option: tr(_DECODE[option]),
         key=f"{key}_decode",
         help=tr("Finds damage inside a file. Takes about a minute per hour of video."),
     )

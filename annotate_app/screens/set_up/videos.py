@@ -90,24 +90,28 @@ def add(project: Project, lead: Person) -> None:
     begin_step(project, lead, VIDEOS, title, job_functions.add_videos, folder, how)
 
 
-def _then(job: Job) -> None:
+def _after_job(job: Job) -> None:
     """Draw pictures of the previewed videos, and the button that adds the videos."""
     project, lead = auth.project(), auth.require(Role.LEAD)
-    if _FOLDER not in job.asked or (found := job_result(project, lead, job.key, VideosPreview)) is None:
+    if _FOLDER not in job.asked or (preview_report := job_result(project, lead, job.key, VideosPreview)) is None:
         return
     cards = "".join(
-        f"<figure><img src='data:image/webp;base64,{escape(one.webp)}' alt=''>"
-        f"<figcaption><b>{escape(one.name)}</b> {one.duration_s:,.1f} s</figcaption></figure>"
-        for one in found.pictures
-        if one.webp
+        f"<figure><img src='data:image/webp;base64,{escape(picture.webp)}' alt=''>"
+        f"<figcaption><b>{escape(picture.name)}</b> {picture.duration_s:,.1f} s</figcaption></figure>"
+        for picture in preview_report.pictures
+        if picture.webp
     )
     if cards:
         with st.container(width="stretch", key="video-cards"):
             st.html(f"<div class='rr-video-cards'>{cards}</div>")
-            if found.new > len(found.pictures):
-                shown = len(found.pictures)
-                st.caption(tr("Pictures of the first {shown} of {n:,} new videos.", shown=shown, n=found.new))
-    label = trn("Add {n} video", "Add {n} videos", found.new) if found.new else tr("Update file locations")
+            if preview_report.new > len(preview_report.pictures):
+                shown = len(preview_report.pictures)
+                st.caption(tr("Pictures of the first {shown} of {n:,} new videos.", shown=shown, n=preview_report.new))
+    label = (
+        trn("Add {n} video", "Add {n} videos", preview_report.new)
+        if preview_report.new
+        else tr("Update file locations")
+    )
     st.button(label, key="add_videos", on_click=add, type="primary")
 
 
@@ -167,10 +171,10 @@ def _show_videos(project: Project, lead: Person, counts: dict[str, Any]) -> None
 
 def _not_added(project: Project, lead: Person) -> None:
     """Draw the names of uploaded videos that nobody has added yet, and the button that previews them."""
-    if not (sent := lead_routes.sent_files(project, "videos")):
+    if not (uploads := lead_routes.sent_files(project, "videos")):
         return
-    taken = {project.file(one.path).resolve() for one in video_states(project, lead) if one.path}
-    left = [file.name for file in sent if file.resolve() not in taken]
+    added_paths = {project.file(video.path).resolve() for video in video_states(project, lead) if video.path}
+    left = [file.name for file in uploads if file.resolve() not in added_paths]
     if left and last_job(project, lead) is None:
         st.caption(plain(tr("Uploaded but not added: {names}", names=", ".join(left))))
         st.button(tr("Preview uploads"), key="preview_sent", on_click=preview_sent)
@@ -188,7 +192,7 @@ def _remove(project: Project, lead: Person) -> None:
                 "grades use its moments, or if somebody describes it."
             )
         )
-        names = [one.video for one in video_states(project, lead)]
+        names = [video.video for video in video_states(project, lead)]
         chosen = st.multiselect(tr("Videos"), names, key="remove_videos", placeholder=tr("Choose videos"))
         label = trn("Remove {n} video", "Remove {n} videos", len(chosen))
         st.button(label, key="confirm_remove_videos", type="primary", disabled=not chosen, on_click=remove)
@@ -198,9 +202,9 @@ def _again(wrong: Sequence[VideoState]) -> None:
     """Draw the problems of the project's videos, and the button that checks all videos again."""
     if wrong:
         video_troubles(wrong)
-    if any(one.trouble is Trouble.MISSING for one in wrong):
+    if any(video.trouble is Trouble.MISSING for video in wrong):
         st.text_input(tr("Folder that the missing files may be in"), key="missing_videos", placeholder="/data/videos")
-    if changed := [one.video for one in wrong if one.trouble is Trouble.CHANGED]:
+    if changed := [video.video for video in wrong if video.trouble is Trouble.CHANGED]:
         st.multiselect(
             tr("Accept the new content of"),
             changed,
@@ -215,7 +219,7 @@ def _again(wrong: Sequence[VideoState]) -> None:
     )
 
 
-VIDEOS_STEP = SetUpStep(VIDEOS, marked("Videos"), _videos_standing, _show_videos, then=_then)
+VIDEOS_STEP = SetUpStep(VIDEOS, marked("Videos"), _videos_standing, _show_videos, then=_after_job)
 
 
 @look.lead_callback("set_up_moments_problem")
