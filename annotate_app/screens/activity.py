@@ -37,11 +37,11 @@ _CLEARS = ("page",)
 
 
 def page() -> None:
-    """Show the filters, the entries that match, and a CSV file of them."""
+    """Draw the filters, the activity entries that match them, and a CSV download."""
     project, lead, _ = look.lead_page("Activity")
     people = activity_people(project, lead)
-    found, group, who, days = st.columns([4, 3, 2, 2], vertical_alignment="center")
-    with found:
+    search_column, group, who, days = st.columns([4, 3, 2, 2], vertical_alignment="center")
+    with search_column:
         words = address_state.search(tr("Search: words of a query, a reason, a file"), type="search")
     with group:
         chosen = address_state.choice(
@@ -54,21 +54,21 @@ def page() -> None:
         since = address_state.choice(
             tr("Days"), "days", translated(_DAYS), clears=_CLEARS, box=True, label_visibility="collapsed"
         )
-    wanted = ActivityFilter(
+    entry_filter = ActivityFilter(
         EventGroup(chosen) if chosen else None,
         by,
         midnight(time.time(), days_ago=int(since) - 1) if since else None,
         None,
         words.strip(),
     )
-    _list(project, lead, wanted)
+    _list(project, lead, entry_filter)
 
 
-def _list(project: Project, lead: Person, wanted: ActivityFilter) -> None:
+def _list(project: Project, lead: Person, entry_filter: ActivityFilter) -> None:
     def rows(first: int, most: int) -> list[ListRow]:
-        return [_row(entry) for entry in find_activity(project, lead, wanted, first=first, most=most)]
+        return [_row(entry) for entry in find_activity(project, lead, entry_filter, first=first, most=most)]
 
-    count = count_activity(project, lead, wanted)
+    count = count_activity(project, lead, entry_filter)
     long_list(
         tr("Activity"),
         _COLUMNS,
@@ -80,12 +80,12 @@ def _list(project: Project, lead: Person, wanted: ActivityFilter) -> None:
         page="/queries",
     )
     if count:
-        make = partial(activity_csv, project, lead, wanted)
+        make = partial(activity_csv, project, lead, entry_filter)
         look.csv_download(tr("Download as CSV"), make, "activity.csv", "activity_csv", ":material/download:")
 
 
 def _row(entry: ActivityEntry) -> ListRow:
-    """Return an entry; one about a query or a pair opens that query."""
+    """Return the list row of an entry. An entry about a query or a pair opens that query."""
     who = escape(entry.by) if entry.by else "<span class='rr-quiet'>" + tr("automatic") + "</span>"
     cells = (wording.when(entry.at, st.context.timezone), who, escape(retold(entry.words)), escape(retold(entry.about)))
     return ListRow(entry.query_id or "", cells)

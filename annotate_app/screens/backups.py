@@ -15,7 +15,7 @@ _SHOWN = 10
 
 
 def page() -> None:
-    """Draw the button, and a line for each of the newest copies."""
+    """Draw the button that makes a backup, and a line for each of the newest backups."""
     project, lead, _ = look.lead_page("Backups")
     st.markdown(
         tr(
@@ -25,36 +25,35 @@ def page() -> None:
     )
     look.refusal("backup_problem")
     st.button(tr("Back up now"), key="back_up", on_click=_back_up, icon=":material/shield:")
-    found = list_backups(project, lead)
-    if not found:
+    backups = list_backups(project, lead)
+    if not backups:
         st.caption(tr("No backups yet."))
-    for number, one in enumerate(found[:_SHOWN]):
+    for number, backup in enumerate(backups[:_SHOWN]):
         with st.container(horizontal=True, vertical_alignment="center", key=f"backup-{number}"):
-            made = wording.when(one.made_at, st.context.timezone)
+            made = wording.when(backup.made_at, st.context.timezone)
             st.markdown(
                 tr(
                     "{name} · {megabytes:,.1f} MB · made {made}",
-                    name=plain(one.file.name),
-                    megabytes=one.megabytes,
+                    name=plain(backup.file.name),
+                    megabytes=backup.megabytes,
                     made=made,
                 ),
                 width="stretch",
             )
-            # Read on a click only: the copy may be large.
+            # Read the file only on a click: it may be large.
             st.download_button(
                 tr("Download"),
-                data=one.file.read_bytes,
-                file_name=one.file.name,
+                data=backup.file.read_bytes,
+                file_name=backup.file.name,
                 mime="application/vnd.sqlite3",
                 key=f"download-backup-{number}",
                 on_click="ignore",
             )
-    if len(found) > _SHOWN:
-        older = wording.count_of(len(found) - _SHOWN, "older one")
+    if len(backups) > _SHOWN:
+        older = wording.count_of(len(backups) - _SHOWN, "older one")
         st.caption(tr("{backups} in the folder backups/.", backups=older))
 
 
 @look.lead_callback("backup_problem")
 def _back_up(project: Project, lead: Person) -> None:
-    """Make a copy, or leave a message why not: a callback."""
     backup_now(project, lead, now=time.time())

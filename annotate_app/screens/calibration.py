@@ -22,11 +22,11 @@ _NAME = "trial"
 
 
 def page() -> None:
-    """Draw the open round, or the last one with the form of another."""
+    """Draw the latest calibration round and, unless it is open, the form that starts another."""
     project, lead, _ = look.lead_page("Calibration")
     look.outcome("trial")
-    found = trial_round(project, lead)
-    if found is None or found.ended_at is not None:
+    latest_round = trial_round(project, lead)
+    if latest_round is None or latest_round.ended_at is not None:
         st.markdown(
             tr(
                 "Use a calibration round to improve the guideline. Annotators grade a few pairs blind and write "
@@ -36,13 +36,13 @@ def page() -> None:
         )
         with st.expander(tr("Start a calibration round")):
             _form(project, lead)
-    if found is not None:
-        _round(project, lead, found)
+    if latest_round is not None:
+        _round(project, lead, latest_round)
 
 
 @look.lead_callback("trial_problem")
 def start(project: Project, lead: Person) -> None:
-    """Callback of the button."""
+    """Start a calibration round with the values of the form."""
     state = st.session_state
     report = start_trial(
         project,
@@ -54,16 +54,16 @@ def start(project: Project, lead: Person) -> None:
         now=time.time(),
     )
     pairs, queries = wording.count_of(report.items, "pair"), wording.count_of(report.queries, "query")
-    told = tr(
+    message = tr(
         "Calibration round started: {pairs} from {queries}. {short}", pairs=pairs, queries=queries, short=report.short
     )
-    results.leave(_NAME, told.strip())
+    results.leave(_NAME, message.strip())
     clear_queries(_NAME)
 
 
 @look.lead_callback("trial_problem")
 def end(project: Project, lead: Person) -> None:
-    """Callback of the button."""
+    """End the calibration round."""
     end_trial(project, lead, now=time.time())
     results.leave(_NAME, tr("Calibration round ended."))
 
@@ -85,21 +85,21 @@ def _form(project: Project, lead: Person) -> None:
     )
 
 
-def _round(project: Project, lead: Person, found: CalibrationRound) -> None:
-    is_open, zone = found.ended_at is None, st.context.timezone
-    queries = len({pair.query_id for pair in found.pairs})
+def _round(project: Project, lead: Person, current_round: CalibrationRound) -> None:
+    is_open, zone = current_round.ended_at is None, st.context.timezone
+    queries = len({pair.query_id for pair in current_round.pairs})
     st.markdown(
         tr(
             "**{pairs} from {queries}**, started by {lead}, {when}; ",
-            pairs=wording.count_of(len(found.pairs), "pair"),
+            pairs=wording.count_of(len(current_round.pairs), "pair"),
             queries=wording.count_of(queries, "query"),
-            lead=plain(found.set_by or tr("the command line")),
-            when=wording.when(found.set_at, zone),
+            lead=plain(current_round.set_by or tr("the command line")),
+            when=wording.when(current_round.set_at, zone),
         )
-        + (tr("open.") if is_open else tr("ended {when}.", when=wording.when(found.ended_at, zone)))
+        + (tr("open.") if is_open else tr("ended {when}.", when=wording.when(current_round.ended_at, zone)))
     )
-    everybody = [one for one in found.people if one.answered == len(found.pairs)]
-    if found.people and len(everybody) == len(found.people):
+    everybody = [answerer for answerer in current_round.people if answerer.answered == len(current_round.pairs)]
+    if current_round.people and len(everybody) == len(current_round.people):
         st.warning(
             tr(
                 "Every annotator has answered all of these pairs, so nobody is left to grade them afterwards. "
@@ -113,10 +113,10 @@ def _round(project: Project, lead: Person, found: CalibrationRound) -> None:
         hidden = st.checkbox(tr("Hide names"), key="trial_hide")
         make = partial(trial_csv, project, lead, names=not hidden)
         look.csv_download(tr("Answers as CSV"), make, "trial.csv", "trial-csv")
-    called = found.called(names=not hidden)
-    st.html(_people(found, [called[one.annotator_id] for one in found.people]))
-    st.html(_overview(found))
-    pairs = {pair.pair: pair for pair in found.pairs}
+    names = current_round.called(names=not hidden)
+    st.html(_people(current_round, [names[answerer.annotator_id] for answerer in current_round.people]))
+    st.html(_overview(current_round))
+    pairs = {pair.pair: pair for pair in current_round.pairs}
     if not pairs:
         return
     labels: dict[str, str] = {key: _label(pair) for key, pair in pairs.items()}
@@ -128,25 +128,29 @@ def _round(project: Project, lead: Person, found: CalibrationRound) -> None:
     with words:
         look.text_heading(pair.query)
         rows = [
-            (escape(called[one.annotator_id]), look.grade_mark(one.grade), escape(one.note) or tr("no note"))
-            for one in pair.answers
+            (
+                escape(names[answerer.annotator_id]),
+                look.grade_mark(answerer.grade),
+                escape(answerer.note) or tr("no note"),
+            )
+            for answerer in pair.answers
         ]
         st.html(look.table((tr("Annotator"), tr("Grade", _context="noun"), tr("Note")), rows))
 
 
-def _people(found: CalibrationRound, names: list[str]) -> str:
+def _people(current_round: CalibrationRound, names: list[str]) -> str:
     rows = [
         (
             escape(name),
-            tr("{answered} of {pairs}", answered=one.answered, pairs=len(found.pairs)),
-            tr("yes") if one.finished else tr("not yet"),
+            tr("{answered} of {pairs}", answered=person.answered, pairs=len(current_round.pairs)),
+            tr("yes") if person.finished else tr("not yet"),
         )
-        for name, one in zip(names, found.people, strict=True)
+        for name, person in zip(names, current_round.people, strict=True)
     ]
     return look.table((tr("Annotator"), tr("Answered"), tr("Finished")), rows)
 
 
-def _overview(found: CalibrationRound) -> str:
+def _overview(current_round: CalibrationRound) -> str:
     rows = [
         (
             str(pair.spread),
@@ -155,7 +159,7 @@ def _overview(found: CalibrationRound) -> str:
             str(pair.rank),
             escape(pair.query),
         )
-        for pair in found.pairs
+        for pair in current_round.pairs
     ]
     return look.table((tr("Spread"), tr("Grades"), tr("Notes"), tr("Rank"), tr("Query")), rows)
 

@@ -33,11 +33,11 @@ _LEFT_OUT = {
 
 
 def page() -> None:
-    """Show what gold is chosen from, then annotators with their answers, then the settings."""
+    """Draw the gold questions, the annotators with their answers, and the settings."""
     project, lead, _ = look.lead_page("Gold")
     look.outcome("gold")
     report, people = questions.gold_results(project, lead)
-    if not report.settings.on and not any(one.answers for one in people):
+    if not report.settings.on and not any(person.answers for person in people):
         st.markdown(
             tr(
                 "Gold questions are pairs whose grade is known. They look like any other pair, and their grades "
@@ -53,11 +53,11 @@ def page() -> None:
     with of_people:
         if not people:
             st.info(tr("There are no annotators yet."))
-        people.sort(key=lambda one: one.pause is None)  # who waits for a lead comes first
-        listed = searched(people, lambda one: one.person.name, "person", name="people", page="people-page")
-        for one in listed.rows:
-            with st.container(key=f"gold-person-{one.person.annotator_id}"):
-                _person(one, report.settings)
+        people.sort(key=lambda person: person.pause is None)  # paused annotators need a lead, so they come first
+        listed = searched(people, lambda person: person.person.name, "person", name="people", page="people-page")
+        for person in listed.rows:
+            with st.container(key=f"gold-person-{person.person.annotator_id}"):
+                _person(person, report.settings)
         if people:
             listed.end()
         _answers(project, lead, people)
@@ -75,7 +75,7 @@ def page() -> None:
 
 @look.lead_callback("gold_problem")
 def set_gold(project: Project, lead: Person) -> None:
-    """Callback of the form."""
+    """Store the settings of the form, and choose the gold questions."""
     state = st.session_state
     options = questions.GoldOptions(
         share=float(state["gold_share"]) / 100,
@@ -84,21 +84,21 @@ def set_gold(project: Project, lead: Person) -> None:
         warn=float(state["gold_warn"]),
         pause=float(state["gold_pause"]),
     )
-    sent = state.get("gold_key_file")
-    file = KeyFile(sent.getvalue(), sent.name) if sent is not None else None
+    upload = state.get("gold_key_file")
+    file = KeyFile(upload.getvalue(), upload.name) if upload is not None else None
     report = questions.set_gold(project, lead, options, file, pairs=int(state["gold_pairs"]), now=time.time())
     state["gold_done"] = tr("Gold questions now come from {pairs}.", pairs=wording.count_of(report.pairs, "pair"))
 
 
 @look.lead_callback("gold_problem")
 def end(project: Project, lead: Person) -> None:
-    """Callback of the button that ends it."""
+    """Stop using gold questions."""
     questions.end_gold(project, lead, now=time.time())
 
 
 @look.lead_callback("gold_problem")
 def go_on(project: Project, lead: Person, annotator_id: AnnotatorId) -> None:
-    """Callback of a row's button: let a paused annotator go on; their accuracy starts again."""
+    """Let a paused annotator continue. Their accuracy is counted anew."""
     unpause_person(project, lead, annotator_id, now=time.time())
 
 
@@ -136,7 +136,7 @@ def _facts(report: questions.GoldReport) -> None:
 
 
 def _left_out(project: Project, lead: Person) -> None:
-    """Say how many settled pairs cannot be gold, and why."""
+    """Draw how many settled pairs cannot be gold questions, and why."""
     counts = questions.gold_left_out(project, lead, now=time.time())
     if not counts:
         return
@@ -145,17 +145,17 @@ def _left_out(project: Project, lead: Person) -> None:
     st.caption(f"{pairs} {', '.join(reasons)}.")
 
 
-def _person(one: questions.GoldPerson, settings: GoldSettings) -> None:
-    person = one.person
+def _person(gold_person: questions.GoldPerson, settings: GoldSettings) -> None:
+    person = gold_person.person
     name, words, action = st.columns(_WIDTHS, vertical_alignment="center")
     with name.container(horizontal=True, vertical_alignment="center"):
         st.text(person.name, width="content")
-        if one.pause is not None:
+        if gold_person.pause is not None:
             st.badge(tr("paused"), color="red")
-        elif one.findings and one.findings[0].kind == "warned":
+        elif gold_person.findings and gold_person.findings[0].kind == "warned":
             st.badge(tr("warned"), color="orange")
-    words.markdown(plain(told(one, settings)))
-    if one.pause is not None:
+    words.markdown(plain(told(gold_person, settings)))
+    if gold_person.pause is not None:
         action.button(
             tr("Resume"),
             key=f"gold-go-on-{person.annotator_id}",
@@ -166,25 +166,25 @@ def _person(one: questions.GoldPerson, settings: GoldSettings) -> None:
         )
 
 
-def told(one: questions.GoldPerson, settings: GoldSettings) -> str:
-    """Say how an annotator did, or why they are paused."""
-    if one.pause is not None:
-        since = wording.when(one.pause.at, st.context.timezone)
+def told(gold_person: questions.GoldPerson, settings: GoldSettings) -> str:
+    """Return a sentence with an annotator's accuracy on gold questions, or the reason for their pause."""
+    if gold_person.pause is not None:
+        since = wording.when(gold_person.pause.at, st.context.timezone)
         return tr(
             "Since {since}, by {lead}: {reason}",
             since=since,
-            lead=one.pause.by or tr("a rule"),
-            reason=one.pause.reason,
+            lead=gold_person.pause.by or tr("a rule"),
+            reason=gold_person.pause.reason,
         )
-    if not one.answers:
+    if not gold_person.answers:
         return tr("No answer yet.")
-    in_all = wording.count_of(len(one.answers), "answer")
-    left = "" if one.left else tr(" They have seen every gold pair. Add more.")
-    if one.accuracy is None:
-        afresh = tr(" since the last warning or pause") if one.findings else ""
+    in_all = wording.count_of(len(gold_person.answers), "answer")
+    left = "" if gold_person.left else tr(" They have seen every gold pair. Add more.")
+    if gold_person.accuracy is None:
+        afresh = tr(" since the last warning or pause") if gold_person.findings else ""
         return tr(
             "{counted} of {fewest} answers needed{afresh}, {in_all} in all.{left}",
-            counted=one.counted,
+            counted=gold_person.counted,
             fewest=settings.fewest,
             afresh=afresh,
             in_all=in_all,
@@ -192,54 +192,56 @@ def told(one: questions.GoldPerson, settings: GoldSettings) -> str:
         )
     return tr(
         "{within} of the last {counted} are right ({percent}), {in_all} in all.{left}",
-        within=one.within,
-        counted=one.counted,
-        percent=wording.percent(one.accuracy),
+        within=gold_person.within,
+        counted=gold_person.counted,
+        percent=wording.percent(gold_person.accuracy),
         in_all=in_all,
         left=left,
     )
 
 
 def _answers(project: Project, lead: Person, people: list[questions.GoldPerson]) -> None:
-    """One answer of an annotator with its clip, and the list that it is from beside it."""
-    there = {str(one.person.annotator_id): one for one in people if one.answers}
-    if not there:
+    """Draw one answer of an annotator with its clip, beside the list of their answers."""
+    people_by_id = {str(one.person.annotator_id): one for one in people if one.answers}
+    if not people_by_id:
         return
     st.header(tr("Answers"), anchor=False)
-    order = sorted(there, key=lambda who: (there[who].pause is None, there[who].person.name.casefold()))
-    shown, beside = st.columns([3, 2], gap="medium")
-    with beside:
-        names = {who: there[who].person.name for who in order}
+    order = sorted(
+        people_by_id, key=lambda who: (people_by_id[who].pause is None, people_by_id[who].person.name.casefold())
+    )
+    answer_column, list_column = st.columns([3, 2], gap="medium")
+    with list_column:
+        names = {who: people_by_id[who].person.name for who in order}
         who = address_state.choice(tr("Annotator"), "who", names, clears=("page", _ANSWER), box=True)
-        listed = sorted(there[who].answers, key=lambda answer: (answer.within, -answer.answer.gold_answer_id))
-        asked = address_state.read_number(_ANSWER)
-        chosen = next((one for one in listed if one.answer.gold_answer_id == asked), listed[0])
+        listed = sorted(people_by_id[who].answers, key=lambda answer: (answer.within, -answer.answer.gold_answer_id))
+        answer_in_address = address_state.read_number(_ANSWER)
+        chosen = next((one for one in listed if one.answer.gold_answer_id == answer_in_address), listed[0])
         _list(listed, chosen.answer.gold_answer_id)
-    with shown:
+    with answer_column:
         _answer(project, lead, chosen)
 
 
 def _list(listed: list[questions.GoldAnswer], current: int) -> None:
-    rows = rows_of(listed, lambda one: ListRow(one.answer.gold_answer_id, (_row(one),)))
+    rows = rows_of(listed, lambda answer: ListRow(answer.answer.gold_answer_id, (_row(answer),)))
     columns = (ListColumn(tr("Answers, wrong ones first")),)
     long_list(
         tr("Answers"), columns, len(listed), rows, opens=_ANSWER, noun="answer", per_page=PER_PAGE, current=current
     )
 
 
-def _row(one: questions.GoldAnswer) -> str:
-    verdict = tr("right") if one.within else tr("wrong")
+def _row(answer: questions.GoldAnswer) -> str:
+    verdict = tr("right") if answer.within else tr("wrong")
     given = tr(
         "gave {grade}, known is {grade_2}: {verdict}",
-        grade=look.grade_mark(one.answer.own),
-        grade_2=look.grade_mark(one.answer.right),
+        grade=look.grade_mark(answer.answer.own),
+        grade_2=look.grade_mark(answer.answer.right),
         verdict=verdict,
     )
-    return f"{escape(one.answer.query)}<small class='rr-of-case'>{given}</small>"
+    return f"{escape(answer.answer.query)}<small class='rr-of-case'>{given}</small>"
 
 
-def _answer(project: Project, lead: Person, one: questions.GoldAnswer) -> None:
-    chosen, scale = one.answer, project.campaign.scale
+def _answer(project: Project, lead: Person, gold_answer: questions.GoldAnswer) -> None:
+    chosen, scale = gold_answer.answer, project.campaign.scale
     look.text_heading(chosen.query)
     st.caption(wording.when(chosen.at, st.context.timezone))
     pair = next((pair for pair in query_pairs(project, lead, chosen.query_id) if pair.pair == chosen.pair), None)

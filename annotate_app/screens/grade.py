@@ -1,4 +1,4 @@
-"""The annotator's page: one clip, one query, the grades."""
+"""The annotator's page "Grade": one clip, one query and the grades."""
 
 import time
 from dataclasses import asdict
@@ -19,26 +19,27 @@ from backend.campaign.setup.project.folder import Project
 
 
 def page() -> None:
-    """Show the signed-in annotator's desk.
+    """Draw the desk of the annotator who is signed in.
 
-    This runs once when the page opens; from then on the player talks to `/desk/exchange` by itself. Whoever is new, or
-    comes with `?tutorial`, is shown the tutorial first; whoever knows an earlier guideline, what changed.
+    This runs once when the page opens. After that, the player talks to `/desk/exchange` by itself.
+    New annotators, and those who open the page with `?tutorial`, see the tutorial first. Annotators who read an
+    earlier version of the guideline see what changed.
     """
     person = auth.require(Role.ANNOTATOR)
     project, now = auth.project(), time.time()
     desk = exchange.desk(project, person, now=now)
     again = "tutorial" in st.query_params
-    shown = lesson(project, person, now=now) if again or desk.state is DeskState.GUIDELINE else None
-    player(asdict(desk), person, lesson=shown, assigned=exchange.assigned_pairs(project, person))
+    tutorial = lesson(project, person, now=now) if again or desk.state is DeskState.GUIDELINE else None
+    player(asdict(desk), person, lesson=tutorial, assigned=exchange.assigned_pairs(project, person))
 
 
 def lesson(project: Project, person: Person, *, now: float) -> dict[str, Any]:
-    """The lesson as plain JSON values; the guideline's words travel beside it.
+    """Return the tutorial as plain JSON values, without the guideline's words, which the page sends separately.
 
     Returns:
         `{"version": of the guideline, "reading": "first", "changed" or "again", "reasons": [text],
         "changes": [{"where", "before", "after"}], "practice": [{"pair", "query", "whole", "own"}]}`. Reasons and
-        changes are of a guideline that changed. No right grade is in it.
+        changes are empty unless the guideline has changed. The values contain no right grades.
     """
     due = guideline_due(project, person)
     news = guideline_news(project, person, current())

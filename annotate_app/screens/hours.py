@@ -1,4 +1,4 @@
-"""The lead's page "Hours": how long people worked, what it costs, how much of both is still to come; for payroll."""
+"""The lead's page "Hours": hours worked, their cost, and the hours and cost of the remaining work, for payroll."""
 
 import time
 from collections.abc import Sequence
@@ -30,36 +30,36 @@ _COUNTED = marked(
 
 
 def page() -> None:
-    """The period, its sums, its days, its people, and a file of it; below, what is still to come."""
+    """Draw the hours of the chosen period: sums, days, annotators and a CSV download; then the remaining work."""
     project, lead, _ = look.lead_page("Hours")
     periods = {name: tr(name) for name in PERIODS}
     period = address_state.choice(tr("Period"), "period", periods, label_visibility="collapsed")
     first, last = bounds(period, time.time())
     try:
-        found = hours(project, lead, first=first, last=last)
+        report = hours(project, lead, first=first, last=last)
     except ReelRankError as refusal:
         st.error(plain(retold(refusal)))
         return
-    _sums(found)
-    if found.people:
-        _days(found, first, last)
+    _sums(report)
+    if report.people:
+        _days(report, first, last)
         st.header(tr("Annotators"), anchor=False)
-        st.html(people_table(found.people, found.currency))
-        file = f"hours-{found.days[0].day}-to-{found.days[-1].day}.csv"
-        make = partial(payroll_csv, found.days, found.currency)
+        st.html(people_table(report.people, report.currency))
+        file = f"hours-{report.days[0].day}-to-{report.days[-1].day}.csv"
+        make = partial(payroll_csv, report.days, report.currency)
         look.csv_download(tr("Download for payroll (CSV)"), make, file, "hours_csv", ":material/download:")
     else:
         st.info(tr("No work in this period. Hours appear after the first grade."))
-    for text in remarks(found):
+    for text in remarks(report):
         st.markdown(text)
     st.header(tr("Still to come"), anchor=False)
-    st.markdown(plain(ahead(found.outlook, found.currency)))
+    st.markdown(plain(ahead(report.outlook, report.currency)))
     with st.expander(tr("What counts as working time")):
         st.markdown(tr(_COUNTED))
 
 
 def bounds(period: str, now: float) -> tuple[str | None, str | None]:
-    """The first and the last day of a period (`2026-03-14`), by the server's calendar; None where it has no end.
+    """Return the first and last day of a period (`2026-03-14`) in the server's time zone; None for an open end.
 
     >>> bounds("All days", 0.0)
     (None, None)
@@ -77,18 +77,18 @@ def bounds(period: str, now: float) -> tuple[str | None, str | None]:
 
 
 def people_table(people: Sequence[PersonHours], currency: str) -> str:
-    """The sums of every person; the hours as bars against the longest."""
-    most = max(max(one.hours for one in people), 1e-9)
+    """Return a table of each annotator's sums. Hours have bars, and the most hours have the longest bar."""
+    most = max(max(person.hours for person in people), 1e-9)
     rows = [
         (
-            escape(one.name),
-            f"{one.days:,}",
-            f"{one.judgements:,}",
-            look.bar(one.hours, most, form=",.2f"),
-            tr("not measured") if one.an_hour is None else f"{one.an_hour:,.0f}",
-            "" if one.pay is None else f"{one.pay:,}",
+            escape(person.name),
+            f"{person.days:,}",
+            f"{person.judgements:,}",
+            look.bar(person.hours, most, form=",.2f"),
+            tr("not measured") if person.an_hour is None else f"{person.an_hour:,.0f}",
+            "" if person.pay is None else f"{person.pay:,}",
         )
-        for one in people
+        for person in people
     ]
     head = (
         tr("Annotator"),
@@ -101,25 +101,25 @@ def people_table(people: Sequence[PersonHours], currency: str) -> str:
     return look.table(head, rows, "rr-hours")
 
 
-def remarks(found: HoursReport) -> list[str]:
-    """Which rate counts, and what the sums leave out."""
+def remarks(report: HoursReport) -> list[str]:
+    """Return sentences that say which hourly rates apply, and what the sums leave out."""
     texts = []
-    if found.rate is not None:
+    if report.rate is not None:
         own = (
-            tr(", and {rates} of single annotators", rates=wording.count_of(len(found.own_rates), "rate"))
-            if found.own_rates
+            tr(", and {rates} of single annotators", rates=wording.count_of(len(report.own_rates), "rate"))
+            if report.own_rates
             else ""
         )
         texts.append(
             tr(
                 "{rate:g} {currency} an hour{own}, as set on [Settings]({path}).",
-                rate=found.rate,
-                currency=plain(found.currency),
+                rate=report.rate,
+                currency=plain(report.currency),
                 own=own,
                 path=full_path("/settings"),
             )
         )
-    elif not found.own_rates:
+    elif not report.own_rates:
         texts.append(tr("No hourly rate set. Set one on [Settings]({path}).", path=full_path("/settings")))
     else:
         texts.append(
@@ -134,9 +134,9 @@ def remarks(found: HoursReport) -> list[str]:
             "Settings has a rate for {name}, but no annotator has this name. Correct it on Settings.",
             name=plain(name),
         )
-        for name in found.unknown_rates
+        for name in report.unknown_rates
     ]
-    unmeasured = sum(day.unmeasured for day in found.days)
+    unmeasured = sum(day.unmeasured for day in report.days)
     if unmeasured:
         texts.append(
             trn(
@@ -145,61 +145,63 @@ def remarks(found: HoursReport) -> list[str]:
                 unmeasured,
             )
         )
-    for count, which in ((found.simulated, "simulated"), (found.imported, "imported")):
+    for count, which in ((report.simulated, "simulated"), (report.imported, "imported")):
         if count:
             texts.append(tr("Not counted: {judgements}.", judgements=wording.count_of(count, f"{which} judgement")))
     return texts
 
 
 def ahead(outlook: Outlook, currency: str) -> str:
-    """How much is still to come, in words."""
+    """Return sentences with the number of grades still needed, and their hours and cost if these are known."""
     if not outlook.needed + outlook.further:
         return tr("Nothing is left to grade: every open pair has its grades.")
-    said = tr("{grades} left until every open pair has its grades", grades=wording.count_of(outlook.needed, "grade"))
+    sentence = tr(
+        "{grades} left until every open pair has its grades", grades=wording.count_of(outlook.needed, "grade")
+    )
     if outlook.disputed is None:
-        said += tr(". Disputed pairs will need more; how many is not known yet.")
+        sentence += tr(". Disputed pairs will need more; how many is not known yet.")
     else:
         share = wording.percent(100 * outlook.disputed)
-        said += tr(
+        sentence += tr(
             ", and about {further:,} more if {share} of the pairs are disputed, as so far.",
             further=outlook.further,
             share=share,
         )
     if outlook.stuck:
-        said += tr(" Nobody is left to give {stuck:,} of them. See Progress.", stuck=outlook.stuck)
+        sentence += tr(" Nobody is left to give {stuck:,} of them. See Progress.", stuck=outlook.stuck)
     if outlook.hours is None or outlook.seconds is None:
-        return tr("{text} No estimate of the time: {reason}.", text=said, reason=outlook.reason)
+        return tr("{text} No estimate of the time: {reason}.", text=sentence, reason=outlook.reason)
     expected, low, high = outlook.hours
     money = f", {outlook.cost[0]:,} {currency}" if outlook.cost else ""
-    said += tr(
+    sentence += tr(
         " At {seconds:.1f} s a judgement, that takes about {expected:,.1f} hours{money}",
         seconds=outlook.seconds,
         expected=expected,
         money=money,
     )
     if outlook.reason:
-        return f"{said} ({retold(outlook.reason)})."
+        return f"{sentence} ({retold(outlook.reason)})."
     cost = (
         tr(", {low:,} to {high:,} {currency}", low=outlook.cost[1], high=outlook.cost[2], currency=currency)
         if outlook.cost
         else ""
     )
     return tr(
-        "{text} (95 % interval: {low:,.1f} to {high:,.1f} hours{cost}).", text=said, low=low, high=high, cost=cost
+        "{text} (95 % interval: {low:,.1f} to {high:,.1f} hours{cost}).", text=sentence, low=low, high=high, cost=cost
     )
 
 
-def _sums(found: HoursReport) -> None:
-    judgements = sum(one.judgements for one in found.people)
-    judging = sum(day.judging_ms for day in found.days) / 3_600_000
-    outlook = found.outlook
+def _sums(report: HoursReport) -> None:
+    judgements = sum(person.judgements for person in report.people)
+    judging = sum(day.judging_ms for day in report.days) / 3_600_000
+    outlook = report.outlook
     values = {
         tr("Active hours"): (
-            f"{found.hours:,.1f}",
+            f"{report.hours:,.1f}",
             tr("All annotators in this period. What counts is explained below."),
         ),
-        tr("Pay, {currency}", currency=found.currency): (
-            tr("no rate") if found.pay is None else f"{found.pay:,}",
+        tr("Pay, {currency}", currency=report.currency): (
+            tr("no rate") if report.pay is None else f"{report.pay:,}",
             tr("At today's rates."),
         ),
         tr("Judgements an hour"): (
@@ -219,8 +221,8 @@ def _sums(found: HoursReport) -> None:
         look.metrics(values)
 
 
-def _days(found: HoursReport, first: str | None, last: str | None) -> None:
-    begins, ends = (date.fromisoformat(day) for day in (first or found.days[0].day, last or found.days[-1].day))
+def _days(report: HoursReport, first: str | None, last: str | None) -> None:
+    begins, ends = (date.fromisoformat(day) for day in (first or report.days[0].day, last or report.days[-1].day))
     days = [(begins + timedelta(days=n)).isoformat() for n in range((ends - begins).days + 1)]
-    shown = [(day.day, day.name, day.hours) for day in found.days]
-    stacked_days(days, shown, tr("Bars: {hours:,.1f} active hours by day and person", hours=found.hours))
+    shown = [(day.day, day.name, day.hours) for day in report.days]
+    stacked_days(days, shown, tr("Bars: {hours:,.1f} active hours by day and person", hours=report.hours))

@@ -1,6 +1,7 @@
-"""The lead's page "Moments": the moments of every video with their pictures, and what a lead makes of them.
+"""The lead's page "Moments": see the moments of each video, and change, split, join, remove or add them.
 
-A list of videos; of the one that is open its moments, one of which is on show. All of it stands in the address.
+The page lists the videos. An open video has its moments listed, and one of them is shown. The address holds
+the open video and the moment shown.
 """
 
 import time
@@ -50,30 +51,30 @@ _MOMENTS = (
     ListColumn(marked("Used by"), phone=False),
 )
 ON_SHOW = "moment"
-"""The name in the address of the moment on show."""
+"""The address parameter that holds the moment shown."""
 VIDEO = "video"
-"""The name in the address of the open video."""
+"""The address parameter that holds the open video."""
 _DONE = "moments"
-"""The place of results on the page."""
+"""Name of the place on the page where results appear."""
 PROBLEM = f"{_DONE}_problem"
 _UNDO = "moments_undo"
-"""In the session: the video, which spans came and which went by what was done last."""
+"""Session key of the last action: its video, the spans that it added and the spans that it removed."""
 _Span = tuple[float, float]
 
 
 def page() -> None:
-    """The videos, or one of them with its moments."""
+    """Draw the list of videos, or the open video with its moments."""
     project, lead, _ = look.lead_page("Moments")
     videos = videos_and_moments(project, lead)
     if not videos:
         st.info(tr("No videos yet. Add videos first."))
         st.html(WayThere("Set up", "", tr("Add videos")).link)
         return
-    asked = address_state.read(VIDEO)
-    if not asked:
+    video_name = address_state.read(VIDEO)
+    if not video_name:
         _all(videos)
         return
-    opened = next((video for video in videos if video.name == asked), None)
+    opened = next((video for video in videos if video.name == video_name), None)
     st.button(
         tr("All videos"),
         key="all-videos",
@@ -82,7 +83,7 @@ def page() -> None:
         kwargs={VIDEO: None, ON_SHOW: None, "page": None},
     )
     if opened is None:
-        st.info(tr("The project has no video {asked}.", asked=plain(asked)))
+        st.info(tr("The project has no video {asked}.", asked=plain(video_name)))
         return
     _one(project, lead, opened)
 
@@ -149,7 +150,7 @@ def _one(project: Project, lead: Person, video: VideoMoments) -> None:
     with beside:
         start = next((n for n, row in enumerate(rows) if row == shown), 0) // PER_PAGE
         if not address_state.read("page") and start:
-            st.query_params["page"] = str(start + 1)  # the page of the list that has what is on show
+            st.query_params["page"] = str(start + 1)  # the list opens at the page with the moment shown
         long_list(
             tr("Moments"),
             _MOMENTS,
@@ -164,11 +165,11 @@ def _one(project: Project, lead: Person, video: VideoMoments) -> None:
 
 
 def _on_show(rows: Sequence[MomentRow]) -> MomentRow | None:
-    """The moment that the address says, else the first of the page of the list."""
-    asked = address_state.read_number(ON_SHOW)
-    found = next((row for row in rows if row.moment_id == asked), None)
-    if found is not None or not rows:
-        return found
+    """Return the moment in the address, else the first moment on the page of the list."""
+    moment_in_address = address_state.read_number(ON_SHOW)
+    moment = next((row for row in rows if row.moment_id == moment_in_address), None)
+    if moment is not None or not rows:
+        return moment
     return rows[(address_state.page_number(-(-len(rows) // PER_PAGE)) - 1) * PER_PAGE]
 
 
@@ -246,50 +247,50 @@ def _seconds(label: str, value: float, key: str, video: VideoMoments) -> None:
 
 
 def change(row: MomentRow) -> None:
-    """Callback of the form: the moment begins and ends where its fields say."""
+    """Change the start and end of a moment to the seconds in its form."""
     span = (float(st.session_state[key("start", row)]), float(st.session_state[key("end", row)]))
     if span == (row.start_s, row.end_s):
         results.clear(PROBLEM)
         st.session_state[PROBLEM] = tr("Start and end did not change. Enter other seconds, then press Change.")
         return
-    _do(row.video, [row], [span], tr("Changed."))
+    _run_action(row.video, [row], [span], tr("Changed."))
 
 
 def split(row: MomentRow) -> None:
-    """Callback: two moments instead of one, the second from where the field says."""
+    """Split a moment in two at the second in its form."""
     at_s = float(st.session_state[key("at", row)])
     spans = [(row.start_s, at_s), (at_s, row.end_s)]
-    act = partial(split_moment, moment=row.moment_id, at_s=at_s, now=time.time())
-    _do(row.video, [row], spans, tr("Split in two."), act)
+    action = partial(split_moment, moment=row.moment_id, at_s=at_s, now=time.time())
+    _run_action(row.video, [row], spans, tr("Split in two."), action)
 
 
 def join(row: MomentRow, following: MomentRow) -> None:
-    """Callback: one moment of this one and the next."""
+    """Join a moment and the following one into one moment."""
     spans = [(row.start_s, max(row.end_s, following.end_s))]
-    act = partial(join_moments, moments=[row.moment_id, following.moment_id], now=time.time())
-    _do(row.video, [row, following], spans, tr("Joined."), act)
+    action = partial(join_moments, moments=[row.moment_id, following.moment_id], now=time.time())
+    _run_action(row.video, [row, following], spans, tr("Joined."), action)
 
 
 def remove(row: MomentRow) -> None:
-    """Callback: the moment is no more."""
-    _do(row.video, [row], [], tr("Removed."))
+    """Remove a moment."""
+    _run_action(row.video, [row], [], tr("Removed."))
 
 
 def add(video: str) -> None:
-    """Callback of the form: one more moment."""
+    """Add a moment to a video, with the start and end in the form."""
     span = (float(st.session_state["add-start"]), float(st.session_state["add-end"]))
-    _do(video, [], [span], tr("Added."))
+    _run_action(video, [], [span], tr("Added."))
 
 
 def undo() -> None:
-    """Callback: what was done last is as it was before."""
+    """Undo the last action."""
     if (last := st.session_state.pop(_UNDO, None)) is None:
         return
     video, came, went = last
 
     def act(project: Project, lead: Person) -> None:
-        there = {(row.start_s, row.end_s): row.moment_id for row in moments_of_video(project, lead, video)}
-        gone = [there.get(span, MomentId(0)) for span in came]
+        ids_by_span = {(row.start_s, row.end_s): row.moment_id for row in moments_of_video(project, lead, video)}
+        gone = [ids_by_span.get(span, MomentId(0)) for span in came]
         change_moments(project, lead, video, gone, went, now=time.time())
 
     if look.done_as_lead(act, PROBLEM):
@@ -298,26 +299,26 @@ def undo() -> None:
 
 
 def undo_button() -> None:
-    """The way back, while there is something to go back to."""
+    """Draw the button that undoes the last action, if there is one."""
     if st.session_state.get(_UNDO):
         st.button(tr("Undo"), key="moments-undo", icon=":material/undo:", shortcut="u", on_click=undo)
 
 
 def key(name: str, row: MomentRow) -> str:
-    """Streamlit's key of a field of a moment."""
+    """Return the Streamlit key of a form field of a moment."""
     return f"{name}-{row.moment_id}"
 
 
-def _do(
+def _run_action(
     video: str,
     gone: Sequence[MomentRow],
     come: Sequence[_Span],
     done: str,
-    act: Callable[[Project, Person], object] | None = None,
+    action: Callable[[Project, Person], object] | None = None,
 ) -> None:
     went = [row.moment_id for row in gone]
     usual = partial(change_moments, video=video, gone=went, come=come, now=time.time())
-    if not look.done_as_lead(act or usual, PROBLEM):
+    if not look.done_as_lead(action or usual, PROBLEM):
         return
     st.session_state[_UNDO] = (video, list(come), [(row.start_s, row.end_s) for row in gone])
     shown: int | None = None

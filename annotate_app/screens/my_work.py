@@ -1,4 +1,4 @@
-"""The annotator's page "My work": how much, how long, how the grades spread, how they agree once pairs are settled."""
+"""The annotator's page "My work": pairs graded, time spent, spread of grades, and agreement on settled pairs."""
 
 import time
 from collections.abc import Sequence
@@ -22,16 +22,19 @@ from backend.campaign.qualification.exam.results import my_exam
 from backend.campaign.review.adjudicating import my_replies, read_replies
 
 _EVEN = 0.05
-"""A mean difference below this is written 0.0 or is too small to be called strict or generous."""
+"""A mean difference below this, in grades, is too small to call an annotator strict or generous."""
 
 
 def page() -> None:
-    """Everything about the person signed in, and nothing about anybody else. Of single pairs, answered notes alone."""
+    """Draw the figures of the annotator who is signed in, and of nobody else.
+
+    The only single pairs on the page are those with a note that a lead has answered.
+    """
     person = auth.require(Role.ANNOTATOR)
-    found = my_work(auth.project(), person, now=time.time())
+    work = my_work(auth.project(), person, now=time.time())
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         st.title(tr("My work"), anchor=False, width="content")
-        # On a narrow screen the menu is folded away; the desk is one click from here all the same.
+        # On a narrow screen the menu is folded. This link still opens the desk with one click.
         st.html(
             f'<a class="rr-back" href="{full_path("/grade?tutorial")}" target="_self">{tr("Tutorial")}</a> '
             f'<a class="rr-back" href="{full_path("/grade")}" target="_self">{tr("Back to grading")}</a>',
@@ -40,31 +43,31 @@ def page() -> None:
     exam = my_exam(auth.project(), person)
     _replies(my_replies(auth.project(), person, now=time.time()))
     read_replies(auth.project(), person, now=time.time())
-    if not found.in_all:
-        st.info(tr("You have not graded anything yet. Your numbers appear here with the first grade.") + earlier(found))
+    if not work.in_all:
+        st.info(tr("You have not graded anything yet. Your numbers appear here with the first grade.") + earlier(work))
         exam_results.mine(exam)
         return
-    if found.simulated:
+    if work.simulated:
         st.caption(
-            tr("{simulated:,} of these grades were made by a program for demonstration.", simulated=found.simulated)
+            tr("{simulated:,} of these grades were made by a program for demonstration.", simulated=work.simulated)
         )
-    _numbers(found)
+    _numbers(work)
     days, spread = st.columns([3, 2], gap="large")
     with days:
         st.header(tr("Pairs a day"), anchor=False)
-        _days(found)
+        _days(work)
     with spread:
         st.header(tr("How your grades spread"), anchor=False)
-        st.html(spread_table(found.grades, auth.project().campaign.grading.in_language(current()).scale))
-        st.caption(skips(found.skips))
-    _time(found)
+        st.html(spread_table(work.grades, auth.project().campaign.grading.in_language(current()).scale))
+        st.caption(skips(work.skips))
+    _time(work)
     st.header(tr("Agreement, after settlement"), anchor=False)
-    _agreement(found)
+    _agreement(work)
     exam_results.mine(exam)
 
 
 def duration(seconds: float) -> str:
-    """`48 s`, `12 min`, `31 h 05 min`."""
+    """Return seconds as a short text: `48 s`, `12 min`, `31 h 05 min`."""
     if seconds < 60:
         return f"{seconds:.0f} s"
     hours, minutes = divmod(round(seconds / 60), 60)
@@ -76,7 +79,10 @@ def duration(seconds: float) -> str:
 
 
 def spread_table(grades: Sequence[int], scale: Scale) -> str:
-    """How often each grade was given, the highest first, as bars against the most frequent."""
+    """Return a table of how often each grade was given, highest grade first, with bars.
+
+    The most frequent grade has the longest bar.
+    """
     most = max(*grades, 1)
     rows = [
         (
@@ -90,7 +96,7 @@ def spread_table(grades: Sequence[int], scale: Scale) -> str:
 
 
 def skips(count: int) -> str:
-    """How many pairs the person left to others, in words."""
+    """Return a sentence with the number of pairs that the annotator skipped."""
     if not count:
         return tr("You skipped no pair; a skip is never a grade.")
     return trn(
@@ -99,7 +105,11 @@ def skips(count: int) -> str:
 
 
 def leaning(difference: float) -> str:
-    """What the mean difference means, in words."""
+    """Return a sentence that explains the mean difference: whether the annotator is strict or generous.
+
+    Args:
+        difference: the mean of grade minus settled relevance.
+    """
     if abs(difference) < _EVEN:
         return tr("You are neither stricter nor more generous than what was agreed.")
     steps = f"{abs(difference):.2f}"
@@ -108,85 +118,85 @@ def leaning(difference: float) -> str:
     return tr("On average you grade {steps} above what was agreed: you are more generous.", steps=steps)
 
 
-def settlement(found: MyWork) -> str:
-    """What the pairs of a person came to, and what those wait for that agreement does not speak of yet."""
-    pairs = wording.count_of(found.in_all, "pair")
-    said = [
+def settlement(work: MyWork) -> str:
+    """Return sentences with the number of the annotator's settled pairs, and why the others are not settled."""
+    pairs = wording.count_of(work.in_all, "pair")
+    sentences = [
         trn(
             "Of your {pairs}, {n} is settled for good.",
             "Of your {pairs}, {n} are settled for good.",
-            found.settled,
+            work.settled,
             pairs=pairs,
         )
     ]
-    if found.recent:
-        said.append(
+    if work.recent:
+        sentences.append(
             tr(
                 "{n:,} had a grade in the last {minutes:.0f} minutes, which may still be taken back: what they come to "
                 "counts here after that.",
-                n=found.recent,
+                n=work.recent,
                 minutes=CORRECTION_S / 60,
             )
         )
-    if rest := found.in_all - found.settled - found.recent:
-        said.append(
+    if rest := work.in_all - work.settled - work.recent:
+        sentences.append(
             trn(
                 "{n} is waiting for other people's grades, or came to no common relevance.",
                 "{n} are waiting for other people's grades, or came to no common relevance.",
                 rest,
             )
         )
-    return " ".join(said) + earlier(found)
+    return " ".join(sentences) + earlier(work)
 
 
-def earlier(found: MyWork) -> str:
-    """What this page leaves out, if anything."""
-    if not found.imported:
+def earlier(work: MyWork) -> str:
+    """Return a sentence with the number of imported grades, which this page leaves out; empty if there are none."""
+    if not work.imported:
         return ""
     return " " + trn(
         "{n} grade of an earlier campaign is not counted on this page.",
         "{n} grades of an earlier campaign are not counted on this page.",
-        found.imported,
+        work.imported,
     )
 
 
 def _replies(replies: Sequence[MyReply]) -> None:
-    """What leads replied to the person's own notes; nothing where there is none."""
+    """Draw the replies of leads to the annotator's notes; draw nothing if there are none."""
     if not replies:
         return
     st.header(tr("Replies to your notes"), anchor=False)
-    # New is what was so at any run of this visit: a page may run twice before anybody has looked.
+    # A reply that was new once stays new for this visit: the page may run twice before the annotator sees it.
     fresh: set[int] = st.session_state.setdefault("my_replies_new", set())
-    fresh |= {one.reply_id for one in replies if one.is_new}
-    for one in replies:
-        if one.reply_id in fresh:
-            _reply(one, f" :green-badge[{tr('new')}]")
-    if read := [one for one in replies if one.reply_id not in fresh]:
+    fresh |= {reply.reply_id for reply in replies if reply.is_new}
+    for reply in replies:
+        if reply.reply_id in fresh:
+            _reply(reply, f" :green-badge[{tr('new')}]")
+    if read := [reply for reply in replies if reply.reply_id not in fresh]:
         with st.expander(trn("{n} reply that you have read", "{n} replies that you have read", len(read))):
-            for one in read:
-                _reply(one)
+            for reply in read:
+                _reply(reply)
 
 
-def _reply(one: MyReply, badge: str = "") -> None:
-    with st.container(border=True, key=f"my-reply-{one.reply_id}"):
-        st.markdown(f"**{plain(one.query)}**{badge}")
+def _reply(reply: MyReply, badge: str = "") -> None:
+    with st.container(border=True, key=f"my-reply-{reply.reply_id}"):
+        st.markdown(f"**{plain(reply.query)}**{badge}")
         st.markdown(
-            ":material/edit_note: " + tr("You wrote with {grade}: “{note}”", grade=one.grade, note=plain(one.note))
+            ":material/edit_note: " + tr("You wrote with {grade}: “{note}”", grade=reply.grade, note=plain(reply.note))
         )
-        when = wording.when(one.at, st.context.timezone)
+        when = wording.when(reply.at, st.context.timezone)
         st.markdown(
-            ":material/reply: " + tr("Your lead annotator replied, {when}: “{text}”", when=when, text=plain(one.text))
+            ":material/reply: " + tr("Your lead annotator replied, {when}: “{text}”", when=when, text=plain(reply.text))
         )
 
 
-def _numbers(found: MyWork) -> None:
-    median = tr("not measured") if found.median_s is None else f"{found.median_s:.1f} s"
+def _numbers(work: MyWork) -> None:
+    median = tr("not measured") if work.median_s is None else f"{work.median_s:.1f} s"
     values = {
-        tr("Today"): (f"{found.today:,}", tr("Pairs you graded since midnight, by the clock of the server.")),
-        tr("Last 7 days"): (f"{found.week:,}", tr("Today and the six days before.")),
-        tr("In all"): (f"{found.in_all:,}", tr("Pairs with a grade of yours.")),
+        tr("Today"): (f"{work.today:,}", tr("Pairs you graded since midnight, by the clock of the server.")),
+        tr("Last 7 days"): (f"{work.week:,}", tr("Today and the six days before.")),
+        tr("In all"): (f"{work.in_all:,}", tr("Pairs with a grade of yours.")),
         tr("Active time"): (
-            duration(found.active_s),
+            duration(work.active_s),
             tr("Time at the clips. What passes in a hidden tab, or beyond 30 s without any input, is left out."),
         ),
         tr("Median a grade"): (median, tr("Half of your grades took less active time than this.")),
@@ -195,8 +205,8 @@ def _numbers(found: MyWork) -> None:
         look.metrics(values)
 
 
-def _time(found: MyWork) -> None:
-    if not found.months:
+def _time(work: MyWork) -> None:
+    if not work.months:
         return
     with st.expander(tr("How my time counts")):
         st.markdown(
@@ -207,22 +217,22 @@ def _time(found: MyWork) -> None:
                 "too; the table is without them, unless their grades came to count as judgements."
             )
         )
-        rows = [(month_text(date.fromisoformat(month)), f"{active_s / 3600:,.2f}") for month, active_s in found.months]
+        rows = [(month_text(date.fromisoformat(month)), f"{active_s / 3600:,.2f}") for month, active_s in work.months]
         st.html(look.table((tr("Month"), tr("Active hours")), rows))
 
 
-def _days(found: MyWork) -> None:
-    total = sum(pairs for _, pairs in found.days)
+def _days(work: MyWork) -> None:
+    total = sum(pairs for _, pairs in work.days)
     if not total:
         st.info(tr("You graded nothing in the last 30 days."))
         return
-    day_chart(found.days, tr("Pairs"), tr("Bars: {total:,} pairs you graded on each of the last 30 days", total=total))
+    day_chart(work.days, tr("Pairs"), tr("Bars: {total:,} pairs you graded on each of the last 30 days", total=total))
 
 
-def _agreement(found: MyWork) -> None:
-    agreement = found.agreement
+def _agreement(work: MyWork) -> None:
+    agreement = work.agreement
     if agreement is None:
-        st.info(settlement(found) + " " + tr("Agreement is shown from ten settled pairs on: fewer say little."))
+        st.info(settlement(work) + " " + tr("Agreement is shown from ten settled pairs on: fewer say little."))
         return
     look.metrics(_shares(agreement))
     st.markdown(leaning(agreement.difference))
@@ -234,7 +244,7 @@ def _agreement(found: MyWork) -> None:
             pairs=wording.count_of(agreement.pairs, "pair"),
         )
     )
-    st.caption(settlement(found))
+    st.caption(settlement(work))
 
 
 def _shares(agreement: MyAgreement) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""The lead's page "Settings": a form for those of `reelrank.toml`, and a table of all that holds in the campaign."""
+"""The lead's page "Settings": a form for settings in `reelrank.toml`, and tables of all settings of the campaign."""
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -48,11 +48,11 @@ _WORDS = {
     "apart": marked("Apart: a woman and another woman hug"),
 }
 _SEEN, _NAMES = "settings_seen", "settings_names"
-"""In the session: what the file said when the form was filled, and who may have a rate of their own."""
+"""Session keys: the settings file's values when the form was filled; annotators who may have their own rate."""
 
 
 def page() -> None:
-    """The form, what only the operator sets, and a table for each part of the campaign."""
+    """Draw the form, the settings that only the operator can change, and a table for each part of the campaign."""
     project, lead, _ = look.lead_page("Settings")
     try:
         file = file_settings(project, lead)
@@ -74,7 +74,7 @@ def page() -> None:
             path=full_path("/activity"),
         )
     )
-    for part, settings in groupby(campaign_settings(project, lead), key=lambda one: one.part):
+    for part, settings in groupby(campaign_settings(project, lead), key=lambda setting: setting.part):
         st.header(plain(retold(part)), anchor=False)
         st.html(settings_table(list(settings), st.context.timezone))
 
@@ -106,7 +106,12 @@ def _form(project: Project, lead: Person, file: FileSettings) -> None:
 
 
 def _fill(values: Mapping[str, Value], shown: Iterable[str]) -> None:
-    """Keep what the file says as what the lead has seen, and show it in the fields of these settings."""
+    """Remember the values of the settings file as those that the lead has seen, and fill the form fields.
+
+    Args:
+        values: the values of the settings file.
+        shown: the settings whose fields are filled.
+    """
     state = st.session_state
     state[_SEEN] = dict(values)
     for key in shown:
@@ -119,13 +124,13 @@ def _fill(values: Mapping[str, Value], shown: Iterable[str]) -> None:
 
 
 def _field(entry: SettingEntry, *, disabled: bool) -> None:
-    """The input of one setting; its range is the registry's, its value lies in the session."""
+    """Draw the input of one setting. The registry defines its range, and the session holds its value."""
     label, about = plain(retold(entry.label)), plain(retold(entry.meaning))
     label += f" ({entry.unit})" if entry.unit else ""
     key = _key(entry.key)
     if entry.choices:
         st.selectbox(
-            label, entry.choices, format_func=lambda one: tr(_WORDS[one]), key=key, help=about, disabled=disabled
+            label, entry.choices, format_func=lambda choice: tr(_WORDS[choice]), key=key, help=about, disabled=disabled
         )
     elif isinstance(st.session_state[_SEEN][entry.key], str):
         st.text_input(label, key=key, help=about, disabled=disabled)
@@ -152,7 +157,7 @@ def _number(label: str, entry: SettingEntry, key: str, about: str | None = None,
 
 
 def _own_rates(*, disabled: bool) -> None:
-    """A rate for each annotator who has another one than everybody."""
+    """Draw an input for each annotator's own hourly rate."""
     names: list[str] = st.session_state[_NAMES]
     if not names:
         return
@@ -165,7 +170,7 @@ def _own_rates(*, disabled: bool) -> None:
 
 @look.lead_callback("settings_problem")
 def _save(project: Project, lead: Person) -> None:
-    """Callback of the form: saves what was changed in it, all or nothing."""
+    """Save all changes of the form, or none if one is refused."""
     state, seen = st.session_state, st.session_state[_SEEN]
     typed: dict[str, Value] = {key: state[_key(key)] for _, keys in _GROUPS for key in keys}
     typed = {key: value.strip() if isinstance(value, str) else value for key, value in typed.items()}
@@ -179,7 +184,7 @@ def _save(project: Project, lead: Person) -> None:
     try:
         change_settings(project, lead, changes, now=time.time())
     except Overtaken:
-        _fill(file_settings(project, lead).values, seen.keys() - changes.keys())  # what was typed can be saved now
+        _fill(file_settings(project, lead).values, seen.keys() - changes.keys())  # the next press can save it
         raise
     _fill(file_settings(project, lead).values, seen)
     names = ", ".join(retold(BY_KEY[key].label) for key in changes)
@@ -203,20 +208,20 @@ def _entries(value: Value) -> Mapping[str, str | float]:
 
 
 def _key(setting: str, name: str = "") -> str:
-    """Under which the session knows an input."""
+    """Return the session key of a setting's input."""
     return f"setting:{setting}:{name}"
 
 
 def _operators(values: Mapping[str, Value]) -> None:
-    """What only whoever runs the server sets, with the reason."""
-    fixed = [one for one in SETTINGS if one.home is Home.FILE and one not in EDITABLE]
+    """Draw the settings that only the server's operator can change, each with the reason."""
+    fixed = [setting for setting in SETTINGS if setting.home is Home.FILE and setting not in EDITABLE]
     rows = [
         (
-            f"<code>{escape(one.key)}</code><small>{escape(retold(one.meaning))}</small>",
-            escape(value_words(values[one.key])) + (f" {escape(one.unit)}" if one.unit else ""),
-            escape(retold(one.operator_only)),
+            f"<code>{escape(setting.key)}</code><small>{escape(retold(setting.meaning))}</small>",
+            escape(value_words(values[setting.key])) + (f" {escape(setting.unit)}" if setting.unit else ""),
+            escape(retold(setting.operator_only)),
         )
-        for one in fixed
+        for setting in fixed
     ]
     with st.expander(tr("Settings that only the operator can change")):
         st.markdown(tr("The operator of the server sets these in `reelrank.toml`, in the folder of the project."))
@@ -224,32 +229,32 @@ def _operators(values: Mapping[str, Value]) -> None:
 
 
 def settings_table(settings: Sequence[CampaignSetting], timezone: str | None) -> str:
-    """Settings as HTML: name with what it changes, value, since when and by whom, where it is changed."""
+    """Return settings as an HTML table: name and effect, value, since when and by whom, and where to change it."""
     rows = [
         (
-            f"<b>{escape(retold(one.name))}</b><small>{escape(retold(one.changes))}</small>",
-            escape(retold(one.value)),
-            _since(one, timezone),
-            _where(one),
+            f"<b>{escape(retold(setting.name))}</b><small>{escape(retold(setting.changes))}</small>",
+            escape(retold(setting.value)),
+            _since(setting, timezone),
+            _where(setting),
         )
-        for one in settings
+        for setting in settings
     ]
     return look.table((tr("Setting"), tr("Now"), tr("Since"), tr("Changed")), rows, "rr-settings")
 
 
-def _since(one: CampaignSetting, timezone: str | None) -> str:
-    if one.since is None:
+def _since(setting: CampaignSetting, timezone: str | None) -> str:
+    if setting.since is None:
         return tr("the beginning")
-    by = f"<small>{escape(one.by)}</small>" if one.by else f"<small>{tr('a command')}</small>"
-    return f"{wording.when(one.since, timezone)}{by}"
+    by = f"<small>{escape(setting.by)}</small>" if setting.by else f"<small>{tr('a command')}</small>"
+    return f"{wording.when(setting.since, timezone)}{by}"
 
 
-def _where(one: CampaignSetting) -> str:
-    how = escape(retold(one.how))
-    if one.where == "settings":
+def _where(setting: CampaignSetting) -> str:
+    how = escape(retold(setting.how))
+    if setting.where == "settings":
         return tr("above, on this page")
-    if not one.where:
+    if not setting.where:
         return how
-    page = escape(tr("page {title}", title=tr(_TITLES[one.where.partition("?")[0]])))
-    link = f"<a href='{full_path(f'/{one.where}')}' target='_self'>{page}</a>"
+    page = escape(tr("page {title}", title=tr(_TITLES[setting.where.partition("?")[0]])))
+    link = f"<a href='{full_path(f'/{setting.where}')}' target='_self'>{page}</a>"
     return f"{link}<small>{how}</small>" if how else link

@@ -1,4 +1,4 @@
-"""The lead's page "Agreement": how far people agree, by person, by time and by query, with what it rests on."""
+"""The lead's page "Agreement": inter-annotator agreement by annotator, by time and by query."""
 
 import time
 from dataclasses import astuple, dataclass
@@ -21,9 +21,9 @@ from backend.campaign.setup.serving.model import Job, JobKind, JobState
 from backend.core.messages import said
 
 _EVERY_S = 1.0
-"""How often the page checks whether a running job has finished."""
+"""Seconds between two checks whether a running job has finished."""
 _HELD_S = 60.0
-"""While people grade, the board would be another one at every click: so long it stays as it is."""
+"""Seconds for which a visit keeps a board. Otherwise it would change at every click while people grade."""
 _PARTS = {
     marked("Figures"): agreement_view.figures,
     marked("Grades"): agreement_view.grades,
@@ -35,8 +35,15 @@ _OTHERS = marked("Other rules")
 
 
 @dataclass(slots=True)
-class _Taken:
-    """A board as it was at some time, and the same with intervals once they are there."""
+class _CachedBoard:
+    """An agreement board that the page keeps for a while.
+
+    Attributes:
+        board: the figures, without intervals.
+        version: the version of the grades behind the board.
+        at: when the board was computed, in seconds.
+        with_intervals: the board with intervals, once a job has computed them.
+    """
 
     board: AgreementBoard
     version: str
@@ -45,48 +52,48 @@ class _Taken:
 
 
 def page() -> None:
-    """What it is over, then its parts."""
+    """Draw which grades the figures cover, and the part of the board that the lead chooses."""
     project, lead, _ = look.lead_page("Agreement")
-    whole = _taken(project, lead, WHOLE).board
+    whole = _current_board(project, lead, WHOLE).board
     if not whole.summary["rows"]:
         st.info(tr("No grades yet. Figures appear here after the first grades."), icon=":material/balance:")
         return
-    taken = _taken(project, lead, _chosen(whole))
-    if not taken.board.summary["rows"]:
+    cached = _current_board(project, lead, _chosen(whole))
+    if not cached.board.summary["rows"]:
         st.info(tr("No graded pair matches this choice. Choose other pairs."), icon=":material/filter_alt:")
         return
-    job = _intervals_job(project, lead, taken)
-    found = taken.with_intervals or taken.board
+    job = _intervals_job(project, lead, cached)
+    board = cached.with_intervals or cached.board
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(_over(found, taken), width="stretch")
-        if agreement_version(project, lead) != taken.version:
+        st.caption(_coverage(board, cached), width="stretch")
+        if agreement_version(project, lead) != cached.version:
             st.button(tr("Refresh"), key="agreement_anew", on_click=bring_up_to_date, icon=":material/refresh:")
     if job is not None and not job.is_running:
-        _without_intervals(taken, job)
+        _missing_intervals(cached, job)
     names = {name: tr(name) for name in (*_PARTS, _OTHERS)}
     part = address_state.choice(tr("Part"), "part", names, label_visibility="collapsed")
     if part == _OTHERS:
         _others(project, lead)
     else:
-        _PARTS[part](found)
+        _PARTS[part](board)
     if job is not None and job.is_running:
         auth.fragment(_wait_for_intervals, run_every=_EVERY_S)(project, lead, job.subject)
 
 
 def bring_up_to_date() -> None:
-    """Callback of the button: the next run takes the board anew."""
+    """Discard the kept boards, so that the next run of the page computes them anew."""
     st.session_state.pop("agreement", None)
 
 
 @look.lead_callback("others_problem")
 def compare(project: Project, lead: Person) -> None:
-    """Callback of the button: begins the comparison unless it is under way already."""
+    """Begin the job that compares the rule with other aggregation methods, unless it is already running."""
     title = said("Comparing the rule with others")
     jobs.begin(project, lead, JobKind.COMPARISON, "", title, other_relevances, now=time.time())
 
 
 def _others(project: Project, lead: Person) -> None:
-    """What other ways than the rule would make of the grades, when somebody asks for it."""
+    """Draw the button that compares the rule with other aggregation methods, and the result."""
     agreement_view.what_others_are()
     look.refusal("others_problem")
     job = _newest_job(project, lead, JobKind.COMPARISON)
@@ -96,12 +103,12 @@ def _others(project: Project, lead: Person) -> None:
         auth.fragment(_compared, run_every=_EVERY_S if busy else None)(project, lead, job)
 
 
-def _compared(project: Project, lead: Person, shown: Job) -> None:
+def _compared(project: Project, lead: Person, shown_job: Job) -> None:
     job = _newest_job(project, lead, JobKind.COMPARISON)
     if job is not None and job.is_running:
         st.info(tr("Comparing. This takes a few seconds; you can keep working."))
         return
-    if shown.is_running or job is None:
+    if shown_job.is_running or job is None:
         st.rerun()
     elif job.state is JobState.FAILED:
         st.error(tr("The comparison failed. Nothing was changed. See the server's log."))
@@ -123,11 +130,11 @@ def _newest_job(project: Project, lead: Person, kind: JobKind, subject: str = ""
 
 
 def _chosen(whole: AgreementBoard) -> BoardPart:
-    """Which pairs the lead wants to look at: all of them, unless they narrow it down."""
+    """Draw the filters and return the pairs that the lead chose: all pairs unless a filter is set."""
     names = [part.part for part in whole.settled[1:]]
     with st.popover(tr("Which pairs"), icon=":material/filter_alt:"):
         split = address_state.choice(tr("Split"), "split", {"": tr("All"), **{name: name for name in names}}, box=True)
-        texts = sorted({one.name for one in whole.queries})
+        texts = sorted({query_figures.name for query_figures in whole.queries})
         query = address_state.choice(tr("Query"), "of", {"": tr("All"), **{text: text for text in texts}}, box=True)
         first = last = ""
         if whole.days:
@@ -137,70 +144,72 @@ def _chosen(whole: AgreementBoard) -> BoardPart:
     return BoardPart(split, query, first, last)
 
 
-def _taken(project: Project, lead: Person, part: BoardPart) -> _Taken:
-    """The board of this visit: taken anew when it is older than a minute and would be another one."""
-    boards: dict[BoardPart, _Taken] = st.session_state.setdefault("agreement", {})
-    held, version = boards.get(part), agreement_version(project, lead)
-    if held is None or (held.version != version and time.time() - held.at > _HELD_S):
+def _current_board(project: Project, lead: Person, part: BoardPart) -> _CachedBoard:
+    """Return the board of this visit. Compute it again if it is older than a minute and the grades have changed."""
+    boards: dict[BoardPart, _CachedBoard] = st.session_state.setdefault("agreement", {})
+    cached, version = boards.get(part), agreement_version(project, lead)
+    if cached is None or (cached.version != version and time.time() - cached.at > _HELD_S):
         with st.spinner(tr("Computing the figures")):
-            held = boards[part] = _board(project, lead, part, str(project.folder), version, astuple(part))
-    return held
+            cached = boards[part] = _board(project, lead, part, str(project.folder), version, astuple(part))
+    return cached
 
 
 @st.cache_resource(max_entries=9, show_spinner=False)
 def _board(
     _project: Project, _lead: Person, _part: BoardPart, folder: str, version: str, part: tuple[str, ...]
-) -> _Taken:
-    """Everybody who looks at the same grades shares it. Figures take a moment; their intervals come later."""
-    return _Taken(agreement_board(_project, _lead, _part, resamples=0), version, time.time())
+) -> _CachedBoard:
+    """Return the board without intervals, shared by all leads who look at the same grades.
 
-
-def _intervals_job(project: Project, lead: Person, taken: _Taken) -> Job | None:
-    """Return the job that computes the intervals of a board, begun if it never was; None once they are there.
-
-    What was graded in the seconds between counts in them too.
+    Intervals take longer, so a job computes them later.
     """
-    if taken.with_intervals is not None:
+    return _CachedBoard(agreement_board(_project, _lead, _part, resamples=0), version, time.time())
+
+
+def _intervals_job(project: Project, lead: Person, cached: _CachedBoard) -> Job | None:
+    """Return the job that computes the intervals of a board, or None once the intervals are there.
+
+    Begin the job if there is none yet. The intervals also cover grades stored after the board was computed.
+    """
+    if cached.with_intervals is not None:
         return None
-    job = _newest_job(project, lead, JobKind.INTERVALS, _subject(taken))
+    job = _newest_job(project, lead, JobKind.INTERVALS, _subject(cached))
     if job is not None and job.state is JobState.DONE:
-        taken.with_intervals = job_result(project, lead, job.key, AgreementBoard)
-        if taken.with_intervals is not None:
+        cached.with_intervals = job_result(project, lead, job.key, AgreementBoard)
+        if cached.with_intervals is not None:
             return None
     elif job is not None:
         return job
-    _begin_intervals(project, lead, taken)
-    return _newest_job(project, lead, JobKind.INTERVALS, _subject(taken))
+    _begin_intervals(project, lead, cached)
+    return _newest_job(project, lead, JobKind.INTERVALS, _subject(cached))
 
 
-def _subject(taken: _Taken) -> str:
-    """The subject of the job: which grades, and which pairs."""
-    return " ".join((taken.version, *map(repr, astuple(taken.board.part))))
+def _subject(cached: _CachedBoard) -> str:
+    """Return the subject of the intervals job: the version of the grades, and the chosen pairs."""
+    return " ".join((cached.version, *map(repr, astuple(cached.board.part))))
 
 
-def _begin_intervals(project: Project, lead: Person, taken: _Taken) -> None:
-    title, compute, part = said("Computing the intervals"), job_functions.agreement_intervals, taken.board.part
-    jobs.begin(project, lead, JobKind.INTERVALS, _subject(taken), title, compute, part, now=time.time())
+def _begin_intervals(project: Project, lead: Person, cached: _CachedBoard) -> None:
+    title, compute, part = said("Computing the intervals"), job_functions.agreement_intervals, cached.board.part
+    jobs.begin(project, lead, JobKind.INTERVALS, _subject(cached), title, compute, part, now=time.time())
 
 
 @look.lead_callback("agreement_problem")
-def _compute_again(project: Project, lead: Person, taken: _Taken) -> None:
-    """Callback of the button."""
-    _begin_intervals(project, lead, taken)
+def _compute_again(project: Project, lead: Person, cached: _CachedBoard) -> None:
+    _begin_intervals(project, lead, cached)
 
 
-def _without_intervals(taken: _Taken, job: Job) -> None:
-    """Say why there are no intervals, and offer to start again."""
+def _missing_intervals(cached: _CachedBoard, job: Job) -> None:
+    """Draw why there are no intervals, and the button that starts their job again."""
     if job.state is JobState.FAILED:
         st.error(tr("The intervals could not be computed. The figures are right. See the server's log."))
     else:
         job_outcome(job)
     look.refusal("agreement_problem")
-    st.button(tr("Start again"), key="intervals_again", on_click=_compute_again, args=(taken,))
+    st.button(tr("Start again"), key="intervals_again", on_click=_compute_again, args=(cached,))
 
 
 def _wait_for_intervals(project: Project, lead: Person, subject: str) -> None:
-    """Looks every now and then whether the intervals are there; then the page is drawn with them."""
+    """Draw the page again once the job of the intervals has ended."""
     job = _newest_job(project, lead, JobKind.INTERVALS, subject)
     if job is None or not job.is_running:
         st.rerun()
@@ -211,23 +220,23 @@ def _when(at: float) -> str:
     return wording.when(at, st.context.timezone)
 
 
-def _over(found: AgreementBoard, taken: _Taken) -> str:
-    """What the board is over, in a sentence or two."""
-    counted = {"grade": found.summary["rows"], "annotator": found.summary["annotators"], "pair": found.summary["pairs"]}
+def _coverage(board: AgreementBoard, cached: _CachedBoard) -> str:
+    """Return sentences that say which grades the board covers."""
+    counted = {"grade": board.summary["rows"], "annotator": board.summary["annotators"], "pair": board.summary["pairs"]}
     grades, people, pairs = (wording.count_of(count, noun) for noun, count in counted.items())
-    said = tr(
+    sentence = tr(
         "{grades} by {people} on {pairs}, as of {when}.",
         grades=grades,
         people=people,
         pairs=pairs,
-        when=_when(taken.at),
+        when=_when(cached.at),
     )
-    if found.imported:
-        said += tr(
+    if board.imported:
+        sentence += tr(
             " Imported from earlier campaigns: {imported:,}. Days and weeks leave these out.",
-            imported=found.imported,
+            imported=board.imported,
         )
-    part = found.part
+    part = board.part
     narrowed = (
         *([part.split] if part.split else ()),
         *([f"“{part.query}”"] if part.query else ()),
@@ -242,4 +251,4 @@ def _over(found: AgreementBoard, taken: _Taken) -> str:
             * bool(part.first or part.last)
         ),
     )
-    return plain(tr("Only {choice}: {facts}", choice=", ".join(narrowed), facts=said) if narrowed else said)
+    return plain(tr("Only {choice}: {facts}", choice=", ".join(narrowed), facts=sentence) if narrowed else sentence)

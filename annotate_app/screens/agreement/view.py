@@ -1,4 +1,4 @@
-"""The parts of the page "Agreement": figures, grades, people, time, queries. Each is a view of one board."""
+"""Draw the parts of the page "Agreement": figures, grades, annotators, time, queries and other rules."""
 
 from collections.abc import Callable
 from dataclasses import asdict
@@ -56,60 +56,68 @@ _MEANINGS = marked(
 _NICENESS = 5
 """Niceness of the process that draws a picture. A lead waits for it, so it is not the lowest priority."""
 _PAIRS = 1_000
-"""So many are listed; more would only make the page slow."""
+"""The most pairs that the page lists. More would make it slow."""
 _MARKS = ("by_two", "by_four", "by_six", "adjudicated", "discarded", "waiting")
 
 
-def draw(found: AgreementBoard, name: str, kind: str) -> bytes:
-    """Return a picture as a file, drawn in another process because drawing blocks every thread of its own."""
-    return processes.alone(agreement_picture_file, found, name, kind, niceness=_NICENESS).result()
+def draw(board: AgreementBoard, name: str, kind: str) -> bytes:
+    """Return a chart as the bytes of a picture file.
+
+    Another process draws it, because drawing blocks every thread of the process that draws.
+
+    Args:
+        board: the board.
+        name: the name of the chart.
+        kind: the file format, `png` or `svg`.
+    """
+    return processes.alone(agreement_picture_file, board, name, kind, niceness=_NICENESS).result()
 
 
-def figures(found: AgreementBoard) -> None:
-    """The headline, every figure with its base and interval, what became of the pairs."""
-    tiles = {tr(title): (found.figures[key], tr(meaning)) for key, (title, meaning) in _HEADLINE.items()}
-    look.metrics({title: (value(one), f"{meaning} {_base(one)}") for title, (one, meaning) in tiles.items()})
-    st.html(figure_table(found))
+def figures(board: AgreementBoard) -> None:
+    """Draw the headline figures, the table of all figures with their intervals, and how pairs were settled."""
+    tiles = {tr(title): (board.figures[key], tr(meaning)) for key, (title, meaning) in _HEADLINE.items()}
+    look.metrics({title: (value(figure), f"{meaning} {_base(figure)}") for title, (figure, meaning) in tiles.items()})
+    st.html(figure_table(board))
     with st.expander(tr("What these figures mean")):
         st.markdown(tr(_MEANINGS))
-    _take_along(found, "figures")
+    _take_along(board, "figures")
     st.header(tr("How the pairs were settled"), anchor=False)
-    st.html(settled_table(found.settled))
-    _take_along(found, "pairs")
+    st.html(settled_table(board.settled))
+    _take_along(board, "pairs")
 
 
-def grades(found: AgreementBoard) -> None:
-    """How far the grades of a pair lie apart, and how grades and relevances spread."""
-    _pictures(found, "lowest-highest", "grades")
+def grades(board: AgreementBoard) -> None:
+    """Draw how far apart the grades of a pair lie, and how often each grade and relevance occurs."""
+    _pictures(board, "lowest-highest", "grades")
 
 
-def people(found: AgreementBoard) -> None:
-    """Everybody's bias and spread, and who agrees with whom."""
-    st.html(people_table(found))
-    _pictures(found, "people", "spread", "couples")
+def people(board: AgreementBoard) -> None:
+    """Draw each annotator's bias and spread of grades, and the agreement of every two annotators."""
+    st.html(people_table(board))
+    _pictures(board, "people", "spread", "couples")
 
 
-def over_time(found: AgreementBoard) -> None:
-    """Agreement by day or week, everybody's bias by week."""
-    if not found.days:
+def over_time(board: AgreementBoard) -> None:
+    """Draw agreement by day or week, and each annotator's bias by week."""
+    if not board.days:
         st.info(
             tr("All grades come from earlier campaigns, so their time is not known."),
             icon=":material/schedule:",
         )
         return
-    usual = "weeks" if len(found.weeks) > 2 else "days"
+    usual = "weeks" if len(board.weeks) > 2 else "days"
     by = address_state.choice(tr("By"), "by", {"days": tr("Days"), "weeks": tr("Weeks")}, default=usual)
-    _pictures(found, by, "person-weeks")
+    _pictures(board, by, "person-weeks")
 
 
-def queries(found: AgreementBoard) -> None:
-    """Every query, those that people agree on least first."""
-    if not found.queries:
+def queries(board: AgreementBoard) -> None:
+    """Draw the table of queries, least agreement first."""
+    if not board.queries:
         st.info(tr("No graded pair has a query."), icon=":material/format_list_numbered:")
         return
-    frame = pd.DataFrame(agreement_table(found, "queries")).sort_values("within_tolerance", kind="stable")
+    frame = pd.DataFrame(agreement_table(board, "queries")).sort_values("within_tolerance", kind="stable")
     number, share = st.column_config.NumberColumn, partial(st.column_config.NumberColumn, format="percent")
-    shown: dict[str, Any] = {
+    columns: dict[str, Any] = {
         "query": st.column_config.TextColumn(tr("Query"), width=240, pinned=True),
         "split": tr("Split"),
         "pairs": tr("Pairs"),
@@ -121,13 +129,13 @@ def queries(found: AgreementBoard) -> None:
         "discarded": tr("Discarded"),
         "waiting": tr("Waiting"),
     }
-    st.dataframe(frame, hide_index=True, key="agreement_queries", column_order=list(shown), column_config=shown)
+    st.dataframe(frame, hide_index=True, key="agreement_queries", column_order=list(columns), column_config=columns)
     st.caption(tr("Queries with the least agreement come first. Click a column to sort by it."))
-    _take_along(found, "queries")
+    _take_along(board, "queries")
 
 
 def what_others_are() -> None:
-    """What is compared, and that nothing comes of it."""
+    """Draw the explanation of the other aggregation methods, and that comparing them changes nothing."""
     st.markdown(
         tr(
             "Compare the rule with other ways to aggregate the grades of settled pairs. **This changes "
@@ -137,22 +145,26 @@ def what_others_are() -> None:
     )
 
 
-def others(found: AggregatorReport) -> None:
-    """How many pairs would have another relevance, and which."""
+def others(report: AggregatorReport) -> None:
+    """Draw how many pairs would get another relevance from each method, and list these pairs."""
     rows = [
         (
-            retold(AGGREGATOR_WORDS[one.name]),
+            retold(AGGREGATOR_WORDS[aggregator.name]),
             tr(
                 "<b>{n:,}</b> of {rule:,} <small>{share}</small>",
-                n=one.differs,
-                rule=one.by_rule,
-                share=_percent(one.differs, one.by_rule),
+                n=aggregator.differs,
+                rule=aggregator.by_rule,
+                share=_percent(aggregator.differs, aggregator.by_rule),
             ),
-            f"{one.differs_by_more:,}",
-            tr("{differs_from_lead:,} of {by_lead:,}", differs_from_lead=one.differs_from_lead, by_lead=one.by_lead),
-            f"{one.gained:,}",
+            f"{aggregator.differs_by_more:,}",
+            tr(
+                "{differs_from_lead:,} of {by_lead:,}",
+                differs_from_lead=aggregator.differs_from_lead,
+                by_lead=aggregator.by_lead,
+            ),
+            f"{aggregator.gained:,}",
         )
-        for one in found.counts
+        for aggregator in report.counts
     ]
     heads = (
         tr("Instead of the rule"),
@@ -168,12 +180,12 @@ def others(found: AggregatorReport) -> None:
             "pairs that leads adjudicated. Discarded pairs would all have a relevance."
         )
     )
-    if not found.pairs:
+    if not report.pairs:
         return
     st.header(tr("Pairs that would differ"), anchor=False)
-    frame = pd.DataFrame([asdict(one) for one in found.pairs[:_PAIRS]])
+    frame = pd.DataFrame([asdict(aggregator) for aggregator in report.pairs[:_PAIRS]])
     frame["grades"] = [" ".join(map(str, grades)) for grades in frame["grades"]]
-    shown: dict[str, Any] = {
+    columns: dict[str, Any] = {
         "pair": st.column_config.TextColumn(tr("Pair"), pinned=True),
         "query": st.column_config.TextColumn(tr("Query"), width=320),
         **{
@@ -185,12 +197,12 @@ def others(found: AggregatorReport) -> None:
         },
         "by_lead": tr("By a lead"),
     }
-    st.dataframe(frame, hide_index=True, key="other_pairs", column_order=list(shown), column_config=shown)
-    if len(found.pairs) > _PAIRS:
-        st.caption(tr("The first {pairs:,} of {pairs_2:,}. The file has all.", pairs=_PAIRS, pairs_2=len(found.pairs)))
+    st.dataframe(frame, hide_index=True, key="other_pairs", column_order=list(columns), column_config=columns)
+    if len(report.pairs) > _PAIRS:
+        st.caption(tr("The first {pairs:,} of {pairs_2:,}. The file has all.", pairs=_PAIRS, pairs_2=len(report.pairs)))
     st.download_button(
         "CSV",
-        data=lambda: other_relevances_csv(found),
+        data=lambda: other_relevances_csv(report),
         file_name="other-relevances.csv",
         mime="text/csv",
         key="take-others",
@@ -203,19 +215,19 @@ def _percent(part: int, whole: int) -> str:
 
 
 def value(figure: Figure) -> str:
-    """`0.615`, `81.9 %`, or a dash where it is undefined."""
+    """Return the value of a figure as text: `0.615`, `81.9 %`, or a dash if it is undefined."""
     return "–" if figure.value is None else _number(figure.value, figure)
 
 
 def interval(figure: Figure) -> str:
-    """`0.612 to 0.618`; an empty text where there is none."""
+    """Return the interval of a figure as text: `0.612 to 0.618`, or an empty text if there is none."""
     if figure.low is None or figure.high is None:
         return ""
     return tr("{number} to {number_2}", number=_number(figure.low, figure), number_2=_number(figure.high, figure))
 
 
 def _base(figure: Figure) -> str:
-    """What a figure rests on, in a sentence."""
+    """Return a sentence with a figure's interval and sample size, or why the figure is undefined."""
     if figure.value is None:
         return tr("Undefined: {reason}.", reason=plain(retold(figure.reason)))
     if sure := interval(figure):
@@ -223,20 +235,20 @@ def _base(figure: Figure) -> str:
     return tr("Over {n:,} {of}.", n=figure.n, of=figure.of)
 
 
-def figure_table(found: AgreementBoard) -> str:
-    """All figures; an undefined one says why."""
+def figure_table(board: AgreementBoard) -> str:
+    """Return a table of all figures with their intervals. An undefined figure has its reason."""
     rows = []
     for key, words in FIGURE_WORDS.items():
-        one = found.figures[key]
-        over = tr("undefined: {reason}", reason=one.reason)
-        if one.value is not None:
-            over = tr("{n:,} {of}", n=one.n, of=one.of)
-        rows.append((retold(words), f"<b>{value(one)}</b>", interval(one), escape(over)))
+        figure = board.figures[key]
+        over = tr("undefined: {reason}", reason=figure.reason)
+        if figure.value is not None:
+            over = tr("{n:,} {of}", n=figure.n, of=figure.of)
+        rows.append((retold(words), f"<b>{value(figure)}</b>", interval(figure), escape(over)))
     return look.table((tr("Figure"), tr("Value"), tr("95 % interval"), tr("Over")), rows, "rr-figures")
 
 
 def settled_table(parts: tuple[Verdicts, ...]) -> str:
-    """Each part with numbers and percent."""
+    """Return a table of how the pairs of each part were settled, in numbers and percent."""
     rows = [
         (
             escape(retold(part.part)),
@@ -264,30 +276,30 @@ def settled_table(parts: tuple[Verdicts, ...]) -> str:
     )
 
 
-def people_table(found: AgreementBoard) -> str:
-    """Everybody with their grades, the one they use most, and their bias."""
+def people_table(board: AgreementBoard) -> str:
+    """Return a table of annotators: number of grades, most used grade, and bias with its interval."""
     rows = [
         (
-            escape(one.name),
-            f"{one.grades:,}",
-            f"{look.grade_mark(one.most_used)} {_often(one)}",
-            _signed(one.bias.value)
-            if one.bias.value is not None
-            else tr("undefined: {reason}", reason=escape(retold(one.bias.reason))),
+            escape(person.name),
+            f"{person.grades:,}",
+            f"{look.grade_mark(person.most_used)} {_often(person)}",
+            _signed(person.bias.value)
+            if person.bias.value is not None
+            else tr("undefined: {reason}", reason=escape(retold(person.bias.reason))),
             ""
-            if one.bias.low is None
-            else tr("{signed} to {signed_2}", signed=_signed(one.bias.low), signed_2=_signed(one.bias.high)),
-            f"{one.bias.n:,}",
+            if person.bias.low is None
+            else tr("{signed} to {signed_2}", signed=_signed(person.bias.low), signed_2=_signed(person.bias.high)),
+            f"{person.bias.n:,}",
         )
-        for one in found.people
+        for person in board.people
     ]
     heads = (tr("Annotator"), tr("Grades"), tr("Most used"), tr("Bias"), tr("95 % interval"), tr("Compared"))
     return look.table(heads, rows, "rr-figures rr-people")
 
 
-def _often(one: PersonGrades) -> str:
-    share = wording.percent(100 * one.most_used_share)
-    return f"<span class='rr-fast'>{tr('{share}, often', share=share)}</span>" if one.often else share
+def _often(person: PersonGrades) -> str:
+    share = wording.percent(100 * person.most_used_share)
+    return f"<span class='rr-fast'>{tr('{share}, often', share=share)}</span>" if person.often else share
 
 
 def _number(number: float, figure: Figure) -> str:
@@ -300,25 +312,25 @@ def _signed(number: float | None) -> str:
     return "" if number is None else f"{number:+.2f}".replace("-", "\u2212")
 
 
-def _pictures(found: AgreementBoard, *names: str) -> None:
+def _pictures(board: AgreementBoard, *names: str) -> None:
     with st.container(key="agreement-charts"):
         for name in names:
-            picture = agreement_picture(found, name)
+            picture = agreement_picture(board, name)
             st.header(retold(picture.title), anchor=False)
             # A chart keeps the width it was drawn with; on a narrow page it scrolls by itself, see look.css.
             st.altair_chart(cast(alt.Chart, picture.chart), width="content", alt=retold(picture.told))
             st.caption(plain(retold(picture.caption)))
-            _take_along(found, name, picture=True)
+            _take_along(board, name, picture=True)
 
 
-def _take_along(found: AgreementBoard, name: str, *, picture: bool = False) -> None:
-    """Downloads; each is made when asked for."""
+def _take_along(board: AgreementBoard, name: str, *, picture: bool = False) -> None:
+    """Draw the download buttons. A file is made only when somebody clicks its button."""
     files: dict[str, tuple[str, Callable[[], str | bytes]]] = {
-        "CSV": ("text/csv", lambda: agreement_csv(found, name)),
+        "CSV": ("text/csv", lambda: agreement_csv(board, name)),
     }
     if picture:
-        files["PNG"] = ("image/png", lambda: draw(found, name, "png"))
-        files["SVG"] = ("image/svg+xml", lambda: draw(found, name, "svg"))
+        files["PNG"] = ("image/png", lambda: draw(board, name, "png"))
+        files["SVG"] = ("image/svg+xml", lambda: draw(board, name, "svg"))
     with st.container(horizontal=True, vertical_alignment="center"):
         for label, (kind, make) in files.items():
             file = f"agreement-{name}.{label.lower()}"

@@ -1,4 +1,4 @@
-"""The captions in use: search them, open one with its clip, and correct its text before anybody is handed a pair."""
+"""Search the captions in use, open one with its clip, and correct its text before annotators get pairs."""
 
 import time
 from collections.abc import Sequence
@@ -25,77 +25,82 @@ from backend.campaign.nouns import Person
 from backend.campaign.setup.project.folder import Project
 
 CAPTION = "caption"
-"""The name in the address of the caption that is open."""
+"""The address parameter that holds the open caption."""
 PER_PAGE = 10
 _COLUMNS = (ListColumn(marked("Caption")), ListColumn(marked("Moment"), phone=False))
 _REASON = 200
 
 
 def captions_in_use(project: Project, lead: Person) -> None:
-    """Draw the caption that the address asks for, and the list; nothing in a project without captions."""
+    """Draw the caption in the address, and the list of captions. Draw nothing in a project without captions."""
     if not count_accepted_captions(project, lead):
         return
     st.header(tr("Captions in use"), anchor=False)
-    found = accepted_caption(project, lead, address_state.read_number(CAPTION) or 0)
-    if found is not None:
-        _one(*found)
-    asked = address_state.search(tr("Search: words of a caption, or a video"), clears=("page", CAPTION), type="search")
+    caption = accepted_caption(project, lead, address_state.read_number(CAPTION) or 0)
+    if caption is not None:
+        _one(*caption)
+    search = address_state.search(tr("Search: words of a caption, or a video"), clears=("page", CAPTION), type="search")
 
     def rows(first: int, most: int) -> list[ListRow]:
-        return [_row(one) for one in accepted_captions(project, lead, asked, first=first, most=most)]
+        return [_row(caption_row) for caption_row in accepted_captions(project, lead, search, first=first, most=most)]
 
-    count = count_accepted_captions(project, lead, asked)
+    count = count_accepted_captions(project, lead, search)
     nothing = tr("No caption matches your search.")
     long_list(tr("Captions"), _COLUMNS, count, rows, opens=CAPTION, noun="caption", nothing=nothing, per_page=PER_PAGE)
 
 
-def _row(one: AcceptedCaption) -> ListRow:
-    picture = look.thumbnail_address(one.video, one.start_s, one.end_s)
-    return ListRow(one.caption_id, (escape(one.text), escape(wording.moment(one))), picture)
+def _row(caption: AcceptedCaption) -> ListRow:
+    picture = look.thumbnail_address(caption.video, caption.start_s, caption.end_s)
+    return ListRow(caption.caption_id, (escape(caption.text), escape(wording.moment(caption))), picture)
 
 
-def _one(found: AcceptedCaption, corrections: Sequence[Correction]) -> None:
+def _one(caption: AcceptedCaption, corrections: Sequence[Correction]) -> None:
     with st.container(border=True, key="caption-card"):
         picture, words = st.columns([2, 3], gap="medium")
         with picture:
-            moment_clip(found, f"caption-{found.caption_id}")
-            st.caption(plain(wording.moment(found)))
+            moment_clip(caption, f"caption-{caption.caption_id}")
+            st.caption(plain(wording.moment(caption)))
         with words:
-            if found.published:
-                st.caption(tr("Published: “{text}”", text=plain(found.published)))
-            if found.fixed:
-                st.markdown(plain(wording.caption(found.text)))
+            if caption.published:
+                st.caption(tr("Published: “{text}”", text=plain(caption.published)))
+            if caption.fixed:
+                st.markdown(plain(wording.caption(caption.text)))
                 st.caption(tr("Annotators already have pairs of this caption, so its text is fixed."))
             else:
-                _form(found)
-            look.outcome(f"caption-{found.caption_id}")
-            for one in corrections:
+                _form(caption)
+            look.outcome(f"caption-{caption.caption_id}")
+            for correction in corrections:
                 told = tr(
                     "{when}, {name}: “{before}” became “{text}”.",
-                    when=wording.when(one.at, st.context.timezone),
-                    name=plain(one.by),
-                    before=plain(one.before),
-                    text=plain(one.text),
+                    when=wording.when(correction.at, st.context.timezone),
+                    name=plain(correction.by),
+                    before=plain(correction.before),
+                    text=plain(correction.text),
                 )
-                st.caption(f"{told} {plain(one.reason)}")
-    warn_unsaved("caption-card", saved=f"{found.caption_id} {found.text}")
+                st.caption(f"{told} {plain(correction.reason)}")
+    warn_unsaved("caption-card", saved=f"{caption.caption_id} {caption.text}")
 
 
-def _form(found: AcceptedCaption) -> None:
-    key = f"caption-{found.caption_id}"
+def _form(caption: AcceptedCaption) -> None:
+    key = f"caption-{caption.caption_id}"
     with st.form(key, border=False):
-        st.text_area(tr("Caption"), found.text, key=f"{key}-text", max_chars=LONGEST_CAPTION, height=90)
+        st.text_area(tr("Caption"), caption.text, key=f"{key}-text", max_chars=LONGEST_CAPTION, height=90)
         st.text_input(tr("Why? (optional)"), key=f"{key}-reason", max_chars=_REASON)
         st.form_submit_button(
-            tr("Correct the caption"), type="primary", on_click=correct, args=(found.caption_id, found.text)
+            tr("Correct the caption"), type="primary", on_click=correct, args=(caption.caption_id, caption.text)
         )
 
 
 def correct(caption_id: int, seen: str) -> None:
-    """Save the text of the form: a callback."""
+    """Correct a caption to the text in its form.
+
+    Args:
+        caption_id: the caption.
+        seen: the text that the page showed.
+    """
     state, place = st.session_state, f"caption-{caption_id}"
     text, reason = str(state[f"{place}-text"]), str(state[f"{place}-reason"])
-    act = partial(correct_caption, caption_id=caption_id, text=text, reason=reason, seen=seen, now=time.time())
-    if look.done_as_lead(act, f"{place}_problem"):
+    correction = partial(correct_caption, caption_id=caption_id, text=text, reason=reason, seen=seen, now=time.time())
+    if look.done_as_lead(correction, f"{place}_problem"):
         state[f"{place}-reason"] = ""
         results.leave(place, tr("Caption corrected. Its history is below its text."))

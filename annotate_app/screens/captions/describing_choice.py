@@ -1,4 +1,4 @@
-"""Who may describe which videos, how many descriptions are wanted, how far it is; and the guideline for it."""
+"""Choose who describes which videos and how many descriptions are needed, and edit the describers' guideline."""
 
 import time
 from functools import partial
@@ -26,19 +26,19 @@ from backend.core.errors import ProjectError
 
 _PROBLEM, _DONE = "describing_problem", "describing_done"
 OFFERED = 300
-"""Of more videos than this a box with all names would be slow to open; their names are typed or pasted."""
+"""With more videos than this, the lead types or pastes their names, because a box with all names opens slowly."""
 _VIDEO, _MINUTE = marked("video"), marked("minute of video")
 
 
 def who(project: Project, lead: Person) -> None:
-    """The form that opens and closes describing, and what people have written so far."""
+    """Draw the form that opens and closes describing, and how much annotators have written so far."""
     with st.container():
         look.outcome("describing")
     chosen, figures = describing_choice(project, lead), describing_figures(project, lead)
     people = {
-        one.person.annotator_id: one.person.name
-        for one in list_people(project, lead, now=time.time())
-        if one.person.role is Role.ANNOTATOR and not one.person.suspended
+        review.person.annotator_id: review.person.name
+        for review in list_people(project, lead, now=time.time())
+        if review.person.role is Role.ANNOTATOR and not review.person.suspended
     }
     if chosen.open:
         st.markdown(tr(":green-badge[open] The page Describe is in the menu of these annotators."))
@@ -49,12 +49,12 @@ def who(project: Project, lead: Person) -> None:
         st.info(tr("No video has a file yet. Add the folder of the videos on Set up first."))
         return
     with st.form("describing-choice"):
-        there = [one for one in chosen.people or () if one in people]
+        current_people = [review for review in chosen.people or () if review in people]
         st.multiselect(
             tr("Who"),
             list(people),
-            default=there,
-            format_func=lambda one: people[one],
+            default=current_people,
+            format_func=lambda review: people[review],
             key="describing_people",
             placeholder=tr("Every annotator"),
         )
@@ -62,7 +62,7 @@ def who(project: Project, lead: Person) -> None:
             st.multiselect(
                 tr("Which videos"),
                 sorted(videos),
-                default=[one for one in chosen.videos or () if one in videos],
+                default=[review for review in chosen.videos or () if review in videos],
                 key="describing_videos",
                 placeholder=tr("All videos"),
             )
@@ -96,13 +96,17 @@ def who(project: Project, lead: Person) -> None:
 
 @look.lead_callback(_PROBLEM)
 def save(project: Project, lead: Person) -> None:
-    """Callback: describing is open as the form says."""
+    """Open describing, with the people, videos and number of descriptions in the form."""
     state = st.session_state
     count, per = state["describing_count"], state["describing_per"]
     if count is not None and per == _VIDEO and count != int(count):
         raise ProjectError(tr("Enter a whole number of descriptions per video, or choose “minute of video”."))
-    named = state["describing_videos"]
-    videos = [line.strip() for line in named.splitlines() if line.strip()] if isinstance(named, str) else named
+    video_names = state["describing_videos"]
+    videos = (
+        [line.strip() for line in video_names.splitlines() if line.strip()]
+        if isinstance(video_names, str)
+        else video_names
+    )
     chosen = DescribingChoice(
         open=True,
         people=tuple(state["describing_people"]) or None,
@@ -116,37 +120,37 @@ def save(project: Project, lead: Person) -> None:
 
 @look.lead_callback(_PROBLEM)
 def close(project: Project, lead: Person) -> None:
-    """Callback: nobody may describe any more."""
+    """Close describing, so that nobody may describe any more."""
     close_describing(project, lead, now=time.time())
     st.session_state[_DONE] = tr("Closed. All descriptions are kept, including those not sent yet.")
 
 
 def how(project: Project, lead: Person) -> None:
-    """The guideline for describers, as the lead may change it."""
-    found = describing_guideline(project, lead)
-    key = f"describing-words-{found.version}"
+    """Draw the form that edits the guideline for describers."""
+    guideline = describing_guideline(project, lead)
+    key = f"describing-words-{guideline.version}"
     st.caption(tr("Describers read it before their first description, and when it changes. Each line is a rule."))
     with st.container(key="describing-words"):
-        typed = st.text_area(tr("Guideline for describers"), found.text, key=key, height=240)
+        typed = st.text_area(tr("Guideline for describers"), guideline.text, key=key, height=240)
         st.text_input(
             tr("Reason for the change"),
             key=f"{key}-reason",
             max_chars=200,
             placeholder=tr("One sentence that describers read"),
         )
-    warn_unsaved("describing-words", changed=typed != found.text, saved=str(found.version))
+    warn_unsaved("describing-words", changed=typed != guideline.text, saved=str(guideline.version))
     st.button(
-        tr("Save as version {version}", version=found.version + 1),
+        tr("Save as version {version}", version=guideline.version + 1),
         type="primary",
         on_click=reword,
-        args=(found.version,),
+        args=(guideline.version,),
     )
     look.outcome("describing_words")
 
 
 @look.lead_callback("describing_words_problem")
 def reword(project: Project, lead: Person, version: int) -> None:
-    """Callback: what is typed stands from now on."""
+    """Save the text in the form as a new version of the describers' guideline."""
     state = st.session_state
     text, reason = str(state[f"describing-words-{version}"]), str(state[f"describing-words-{version}-reason"])
     number = reword_describing(project, lead, text, reason, based_on=version, now=time.time())
@@ -175,10 +179,10 @@ def _figures(project: Project, lead: Person, figures: DescribingFigures) -> None
         look.csv_download(tr("Descriptions as CSV"), make, "descriptions.csv", "descriptions-csv")
     rows = [
         (
-            escape(one.name),
-            *(f"{count:,}" for count in (one.waiting, one.returned, one.accepted)),
-            _time(one.active_h),
+            escape(person.name),
+            *(f"{count:,}" for count in (person.waiting, person.returned, person.accepted)),
+            _time(person.active_h),
         )
-        for one in figures.people
+        for person in figures.people
     ]
     st.html(look.table((tr("Annotator"), tr("To review"), tr("Sent back"), tr("Accepted"), tr("Time")), rows))

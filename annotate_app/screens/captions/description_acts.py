@@ -1,4 +1,4 @@
-"""What a lead does about the description before them: accept, send back, take back, undo, go on to the next."""
+"""A lead's actions on the description shown: accept, send back, take back, undo, go to the next."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -21,11 +21,11 @@ from backend.campaign.setup.project.folder import Project
 from backend.core.ids import MomentId
 
 ON_SHOW = "description"
-"""The name in the address of the description on show."""
+"""The address parameter that holds the description shown."""
 PLACE = "descriptions_place"
-"""In the session: the description shown last, and its place in the list."""
+"""Session key of the description shown last, and its position in the list."""
 DONE = "descriptions"
-"""The place of results on the page."""
+"""Name of the place on the page where results appear."""
 PROBLEM = f"{DONE}_problem"
 PER_PAGE = 10
 ALL = "all"
@@ -42,53 +42,59 @@ ORDERS = {
     "author": (marked("By author"), DescriptionSort.AUTHOR, False),
     "sentence": (marked("By sentence"), DescriptionSort.SENTENCE, False),
 }
-"""By what stands in the address: the words for it, and what it means."""
+"""Each order's name in the address, with its label, its sort key and whether it descends."""
 KEYS = ("a", "t", "u")
-"""Of buttons that do something about a description."""
+"""The shortcut keys of the buttons that act on a description."""
 _UNDO = "descriptions_undo"
 
 
 def accept(key: str, seen: int, into: MomentId | None = None) -> None:
-    """Callback: the description becomes a caption, in the words of the field."""
+    """Accept a description as a caption, in the words of the text field.
+
+    Args:
+        key: the description.
+        seen: the revision that the page showed.
+        into: the moment that gets the caption as another one; None for a new moment.
+    """
     typed = str(st.session_state[sentence_key(key, seen)])
     done = tr("Accepted as a caption") if into is None else tr("Accepted as another caption of that moment")
-    act = partial(accept_description, key=key, sentence=typed, into=into, seen=seen, now=time.time())
-    _do(key, act, done)
+    action = partial(accept_description, key=key, sentence=typed, into=into, seen=seen, now=time.time())
+    _run_action(key, action, done)
 
 
 def give_back(key: str, seen: int) -> None:
-    """Callback: the description goes back to its author with the words of the field."""
+    """Send a description back to its author, with the words of the text field."""
     words = str(st.session_state[words_key(key)]).strip()
     if not words:
-        _refused(key, tr("Write what the author should change (key W). They read it on their page."))
+        _leave_refusal(key, tr("Write what the author should change (key W). They read it on their page."))
         return
-    act = partial(return_description, key=key, words=words, seen=seen, now=time.time())
-    _do(key, act, tr("Sent back to its author"))
+    action = partial(return_description, key=key, words=words, seen=seen, now=time.time())
+    _run_action(key, action, tr("Sent back to its author"))
 
 
 def take_back(key: str) -> None:
-    """Callback: it waits again. The description stays on show."""
+    """Take back the decision on a description, so that it waits for review again, and keep showing it."""
     if problem := look.as_lead(partial(take_back_description, key=key, now=time.time())):
-        _refused(key, problem)
+        _leave_refusal(key, problem)
         return
     if st.session_state.get(_UNDO) == key:
         del st.session_state[_UNDO]
     address_state.go(**{ON_SHOW: key})
-    _tell(key, tr("Taken back. It waits for review again"))
+    _leave_message(key, tr("Taken back. It waits for review again"))
 
 
 def undo() -> None:
-    """Callback: takes back what this lead did last on the page."""
+    """Undo the lead's last action on this page."""
     if (key := st.session_state.pop(_UNDO, None)) is not None:
         take_back(key)
 
 
 def step(by: int) -> None:
-    """Callback of the buttons: shows the next description of the list (`by` 1) or the one before (-1)."""
+    """Show the next description of the list (`by` 1) or the previous one (-1)."""
     key, _ = st.session_state[PLACE]
 
     def go(project: Project, lead: Person) -> None:
-        keys = description_keys(project, lead, wanted())
+        keys = description_keys(project, lead, description_filter())
         place = keys.index(key) + by if key in keys else 0
         if 0 <= place < len(keys):
             _show(keys, place)
@@ -96,8 +102,8 @@ def step(by: int) -> None:
     look.as_lead(go)
 
 
-def wanted() -> DescriptionFilter:
-    """What the address asks for."""
+def description_filter() -> DescriptionFilter:
+    """Return the filter and order of descriptions that the address holds."""
     shown = address_state.read("show", DescriptionStatus.WAITING.value)
     _, sort, down = ORDERS.get(address_state.read("order"), ORDERS[""])
     return DescriptionFilter(
@@ -109,7 +115,7 @@ def wanted() -> DescriptionFilter:
 
 
 def undo_button() -> None:
-    """The way back from what this lead did last, as long as there is one."""
+    """Draw the button that undoes the lead's last action, if there is one."""
     if st.session_state.get(_UNDO):
         what = tr("Undo your last action, and show that description again.")
         st.button(tr("Undo"), key="description-undo", icon=":material/undo:", shortcut="u", help=what, on_click=undo)
@@ -120,18 +126,18 @@ def _show(keys: Sequence[str], place: int) -> None:
     address_state.go(**{ON_SHOW: keys[place], "page": None if number == 1 else number})
 
 
-def _do(key: str, act: Callable[[Project, Person], object], done: str) -> None:
-    """Does it and goes on to the description that takes its place in the list, or stays with this one."""
-    if problem := look.as_lead(act):
-        _refused(key, problem)
+def _run_action(key: str, action: Callable[[Project, Person], object], done: str) -> None:
+    """Run an action, then show the description that takes this one's place. If refused, keep showing this one."""
+    if problem := look.as_lead(action):
+        _leave_refusal(key, problem)
         return
     st.session_state[_UNDO] = key
-    _tell(key, done)
+    _leave_message(key, done)
     look.as_lead(partial(_go_on, key, st.session_state.get(PLACE, (key, 0))[1]))
 
 
 def _go_on(key: str, place: int, project: Project, lead: Person) -> None:
-    keys = description_keys(project, lead, wanted())
+    keys = description_keys(project, lead, description_filter())
     place = min(place + (key in keys), len(keys) - 1)
     if keys:
         _show(keys, place)
@@ -139,29 +145,29 @@ def _go_on(key: str, place: int, project: Project, lead: Person) -> None:
         address_state.go(**{ON_SHOW: None, "page": None})
 
 
-def _tell(key: str, done: str) -> None:
-    """Say what was done, and about which description: the next one is on show by now."""
+def _leave_message(key: str, done: str) -> None:
+    """Leave a message that names the action and its description, because the page shows the next one by now."""
     results.clear(PROBLEM)
 
     def tell(project: Project, lead: Person) -> None:
-        found = description(project, lead, key)
-        text = wording.short(found.caption or found.sentence) if found else ""
+        current_description = description(project, lead, key)
+        text = wording.short(current_description.caption or current_description.sentence) if current_description else ""
         results.leave(DONE, tr("{done}: “{query}”", done=done, query=text))
 
     look.as_lead(tell)
 
 
-def _refused(key: str, problem: str) -> None:
+def _leave_refusal(key: str, problem: str) -> None:
     results.clear(PROBLEM)
     st.session_state[PROBLEM] = problem
     address_state.go(**{ON_SHOW: key})
 
 
 def sentence_key(key: str, revision: int) -> str:
-    """Streamlit's key of the sentence; another one for another revision, whose words are others."""
+    """Return the Streamlit key of a description's sentence field. Each revision has its own key and words."""
     return f"sentence-{key}-{revision}"
 
 
 def words_key(key: str) -> str:
-    """Streamlit's key of the words to the author."""
+    """Return the Streamlit key of the field with the words to the author."""
     return f"words-{key}"

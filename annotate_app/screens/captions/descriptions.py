@@ -1,7 +1,6 @@
-"""The part Descriptions of the page Captions: what people wrote about moments, one by one; who may describe; how.
+"""The part "Descriptions" of the page "Captions": review descriptions, choose who describes, edit the guideline.
 
-One description is on show, the list that it is from beside it. List, search, order and description stand in the
-address.
+The page shows one description beside its list. The address holds the list, the search, the order and the description.
 """
 
 from collections.abc import Sequence
@@ -60,7 +59,7 @@ _KEYS = (
 
 
 def show(project: Project, lead: Person) -> None:
-    """Descriptions to review, who may describe, and the guideline for it, each in a tab."""
+    """Draw the descriptions to review, who may describe, and the guideline for describers, each in a tab."""
     reviewed, who, how = address_state.tabs([marked("Review"), marked("Who describes"), marked("Guideline")])
     with reviewed:
         _review(project, lead)
@@ -85,7 +84,7 @@ def _review(project: Project, lead: Person) -> None:
         address_state.choice(
             tr("Order"), "order", orders, clears=clears, box=True, label_visibility="collapsed", width=180
         )
-    keys = description_keys(project, lead, acts.wanted())
+    keys = description_keys(project, lead, acts.description_filter())
     found = _on_show(project, lead, keys)
     if found is None:
         look.outcome(acts.DONE)
@@ -122,11 +121,11 @@ def _empty(project: Project, lead: Person, total: int) -> str:
 
 
 def _on_show(project: Project, lead: Person, keys: Sequence[str]) -> DescriptionReview | None:
-    """The description that the address says, in the list or not; else the first of the page."""
+    """Return the description in the address, even if it is not in the list; else the first of the list's page."""
     start = (address_state.page_number(-(-len(keys) // acts.PER_PAGE)) - 1) * acts.PER_PAGE
-    asked = [address_state.read(acts.ON_SHOW), *keys[start : start + 1]]
-    found = (description(project, lead, key) for key in asked if key)
-    shown = next((one for one in found if one is not None), None)
+    candidate_keys = [address_state.read(acts.ON_SHOW), *keys[start : start + 1]]
+    candidates = (description(project, lead, key) for key in candidate_keys if key)
+    shown = next((candidate for candidate in candidates if candidate is not None), None)
     if shown is not None:
         place = keys.index(shown.description) if shown.description in keys else start
         st.session_state[acts.PLACE] = (shown.description, place)
@@ -141,41 +140,45 @@ def _bar(key: str, keys: Sequence[str]) -> None:
         legend_of(_KEYS)
 
 
-def _case(found: DescriptionReview) -> None:
-    key = found.description
+def _case(review: DescriptionReview) -> None:
+    key = review.description
     with st.container(border=True, key=f"card-{key}"):
         picture, words = st.columns([11, 9], gap="medium")
         with picture:
-            moment_clip(found, f"described-{key}-{found.start_s}-{found.end_s}")
-            st.caption(f"{plain(wording.moment(found))} ({found.end_s - found.start_s:.1f} s)")
+            moment_clip(review, f"described-{key}-{review.start_s}-{review.end_s}")
+            st.caption(f"{plain(wording.moment(review))} ({review.end_s - review.start_s:.1f} s)")
         with words:
-            status = tr(acts.LABELS.get(found.status.value, marked("Withdrawn"))).lower()
-            badge = f":{_COLOURS[found.status]}-badge[{status}]"
-            st.markdown(f"**{plain(found.author)}** {badge}")
-            for note in found.notes if found.status is DescriptionStatus.WAITING else ():
+            status = tr(acts.LABELS.get(review.status.value, marked("Withdrawn"))).lower()
+            badge = f":{_COLOURS[review.status]}-badge[{status}]"
+            st.markdown(f"**{plain(review.author)}** {badge}")
+            for note in review.notes if review.status is DescriptionStatus.WAITING else ():
                 st.caption(f":material/info: {plain(retold(note))}")
-            _words_of(found)
+            _words_of(review)
         look.outcome(acts.DONE)
-        _beside(found)
+        _beside(review)
 
 
-def _words_of(found: DescriptionReview) -> None:
-    key, seen = found.description, found.revision
-    if found.status is not DescriptionStatus.WAITING:
-        st.markdown(f"“{plain(found.caption or found.sentence)}”")
-        if found.caption and found.caption != found.sentence:
-            st.caption(tr("Its author wrote: “{sentence}”", sentence=plain(found.sentence)))
-        if found.words:
-            st.caption(tr("Sent back with: “{words}”", words=plain(found.words)))
-        if found.status in (DescriptionStatus.ACCEPTED, DescriptionStatus.RETURNED):
+def _words_of(shown_description: DescriptionReview) -> None:
+    key, seen = shown_description.description, shown_description.revision
+    if shown_description.status is not DescriptionStatus.WAITING:
+        st.markdown(f"“{plain(shown_description.caption or shown_description.sentence)}”")
+        if shown_description.caption and shown_description.caption != shown_description.sentence:
+            st.caption(tr("Its author wrote: “{sentence}”", sentence=plain(shown_description.sentence)))
+        if shown_description.words:
+            st.caption(tr("Sent back with: “{words}”", words=plain(shown_description.words)))
+        if shown_description.status in (DescriptionStatus.ACCEPTED, DescriptionStatus.RETURNED):
             st.button(tr("Take back"), key=f"back-{key}", shortcut="t", on_click=acts.take_back, args=(key,))
         return
     with st.form(f"accept-{key}", border=False):
         st.text_area(
-            tr("Sentence"), found.sentence, key=acts.sentence_key(key, seen), max_chars=LONGEST_SENTENCE, height=80
+            tr("Sentence"),
+            shown_description.sentence,
+            key=acts.sentence_key(key, seen),
+            max_chars=LONGEST_SENTENCE,
+            height=80,
         )
         st.form_submit_button(tr("Accept"), type="primary", shortcut="a", on_click=acts.accept, args=(key, seen))
-        for moment_id, text in _moments(found.beside).items():
+        for moment_id, text in _moments(shown_description.beside).items():
             st.form_submit_button(
                 tr("Accept as another caption of “{short}”", short=_short(text)),
                 key=f"into-{key}-{moment_id}",
@@ -192,21 +195,26 @@ def _words_of(found: DescriptionReview) -> None:
         st.form_submit_button(tr("Send back"), on_click=acts.give_back, args=(key, seen))
 
 
-def _beside(found: DescriptionReview) -> None:
-    """What shows the same seconds, side by side with it."""
-    if not found.beside:
+def _beside(shown_description: DescriptionReview) -> None:
+    """Draw the other descriptions and moments of the same seconds, beside the description."""
+    if not shown_description.beside:
         return
     st.markdown(tr("**Other descriptions of the same seconds**"))
     rows = [
         (
-            escape(one.sentence) or f"<i>{tr('a moment without a caption')}</i>",
-            escape(one.author) or tr("a moment of the project"),
-            f"{one.start_s:.2f}–{one.end_s:.2f} s",
-            escape(tr(acts.LABELS.get(one.status.value, "")).lower()) if one.status else "",
+            escape(neighbour.sentence) or f"<i>{tr('a moment without a caption')}</i>",
+            escape(neighbour.author) or tr("a moment of the project"),
+            f"{neighbour.start_s:.2f}–{neighbour.end_s:.2f} s",
+            escape(tr(acts.LABELS.get(neighbour.status.value, "")).lower()) if neighbour.status else "",
         )
-        for one in (
-            BesideIt(found.start_s, found.end_s, found.sentence, tr("{author} (this one)", author=found.author)),
-            *found.beside,
+        for neighbour in (
+            BesideIt(
+                shown_description.start_s,
+                shown_description.end_s,
+                shown_description.sentence,
+                tr("{author} (this one)", author=shown_description.author),
+            ),
+            *shown_description.beside,
         )
     ]
     st.html(look.table((tr("Sentence"), tr("Author"), tr("Seconds"), ""), rows))
@@ -215,10 +223,10 @@ def _beside(found: DescriptionReview) -> None:
 
 def _list(project: Project, lead: Person, count: int, key: str) -> None:
     def fetch(first: int, most: int) -> Sequence[ListRow]:
-        found = find_descriptions(project, lead, acts.wanted(), first=first, most=most)
+        found = find_descriptions(project, lead, acts.description_filter(), first=first, most=most)
         return [
-            ListRow(one.description, (_told(one),), look.thumbnail_address(one.video, one.start_s, one.end_s))
-            for one in found
+            ListRow(row.description, (_row(row),), look.thumbnail_address(row.video, row.start_s, row.end_s))
+            for row in found
         ]
 
     long_list(
@@ -233,18 +241,20 @@ def _list(project: Project, lead: Person, count: int, key: str) -> None:
     )
 
 
-def _told(line: DescriptionLine) -> str:
+def _row(line: DescriptionLine) -> str:
     more = f"{isolated(line.author)} · {isolated(line.video)} · {tr(acts.LABELS[line.status.value]).lower()}"
     return f"{escape(line.sentence)}<small class='rr-of-case'>{escape(more)}</small>"
 
 
 def _moments(beside: Sequence[BesideIt]) -> dict[MomentId, str]:
-    """The moments that may take the sentence as another caption, each once."""
-    found: dict[MomentId, str] = {}
-    for one in beside:
-        if one.moment_id is not None:
-            found.setdefault(one.moment_id, one.sentence or f"{one.start_s:.2f}–{one.end_s:.2f} s")
-    return found
+    """Return the moments that may get the sentence as another caption, each with a label."""
+    labels: dict[MomentId, str] = {}
+    for neighbour in beside:
+        if neighbour.moment_id is not None:
+            labels.setdefault(
+                neighbour.moment_id, neighbour.sentence or f"{neighbour.start_s:.2f}–{neighbour.end_s:.2f} s"
+            )
+    return labels
 
 
 def _short(text: str) -> str:

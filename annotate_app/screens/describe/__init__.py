@@ -1,6 +1,6 @@
-"""The page "Describe" of annotators: a video, marks at its frames, a sentence for each moment.
+"""The annotators' page "Describe": mark moments in a video, and write a sentence for each.
 
-Descriptions travel from the browser to `/describe/exchange`, never through Streamlit; see `outbox.js`.
+The browser sends descriptions to `/describe/exchange`, not through Streamlit; see `outbox.js`.
 """
 
 from pathlib import Path
@@ -36,22 +36,22 @@ SCRIPTS = (
 
 
 def page() -> None:
-    """Show the desk for describing; from then on it talks to `/describe/` by itself."""
+    """Draw the desk for describing. After that, the desk talks to `/describe/` by itself."""
     desk(auth.require(Role.ANNOTATOR))
 
 
 def script() -> str:
-    """The component's JavaScript as one module."""
+    """Return the component's JavaScript as one module."""
     return joined(FOLDER, SCRIPTS)
 
 
 def markup() -> str:
-    """The component's HTML, without any words that come from a project."""
+    """Return the component's HTML, without words that come from a project."""
     return joined(FOLDER, ("describe.html",))
 
 
 def style() -> str:
-    """The component's CSS; colours and fonts come from the app's theme."""
+    """Return the component's CSS. Colours and fonts come from the app's theme."""
     return joined(FOLDER, ("../../shared/desk/desk.css", "describe.css"))
 
 
@@ -59,11 +59,11 @@ _mount = st.components.v2.component("reelrank_describe", html=markup(), css=styl
 
 
 def desk(person: Person, key: str = "describe") -> None:
-    """Put the desk on the page. It asks for its work by itself.
+    """Draw the desk, which fetches its work by itself.
 
     Args:
-        person: names the store of unsent descriptions in the browser, so that two people who share a computer never
-            send each other's.
+        person: who describes. The browser stores unsent descriptions for each person separately, so that two people
+            who share a computer never send each other's.
         key: Streamlit's name of this element.
     """
     texts = browser_texts(FOLDER, (*SCRIPTS, "describe.html"))

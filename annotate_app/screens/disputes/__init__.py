@@ -1,6 +1,6 @@
 """The lead's page "Disputes": disputed, discarded, skipped and blocked pairs, one after the other.
 
-One case is on show, its list beside it. List, search, page and case stand in the address.
+The page shows one pair beside its list. The address holds the list, the search, the page number and the pair.
 """
 
 import time
@@ -47,19 +47,22 @@ _NOTHING = {
 
 
 def page() -> None:
-    """A list of pairs and one of them large; of those whose clip cannot be shown, the list alone."""
+    """Draw the chosen list of pairs, and one of its pairs beside it.
+
+    For blocked pairs, whose clips cannot be shown, draw only the list.
+    """
     project, lead, _ = look.lead_page("Disputes")
     counts = status.review_counts(project, lead)
-    which = _filters(counts)
-    if which is ReviewList.BLOCKED:
+    review_list = _filters(counts)
+    if review_list is ReviewList.BLOCKED:
         _blocked(project, lead)
         return
-    found = _page(project, lead, which, _start())
-    if which is ReviewList.NOTES and found.count:
-        _about_notes(project, lead, counts[which])
-    pair = _on_show(project, lead, found)
+    review_rows = _page(project, lead, review_list, _start())
+    if review_list is ReviewList.NOTES and review_rows.count:
+        _about_notes(project, lead, counts[review_list])
+    pair = _on_show(project, lead, review_rows)
     if pair is None:
-        nothing = tr(_NOTHING.get(which, marked("No pairs in this list.")))
+        nothing = tr(_NOTHING.get(review_list, marked("No pairs in this list.")))
         searched = tr("No pair in this list matches your search.")
         st.success(searched if address_state.read("q") else nothing, icon=":material/check_circle:")
         with st.container(horizontal=True):
@@ -68,47 +71,54 @@ def page() -> None:
     else:
         case, beside = st.columns([3, 1], gap="medium")
         with case:
-            hidden = _bar(pair, found)
-            _case(project, lead, pair, which, hidden=hidden)
+            hidden = _bar(pair, review_rows)
+            _case(project, lead, pair, review_list, hidden=hidden)
         with beside:
-            _list(found, pair)
-        case_keys(pair.pair, _beside(found, pair.pair, 1))
+            _list(review_rows, pair)
+        case_keys(pair.pair, _beside(review_rows, pair.pair, 1))
 
 
 @look.lead_callback("blocked_problem")
 def restore(project: Project, lead: Person, pair: PairKey) -> None:
-    """Callback of a button: the clip may be shown again."""
+    """Let annotators get a blocked pair again."""
     restore_clip(project, lead, pair, now=time.time())
     results.leave("blocked", tr("Annotators get this pair again."))
 
 
 def step(by: int) -> None:
-    """Callback of the buttons: shows the next case of the list (`by` 1) or the one before (-1)."""
-    pair = PairKey(st.session_state[ON_SHOW][1])  # no argument: a quick press may meet the button of the case before
+    """Show the next pair of the list (`by` 1) or the previous one (-1)."""
+    pair = PairKey(st.session_state[ON_SHOW][1])  # no argument: a quick press may hit the previous pair's button
     look.as_lead(lambda project, lead: _go(project, lead, pair, by, _page(project, lead, _which(), _start())))
 
 
-def leave(pair: PairKey, act: Callable[[], bool]) -> None:
-    """Does something about a pair, and shows the case that takes its place in the list, or follows it there."""
+def leave(pair: PairKey, action: Callable[[], bool]) -> None:
+    """Run an action on a pair, then show the next pair of the list.
+
+    If the pair has left the list, show the pair that took its place.
+
+    Args:
+        pair: the pair.
+        action: does the work and returns whether it succeeded.
+    """
     place = st.session_state[ON_SHOW][2]
 
     def follow(project: Project, lead: Person) -> None:
-        found = _page(project, lead, _which(), _start())
-        if any(row.pair == pair for row in found.rows):
-            _go(project, lead, pair, 1, found)
-        elif found.rows:
-            address_state.go(case=found.rows[min(place, len(found.rows) - 1)].pair)
+        review_rows = _page(project, lead, _which(), _start())
+        if any(row.pair == pair for row in review_rows.rows):
+            _go(project, lead, pair, 1, review_rows)
+        elif review_rows.rows:
+            address_state.go(case=review_rows.rows[min(place, len(review_rows.rows) - 1)].pair)
         else:
             st.session_state.pop(ON_SHOW, None)
             address_state.go(case=None, page=None)
 
-    if act():
+    if action():
         look.as_lead(follow)
 
 
 def _filters(counts: dict[ReviewList, int]) -> ReviewList:
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        labels = {which.value: f"{tr(label)}  {counts[which]}" for which, label in _LABELS.items()}
+        labels = {review_list.value: f"{tr(label)}  {counts[review_list]}" for review_list, label in _LABELS.items()}
         address_state.choice(tr("Show"), "show", labels, clears=("page", CASE), label_visibility="collapsed")
         address_state.search(tr("Query or video"), clears=("page", CASE), width=130)
     return _which()
@@ -123,20 +133,20 @@ def _start() -> int:
     return (max(address_state.read_number("page", 1) or 1, 1) - 1) * PER_PAGE
 
 
-def _page(project: Project, lead: Person, which: ReviewList, start: int) -> ReviewPage:
-    """A page of the list; the last one where an address points past it."""
+def _page(project: Project, lead: Person, review_list: ReviewList, start: int) -> ReviewPage:
+    """Return a page of the list, or the last page if `start` is past the end."""
     search = address_state.read("q")
-    found = status.review_page(project, lead, which, search, start=start, size=PER_PAGE)
-    if found.rows or not found.count:
-        return found
-    last = (found.count - 1) // PER_PAGE * PER_PAGE
-    return status.review_page(project, lead, which, search, start=last, size=PER_PAGE)
+    review_rows = status.review_page(project, lead, review_list, search, start=start, size=PER_PAGE)
+    if review_rows.rows or not review_rows.count:
+        return review_rows
+    last = (review_rows.count - 1) // PER_PAGE * PER_PAGE
+    return status.review_page(project, lead, review_list, search, start=last, size=PER_PAGE)
 
 
 def _on_show(project: Project, lead: Person, found: ReviewPage) -> PairReview | None:
-    """The pair that the address says, in the list or not; else the one before the lead's eyes, or the first one.
+    """Return the pair to show: the pair in the address, else the pair shown last, else the first of the list.
 
-    Without that memory a reply to a note, which moves the pair to the end of its list, would take it off the screen.
+    A reply to a note moves its pair to the end of the list. The session remembers the pair, so it stays on the screen.
     """
     place = (_which(), address_state.read("q"), found.start)
     before = st.session_state.get(ON_SHOW, (place, "", 0))
@@ -149,38 +159,40 @@ def _on_show(project: Project, lead: Person, found: ReviewPage) -> PairReview | 
     return pair
 
 
-def _beside(found: ReviewPage, pair: PairKey, by: int) -> PairKey | None:
-    """The neighbour of a pair on its page of the list; of one that has left the list, the first."""
-    keys = [row.pair for row in found.rows]
+def _beside(review_rows: ReviewPage, pair: PairKey, by: int) -> PairKey | None:
+    """Return a pair's neighbour on its page of the list, or the first pair if the pair has left the list."""
+    keys = [row.pair for row in review_rows.rows]
     place = keys.index(pair) + by if pair in keys else 0
     return keys[place] if 0 <= place < len(keys) else None
 
 
-def _go(project: Project, lead: Person, pair: PairKey, by: int, found: ReviewPage) -> None:
-    """Shows a neighbour of a pair, also over the end of the page; at the ends of the list nothing happens."""
-    if (key := _beside(found, pair, by)) is not None:
+def _go(project: Project, lead: Person, pair: PairKey, by: int, review_rows: ReviewPage) -> None:
+    """Show a pair's neighbour, on another page of the list if needed. Do nothing at the ends of the list."""
+    if (key := _beside(review_rows, pair, by)) is not None:
         address_state.go(case=key)
         return
-    start = found.start + by * PER_PAGE
-    if 0 <= start < found.count:
+    start = review_rows.start + by * PER_PAGE
+    if 0 <= start < review_rows.count:
         rows = _page(project, lead, _which(), start).rows
         number = start // PER_PAGE + 1
         address_state.go(case=rows[0 if by > 0 else -1].pair, page=None if number == 1 else number)
 
 
-def _bar(pair: PairReview, found: ReviewPage) -> bool:
-    """Where the case stands in its list, the ways to its neighbours, and back; whether names are to be hidden."""
-    place = next((nth for nth, row in enumerate(found.rows, found.start + 1) if row.pair == pair.pair), None)
+def _bar(pair: PairReview, review_rows: ReviewPage) -> bool:
+    """Draw the pair's place in the list, the buttons to its neighbours and for undo; return whether to hide names."""
+    place = next(
+        (nth for nth, row in enumerate(review_rows.rows, review_rows.start + 1) if row.pair == pair.pair), None
+    )
     with st.container(horizontal=True, vertical_alignment="center", key="case-bar"):
-        neighbours("case", place, found.count, step)
+        neighbours("case", place, review_rows.count, step)
         deciding.undo_button()
         legend(auth.project().campaign.scale)
         return st.checkbox(tr("Hide names"), key="dis_hide")
 
 
-def _case(project: Project, lead: Person, pair: PairReview, which: ReviewList, *, hidden: bool) -> None:
+def _case(project: Project, lead: Person, pair: PairReview, review_list: ReviewList, *, hidden: bool) -> None:
     campaign = project.campaign
-    notes_first = which is ReviewList.NOTES
+    notes_first = review_list is ReviewList.NOTES
     with st.container(border=True, key=f"card-{pair.pair}"):
         pair_view.heading(pair)
         if notes_first:
@@ -190,27 +202,27 @@ def _case(project: Project, lead: Person, pair: PairReview, which: ReviewList, *
             pair_view.clip(pair)
         with words:
             if pair.grades:
-                given = " ".join(look.grade_mark(grade.grade) for grade in pair.grades)
-                st.html(f"<div class='rr-grades' aria-hidden='true'>{given}</div>")
+                grades = " ".join(look.grade_mark(grade.grade) for grade in pair.grades)
+                st.html(f"<div class='rr-grades' aria-hidden='true'>{grades}</div>")
             pair_view.rule(pair, campaign.grading)
-            if which is ReviewList.SKIPPED:
+            if review_list is ReviewList.SKIPPED:
                 deciding.offer(pair)
         deciding.form(project, lead, pair, status.recent_reasons(project, lead), leave)
         pair_view.record(pair, hidden=hidden, with_notes=not notes_first)
         pair_view.example(pair, examples_chosen(project, lead))
 
 
-def _list(found: ReviewPage, pair: PairReview) -> None:
+def _list(review_rows: ReviewPage, pair: PairReview) -> None:
     def fetch(first: int, most: int) -> Sequence[ListRow]:
         return [
-            ListRow(row.pair, (_told(row),), look.thumbnail_address(row.video, row.start_s, row.end_s))
-            for row in found.rows
+            ListRow(row.pair, (_row(row),), look.thumbnail_address(row.video, row.start_s, row.end_s))
+            for row in review_rows.rows
         ]
 
     long_list(
         tr("Cases"),
         (ListColumn(tr("Pairs, newest first")),),
-        found.count,
+        review_rows.count,
         fetch,
         opens=CASE,
         noun="pair",
@@ -219,8 +231,8 @@ def _list(found: ReviewPage, pair: PairReview) -> None:
     )
 
 
-def _told(row: ReviewRow) -> str:
-    """Return a row of the list: the query, above it the note in the list of notes, and below it the grades."""
+def _row(row: ReviewRow) -> str:
+    """Return the HTML of a list row: the note if there is one, the query, and the grades."""
     grades = " ".join(look.grade_mark(grade) for grade in row.grades)
     relevance = f" {row.relevance}" if row.relevance is not None else ""
     state = tr("re-opened") if row.re_opened and not row.verdict.is_settled else wording.verdict(row.verdict)
@@ -240,10 +252,10 @@ def _about_notes(project: Project, lead: Person, waiting: int) -> None:
 
 
 def _blocked(project: Project, lead: Person) -> None:
-    """The pairs whose clip cannot be shown, with why, their query, and the way back into people's hands."""
+    """Draw the pairs whose clips cannot be shown, each with the reason and a button that hands it out again."""
     look.outcome("blocked")
-    found = _page(project, lead, ReviewList.BLOCKED, _start())
-    if not found.count:
+    review_rows = _page(project, lead, ReviewList.BLOCKED, _start())
+    if not review_rows.count:
         nothing = (
             tr("No pair in this list matches your search.")
             if address_state.read("q")
@@ -257,13 +269,13 @@ def _blocked(project: Project, lead: Person) -> None:
             "come last: they need no more grades."
         )
     )
-    for row in found.rows:
+    for row in review_rows.rows:
         with st.container(border=True, horizontal=True, vertical_alignment="center", key=f"blocked-{row.pair}"):
             query = WayThere("Queries", f"?query={row.query_id}", row.query).link
             state = tr("settled") if row.verdict.is_settled else tr("not settled")
-            told = f"{escape(wording.moment(row))} · {query} · {state}"
-            st.html(f"<p class='rr-waiting'><b>{escape(retold(row.fault))}</b><br>{told}</p>")
+            details = f"{escape(wording.moment(row))} · {query} · {state}"
+            st.html(f"<p class='rr-waiting'><b>{escape(retold(row.fault))}</b><br>{details}</p>")
             st.button(
                 tr("Hand out again"), key=f"restore-{row.pair}", on_click=restore, args=(row.pair,), width="content"
             )
-    address_state.pagination(-(-found.count // PER_PAGE))
+    address_state.pagination(-(-review_rows.count // PER_PAGE))

@@ -1,4 +1,4 @@
-"""What a lead does about the pair on show: decide, confirm the discard, re-open, take back, undo, offer again."""
+"""A lead's actions on the pair shown: adjudicate, confirm a discard, re-open, take back, undo, offer again."""
 
 import time
 from collections.abc import Callable
@@ -23,9 +23,9 @@ from backend.campaign.setup.project.folder import Project
 from backend.core.ids import PairKey
 
 CASE = "case"
-"""The name in the address of the pair on show."""
+"""The address parameter that holds the pair shown."""
 ON_SHOW = "dis_on_show"
-"""In the session: the list, the search and the start of its page; the pair shown there last; its place on the page."""
+"""Session key of the pair shown last: its place (list, search, page start), its key, its position on the page."""
 UNDONE = marked("Undone at once.")
 _UNDO = "dis_undo"
 _TO_UNDO = {
@@ -34,26 +34,26 @@ _TO_UNDO = {
     ActKind.RE_OPENED: marked("the re-opening"),
 }
 _DONE = "disputes"
-"""The place of results on the page, below the form; refusals have one for each pair."""
+"""Name of the place below the form where results appear. Refusals have a place of their own for each pair."""
 _INVITE = ("/people", marked("Invite annotators"))
 Leave = Callable[[PairKey, Callable[[], bool]], None]
-"""Does what it is given and, if that was done, shows the case that follows the pair."""
+"""A function that runs an action on a pair and, if the action succeeded, shows the next pair."""
 
 
 def form(project: Project, lead: Person, pair: PairReview, reasons: list[str], leave: Leave) -> None:
-    """Draw relevance, reason and a button for each possible act; below them the result of the last press.
+    """Draw the form to act on a pair: relevance, reason, a button for each possible action, and the last result.
 
-    An act that was refused because it needs a reason has the form to itself, so that Enter does what the lead meant.
+    If an action was refused because it needs a reason, the form offers only that action, so that Enter performs it.
 
     Args:
         project: the project.
-        lead: who looks.
-        pair: the pair on show.
-        reasons: given lately, to be given again.
-        leave: what goes on to the following case after an act.
+        lead: the lead who is signed in.
+        pair: the pair shown.
+        reasons: recent reasons, which the lead can use again.
+        leave: runs an action and shows the next pair.
     """
     acts, seen, scale = _acts_for(pair), len(pair.acts), project.campaign.scale
-    waiting = next((one for one in acts if one[1] == st.session_state.get(_waiting_key(pair.pair))), None)
+    waiting = next((action for action in acts if action[1] == st.session_state.get(_waiting_key(pair.pair))), None)
     with st.form(f"decide-{pair.pair}" + (f"-{waiting[1]}" if waiting else ""), border=False):
         if waiting is None:
             st.segmented_control(
@@ -65,63 +65,69 @@ def form(project: Project, lead: Person, pair: PairReview, reasons: list[str], l
         st.text_input(tr("Reason"), key=_reason_key(pair.pair), placeholder=tr("Why? One sentence is enough."))
         with st.container(horizontal=True):
             if waiting is not None:
-                label, key, act = waiting
-                st.form_submit_button(label, shortcut=key, type="primary", on_click=act, args=(pair.pair, seen, leave))
+                label, key, callback = waiting
+                st.form_submit_button(
+                    label, shortcut=key, type="primary", on_click=callback, args=(pair.pair, seen, leave)
+                )
                 st.form_submit_button(tr("Cancel"), on_click=cancel, args=(pair.pair,))
             else:
                 st.form_submit_button(tr("Adjudicate"), type="primary", on_click=decide, args=(pair.pair, seen, leave))
-                for label, key, act in acts:
-                    st.form_submit_button(label, shortcut=key, on_click=act, args=(pair.pair, seen, leave))
+                for label, key, callback in acts:
+                    st.form_submit_button(label, shortcut=key, on_click=callback, args=(pair.pair, seen, leave))
     if any(key == "o" for _, key, _ in acts) and (lacking := _lacking(project, lead, pair.pair)):
         path, invite = _INVITE
         link = f'<a href="{full_path(path)}" target="_self">{tr(invite)}</a>'
         st.html(f"<p class='rr-waiting'>{_lacks(lacking)} {link}</p>")
     look.refusal(f"problem-{pair.pair}")
     show_result()
-    _again(pair.pair, reasons)
+    _recent_reasons(pair.pair, reasons)
 
 
 def show_result() -> None:
-    """Show what the last press did."""
+    """Draw the result of the last action."""
     look.outcome(_DONE)
 
 
 def decide(pair: PairKey, seen: int, leave: Leave) -> None:
-    """Callback: records the decision, or leaves a message why not.
+    """Store the lead's adjudication, or leave a message that says what is missing.
 
     Args:
         pair: the pair.
-        seen: how many acts of leads about it the page showed.
-        leave: goes on.
+        seen: the number of leads' actions on the pair that the page showed.
+        leave: runs the action and shows the next pair.
     """
     relevance, reason = st.session_state[f"relevance-{pair}"], _reason(pair)
     if relevance is None:
-        _refused(pair, tr("Choose a relevance first: {words}.", words=auth.project().campaign.scale.words))
+        _leave_refusal(pair, tr("Choose a relevance first: {words}.", words=auth.project().campaign.scale.words))
     elif not reason:
-        _refused(pair, tr("Write a reason first (key W). It is stored with the decision."))
+        _leave_refusal(pair, tr("Write a reason first (key W). It is stored with the decision."))
     else:
-        act = partial(adjudicating.adjudicate, key=pair, relevance=relevance, reason=reason, seen=seen, now=time.time())
-        _do(pair, act, tr("Relevance {relevance} saved", relevance=relevance), (ActKind.DECIDED, seen), leave)
+        action = partial(
+            adjudicating.adjudicate, key=pair, relevance=relevance, reason=reason, seen=seen, now=time.time()
+        )
+        _run_action(
+            pair, action, tr("Relevance {relevance} saved", relevance=relevance), (ActKind.DECIDED, seen), leave
+        )
 
 
 def confirm(pair: PairKey, seen: int, leave: Leave) -> None:
-    """Callback: the discard is right."""
-    act = partial(adjudicating.confirm_discard, key=pair, reason=_reason(pair), seen=seen, now=time.time())
-    _do(pair, act, tr("Discard confirmed"), (ActKind.DISCARD_CONFIRMED, seen), leave)
+    """Confirm that discarding the pair is right."""
+    action = partial(adjudicating.confirm_discard, key=pair, reason=_reason(pair), seen=seen, now=time.time())
+    _run_action(pair, action, tr("Discard confirmed"), (ActKind.DISCARD_CONFIRMED, seen), leave)
 
 
 def re_open(pair: PairKey, seen: int, leave: Leave) -> None:
-    """Callback: two more people shall grade the pair."""
+    """Re-open the pair, so that two more annotators grade it."""
     reason = _reason(pair)
     if not reason:
         _wait_for_reason(pair, "o", tr("Write a reason, then press Enter. Two more annotators will grade this pair."))
         return
-    act = partial(adjudicating.re_open, key=pair, reason=reason, seen=seen, now=time.time())
-    _do(pair, act, tr("Re-opened for two more annotators"), (ActKind.RE_OPENED, seen), leave)
+    action = partial(adjudicating.re_open, key=pair, reason=reason, seen=seen, now=time.time())
+    _run_action(pair, action, tr("Re-opened for two more annotators"), (ActKind.RE_OPENED, seen), leave)
 
 
 def take_back(pair: PairKey, seen: int, leave: Leave) -> None:
-    """Callback: a lead's last act about the pair no longer counts. The pair stays on show."""
+    """Take back the last action of a lead on the pair, and keep showing the pair."""
     reason = _reason(pair)
     if not reason:
         _wait_for_reason(pair, "t", tr("Write a reason, then press Enter. It is stored with what you take back."))
@@ -130,13 +136,13 @@ def take_back(pair: PairKey, seen: int, leave: Leave) -> None:
 
 
 def cancel(pair: PairKey) -> None:
-    """Callback: the lead does not want the act that waits for its reason."""
+    """Drop the action that waits for a reason."""
     st.session_state.pop(_waiting_key(pair), None)
     results.clear(f"problem-{pair}")
 
 
 def undo() -> None:
-    """Callback: takes back what this lead did last on the page, and shows that pair again."""
+    """Undo the lead's last action on this page, and show its pair again."""
     done = st.session_state.pop(_UNDO, None)
     if done is not None:
         pair, _, seen = done
@@ -144,14 +150,14 @@ def undo() -> None:
 
 
 def undo_button() -> None:
-    """The way back from what this lead did last, as long as there is one."""
+    """Draw the button that undoes the lead's last action, if there is one."""
     if done := st.session_state.get(_UNDO):
-        what = tr("Undo {act} you just made, and show that pair again.", act=tr(_TO_UNDO[done[1]]))
-        st.button(tr("Undo"), key="dis-undo", icon=":material/undo:", shortcut="u", help=what, on_click=undo)
+        help_text = tr("Undo {act} you just made, and show that pair again.", act=tr(_TO_UNDO[done[1]]))
+        st.button(tr("Undo"), key="dis-undo", icon=":material/undo:", shortcut="u", help=help_text, on_click=undo)
 
 
 def offer(pair: PairReview) -> None:
-    """The button that offers a skipped pair again, or why there is none."""
+    """Draw the button that offers a skipped pair again, or say that a settled pair needs no more grades."""
     if pair.verdict.is_settled:
         st.caption(tr("This pair is settled. It needs no more grades."))
         return
@@ -166,7 +172,12 @@ def offer(pair: PairReview) -> None:
 
 
 def offer_again(pair: PairKey, blocked: bool) -> None:
-    """Callback of a button: everybody who skipped the pair may get it again, and its clip may be shown."""
+    """Offer a pair again to all annotators who skipped it.
+
+    Args:
+        pair: the pair.
+        blocked: whether its clip is blocked, so that it must be made available again too.
+    """
     people = 0
 
     def act(project: Project, lead: Person) -> None:
@@ -176,16 +187,16 @@ def offer_again(pair: PairKey, blocked: bool) -> None:
             restore_clip(project, lead, pair, now=time.time())
 
     if problem := look.as_lead(act):
-        _refused(pair, problem)
+        _leave_refusal(pair, problem)
         return
     st.session_state.pop(ON_SHOW, None)
     address_state.go(case=None)
-    told = trn("Offered again to {n} person who skipped it", "Offered again to {n} people who skipped it", people)
-    _tell(pair, told)
+    message = trn("Offered again to {n} person who skipped it", "Offered again to {n} people who skipped it", people)
+    _leave_message(pair, message)
 
 
 def _acts_for(pair: PairReview) -> list[tuple[str, str, Callable[..., None]]]:
-    """Return what can be done beside a decision: label, key, callback."""
+    """Return the possible actions besides adjudication, each as label, shortcut key and callback."""
     acts: list[tuple[str, str, Callable[..., None]]] = []
     if pair.verdict is Verdict.DISCARDED and not pair.confirmed:
         acts.append((tr("Confirm discard"), "d", confirm))
@@ -196,7 +207,7 @@ def _acts_for(pair: PairReview) -> list[tuple[str, str, Callable[..., None]]]:
     return acts
 
 
-def _again(pair: PairKey, reasons: list[str]) -> None:
+def _recent_reasons(pair: PairKey, reasons: list[str]) -> None:
     if not reasons:
         return
 
@@ -208,44 +219,44 @@ def _again(pair: PairKey, reasons: list[str]) -> None:
     st.pills(tr("Recent reasons"), reasons, format_func=plain, key=f"again-{pair}", on_change=fill)
 
 
-def _do(
-    pair: PairKey, act: Callable[[Project, Person], None], done: str, undone_by: tuple[ActKind, int], leave: Leave
+def _run_action(
+    pair: PairKey, action: Callable[[Project, Person], None], done: str, undone_by: tuple[ActKind, int], leave: Leave
 ) -> None:
-    """Does it and goes on to the next case, or stays with this one, whatever list it is in by now."""
+    """Run an action and show the next pair. If the action is refused, keep showing this pair."""
     problem = ""
 
     def acted() -> bool:
         nonlocal problem
-        problem = look.as_lead(act)
+        problem = look.as_lead(action)
         return not problem
 
     leave(pair, acted)
     if problem:
-        _refused(pair, problem)
+        _leave_refusal(pair, problem)
         return
     kind, seen = undone_by
     st.session_state[_UNDO] = (pair, kind, seen + 1)
-    _tell(pair, done, re_opened=kind is ActKind.RE_OPENED)
+    _leave_message(pair, done, re_opened=kind is ActKind.RE_OPENED)
 
 
 def _take_back(pair: PairKey, reason: str, seen: int, done: str) -> None:
-    act = partial(adjudicating.take_back, key=pair, reason=reason, seen=seen, now=time.time())
-    if problem := look.as_lead(act):
-        _refused(pair, problem)
+    action = partial(adjudicating.take_back, key=pair, reason=reason, seen=seen, now=time.time())
+    if problem := look.as_lead(action):
+        _leave_refusal(pair, problem)
         return
     if (last := st.session_state.get(_UNDO)) and last[0] == pair:
         del st.session_state[_UNDO]
     address_state.go(case=pair)
-    _tell(pair, done)
+    _leave_message(pair, done)
 
 
-def _tell(pair: PairKey, done: str, *, re_opened: bool = False) -> None:
-    """Say what was done, and about which pair: the next one is on show by now."""
+def _leave_message(pair: PairKey, done: str, *, re_opened: bool = False) -> None:
+    """Leave a message that names the action and its pair, because the page shows the next pair by now."""
     cancel(pair)
 
     def tell(project: Project, lead: Person) -> None:
-        found = pair_review(project, lead, pair)
-        text = tr("{done}: “{query}”", done=done, query=wording.short(found.query) if found else "")
+        pair_now = pair_review(project, lead, pair)
+        text = tr("{done}: “{query}”", done=done, query=wording.short(pair_now.query) if pair_now else "")
         lacking = _lacking(project, lead, pair) if re_opened else 0
         if lacking:
             path, invite = _INVITE
@@ -271,18 +282,18 @@ def _lacks(lacking: int) -> str:
 
 def _wait_for_reason(pair: PairKey, key: str, problem: str) -> None:
     st.session_state[_waiting_key(pair)] = key
-    _refused(pair, problem)
+    _leave_refusal(pair, problem)
 
 
-def _refused(pair: PairKey, problem: str) -> None:
-    """Keep the pair on show, with what was typed and why nothing was done."""
+def _leave_refusal(pair: PairKey, problem: str) -> None:
+    """Keep showing the pair and the lead's input, with the reason for the refusal."""
     results.clear(f"{_DONE}_problem")
     st.session_state[f"problem-{pair}"] = problem
     address_state.go(case=pair)
 
 
 def _waiting_key(pair: PairKey) -> str:
-    """In the session: the key of the act that waits for a reason."""
+    """Return the session key under which the action that waits for a reason is stored."""
     return f"waiting-{pair}"
 
 

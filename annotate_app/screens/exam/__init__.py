@@ -29,18 +29,21 @@ _WIDTHS = (2.2, 5, 2.6)
 _NO_RETAKE = (ExamPhase.FIRST, ExamPhase.ANSWERING, ExamPhase.ANSWERED, ExamPhase.WAITING)
 
 _FOR_A_LEAD = (ExamPhase.FAILED, ExamPhase.WAITING)
-"""Who waits for a lead stands first."""
+"""Annotators in these phases need a lead, so the page lists them first."""
 
 
 def page() -> None:
-    """Draw the exam in force, people, items, and the form of another exam; without an exam, the form alone."""
+    """Draw the current exam, its annotators, results and items, and the form for another exam.
+
+    Without an exam, draw only the form and the results of earlier exams.
+    """
     project, lead, _ = look.lead_page("Exam")
     with st.container():  # always there: a message that comes or goes would reset the tabs
         look.outcome("exam")
-    held, campaign = exam_held(project, lead), project.campaign
-    if holding.key_desk(project, lead, held):
-        return  # the lead is giving the key, and needs the page for it alone
-    if held is None:
+    exam, campaign = exam_held(project, lead), project.campaign
+    if holding.key_desk(project, lead, exam):
+        return  # the lead is answering the exam to make its key, and uses the whole page
+    if exam is None:
         st.markdown(
             tr(
                 "This project has no exam: annotators grade at once. With an exam, they first grade pairs with "
@@ -53,20 +56,20 @@ def page() -> None:
         holding.to_use(exam_to_use(project, lead))
         _earlier(qualification_exam_results.exam_outcomes(project, lead))
         return
-    _facts(held, exam_although(project, lead))
-    standing = qualification_exam_results.exam_results(project, lead)
-    holding.stage(held, standing, preview_exam_key(project, lead))
+    _facts(exam, exam_although(project, lead))
+    exam_people = qualification_exam_results.exam_results(project, lead)
+    holding.stage(exam, exam_people, preview_exam_key(project, lead))
     if address_state.read("tab") == "Another exam, or none":  # an address from before the tab was renamed
         address_state.go(tab="Change or end")
     people, outcomes, items, another = address_state.tabs(
         [marked("Annotators"), marked("Results"), marked("Items"), marked("Change or end")]
     )
     with people:
-        _people(project, lead, standing)
+        _people(project, lead, exam_people)
     with outcomes:
         figures.outcomes(qualification_exam_results.exam_outcomes(project, lead))
     with items:
-        _items(project, lead, standing)
+        _items(project, lead, exam_people)
     with another:
         holding.to_use(exam_to_use(project, lead))
         st.header(tr("Another exam"), anchor=False)
@@ -82,21 +85,21 @@ def page() -> None:
 
 @look.lead_callback("exam_problem")
 def end(project: Project, lead: Person) -> None:
-    """Callback of the button that ends the exam."""
+    """End the exam when a lead presses the button."""
     end_exam(project, lead, now=time.time())
     results.leave("exam", tr("Exam ended. All annotators may grade now."))
 
 
 @look.lead_callback("exam_people_problem")
 def retake(project: Project, lead: Person, annotator_id: AnnotatorId) -> None:
-    """Callback: let somebody take the exam once more."""
+    """Let an annotator take the exam once more."""
     grant_retake(project, lead, annotator_id, now=time.time())
     results.leave("exam_people", tr("Retake allowed."))
 
 
 @look.lead_callback("exam_people_problem")
 def exempt(project: Project, lead: Person, annotator_id: AnnotatorId) -> None:
-    """Callback: let somebody grade without having passed."""
+    """Let an annotator grade without passing the exam, for the reason in the form."""
     reason = st.session_state[f"exam-reason-{annotator_id}"]
     exempt_from_exam(project, lead, annotator_id, reason, now=time.time())
     results.leave("exam_people", tr("Exempted from the exam."))
@@ -104,22 +107,21 @@ def exempt(project: Project, lead: Person, annotator_id: AnnotatorId) -> None:
 
 @look.lead_callback("exam_item_problem")
 def explain(project: Project, lead: Person, item_id: int) -> None:
-    """Callback: save the explanation of an item."""
+    """Save the explanation that a lead wrote for an exam item."""
     explain_exam_item(project, lead, item_id, st.session_state[f"exam-text-{item_id}"], now=time.time())
     results.leave("exam_item", tr("Saved. Annotators who miss this pair read it after they hand in."))
 
 
-def _earlier(found: qualification_exam_results.ExamOutcomes) -> None:
-    """Draw the results of exams that have ended."""
-    if found.people:
+def _earlier(outcomes: qualification_exam_results.ExamOutcomes) -> None:
+    if outcomes.people:
         st.header(tr("Results so far"), anchor=False)
-        figures.outcomes(found)
+        figures.outcomes(outcomes)
 
 
-def _facts(held: Exam, reserve: tuple[list[str], str] | None) -> None:
-    source = figures.source(held.source)
-    drawn = source if held.seed is None else tr("{pairs}, seed {seed}", pairs=source, seed=held.seed)
-    lost = held.items - held.showable
+def _facts(exam: Exam, reserve: tuple[list[str], str] | None) -> None:
+    source = figures.source(exam.source)
+    drawn = source if exam.seed is None else tr("{pairs}, seed {seed}", pairs=source, seed=exam.seed)
+    lost = exam.items - exam.showable
     hidden = (
         tr(" {pairs} left out because their clips cannot be shown.", pairs=wording.count_of(lost, "pair"))
         if lost
@@ -129,13 +131,13 @@ def _facts(held: Exam, reserve: tuple[list[str], str] | None) -> None:
         tr(
             "**{pairs} from {queries}** ({drawn}). At most {percent} of the grades may {differ}. Started by "
             "{lead}, {when}.{hidden}",
-            pairs=wording.count_of(held.items, "pair"),
-            queries=wording.count_of(held.queries, "query"),
+            pairs=wording.count_of(exam.items, "pair"),
+            queries=wording.count_of(exam.queries, "query"),
             drawn=plain(drawn),
-            percent=wording.percent(held.most_missed),
-            differ=wording.differ(held.tolerance),
-            lead=plain(held.set_by or tr("the command line")),
-            when=wording.when(held.set_at, st.context.timezone),
+            percent=wording.percent(exam.most_missed),
+            differ=wording.differ(exam.tolerance),
+            lead=plain(exam.set_by or tr("the command line")),
+            when=wording.when(exam.set_at, st.context.timezone),
             hidden=hidden,
         )
     )
@@ -155,26 +157,28 @@ def _people(project: Project, lead: Person, people: list[qualification_exam_resu
     if not people:
         st.info(tr("No annotators yet. Invite them on the page People."))
         return
-    people = sorted(people, key=lambda one: one.phase not in _FOR_A_LEAD)
-    listed = searched(people, lambda one: one.person.name, "person", name="people", page="people-page")
+    people = sorted(people, key=lambda person: person.phase not in _FOR_A_LEAD)
+    listed = searched(people, lambda person: person.person.name, "person", name="people", page="people-page")
     look.outcome("exam_people")
-    may_retake = [one.person.annotator_id for one in listed.rows if one.attempts and one.phase not in _NO_RETAKE]
+    may_retake = [
+        person.person.annotator_id for person in listed.rows if person.attempts and person.phase not in _NO_RETAKE
+    ]
     outlooks = retake_outlooks(project, lead, may_retake, now=time.time()) if may_retake else {}
-    for one in listed.rows:
-        with st.container(key=f"exam-person-{one.person.annotator_id}"):
-            _person(one, outlooks.get(one.person.annotator_id))
+    for person in listed.rows:
+        with st.container(key=f"exam-person-{person.person.annotator_id}"):
+            _person(person, outlooks.get(person.person.annotator_id))
     listed.end()
 
 
-def _person(one: qualification_exam_results.ExamPerson, outlook: RetakeOutlook | None) -> None:
-    person, phase = one.person, one.phase
+def _person(exam_person: qualification_exam_results.ExamPerson, outlook: RetakeOutlook | None) -> None:
+    person, phase = exam_person.person, exam_person.phase
     if phase is None:
         return
     name, words, action = st.columns(_WIDTHS, vertical_alignment="center")
     with name.container(horizontal=True, vertical_alignment="center"):
         st.text(person.name, width="content")
         exam_results.badge(phase)
-    words.markdown(plain(_told(one)))
+    words.markdown(plain(_last_attempt(exam_person)))
     if outlook is not None and outlook.short:
         words.caption(plain(retold(outlook.short)))
     again, excuse = action.columns(2, gap="small")
@@ -195,16 +199,16 @@ def _person(one: qualification_exam_results.ExamPerson, outlook: RetakeOutlook |
     with box, st.form(f"exam-exempt-{person.annotator_id}", border=False):
         st.text_input(tr("Why may they grade without passing?"), key=f"exam-reason-{person.annotator_id}")
         st.form_submit_button(tr("Exempt"), on_click=exempt, args=(person.annotator_id,))
-    for attempt in reversed(one.attempts):
+    for attempt in reversed(exam_person.attempts):
         exam_results.one_attempt(attempt)
 
 
-def _told(one: qualification_exam_results.ExamPerson) -> str:
-    if one.phase is ExamPhase.EXEMPT:
-        return tr("Exempt: {reason}", reason=one.reason)
-    if not one.attempts:
+def _last_attempt(exam_person: qualification_exam_results.ExamPerson) -> str:
+    if exam_person.phase is ExamPhase.EXEMPT:
+        return tr("Exempt: {reason}", reason=exam_person.reason)
+    if not exam_person.attempts:
         return tr("No attempt yet.")
-    last = one.attempts[-1]
+    last = exam_person.attempts[-1]
     if last.result is None:
         return tr(
             "Attempt {number}: {answered} of {items} answered.",
@@ -216,22 +220,22 @@ def _told(one: qualification_exam_results.ExamPerson) -> str:
 
 
 def _items(project: Project, lead: Person, people: list[qualification_exam_results.ExamPerson]) -> None:
-    """One item with its explanation, and the list that it is from beside it."""
+    """Draw one item with its explanation, beside the list of all items."""
     items = {item.item_id: item for item in exam_items(project, lead)}
     missed = dict.fromkeys(items, 0)
     keys = {item.pair_key: item_id for item_id, item in items.items()}
-    for one in (miss for person in people for attempt in person.attempts for miss in attempt.missed):
-        if one.pair in keys:
-            missed[keys[one.pair]] += 1
-    order = sorted(items, key=lambda item_id: (-missed[item_id], item_id))  # what is missed most wants words first
-    shown, beside = st.columns([3, 2], gap="medium")
-    with beside:
-        found = matching(order, lambda item_id: items[item_id].query, "item", clears=("page", _ITEM), over=PER_PAGE)
-        asked = address_state.read_number(_ITEM)
-        chosen = asked if asked in items else next(iter(found), None)
-        _item_list([items[item_id] for item_id in found], missed, chosen)
+    for missed_answer in (miss for person in people for attempt in person.attempts for miss in attempt.missed):
+        if missed_answer.pair in keys:
+            missed[keys[missed_answer.pair]] += 1
+    order = sorted(items, key=lambda item_id: (-missed[item_id], item_id))  # most missed first: these need words most
+    item_column, list_column = st.columns([3, 2], gap="medium")
+    with list_column:
+        matches = matching(order, lambda item_id: items[item_id].query, "item", clears=("page", _ITEM), over=PER_PAGE)
+        item_in_address = address_state.read_number(_ITEM)
+        chosen = item_in_address if item_in_address in items else next(iter(matches), None)
+        _item_list([items[item_id] for item_id in matches], missed, chosen)
     if chosen is not None:
-        with shown:
+        with item_column:
             _item(project, lead, items[chosen])
 
 
@@ -251,17 +255,17 @@ def _item_list(items: list[ExamItem], missed: dict[int, int], chosen: int | None
 
 def _row(item: ExamItem, missed: int) -> str:
     right = "<span class='rr-grade rr-none'>?</span>" if item.right is None else look.grade_mark(item.right)
-    told = tr(" · only in retakes") if item.alternate else ""
-    told += "" if item.explanation else tr(" · not explained")
-    return f"{escape(item.query)}<small class='rr-of-case'>{right} {tr('missed {n}×', n=missed)}{told}</small>"
+    remarks = tr(" · only in retakes") if item.alternate else ""
+    remarks += "" if item.explanation else tr(" · not explained")
+    return f"{escape(item.query)}<small class='rr-of-case'>{right} {tr('missed {n}×', n=missed)}{remarks}</small>"
 
 
 def _item(project: Project, lead: Person, item: ExamItem) -> None:
-    told = tr("not fixed yet")
+    grade = tr("not fixed yet")
     if item.right is not None:
-        told = f"{item.right}, {project.campaign.scale.label(item.right).lower()}"
+        grade = f"{item.right}, {project.campaign.scale.label(item.right).lower()}"
     look.text_heading(item.query)
-    st.markdown(tr("Right grade: {grade}", grade=plain(told)))
+    st.markdown(tr("Right grade: {grade}", grade=plain(grade)))
     pair = next((p for p in query_pairs(project, lead, item.query_id) if p.pair == item.pair_key), None)
     if pair is not None:
         review_clip(pair)

@@ -28,15 +28,18 @@ from backend.core.ids import QueryId
 
 _BESIDE = 3
 _SOURCES = (marked("settled pairs", _context="from"), marked("open pairs", _context="from"))
-"""What an exam may be drawn from, as it is kept; else it is a file."""
+"""The stored names of the sources of an exam. Any other stored source is the name of a file."""
 _TEXT_LENGTH = 400
 _PERSON, _ALL, _PAPER = "#6063f1", "#f59e0b", "#db2777"
 _EVERYBODY = marked("Mean of all")
 _ROW_PX = 26
 
 
-def told(preview: ExamPreview) -> None:
-    """How many pairs, of which grades, and what one grade throughout or grades by chance would score."""
+def draw_preview(preview: ExamPreview) -> None:
+    """Draw the facts of an exam preview: its pairs and queries, and the answer key if it is known.
+
+    Beside the key, draw what an annotator would score who guesses or always gives the same grade.
+    """
     tolerance = auth.project().campaign.tolerance
     drawn = source(preview.source)
     if preview.seed is not None:
@@ -59,13 +62,13 @@ def told(preview: ExamPreview) -> None:
         key_and_guesses(preview.grades, preview.guesses)
 
 
-def source(kept: str) -> str:
-    """What an exam was drawn from: pairs, in the reader's words, or the name of a file."""
-    return tr(kept, _context="from") if kept in _SOURCES else kept
+def source(stored: str) -> str:
+    """Return the source of an exam's pairs: a kind of pairs in the reader's language, or the name of a file."""
+    return tr(stored, _context="from") if stored in _SOURCES else stored
 
 
 def key_and_guesses(grades: tuple[int, ...], guesses: ExamGuesses) -> None:
-    """A key by grade, beside what guessing scores with it."""
+    """Draw the number of pairs for each right grade, beside what guessing would score."""
     left, right = st.columns([1, 1.4], gap="large")
     with left:
         st.markdown(tr("**Answer key**"))
@@ -76,16 +79,19 @@ def key_and_guesses(grades: tuple[int, ...], guesses: ExamGuesses) -> None:
 
 
 def reason(guesses: ExamGuesses, key: str) -> None:
-    """Asks why an exam is held that guessing passes, or nearly; nothing of one that tells enough."""
+    """Ask for a reason to use a weak exam: guessing passes it, or nearly does.
+
+    Draw nothing for an exam that is not weak.
+    """
     if guesses.weak:
-        told = "".join(f"\n- {retold(why)}" for why in guesses.weak)
-        st.markdown(tr("**This exam is weak:**\n{weaknesses}", weaknesses=told))
+        weaknesses = "".join(f"\n- {retold(why)}" for why in guesses.weak)
+        st.markdown(tr("**This exam is weak:**\n{weaknesses}", weaknesses=weaknesses))
         st.markdown(tr("Choose other pairs, use more pairs, or allow fewer misses. To use it as it is, give a reason."))
         st.text_input(tr("Reason for using it"), key=key, max_chars=_TEXT_LENGTH)
 
 
 def key_table(grades: tuple[int, ...], scale: Scale) -> str:
-    """How many pairs have each right grade, the highest grade first."""
+    """Return a table of the number of pairs with each right grade, highest grade first."""
     most = max(grades)
     rows = [
         (look.grade_mark(grade), escape(scale.label(grade).lower()), look.bar(count, most))
@@ -95,10 +101,14 @@ def key_table(grades: tuple[int, ...], scale: Scale) -> str:
 
 
 def guess_table(guesses: ExamGuesses) -> str:
-    """What every grade throughout misses, the highest first, and what chance does."""
+    """Return a table of what guessing scores: always one grade (highest first), then random grades."""
     rows = [
-        (tr("always {grade}", grade=look.grade_mark(one.grade)), _missed(one.missed, guesses.items), _verdict(one))
-        for one in reversed(guesses.constants)
+        (
+            tr("always {grade}", grade=look.grade_mark(constant.grade)),
+            _missed(constant.missed, guesses.items),
+            _verdict(constant),
+        )
+        for constant in reversed(guesses.constants)
     ]
     chance = round(guesses.chance_missed * guesses.items, 1)
     rows.append(
@@ -108,7 +118,7 @@ def guess_table(guesses: ExamGuesses) -> str:
 
 
 def clips(project: Project, lead: Person, preview: ExamPreview) -> None:
-    """The pairs of one query, which the lead chooses, as clips, each under its right grade."""
+    """Draw the clips of a query that the lead chooses, each below its right grade."""
     by_query: defaultdict[QueryId, list[ExamPreviewItem]] = defaultdict(list)
     for item in preview.items:
         by_query[item.query_id].append(item)
@@ -116,13 +126,13 @@ def clips(project: Project, lead: Person, preview: ExamPreview) -> None:
     def label(query: QueryId) -> str:
         items = by_query[query]
         key = sorted(item.right for item in items if item.right is not None)
-        told = ", ".join(str(right) for right in key) or wording.count_of(len(items), "pair")
-        return f"{items[0].query} · {told}"
+        grades = ", ".join(str(right) for right in key) or wording.count_of(len(items), "pair")
+        return f"{items[0].query} · {grades}"
 
     chosen = st.selectbox(tr("Query"), list(by_query), format_func=label, key="exam_look")
     if chosen is None:
         return
-    there = {pair.pair: pair for pair in query_pairs(project, lead, chosen)}
+    pairs_by_key = {pair.pair: pair for pair in query_pairs(project, lead, chosen)}
     items = sorted(by_query[chosen], key=lambda one: -1 if one.right is None else one.right, reverse=True)
     for start in range(0, len(items), _BESIDE):
         for column, item in zip(st.columns(_BESIDE), items[start : start + _BESIDE], strict=False):
@@ -130,23 +140,23 @@ def clips(project: Project, lead: Person, preview: ExamPreview) -> None:
                 if item.right is not None:
                     meaning = escape(project.campaign.scale.label(item.right).lower())
                     st.html(f"<span class='rr-grades'>{look.grade_mark(item.right)}</span> {meaning}")
-                if (pair := there.get(item.pair)) is not None:
+                if (pair := pairs_by_key.get(item.pair)) is not None:
                     review_clip(pair, "preview-")
                     st.caption(plain(wording.moment(pair)))
 
 
-def _missed(count: float, of: int) -> str:
-    return look.bar(count, of, tr(" of {of:,}, {percent}", of=of, percent=wording.percent(100 * count / of)))
+def _missed(count: float, total: int) -> str:
+    return look.bar(count, total, tr(" of {of:,}, {percent}", of=total, percent=wording.percent(100 * count / total)))
 
 
-def _verdict(one: ExamConstant) -> str:
-    if one.passed:
+def _verdict(constant: ExamConstant) -> str:
+    if constant.passed:
         return f"<b class='rr-fast'>{tr('passes')}</b>"
-    return f"<span class='rr-fast'>{tr('fails narrowly')}</span>" if one.near else tr("fails")
+    return f"<span class='rr-fast'>{tr('fails narrowly')}</span>" if constant.near else tr("fails")
 
 
 def _odds(share: float) -> str:
-    """`in 7.1 % of the cases`, `hardly ever` below one in a thousand."""
+    """Return a share as words, such as `in 7.1 % of the cases`; shares below 0.1 % are not told apart."""
     return (
         tr("in less than 0.1 % of the cases")
         if share < 0.001
@@ -154,16 +164,30 @@ def _odds(share: float) -> str:
     )
 
 
-def outcomes(found: ExamOutcomes) -> None:
-    """The charts side by side, below each other on a narrow page; the table; the file to take along."""
-    if not found.people:
+def outcomes(outcomes_by_person: ExamOutcomes) -> None:
+    """Draw the results of first attempts: charts, a table and a CSV download.
+
+    The charts stand side by side, or below each other on a narrow page.
+    """
+    if not outcomes_by_person.people:
         st.info(tr("No exam handed in yet."))
         return
-    whose = [(tr(_EVERYBODY), found.together), *((one.person.name, one.outcome) for one in found.people)]
+    outcomes_by_name = [
+        (tr(_EVERYBODY), outcomes_by_person.together),
+        *((person.person.name, person.outcome) for person in outcomes_by_person.people),
+    ]
     pictures = {
-        tr("Missed at first"): ([(name, of.missed_first) for name, of in whose], PAPER_MISSED, True),
-        tr("Kappa with the answer key"): ([(name, of.kappa) for name, of in whose], PAPER_KAPPA, False),
-        tr("Quadratic kappa"): ([(name, of.kappa_quadratic) for name, of in whose], None, False),
+        tr("Missed at first"): (
+            [(name, outcome.missed_first) for name, outcome in outcomes_by_name],
+            PAPER_MISSED,
+            True,
+        ),
+        tr("Kappa with the answer key"): (
+            [(name, outcome.kappa) for name, outcome in outcomes_by_name],
+            PAPER_KAPPA,
+            False,
+        ),
+        tr("Quadratic kappa"): ([(name, outcome.kappa_quadratic) for name, outcome in outcomes_by_name], None, False),
     }
     for column, (title, (rows, paper, share)) in zip(st.columns(len(pictures)), pictures.items(), strict=True):
         with column:
@@ -171,7 +195,7 @@ def outcomes(found: ExamOutcomes) -> None:
             st.altair_chart(
                 cast(alt.Chart, outcome_chart(rows, paper, share)),
                 width="stretch",
-                alt=_in_words(title, rows, paper, share),
+                alt=_chart_text(title, rows, paper, share),
             )
     st.caption(
         tr(
@@ -182,7 +206,7 @@ def outcomes(found: ExamOutcomes) -> None:
             paper_kappa=PAPER_KAPPA,
         )
     )
-    st.html(outcome_table(whose))
+    st.html(outcome_table(outcomes_by_name))
     st.caption(
         tr(
             "Results of first attempts. “After explanation” counts the second grade of missed clips. "
@@ -191,28 +215,38 @@ def outcomes(found: ExamOutcomes) -> None:
         )
     )
     st.download_button(
-        "CSV", data=lambda: exam_outcomes_csv(found), file_name="exam-results.csv", mime="text/csv", key="exam-csv"
+        "CSV",
+        data=lambda: exam_outcomes_csv(outcomes_by_person),
+        file_name="exam-results.csv",
+        mime="text/csv",
+        key="exam-csv",
     )
 
 
 def outcome_chart(rows: Sequence[tuple[str, ExamEstimate]], paper: float | None, share: bool) -> alt.TopLevelMixin:
-    """Dots with their intervals, one person a row, the mean on top; `paper` is the figure to compare with."""
-    shown: list[dict[str, Any]] = [
+    """Return a chart of dots with their intervals: one row a person, with the mean of all on top.
+
+    Args:
+        rows: each person's name and estimate, with the mean of all first.
+        paper: the value of the TVR-Ranking paper, drawn as a dashed line.
+        share: whether the values are shares, written in percent.
+    """
+    points: list[dict[str, Any]] = [
         {
             "who": name,
-            "value": one.value,
-            "low": one.value if one.low is None else one.low,
-            "high": one.value if one.high is None else one.high,
-            "n": one.n,
+            "value": estimate.value,
+            "low": estimate.value if estimate.low is None else estimate.low,
+            "high": estimate.value if estimate.high is None else estimate.high,
+            "n": estimate.n,
             "all": nth == 0,
-            "told": _number(one, share),
+            "told": _number(estimate, share),
         }
-        for nth, (name, one) in enumerate(rows)
-        if one.value is not None
+        for nth, (name, estimate) in enumerate(rows)
+        if estimate.value is not None
     ]
     axis = alt.Axis(format="%" if share else ".1f", tickCount=5)
-    scale = alt.Scale(domain=[0, 1]) if share else alt.Scale(domain=[min([0.0, *(row["low"] for row in shown)]), 1])
-    base = _over(shown).encode(
+    scale = alt.Scale(domain=[0, 1]) if share else alt.Scale(domain=[min([0.0, *(row["low"] for row in points)]), 1])
+    base = _chart_of(points).encode(
         y=alt.Y("who:N", sort=[name for name, _ in rows], title=None, axis=alt.Axis(labelLimit=90, grid=False)),
         color=alt.condition("datum.all", alt.value(_ALL), alt.value(_PERSON)),
         tooltip=[
@@ -227,48 +261,50 @@ def outcome_chart(rows: Sequence[tuple[str, ExamEstimate]], paper: float | None,
         base.mark_point(filled=True, size=70, opacity=1).encode(x=x),
     ]
     if paper is not None:
-        layers.insert(0, _over([{"value": paper}]).mark_rule(color=_PAPER, strokeDash=[4, 3]).encode(x=x))
-    picture: alt.TopLevelMixin = alt.layer(*layers).properties(height=_ROW_PX * len({row["who"] for row in shown}) + 30)
+        layers.insert(0, _chart_of([{"value": paper}]).mark_rule(color=_PAPER, strokeDash=[4, 3]).encode(x=x))
+    picture: alt.TopLevelMixin = alt.layer(*layers).properties(
+        height=_ROW_PX * len({row["who"] for row in points}) + 30
+    )
     return picture
 
 
 def outcome_table(whose: Sequence[tuple[str, ExamOutcome]]) -> str:
-    """Every figure with its interval, or why there is none."""
+    """Return a table of each person's values with their intervals, or the reason why one is missing."""
     rows = [
         (
             f"<b>{escape(name)}</b>",
-            tr("{missed:,} of {answers:,}", missed=of.missed, answers=of.answers),
-            _cell(of.missed_first, True),
-            _cell(of.missed_after, True),
-            _cell(of.kappa, False),
-            _cell(of.kappa_quadratic, False),
+            tr("{missed:,} of {answers:,}", missed=outcome.missed, answers=outcome.answers),
+            _cell(outcome.missed_first, True),
+            _cell(outcome.missed_after, True),
+            _cell(outcome.kappa, False),
+            _cell(outcome.kappa_quadratic, False),
         )
-        for name, of in whose
+        for name, outcome in whose
     ]
     head = ("", tr("Missed"), tr("At first"), tr("After explanation"), tr("Kappa"), tr("Quadratic"))
     return look.table(head, rows, "rr-outcomes")
 
 
-def _cell(one: ExamEstimate, share: bool) -> str:
-    """`9 %` above `4.8 to 16.2 %`, or above why something is missing."""
-    value = f"<b>{_figure(one.value, share)}</b>" if one.value is not None else ""
-    if one.low is None or one.high is None:
-        return f"{value}<small>{escape(retold(one.reason))}</small>"
-    low, high = _figure(one.low, share).removesuffix(" %"), _figure(one.high, share)
+def _cell(estimate: ExamEstimate, share: bool) -> str:
+    """Return a table cell: `9 %` above `4.8 to 16.2 %`, or above the reason why the interval is missing."""
+    value = f"<b>{_figure(estimate.value, share)}</b>" if estimate.value is not None else ""
+    if estimate.low is None or estimate.high is None:
+        return f"{value}<small>{escape(retold(estimate.reason))}</small>"
+    low, high = _figure(estimate.low, share).removesuffix(" %"), _figure(estimate.high, share)
     return f"{value}<small>{tr('{low} to {high}', low=low, high=high)}</small>"
 
 
-def _number(one: ExamEstimate, share: bool) -> str:
-    """The same as a line."""
-    if one.value is None:
-        return retold(one.reason)
-    if one.low is None or one.high is None:
-        return f"{_figure(one.value, share)} ({retold(one.reason)})"
+def _number(estimate: ExamEstimate, share: bool) -> str:
+    """Return an estimate and its interval as one line of text."""
+    if estimate.value is None:
+        return retold(estimate.reason)
+    if estimate.low is None or estimate.high is None:
+        return f"{_figure(estimate.value, share)} ({retold(estimate.reason)})"
     return tr(
         "{figure} ({figure_2} to {figure_3})",
-        figure=_figure(one.value, share),
-        figure_2=_figure(one.low, share),
-        figure_3=_figure(one.high, share),
+        figure=_figure(estimate.value, share),
+        figure_2=_figure(estimate.low, share),
+        figure_3=_figure(estimate.high, share),
     )
 
 
@@ -276,10 +312,10 @@ def _figure(value: float, share: bool) -> str:
     return wording.percent(100 * value) if share else f"{value:.2f}"
 
 
-def _in_words(title: str, rows: Sequence[tuple[str, ExamEstimate]], paper: float | None, share: bool) -> str:
-    told = "; ".join(f"{name}: {_number(one, share)}" for name, one in rows)
-    return f"{title}: {told}." + ("" if paper is None else tr(" The paper: {figure}.", figure=_figure(paper, share)))
+def _chart_text(title: str, rows: Sequence[tuple[str, ExamEstimate]], paper: float | None, share: bool) -> str:
+    values = "; ".join(f"{name}: {_number(estimate, share)}" for name, estimate in rows)
+    return f"{title}: {values}." + ("" if paper is None else tr(" The paper: {figure}.", figure=_figure(paper, share)))
 
 
-def _over(rows: Sequence[dict[str, Any]]) -> alt.Chart:
+def _chart_of(rows: Sequence[dict[str, Any]]) -> alt.Chart:
     return alt.Chart(alt.Data(values=list(rows)))  # type: ignore[no-untyped-call]  # Altair does not type its constructor

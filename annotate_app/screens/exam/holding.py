@@ -29,7 +29,7 @@ from backend.campaign.setup.project.model import ExamSettings
 from backend.core.errors import ReelRankError
 
 _FIELDS = {"most_missed": "most"}
-"""What a widget of the form is called, where that is not the name of its argument."""
+"""Arguments of an exam whose form widget has another name: argument to widget."""
 KEYS = {
     ExamKey.SETTLED: marked("Relevance of settled pairs"),
     ExamKey.MEDIAN: marked("Median of all annotators who finish"),
@@ -47,22 +47,22 @@ _MIDDLE = (ExamPhase.ANSWERING, ExamPhase.ANSWERED)
 
 
 def plan(project: Project, lead: Person) -> None:
-    """Draw the form; once it is filled in, the preview of the exam."""
-    asked = st.session_state.get("exam_plan")
-    if asked is None:
+    """Draw the form of a new exam or, after it is sent, the preview of that exam."""
+    options = st.session_state.get("exam_plan")
+    if options is None:
         _form(project.campaign.exam)
         return
     try:
-        if _FILE in asked:
-            preview = preview_exam_from_file(project, lead, **asked, now=time.time())
+        if _FILE in options:
+            preview = preview_exam_from_file(project, lead, **options, now=time.time())
         else:
-            preview = preview_exam(project, lead, **asked, now=time.time())
+            preview = preview_exam(project, lead, **options, now=time.time())
     except ReelRankError as refusal:
         st.error(plain(retold(refusal)))
         st.button(tr("Change"), key="exam-change", on_click=change)
         return
     st.header(tr("Preview: not started yet"), anchor=False)
-    figures.told(preview)
+    figures.draw_preview(preview)
     with st.form("exam-hold", border=preview.guesses is not None and bool(preview.guesses.weak)):
         if preview.guesses is not None:
             figures.reason(preview.guesses, "exam_although")
@@ -74,11 +74,11 @@ def plan(project: Project, lead: Person) -> None:
 
 
 def go_on() -> None:
-    """Callback of the form: show a preview of the exam, and start nothing yet."""
-    state, sent = st.session_state, st.session_state.get("exam_key_file")
+    """Store the values of the form, so that the page shows a preview. The exam does not start yet."""
+    state, upload = st.session_state, st.session_state.get("exam_key_file")
     state["exam_newcomers_only"] = bool(state["exam_newcomers"])
-    if sent is not None:
-        file = KeyFile(sent.getvalue(), sent.name)
+    if upload is not None:
+        file = KeyFile(upload.getvalue(), upload.name)
         state["exam_plan"] = {_FILE: file, "most_missed": float(state["exam_most"])}
         return
     state["exam_plan"] = {
@@ -92,10 +92,10 @@ def go_on() -> None:
 
 
 def change() -> None:
-    """Callback: go back to the form as it was filled in."""
+    """Return from the preview to the form, with the values that the lead entered."""
     state = st.session_state
     plan = state.pop("exam_plan")
-    plan.pop(_FILE, None)  # it has to be chosen again
+    plan.pop(_FILE, None)  # a browser does not let a page choose a file, so the lead chooses it again
     for name, value in plan.items():
         state[f"exam_{_FIELDS.get(name, name)}"] = value
     state["exam_newcomers"] = state["exam_newcomers_only"]
@@ -103,10 +103,10 @@ def change() -> None:
 
 @look.lead_callback("exam_hold_problem")
 def hold(project: Project, lead: Person, previewed: str) -> None:
-    """Callback: start the exam that was previewed."""
+    """Start the exam of the preview whose digest is `previewed`."""
     state = st.session_state
-    hold_it = set_exam_from_file if _FILE in state["exam_plan"] else set_exam
-    report = hold_it(
+    start = set_exam_from_file if _FILE in state["exam_plan"] else set_exam
+    report = start(
         project,
         lead,
         **state["exam_plan"],
@@ -118,14 +118,14 @@ def hold(project: Project, lead: Person, previewed: str) -> None:
     clips, queries = wording.count_of(report.items, "pair"), wording.count_of(report.queries, "query")
     exempted = tr(" {people} exempted.", people=wording.count_of(report.exempted, "person")) if report.exempted else ""
     short = f" {retold(report.short)}" if report.short else ""
-    told = tr(
+    message = tr(
         "Exam started: {clips} from {queries}.{short}{exempted}",
         clips=clips,
         queries=queries,
         short=short,
         exempted=exempted,
     )
-    results.leave("exam", told)
+    results.leave("exam", message)
     del state["exam_plan"]
 
 
@@ -157,50 +157,59 @@ def _form(usual: ExamSettings) -> None:
     st.caption(tr(KEYS_EXPLAINED))
 
 
-def key_desk(project: Project, lead: Person, held: Exam | None) -> bool:
-    """Draw the player at which the lead answers the exam, if they asked for it; return whether it is shown."""
-    if not st.session_state.get(_GIVING) or held is None or held.key_from is not ExamKey.OWN:
+def key_desk(project: Project, lead: Person, exam: Exam | None) -> bool:
+    """Draw the player in which the lead answers the exam, if they opened it, and return whether it is shown."""
+    if not st.session_state.get(_GIVING) or exam is None or exam.key_from is not ExamKey.OWN:
         return False
     st.button(
-        tr("Back to the exam"), key="exam-giving-off", icon=":material/arrow_back:", on_click=_give, args=(False,)
+        tr("Back to the exam"),
+        key="exam-giving-off",
+        icon=":material/arrow_back:",
+        on_click=_open_key_desk,
+        args=(False,),
     )
     player(asdict(desk(project, lead, now=time.time())), lead, key="key_player")
     return True
 
 
-def stage(held: Exam, people: Sequence[ExamPerson], would_be: ExamKeyPreview | None) -> None:
-    """Draw how far an exam is whose key comes later, and what the lead can do; nothing for settled pairs.
+def stage(exam: Exam, people: Sequence[ExamPerson], would_be: ExamKeyPreview | None) -> None:
+    """Draw the progress of an exam whose answer key comes later, and what the lead can do next.
 
-    `would_be` is the answer key that closing the exam would fix now.
+    Draw nothing for an exam of settled pairs: its key is known at once.
+
+    Args:
+        exam: the current exam.
+        people: the annotators and how far each is.
+        would_be: the answer key that the exam would get if the lead closed it now; None if it cannot be closed.
     """
-    if not held.key_from.comes_later:
+    if not exam.key_from.comes_later:
         return
     aside = tr(
         "Its {pairs} are reserved until the exam ends.",
-        pairs=wording.count_of(held.items, "pair"),
+        pairs=wording.count_of(exam.items, "pair"),
     )
-    if held.closed_at is not None:
-        when = wording.when(held.closed_at, st.context.timezone)
+    if exam.closed_at is not None:
+        when = wording.when(exam.closed_at, st.context.timezone)
         st.info(tr("**Answer key fixed** {when}. {reserved}", when=when, reserved=aside), icon=":material/key:")
         return
-    finished = [one.person.name for one in people if one.phase is ExamPhase.WAITING]
-    middle = [one.person.name for one in people if one.phase in _MIDDLE]
-    told = tr("Handed in: {who}. ", who=_who(finished)) + (
-        tr("Still working: {who}. ", who=_who(middle)) if middle else ""
+    finished = [person.person.name for person in people if person.phase is ExamPhase.WAITING]
+    middle = [person.person.name for person in people if person.phase in _MIDDLE]
+    progress = tr("Handed in: {who}. ", who=_number_and_names(finished)) + (
+        tr("Still working: {who}. ", who=_number_and_names(middle)) if middle else ""
     )
     st.info(
-        tr("**The exam is open.** {progress}{reserved}", progress=told, reserved=aside),
+        tr("**The exam is open.** {progress}{reserved}", progress=progress, reserved=aside),
         icon=":material/hourglass_empty:",
     )
-    if held.key_from is ExamKey.OWN and would_be is None:
-        st.button(tr("Answer it yourself"), key="exam-give", type="primary", on_click=_give, args=(True,))
+    if exam.key_from is ExamKey.OWN and would_be is None:
+        st.button(tr("Answer it yourself"), key="exam-give", type="primary", on_click=_open_key_desk, args=(True,))
         st.caption(tr("Grade its pairs as annotators do. When you hand in, your grades become the answer key."))
         return
     if would_be is None:
         st.caption(tr("You can close the exam once two annotators have handed in."))
         return
-    with st.expander(tr("Close the exam"), expanded=held.key_from is ExamKey.OWN):
-        if held.key_from is ExamKey.OWN:
+    with st.expander(tr("Close the exam"), expanded=exam.key_from is ExamKey.OWN):
+        if exam.key_from is ExamKey.OWN:
             st.markdown(tr("You handed in your answers. Fix them as the answer key now."))
         else:
             st.markdown(
@@ -216,10 +225,10 @@ def stage(held: Exam, people: Sequence[ExamPerson], would_be: ExamKeyPreview | N
         look.refusal("exam_close_problem")
 
 
-def to_use(found: Exam | None) -> None:
-    """Offer to count the answers of an exam as judgements, where that is allowed."""
+def to_use(exam: Exam | None) -> None:
+    """Offer to count the answers of an exam as judgements; draw no offer if `exam` is None."""
     look.outcome("exam_use")
-    if found is None:
+    if exam is None:
         return
     st.header(tr("Answers as judgements"), anchor=False)
     st.markdown(
@@ -228,7 +237,7 @@ def to_use(found: Exam | None) -> None:
             "attempts as judgements, at most two per pair, drawn at random and spread evenly over "
             "annotators. Retakes and your own answers never count. Otherwise, annotators who have not "
             "answered these pairs grade them as usual after the exam.",
-            pairs=wording.count_of(found.items, "pair"),
+            pairs=wording.count_of(exam.items, "pair"),
         )
     )
     with st.popover(tr("Count the answers")):
@@ -238,37 +247,37 @@ def to_use(found: Exam | None) -> None:
 
 @look.lead_callback("exam_close_problem")
 def close(project: Project, lead: Person) -> None:
-    """Callback: fix the answer key."""
+    """Close the exam and fix its answer key."""
     although = st.session_state.get("exam_close_although", "")
     report = close_exam_round(project, lead, although=although, now=time.time())
     grades = ", ".join(f"{count} × {grade}" for grade, count in enumerate(report.grades) if count)
     finished = wording.count_of(report.finished, "person")
-    told = tr("Answer key fixed: {grades}. {finished} finished so far.", grades=grades, finished=finished)
-    results.leave("exam", told)
+    message = tr("Answer key fixed: {grades}. {finished} finished so far.", grades=grades, finished=finished)
+    results.leave("exam", message)
 
 
 @look.lead_callback("exam_use_problem")
 def use(project: Project, lead: Person) -> None:
-    """Callback: count the answers of the exam as judgements."""
+    """Count the answers of the exam as judgements."""
     report = use_exam(project, lead, now=time.time())
     each = (
         f"{report.fewest}"
         if report.fewest == report.most
         else tr("{fewest} to {most}", fewest=report.fewest, most=report.most)
     )
-    told = tr(
+    message = tr(
         "{answers} for {pairs} now count as judgements: {each} from each of {people}.",
         answers=wording.count_of(report.judgements, "answer"),
         pairs=wording.count_of(report.pairs, "pair"),
         each=each,
         people=wording.count_of(report.people, "person"),
     )
-    results.leave("exam_use", told)
+    results.leave("exam_use", message)
 
 
-def _give(begin: bool) -> None:
+def _open_key_desk(begin: bool) -> None:
     st.session_state[_GIVING] = begin
 
 
-def _who(names: Sequence[str]) -> str:
+def _number_and_names(names: Sequence[str]) -> str:
     return f"{len(names)} ({plain(', '.join(names))})" if names else tr("nobody")

@@ -1,4 +1,4 @@
-"""The lead's page "Explore": what the judged pairs show, a part at a time, and the pairs behind every figure."""
+"""The lead's page "Explore": charts and tables of the judged pairs, and the pairs behind each figure."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -48,12 +48,12 @@ _PARTS = {
     "agreement": marked("Agreement"),
 }
 _OF_A_PART = ("page", "sort", "bin", "relevance", "video", "show")
-"""What in the address belongs to one part only."""
+"""The address parameters that belong to a single part. Choosing another part clears them."""
 _Found = TypeVar("_Found")
 
 
 def page() -> None:
-    """The choice of the part, and the part."""
+    """Draw the choice of parts, and the chosen part."""
     project, lead, counts = look.lead_page("Explore")
     if not any(counts["pairs"].values()):
         st.info(tr("No pairs have been handed out yet. Continue on [Set up]({path}).", path=full_path("/set-up")))
@@ -63,23 +63,23 @@ def page() -> None:
 
 
 def _along(project: Project, lead: Person, along: Along) -> None:
-    """Relevance against similarity, rank or duration: shares, means, numbers, and the pairs of a bin."""
-    bins = _counted(project, lead, along.value, lambda: relevances_along(project, lead, along))
-    scale, of = project.campaign.scale, explore_charts.WORDS[along].of
+    """Draw relevance against similarity, rank or duration: shares, means and numbers by bin, and a bin's pairs."""
+    bins = _cached_count(project, lead, along.value, lambda: relevances_along(project, lead, along))
+    scale, quantity = project.campaign.scale, explore_charts.WORDS[along].of
     if not bins:
         st.info(
             tr("Only candidates that captions found have a similarity, and this project has none. Choose another part.")
         )
         return
     _nothing_counts(bins)
-    st.header(tr("Relevance by {of}", of=tr(of)), anchor=False)
+    st.header(tr("Relevance by {of}", of=tr(quantity)), anchor=False)
     explore_charts.shares(bins, along, scale, lambda place: address_state.go(bin=place, page=None))
     left, right = st.columns(2, gap="large")
     with left:
         explore_charts.means(bins, along, scale)
     with right:
         explore_charts.counts(bins, along)
-    _take(f"relevance-by-{of}", lambda: explored_csv(bins))
+    _take(f"relevance-by-{quantity}", lambda: explored_csv(bins))
     words = explore_charts.WORDS[along].bin
     options = {"": tr("All pairs"), **{str(one.place): wording.first_large(words(one)) for one in bins}}
     st.header(tr("Pairs"), anchor=False)
@@ -90,7 +90,10 @@ def _along(project: Project, lead: Person, along: Along) -> None:
 
 
 def _nothing_counts(bins: Sequence[RelevanceBin]) -> None:
-    decided, without = sum(one.decided for one in bins), sum(one.without for one in bins)
+    decided, without = (
+        sum(relevance_bin.decided for relevance_bin in bins),
+        sum(relevance_bin.without for relevance_bin in bins),
+    )
     waits = (
         trn(
             " {n} pair without one (open, escalated or discarded) is not counted.",
@@ -104,8 +107,8 @@ def _nothing_counts(bins: Sequence[RelevanceBin]) -> None:
 
 
 def _same_words(project: Project, lead: Person) -> None:
-    """Pairs whose caption says what the query says, and which are not all perfect: the paper's B.5."""
-    counts, without = _counted(project, lead, "same", lambda: same_words(project, lead))
+    """Draw the pairs whose caption equals the query, and how many lack the best relevance (the paper's B.5)."""
+    counts, without = _cached_count(project, lead, "same", lambda: same_words(project, lead))
     scale, decided = project.campaign.scale, sum(counts)
     st.markdown(
         tr(
@@ -138,50 +141,50 @@ def _same_words(project: Project, lead: Person) -> None:
 
 
 def _sources(project: Project, lead: Person) -> None:
-    """What became of the candidates of each source: what the truth would lack without it."""
-    found: list[SourceStanding] = _counted(project, lead, "sources", lambda: source_standings(project, lead))
+    """Draw the results of each source's candidates: what the truth would lack without the source."""
+    standings: list[SourceStanding] = _cached_count(project, lead, "sources", lambda: source_standings(project, lead))
     st.caption(
         tr(
             "Candidates come from captions (with an encoder), from frames, and from pooled runs. “Only from "
             "it” counts what no other source found. Annotators see none of this."
         )
     )
-    if not found:
+    if not standings:
         st.info(tr("These pairs come from an earlier campaign, and their sources are not known."))
         return
-    rows = [explore_lists.source_row(one) for one in found]
+    rows = [explore_lists.source_row(standing) for standing in standings]
     st.html(look.table(map(tr, explore_lists.SOURCE_HEADS), rows, "rr-figures rr-sources"))
-    _take("sources", lambda: explored_csv(found))
+    _take("sources", lambda: explored_csv(standings))
 
 
 def _coverage(project: Project, lead: Person) -> None:
-    """What of the corpus was handed out, by show and by video; a video's pairs."""
-    videos: list[VideoCoverage] = _counted(project, lead, "coverage", lambda: coverage(project, lead))
+    """Draw how much of the corpus was handed out, by show and by video, or the pairs of the open video."""
+    videos: list[VideoCoverage] = _cached_count(project, lead, "coverage", lambda: coverage(project, lead))
     opened = address_state.read_number("video")
-    if one := next((video for video in videos if video.video_id == opened), None):
+    if opened_video := next((video for video in videos if video.video_id == opened), None):
         st.button(
             tr("All videos"),
             on_click=address_state.go,
             kwargs={"video": None, "page": None},
             icon=":material/arrow_back:",
         )
-        st.header(plain(one.video), anchor=False)
+        st.header(plain(opened_video.video), anchor=False)
         told = tr(
             "{moments} of {all_moments:,} handed out",
-            moments=wording.count_of(one.judged_moments, "moment"),
-            all_moments=one.moments,
+            moments=wording.count_of(opened_video.judged_moments, "moment"),
+            all_moments=opened_video.moments,
         )
-        mean = "" if one.mean is None else tr(", mean relevance {mean:.2f}", mean=one.mean)
+        mean = "" if opened_video.mean is None else tr(", mean relevance {mean:.2f}", mean=opened_video.mean)
         st.caption(
             tr(
                 "{duration_s:,.1f} s, {moments} with {queries}{mean}.",
-                duration_s=one.duration_s,
+                duration_s=opened_video.duration_s,
                 moments=told,
-                queries=wording.count_of(one.queries, "query"),
+                queries=wording.count_of(opened_video.queries, "query"),
                 mean=mean,
             )
         )
-        _pairs(project, lead, PairPart(video=one.video_id), tr("No pair of this video was handed out."))
+        _pairs(project, lead, PairPart(video=opened_video.video_id), tr("No pair of this video was handed out."))
         return
     shows = coverage_by_show(videos)
     covered = sum(show.covered for show in shows)
@@ -220,29 +223,29 @@ def _coverage(project: Project, lead: Person) -> None:
 
 
 def _durations(project: Project, lead: Person) -> None:
-    """How long moments and videos last, and whether relevance goes with it."""
-    moments, videos = _counted(project, lead, "durations", lambda: durations(project, lead))
-    for found, noun in ((moments, "moment"), (videos, "video")):
-        if found is None:
+    """Draw the durations of moments and videos, and relevance against duration."""
+    moments, videos = _cached_count(project, lead, "durations", lambda: durations(project, lead))
+    for lengths, noun in ((moments, "moment"), (videos, "video")):
+        if lengths is None:
             continue
         st.header(tr("Duration of {noun}", noun=wording.several(noun)), anchor=False)
         st.caption(
             tr(
                 "{number}: {least:,.2f} to {most:,.2f} s, mean {mean:,.2f} s.",
-                number=wording.count_of(found.count, noun),
-                least=found.least,
-                mean=found.mean,
-                most=found.most,
+                number=wording.count_of(lengths.count, noun),
+                least=lengths.least,
+                mean=lengths.mean,
+                most=lengths.most,
             )
         )
-        explore_charts.lasting(found, noun)
-        _take(f"durations-of-{noun}s", lambda found=found: explored_csv(found))  # type: ignore[misc]  # a default binds it
+        explore_charts.lasting(lengths, noun)
+        _take(f"durations-of-{noun}s", lambda lengths=lengths: explored_csv(lengths))  # type: ignore[misc]  # a default binds it
     _along(project, lead, Along.DURATION)
 
 
 def _agreement(project: Project, lead: Person) -> None:
-    """Queries by how well people agree on their pairs."""
-    queries: list[AgreedQuery] = _counted(project, lead, "agreement", lambda: agreed_queries(project, lead))
+    """Draw the queries by how well annotators agree on their pairs."""
+    queries: list[AgreedQuery] = _cached_count(project, lead, "agreement", lambda: agreed_queries(project, lead))
     st.caption(
         tr(
             "How often two grades of a pair agree within the tolerance. Queries with the least agreement come "
@@ -265,8 +268,8 @@ def _agreement(project: Project, lead: Person) -> None:
 
 
 def _pairs(project: Project, lead: Person, part: PairPart, nothing: str = "") -> None:
-    """The pairs of a part, which open their query; a page of them is fetched."""
-    count = _counted(project, lead, f"count-{part}", lambda: found_pair_count(project, lead, part))
+    """Draw the list of a part's pairs, fetched a page at a time. Each pair opens its query."""
+    count = _cached_count(project, lead, f"count-{part}", lambda: found_pair_count(project, lead, part))
     long_list(
         tr("Pairs"),
         explore_lists.PAIR_COLUMNS,
@@ -290,19 +293,26 @@ def _relevance(scale: Scale, most: int | None = None) -> int | None:
     return int(chosen) if chosen else None
 
 
-def _counted(project: Project, lead: Person, what: str, count: Callable[[], _Found]) -> _Found:
-    """What was counted for anybody since the last grade or event; otherwise counted now."""
-    found: _Found = _kept(str(project.folder), explored_version(project, lead), what, count)
-    return found
+def _cached_count(project: Project, lead: Person, name: str, count: Callable[[], _Found]) -> _Found:
+    """Return a count, cached for all leads until the next grade or event.
+
+    Args:
+        project: the project.
+        lead: the lead who is signed in.
+        name: the name of the count in the cache.
+        count: makes the count.
+    """
+    cached: _Found = _cached(str(project.folder), explored_version(project, lead), name, count)
+    return cached
 
 
 @st.cache_resource(max_entries=60, show_spinner=False)
-def _kept(folder: str, version: str, what: str, _count: Callable[[], Any]) -> Any:
+def _cached(folder: str, version: str, name: str, _count: Callable[[], Any]) -> Any:
     return _count()
 
 
 def _take(name: str, make: Callable[[], str]) -> None:
-    """A download that is made when asked for."""
+    """Draw a CSV download, which is made only on a click."""
     file = f"explore-{name}.csv"
     look.csv_download("CSV", make, file, f"take-{file}")
 
@@ -316,4 +326,4 @@ _SHOWN: dict[str, Callable[[Project, Person], None]] = {
     "durations": _durations,
     "agreement": _agreement,
 }
-"""The function that draws each part."""
+"""Maps each part to the function that draws it."""

@@ -1,4 +1,4 @@
-"""The charts of the page "Explore", each with its words for those who do not see it."""
+"""Draw the charts of the page "Explore", each with a text for people who cannot see it."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -16,12 +16,19 @@ from backend.campaign.nouns import GRADE_COLOURS, Scale
 _CORPUS, _OUT = "#a1a1aa", "#6063f1"
 _PICKED = "bin"
 _AXIS_PX = 46
-"""Room for the labels of the upright axis, the same in charts that stand below each other."""
+"""Width of the vertical axis labels in pixels. It is the same in all charts, so that their plots line up."""
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """How a page speaks of what bins are of: the axis, and one bin in a sentence."""
+    """The words for a quantity that pairs are binned by.
+
+    Attributes:
+        axis: the title of the axis.
+        of: the quantity within a sentence.
+        bin: returns the words for one bin within a sentence.
+        label: returns the label of one bin on the axis.
+    """
 
     axis: str
     of: str
@@ -53,21 +60,28 @@ WORDS = {
 
 
 def shares(bins: Sequence[RelevanceBin], along: Along, scale: Scale, picked: Callable[[int], None]) -> None:
-    """The relevances of each bin as shares of its pairs that have one; a click on a bar picks the bin."""
+    """Draw the share of each relevance in each bin, of the bin's pairs that have a relevance.
+
+    Args:
+        bins: the bins.
+        along: the quantity that the pairs are binned by.
+        scale: the relevance scale.
+        picked: called with a bin's number when somebody clicks its bar.
+    """
     words = WORDS[along]
     rows = [
         {
-            "bin": words.label(one),
+            "bin": words.label(relevance_bin),
             "grade": value,
             "relevance": f"{value} {scale.label(value)}",
             "pairs": pairs,
-            "share": pairs / one.decided,
+            "share": pairs / relevance_bin.decided,
         }
-        for one in bins
-        if one.decided
-        for value, pairs in enumerate(one.counts)
+        for relevance_bin in bins
+        if relevance_bin.decided
+        for value, pairs in enumerate(relevance_bin.counts)
     ]
-    named = [f"{value} {scale.label(value)}" for value in scale.grades]
+    grade_names = [f"{value} {scale.label(value)}" for value in scale.grades]
     chart = (
         alt.Chart(pd.DataFrame(rows, columns=["bin", "grade", "relevance", "pairs", "share"]))
         .mark_bar()
@@ -76,8 +90,8 @@ def shares(bins: Sequence[RelevanceBin], along: Along, scale: Scale, picked: Cal
             y=alt.Y("sum(share):Q", title=tr("share of its pairs"), axis=alt.Axis(format="%", minExtent=_AXIS_PX)),
             color=alt.Color(
                 "relevance:N",
-                sort=named,
-                scale=alt.Scale(domain=named, range=[back for back, _ in GRADE_COLOURS[: len(named)]]),
+                sort=grade_names,
+                scale=alt.Scale(domain=grade_names, range=[back for back, _ in GRADE_COLOURS[: len(grade_names)]]),
                 legend=alt.Legend(orient="top", title=None, columns=2),
             ),
             order=alt.Order("grade:Q"),
@@ -95,7 +109,9 @@ def shares(bins: Sequence[RelevanceBin], along: Along, scale: Scale, picked: Cal
     def chosen() -> None:
         points = st.session_state[key]["selection"][_PICKED]
         if points:
-            picked(next(one.place for one in bins if words.label(one) == points[0]["bin"]))
+            picked(
+                next(relevance_bin.place for relevance_bin in bins if words.label(relevance_bin) == points[0]["bin"])
+            )
 
     st.altair_chart(
         chart, height=360, alt=_told_shares(bins, words, scale), key=key, on_select=chosen, selection_mode=_PICKED
@@ -103,9 +119,12 @@ def shares(bins: Sequence[RelevanceBin], along: Along, scale: Scale, picked: Cal
 
 
 def means(bins: Sequence[RelevanceBin], along: Along, scale: Scale) -> None:
-    """The mean relevance of each bin; bins without any are gaps."""
+    """Draw the mean relevance of each bin. Bins without a relevance are gaps in the line."""
     words = WORDS[along]
-    rows = [{"bin": words.label(one), "mean": one.mean, "pairs": one.decided} for one in bins]
+    rows = [
+        {"bin": words.label(relevance_bin), "mean": relevance_bin.mean, "pairs": relevance_bin.decided}
+        for relevance_bin in bins
+    ]
     chart = (
         alt.Chart(pd.DataFrame(rows))
         .mark_line(strokeWidth=2, color=_OUT, point=alt.OverlayMarkDef(size=45, color=_OUT))
@@ -128,12 +147,12 @@ def means(bins: Sequence[RelevanceBin], along: Along, scale: Scale) -> None:
 
 
 def counts(bins: Sequence[RelevanceBin], along: Along) -> None:
-    """How many pairs each bin has, with a relevance and without."""
+    """Draw the number of pairs in each bin, with a relevance and without."""
     words, kinds = WORDS[along], [tr("with a relevance"), tr("without")]
     rows = [
-        {"bin": words.label(one), "kind": kind, "place": place, "pairs": pairs}
-        for one in bins
-        for place, (kind, pairs) in enumerate(zip(kinds, (one.decided, one.without), strict=True))
+        {"bin": words.label(relevance_bin), "kind": kind, "place": place, "pairs": pairs}
+        for relevance_bin in bins
+        for place, (kind, pairs) in enumerate(zip(kinds, (relevance_bin.decided, relevance_bin.without), strict=True))
     ]
     chart = (
         alt.Chart(pd.DataFrame(rows))
@@ -155,19 +174,25 @@ def counts(bins: Sequence[RelevanceBin], along: Along) -> None:
         )
     )
     told = tr(
-        "Bars: pairs by {of}, {pairs:,} with a relevance", of=tr(words.of), pairs=sum(one.decided for one in bins)
+        "Bars: pairs by {of}, {pairs:,} with a relevance",
+        of=tr(words.of),
+        pairs=sum(relevance_bin.decided for relevance_bin in bins),
     )
     st.altair_chart(
-        chart, height=230, alt=tr("{chart} and {pairs:,} without.", chart=told, pairs=sum(one.without for one in bins))
+        chart,
+        height=230,
+        alt=tr(
+            "{chart} and {pairs:,} without.", chart=told, pairs=sum(relevance_bin.without for relevance_bin in bins)
+        ),
     )
 
 
-def lasting(found: Lasting, noun: str) -> None:
-    """How many moments or videos last so long: those of the corpus, and of them those that were handed out."""
+def lasting(durations: Lasting, noun: str) -> None:
+    """Draw the number of moments or videos by duration, in the corpus and among those handed out."""
     kinds = [tr("in the corpus"), tr("handed out")]
     rows = [
         {"bin": _seconds(low, math.inf if high is None else high), "kind": kind, "count": count}
-        for low, high, *both in found.bars
+        for low, high, *both in durations.bars
         for kind, count in zip(kinds, both, strict=True)
     ]
     order = list(dict.fromkeys(str(row["bin"]) for row in rows))
@@ -198,15 +223,15 @@ def lasting(found: Lasting, noun: str) -> None:
     )
     told = tr(
         "Bars: {number} by duration, from {least:.2f} to {most:.2f} s",
-        number=wording.count_of(found.count, noun),
-        least=found.least,
-        most=found.most,
+        number=wording.count_of(durations.count, noun),
+        least=durations.least,
+        most=durations.most,
     )
-    st.altair_chart(chart, height=250, alt=tr("{chart}, mean {mean:.2f} s.", chart=told, mean=found.mean))
+    st.altair_chart(chart, height=250, alt=tr("{chart}, mean {mean:.2f} s.", chart=told, mean=durations.mean))
 
 
 def _across(bins: Sequence[RelevanceBin], words: Words) -> alt.X:
-    order = [words.label(one) for one in bins]
+    order = [words.label(relevance_bin) for relevance_bin in bins]
     return alt.X(
         "bin:N",
         sort=order,
@@ -217,12 +242,16 @@ def _across(bins: Sequence[RelevanceBin], words: Words) -> alt.X:
 
 
 def _told_shares(bins: Sequence[RelevanceBin], words: Words, scale: Scale) -> str:
-    known = [one for one in bins if one.decided]
+    known = [relevance_bin for relevance_bin in bins if relevance_bin.decided]
     if not known:
         return tr("No pair has a relevance yet.")
     ends = tr(" and ").join(
-        tr("{counts:.0%} at {bin}", counts=one.counts[scale.highest] / one.decided, bin=words.bin(one))
-        for one in (known[0], known[-1])
+        tr(
+            "{counts:.0%} at {bin}",
+            counts=relevance_bin.counts[scale.highest] / relevance_bin.decided,
+            bin=words.bin(relevance_bin),
+        )
+        for relevance_bin in (known[0], known[-1])
     )
     return tr(
         "Stacked bars: the shares of each relevance by {of}. Relevance {highest} has {ends}.",
@@ -233,11 +262,12 @@ def _told_shares(bins: Sequence[RelevanceBin], words: Words, scale: Scale) -> st
 
 
 def _told_means(bins: Sequence[RelevanceBin], words: Words) -> str:
-    known = [(one, one.mean) for one in bins if one.mean is not None]
+    known = [(relevance_bin, relevance_bin.mean) for relevance_bin in bins if relevance_bin.mean is not None]
     if not known:
         return tr("No pair has a relevance yet.")
     ends = tr(" to ").join(
-        tr("{mean:.2f} at {bin}", mean=mean, bin=words.bin(one)) for one, mean in (known[0], known[-1])
+        tr("{mean:.2f} at {bin}", mean=mean, bin=words.bin(relevance_bin))
+        for relevance_bin, mean in (known[0], known[-1])
     )
     return tr("A line: the mean relevance by {of}, from {ends}.", of=tr(words.of), ends=ends)
 

@@ -1,4 +1,4 @@
-"""The rows of the lists on the page "Explore": pairs, videos, shows, queries."""
+"""Make the rows of the lists on the page "Explore": pairs, sources, videos, shows and queries."""
 
 from collections.abc import Callable, Sequence
 from html import escape
@@ -25,7 +25,11 @@ _KINDS = {
 
 
 def show_name(show: str | None) -> str:
-    """What a show is called: names may tell it, or begin with the season as those of one show do, or tell nothing."""
+    """Return the name of a show on the screen.
+
+    Args:
+        show: the name found in the video names; empty if they begin with the season; None if they name no show.
+    """
     return tr("show not in the name") if show is None else show or tr("unnamed show")
 
 
@@ -39,7 +43,7 @@ PAIR_COLUMNS = (
 
 
 def pair_row(pair: FoundPair) -> ListRow:
-    """A pair, which opens its query."""
+    """Return the row of a pair, which opens the pair's query."""
     relevance = (
         f"<small>{wording.verdict(pair.verdict)}</small>" if pair.relevance is None else look.grade_mark(pair.relevance)
     )
@@ -63,19 +67,19 @@ SOURCE_HEADS = (
 )
 
 
-def source_row(one: SourceStanding) -> tuple[str, ...]:
-    """What became of what a source found, and of what it alone found."""
-    source = one.source
+def source_row(standing: SourceStanding) -> tuple[str, ...]:
+    """Return the table cells of a source: the results of its candidates, and of those that only it found."""
+    source = standing.source
     kind = tr(_KINDS[source.kind])
     later = tr(", added later") if source.part > 1 else ""
-    # The files of an encoder are no concern of a table.
+    # The table shows an encoder's name without its files.
     name = source.name if source.kind is SourceKind.RUN else source.name.partition(" ")[0]
     return (
         f"{escape(name)}<br><small>{tr('{kind}, depth {n:,}', kind=kind, n=source.depth)}{later}</small>",
-        f"{one.candidates:,}<br><small>{tr('{n:,} only from it', n=one.alone)}</small>",
-        f"{one.pairs:,}<br><small>{tr('{n:,} with a relevance', n=one.decided)}</small>",
-        f"{one.relevant:,}<br><small>{tr('{n:,} only from it', n=one.relevant_alone)}</small>",
-        "–" if one.mean is None else f"{one.mean:.2f}",
+        f"{standing.candidates:,}<br><small>{tr('{n:,} only from it', n=standing.alone)}</small>",
+        f"{standing.pairs:,}<br><small>{tr('{n:,} with a relevance', n=standing.decided)}</small>",
+        f"{standing.relevant:,}<br><small>{tr('{n:,} only from it', n=standing.relevant_alone)}</small>",
+        "–" if standing.mean is None else f"{standing.mean:.2f}",
     )
 
 
@@ -103,22 +107,22 @@ VIDEO_KEYS: dict[str, Callable[[VideoCoverage], Any]] = {
 }
 
 
-def video_row(one: VideoCoverage) -> ListRow:
-    """A video, which opens its pairs."""
-    moments = tr("{judged_moments:,} of {moments:,}", judged_moments=one.judged_moments, moments=one.moments)
+def video_row(video: VideoCoverage) -> ListRow:
+    """Return the row of a video, which opens the video's pairs."""
+    moments = tr("{judged_moments:,} of {moments:,}", judged_moments=video.judged_moments, moments=video.moments)
     cells = (
-        escape(one.video),
-        f"{one.duration_s:,.1f}",
+        escape(video.video),
+        f"{video.duration_s:,.1f}",
         moments,
-        f"{one.queries:,}",
-        f"{one.pairs:,}",
-        _number(one.mean),
+        f"{video.queries:,}",
+        f"{video.pairs:,}",
+        _number(video.mean),
     )
-    return ListRow(one.video_id, cells, look.thumbnail_address(one.video, 0, one.duration_s))
+    return ListRow(video.video_id, cells, look.thumbnail_address(video.video, 0, video.duration_s))
 
 
 def show_heads() -> tuple[str, ...]:
-    """The heads of the table of shows."""
+    """Return the column heads of the table of shows."""
     return (
         tr("Show", _context="series"),
         tr("Videos"),
@@ -129,15 +133,15 @@ def show_heads() -> tuple[str, ...]:
     )
 
 
-def show_row(one: ShowCoverage) -> tuple[str, ...]:
-    """A show, as cells."""
+def show_row(show: ShowCoverage) -> tuple[str, ...]:
+    """Return the table cells of a show."""
     return (
-        escape(show_name(one.show)),
-        tr("{covered:,} of {videos:,}", covered=one.covered, videos=one.videos),
-        tr("{judged_moments:,} of {moments:,}", judged_moments=one.judged_moments, moments=one.moments),
-        f"{one.pairs:,}",
-        wording.percent(100 * one.relevant / one.decided) if one.decided else "",
-        _number(one.mean),
+        escape(show_name(show.show)),
+        tr("{covered:,} of {videos:,}", covered=show.covered, videos=show.videos),
+        tr("{judged_moments:,} of {moments:,}", judged_moments=show.judged_moments, moments=show.moments),
+        f"{show.pairs:,}",
+        wording.percent(100 * show.relevant / show.decided) if show.decided else "",
+        _number(show.mean),
     )
 
 
@@ -159,19 +163,19 @@ QUERY_KEYS: dict[str, Callable[[AgreedQuery], Any]] = {
 }
 
 
-def query_row(one: AgreedQuery) -> ListRow:
-    """A query, which opens on its page."""
-    found = one.agreement
+def query_row(query: AgreedQuery) -> ListRow:
+    """Return the row of a query, which opens the query on its own page."""
+    agreement = query.agreement
     return ListRow(
-        one.query_id,
+        query.query_id,
         (
-            escape(found.name),
-            found.split,
-            f"{found.pairs:,}",
-            _share(found.within),
-            _share(found.exact),
-            _share(found.settled.by_two / found.pairs),
-            f"{found.mean:.2f}",
+            escape(agreement.name),
+            agreement.split,
+            f"{agreement.pairs:,}",
+            _share(agreement.within),
+            _share(agreement.exact),
+            _share(agreement.settled.by_two / agreement.pairs),
+            f"{agreement.mean:.2f}",
         ),
     )
 
@@ -185,7 +189,14 @@ def _number(value: float | None) -> str:
 
 
 def in_order(rows: Sequence[_Row], by: str, keys: dict[str, Callable[[_Row], Any]], usual: str) -> list[_Row]:
-    """As the list's head says; what is unknown stands last."""
+    """Return rows sorted by the column that the list's head names. Rows with an unknown value come last.
+
+    Args:
+        rows: the rows.
+        by: the name of a column, after a minus sign to sort in descending order; empty for the usual order.
+        keys: the sort key of each column.
+        usual: the usual order, in the form of `by`; empty to leave the rows as they are.
+    """
     by = by or usual
     if not by:
         return list(rows)

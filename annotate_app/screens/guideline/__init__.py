@@ -1,4 +1,4 @@
-"""The lead's page "Guideline": edit its words, compare its versions, and choose practice pairs."""
+"""The lead's page "Guideline": edit the guideline, compare its versions, and choose practice pairs."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -62,7 +62,7 @@ _mount = st.components.v2.component(
 
 
 def page() -> None:
-    """Draw words, versions and practice, each in a tab."""
+    """Draw the guideline's words, its versions and the practice pairs, each in a tab."""
     project, lead, _ = look.lead_page("Guideline")
     versions = guideline_versions(project, lead)
     words, kept, practised = address_state.tabs([marked("Words"), marked("Versions"), marked("Tutorial")])
@@ -76,29 +76,29 @@ def page() -> None:
 
 @look.lead_callback("guideline_problem")
 def save(project: Project, lead: Person, version: int) -> None:
-    """Callback: save what was typed as a new version."""
+    """Save the words in the form as a new version of the guideline."""
     state = st.session_state
     notes = _notes(project, lead)
     typed, reason = _typed(project.campaign.grading, version, notes), str(state.get(f"words-{version}-reason", ""))
     number, changed = reword_guideline(project, lead, typed, reason, now=time.time(), based_on=version)
-    told = trn(
+    message = trn(
         "Version {number} saved; {n} text changed. Annotators read it before their next clip.",
         "Version {number} saved; {n} texts changed. Annotators read it before their next clip.",
         len(changed),
         number=number,
     )
-    results.leave("guideline", told)
+    results.leave("guideline", message)
 
 
 def changes_table(changes: list[Change]) -> str:
     """Return the differences of two versions as a table."""
     rows = [
         (
-            escape(retold(one.where)),
-            f"<del>{escape(retold(one.before))}</del>",
-            f"<ins>{escape(retold(one.after))}</ins>",
+            escape(retold(text_change.where)),
+            f"<del>{escape(retold(text_change.before))}</del>",
+            f"<ins>{escape(retold(text_change.after))}</ins>",
         )
-        for one in changes
+        for text_change in changes
     ]
     return look.table((tr("Text"), tr("Before"), tr("After")), rows, "rr-changes")
 
@@ -128,7 +128,7 @@ def _words(project: Project, lead: Person, version: GuidelineVersion) -> None:
 
 
 def _preview_language(languages: list[str]) -> str:
-    """Let the lead choose the texts of the preview, where there are some in other languages; "" for the originals."""
+    """Draw the choice of the preview's language if there are translations; return its tag, or "" for the original."""
     if not languages:
         return ""
     return str(
@@ -143,8 +143,8 @@ def _preview_language(languages: list[str]) -> str:
 
 
 def _notes(project: Project, lead: Person) -> dict[int, str]:
-    """Return the notes of the example clips by grade, the best first: they can be translated too."""
-    return {one.grade: one.note for one in reversed(examples_chosen(project, lead))}
+    """Return the note of the example clip of each grade, highest grade first. Notes can be translated too."""
+    return {example.grade: example.note for example in reversed(examples_chosen(project, lead))}
 
 
 def _form(grading: Grading, version: int, notes: Mapping[int, str]) -> Grading:
@@ -218,7 +218,7 @@ def _form(grading: Grading, version: int, notes: Mapping[int, str]) -> Grading:
 
 
 def _typed(grading: Grading, version: int, notes: Mapping[int, str]) -> Grading:
-    """Return what the fields hold; a field that was not drawn yet is as stored."""
+    """Return the guideline as in the form's fields. A field that is not drawn yet has its stored value."""
     state = st.session_state
     originals = {f"note-{grade}": (note, note) for grade, note in notes.items()}
 
@@ -266,19 +266,19 @@ def _versions(versions: list[GuidelineVersion], readers: dict[int, int]) -> None
     zone = st.context.timezone
     rows = [
         (
-            str(one.version),
-            tr("the start") if one.since is None else wording.when(one.since, zone),
-            escape(one.by or ("" if one.since is None else tr("the command line"))),
-            escape(one.reason),
-            f"{readers.get(one.version, 0):,}",
+            str(guideline.version),
+            tr("the start") if guideline.since is None else wording.when(guideline.since, zone),
+            escape(guideline.by or ("" if guideline.since is None else tr("the command line"))),
+            escape(guideline.reason),
+            f"{readers.get(guideline.version, 0):,}",
         )
-        for one in reversed(versions)
+        for guideline in reversed(versions)
     ]
     st.html(look.table((tr("Version"), tr("Since"), tr("By"), tr("Reason"), tr("Last read by")), rows))
     st.caption(tr("Each grade belongs to the version in force when it was given. “Last read by” counts annotators."))
     if len(versions) == 1:
         return
-    by_number = {one.version: one for one in versions}
+    by_number = {guideline.version: guideline for guideline in versions}
     left, right, _ = st.columns([2, 2, 5])
     newest = versions[-1].version
     before = left.selectbox(tr("From version"), list(by_number), index=newest - 2, key=f"versions-from-{newest}")
@@ -293,6 +293,6 @@ def _versions(versions: list[GuidelineVersion], readers: dict[int, int]) -> None
 
 
 def guideline_preview(words: dict[str, Any]) -> None:
-    """Show the guideline's words, as `shared.player.guideline` has them."""
+    """Draw the guideline as annotators see it, from the words that `shared.player.guideline` returns."""
     data = {"guideline": words, "label": tr("The guideline as annotators see it")}
     _mount(data=data | browser_texts(player.FOLDER, _SCRIPTS), key="guideline-preview")

@@ -1,4 +1,4 @@
-"""The lead's page "Leaderboard": runs kept in the project, scored against a ground truth, compared and explained."""
+"""The lead's page "Leaderboard": upload runs, score them against a ground truth, and compare them."""
 
 import tempfile
 import time
@@ -28,7 +28,7 @@ from backend.scoring.views.ranking import sentence as score_sentence
 
 _PARTS = (marked("Ranking"), marked("Charts"), marked("Groups"), marked("Errors"), marked("Cases"), marked("Runs"))
 _FEW = 3
-"""Notes, and runs that are not compared, that are not folded away."""
+"""The most notes, and the most runs left out, that the page lists without folding them."""
 _PRESETS: Mapping[str, Literal["paper", "tvr-ranking"]] = {marked("Paper"): "paper", "TVR-Ranking": "tvr-ranking"}
 _RUN, _TRUTH = marked("Run"), marked("Ground truth")
 _MEANINGS = marked(
@@ -39,7 +39,10 @@ _MEANINGS = marked(
 
 
 def page() -> None:
-    """What is compared, then its parts; without anything to compare, how to bring it."""
+    """Draw the choice of ground truth and the parts of the leaderboard.
+
+    Without a run or a ground truth, draw the form that uploads them.
+    """
     project, lead, _ = look.lead_page("Leaderboard")
     truths, runs = truth_names(project, lead), list_runs(project, lead)
     if not truths:
@@ -79,7 +82,7 @@ def page() -> None:
 
 
 def keep() -> None:
-    """Callback of the form: checks each file and keeps its columns, or leaves a message with every problem."""
+    """Check each uploaded file and store it, or leave a message that lists all its problems."""
     results.clear("board_problem")
     kind, bound = st.session_state["board_kind"], bool(st.session_state.get("board_bound"))
     name = st.session_state["board_name"].strip() or None
@@ -88,7 +91,7 @@ def keep() -> None:
         several = tr("Leave the name empty: with several files, each run is named after its file.")
         st.session_state["board_problem"] = several if files else tr("Choose a file first.")
         return
-    kept: list[Kept] = []
+    uploads: list[Kept] = []
     problems = []
     with tempfile.TemporaryDirectory() as folder:
         map_file = st.session_state.get("board_videos")
@@ -101,23 +104,23 @@ def keep() -> None:
                     one = add_run(project, lead, path, name=name, videos=videos, upper_bound=bound, now=time.time())
                 else:
                     one = add_truth(project, lead, path, name=name, now=time.time())
-                kept.append(one)
+                uploads.append(one)
 
             problem = look.as_lead(act)
             for written in (path, videos):
-                # The lead knows the files by the names they uploaded, not by where they lay for a moment.
+                # The lead knows the names of the uploaded files, not their temporary paths.
                 problem = problem.replace(str(written), written.name) if written else problem
             problems += [problem] if problem else []
     st.session_state["board_problem"] = "\n\n".join(problems)
-    if kept:
-        look.as_lead(lambda project, lead: _tell_uploaded(project, lead, kept, runs=kind == _RUN))
+    if uploads:
+        look.as_lead(lambda project, lead: _tell_uploaded(project, lead, uploads, runs=kind == _RUN))
 
 
-def _tell_uploaded(project: Project, lead: Person, kept: Sequence[Kept], *, runs: bool) -> None:
-    """Says what was uploaded, and turns to the ground truth that has the queries of the runs."""
-    held = ", ".join(f"{one.name} ({wording.count_of(one.queries, 'query')})" for one in kept)
-    done = tr("Uploaded {files}.", files=held)
-    truth = truth_of_runs(project, lead, [one.name for one in kept]) if runs else None
+def _tell_uploaded(project: Project, lead: Person, uploads: Sequence[Kept], *, runs: bool) -> None:
+    """Leave a message that names the uploaded files, and choose the ground truth that has the runs' queries."""
+    names = ", ".join(f"{upload.name} ({wording.count_of(upload.queries, 'query')})" for upload in uploads)
+    done = tr("Uploaded {files}.", files=names)
+    truth = truth_of_runs(project, lead, [upload.name for upload in uploads]) if runs else None
     if truth:
         done += tr(" Scored against {truth}.", truth=truth)
         address_state.go(truth=truth)
@@ -128,7 +131,7 @@ def _tell_uploaded(project: Project, lead: Person, kept: Sequence[Kept], *, runs
 
 @look.lead_callback("board_problem")
 def remove(project: Project, lead: Person, name: str) -> None:
-    """Callback of a button: the run is kept no longer."""
+    """Remove a run from the project."""
     remove_run(project, lead, name, now=time.time())
     results.leave("board", tr("{name} is removed.", name=name))
 
@@ -137,13 +140,13 @@ def remove(project: Project, lead: Person, name: str) -> None:
 def _scored(
     _project: Project, _lead: Person, folder: str, truth: str, preset: Literal["paper", "tvr-ranking"], version: str
 ) -> Leaderboard:
-    """Kept until a run, or the truth, changes; everybody who looks shares it."""
+    """Return the scores, cached for all leads until a run or the ground truth changes."""
     return score_kept_runs(_project, _lead, truth, preset=preset)
 
 
 @st.cache_data(max_entries=16, show_spinner=False)
 def _usual_truth(_project: Project, _lead: Person, folder: str, truths: Sequence[str], runs: Sequence[str]) -> str:
-    """The ground truth that is shown without a choice; the same as long as the truths and the runs are the same."""
+    """Return the ground truth shown by default. It stays the same until a ground truth or run is added or removed."""
     return truth_of_runs(_project, _lead) or truths[0]
 
 
@@ -157,7 +160,7 @@ def _shown(project: Project, lead: Person, runs: Sequence[Kept], board: Leaderbo
     st.caption(f"{plain(board.truth)}: {plain(retold(score_sentence(scores.summary())))}{notes}")
     part = address_state.choice(tr("Part"), "part", {name: tr(name) for name in _PARTS}, label_visibility="collapsed")
     if part != "Runs":
-        look.outcome("board")  # the first upload leads away from its form
+        look.outcome("board")  # after the first upload, the page no longer shows the upload form
     if part == "Charts":
         board_view.charts(scores)
     elif part == "Groups":
@@ -174,20 +177,20 @@ def _shown(project: Project, lead: Person, runs: Sequence[Kept], board: Leaderbo
 
 
 def _warnings(warnings: Sequence[str]) -> None:
-    """What to know of single runs; many of them are folded away."""
-    said = [f":material/info: {plain(retold(warning))}" for warning in warnings]
+    """Draw the notes about single runs, folded if there are many."""
+    lines = [f":material/info: {plain(retold(warning))}" for warning in warnings]
     place = (
         st.container()
-        if len(said) <= _FEW
-        else st.expander(trn("{n} note about the runs", "{n} notes about the runs", len(said)))
+        if len(lines) <= _FEW
+        else st.expander(trn("{n} note about the runs", "{n} notes about the runs", len(lines)))
     )
     with place:
-        for line in said:
+        for line in lines:
             st.caption(line)
 
 
 def _left_out(runs: Mapping[str, str]) -> None:
-    """Runs that are not compared, and why: beside the table that they are missing from; many are folded away."""
+    """Draw the runs that are not compared, each with the reason. After the first few, they are folded."""
     if not runs:
         return
     head = trn("{n} run is not compared", "{n} runs are not compared", len(runs))
@@ -201,7 +204,7 @@ def _left_out(runs: Mapping[str, str]) -> None:
 
 
 def _keeper(project: Project, lead: Person, runs: Sequence[Kept], left_out: Mapping[str, str]) -> None:
-    """The form that uploads files, then the runs that the project keeps, with their facts."""
+    """Draw the form that uploads files, and the runs stored in the project."""
     with st.form("board_form", clear_on_submit=True):
         st.markdown(tr("**Upload files** · Each is checked first. A message lists every problem with its row."))
         st.segmented_control(tr("Type"), [_RUN, _TRUTH], default=_RUN, required=True, key="board_kind", format_func=tr)
@@ -244,7 +247,7 @@ def _keeper(project: Project, lead: Person, runs: Sequence[Kept], left_out: Mapp
 
 
 def _written(folder: Path, upload: Any) -> Path:
-    """An uploaded file, under its own name in a folder of its own."""
+    """Write an uploaded file under its own name into a new folder, and return its path."""
     folder.mkdir()
     path = folder / (Path(str(upload.name)).name or "file")
     path.write_bytes(upload.getvalue())

@@ -1,4 +1,4 @@
-"""The parts of the page "Leaderboard": ranking, charts, groups, errors, cases. Each is a view of one board's scores."""
+"""Draw the parts of the page "Leaderboard": ranking, charts, groups, errors and cases."""
 
 import time
 from collections import Counter
@@ -50,23 +50,23 @@ _mount = st.components.v2.component(
 )
 _BREAKDOWNS = {"duration": marked("Duration"), "show": marked("Show"), "relevance": marked("Highest relevance")}
 _AS_TEXT = ("interval", "difference_interval", "p_holm", "p_t", "wins", "moment")
-"""Columns whose cells are shown as they are written; the others as numbers, to sort by."""
+"""Columns whose cells are shown as text. Other columns hold numbers, so that a click sorts by value."""
 _ABREAST = 3
-"""Runs whose names have room beside one another."""
+"""The most runs that fit side by side as columns."""
 _NUMBER = st.column_config.NumberColumn
 _TEXT = st.column_config.TextColumn
 _SCORE = partial(_NUMBER, format="%.4f")
 
 
 def case_view(case: dict[str, Any], key: str) -> None:
-    """Shows one case.
+    """Draw one case: a query with its relevant moments and the predictions of runs.
 
     Args:
         case: `{"counted", "moments": [...], "runs": [{"name", "counted", "predictions": [...], "told": [...]}]}`:
             moments and predictions are the cards of `backend.scoring.views.case` with the address `src` of their clip,
-            None where the project has no such video; `counted` says how many there are and are shown; `told` is what a
-            run made of each moment, None for nothing.
-        key: one for each case view on a page.
+            None if the project lacks the video. `counted` is a text with the numbers of all and of shown cards.
+            `told` has a text about the run's result for each moment, or None.
+        key: Streamlit's name of the element; each case view on a page needs its own.
     """
     _mount(key=component_key(key), data=case | browser_texts(_HERE, _SCRIPTS))
 
@@ -74,9 +74,15 @@ def case_view(case: dict[str, Any], key: str) -> None:
 def ranking(
     project: Project, lead: Person, board: Leaderboard, scores: Scoreboard, version: str, beside: Callable[[], None]
 ) -> None:
-    """Means with intervals, and every run against the baseline; files to export.
+    """Draw the ranking of runs: means with intervals, comparisons with the baseline, and export files.
 
-    `version` names the scores, `beside` shows what belongs directly under the table.
+    Args:
+        project: the project.
+        lead: the lead who is signed in.
+        board: the leaderboard.
+        scores: the scores of the runs.
+        version: identifies the scores in the cache.
+        beside: draws what belongs directly below the table.
     """
     names = [run.name for run in scores.runs]
     with st.container(horizontal=True):
@@ -86,7 +92,7 @@ def ranking(
         summary = _with_statistics(scores, version, baseline)
     table = score_ranking(summary, focus).without("p")
     if not any(run["missing"] for run in summary["runs"]):
-        table = table.without("missing")  # a column of zeros, for which the others would lack room
+        table = table.without("missing")  # a column of zeros would only take room from the others
     highest = score_names(summary, [focus])[focus].measure.highest
     best = max((run["measures"].get(focus, 0.0) for run in summary["runs"]), default=0.0)
     _frame(
@@ -120,20 +126,20 @@ def ranking(
 
 
 def _measure(scores: Scoreboard, key: str) -> str:
-    """A choice of measures, each with what its key stands for."""
+    """Draw the choice of a measure, and return the chosen measure's key."""
     keys, names = scores.settings.keys, score_names(scores.summary(), scores.settings.keys)
     chosen = st.selectbox(
         tr("Measure"),
         keys,
         index=keys.index(scores.focus),
         key=key,
-        format_func=lambda one: f"{one} · {names[one].title}",
+        format_func=lambda measure: f"{measure} · {names[measure].title}",
     )
     return chosen or scores.focus
 
 
 def _frame(table: ScoreTable, key: str, **columns: Callable[..., Any]) -> None:
-    """A view as Streamlit shows it: numbers to sort by, words as they are written, help under every head."""
+    """Draw a score table: numbers sort by value, texts stay as they are, and each column head has its help."""
     # Names of runs stay as they are, and so does the p of statistics.
     as_is = [column.run or column.title.startswith("p ") for column in table.columns]
     titles = [retold(column.title) for column in table.columns]
@@ -163,14 +169,21 @@ def _frame(table: ScoreTable, key: str, **columns: Callable[..., Any]) -> None:
 
 @st.cache_data(max_entries=64, show_spinner=False)
 def _with_statistics(_scores: Scoreboard, version: str, baseline: str | None) -> dict[str, Any]:
-    """Every script run shows the table; 10,000 resamples are drawn for the first one alone, of every measure."""
+    """Return the summary of the scores with statistics, cached.
+
+    Every run of the page needs them, and 10,000 resamples of every measure take too long to draw each time.
+    """
     summary = _scores.summary()
     add_statistics(summary, _scores, Sureness(baseline))
     return summary
 
 
 def charts(scores: Scoreboard) -> None:
-    """A measure by cut-off, the runs in its order under others, the two best query by query, the best IoUs."""
+    """Draw the charts for a chosen measure.
+
+    They show the measure by cut-off, the order of the runs under other measures, the two best runs query by query,
+    and the best IoUs.
+    """
     focus = _measure(scores, "board_chart_focus")
     with st.container(key="board-charts"):
         for picture in board_pictures(scores, focus):
@@ -182,10 +195,13 @@ def charts(scores: Scoreboard) -> None:
 
 
 def groups(scores: Scoreboard) -> None:
-    """Means of groups of queries."""
+    """Draw the mean scores of groups of queries."""
     with st.container(horizontal=True):
         by = st.selectbox(
-            tr("Group queries by"), list(_BREAKDOWNS), key="board_by", format_func=lambda one: tr(_BREAKDOWNS[one])
+            tr("Group queries by"),
+            list(_BREAKDOWNS),
+            key="board_by",
+            format_func=lambda breakdown: tr(_BREAKDOWNS[breakdown]),
         )
         focus = _measure(scores, "board_group_focus")
     table = score_groups(scores.summary([by]), by, focus)
@@ -201,7 +217,7 @@ def groups(scores: Scoreboard) -> None:
 
 
 def errors(board: Leaderboard, scores: Scoreboard) -> None:
-    """What became of every relevant moment, by run."""
+    """Draw each run's results on the relevant moments, such as found or missed."""
     summary = scores.summary(errors=True)
     table = score_outcomes(summary)
     st.markdown(f"{plain(retold(table.title))} {plain(' '.join(map(retold, table.notes)))}")
@@ -227,7 +243,7 @@ def errors(board: Leaderboard, scores: Scoreboard) -> None:
 
 
 def cases(project: Project, lead: Person, board: Leaderboard, scores: Scoreboard) -> None:
-    """One query seen whole: its truth and what one or two runs predict, as clips."""
+    """Draw one query as clips: its relevant moments and the predictions of one or two runs."""
     names = {run.name: retold(run.label) for run in scores.runs}
     order = notable_queries(scores)
     k, mu = scores.middle
@@ -263,7 +279,7 @@ def cases(project: Project, lead: Person, board: Leaderboard, scores: Scoreboard
 
 
 def _export(project: Project, lead: Person, board: Leaderboard, summary: Mapping[str, Any]) -> None:
-    """Downloads; each is made when asked for."""
+    """Draw the downloads. A file is made only when somebody clicks its button."""
     scores = board.scores
     if scores is None:
         return
@@ -296,7 +312,14 @@ def _export(project: Project, lead: Person, board: Leaderboard, summary: Mapping
 
 
 def case_data(view: CaseView, files: Mapping[str, float]) -> dict[str, Any]:
-    """A case as the component wants it; clips only of videos in `files`, and nothing after their end."""
+    """Return a case in the form that `case_view` takes.
+
+    A card gets a clip only if its video is in `files` and the clip begins before the video's end.
+
+    Args:
+        view: the case.
+        files: maps each video with a file to its duration in seconds.
+    """
     kept = [card for card in view.moments if card.first]
     relevant = sum(card.relevance > 0 for card in view.moments)
     runs = []
@@ -306,42 +329,44 @@ def case_data(view: CaseView, files: Mapping[str, float]) -> dict[str, Any]:
         runs.append(
             {
                 "name": lane.run,
-                "counted": "; ".join([*value, *_counted("prediction", lane.predictions, shown)]),
+                "counted": "; ".join([*value, *_count_texts("prediction", lane.predictions, shown)]),
                 "predictions": [_card(card, files) for card in shown],
                 "told": [retold(told.text) if told else None for told in (card.told[place] for card in kept)],
             }
         )
     return {
-        "counted": "; ".join([*_counted("moment", view.moments, kept), tr("{relevant} relevant", relevant=relevant)]),
+        "counted": "; ".join(
+            [*_count_texts("moment", view.moments, kept), tr("{relevant} relevant", relevant=relevant)]
+        ),
         "moments": [_card(card, files) for card in kept],
         "runs": runs,
     }
 
 
-def _counted(noun: str, there: Sequence[object], shown: Sequence[object]) -> list[str]:
-    """How many there are, and how many of them are shown where those are fewer; nothing of nothing."""
-    if not there:
+def _count_texts(noun: str, items: Sequence[object], shown: Sequence[object]) -> list[str]:
+    """Return texts with the number of items and, if fewer are shown, the number shown; none without items."""
+    if not items:
         return []
-    less = [tr("{shown} shown", shown=len(shown))] if len(shown) < len(there) else []
-    return [wording.count_of(len(there), noun), *less]
+    less = [tr("{shown} shown", shown=len(shown))] if len(shown) < len(items) else []
+    return [wording.count_of(len(items), noun), *less]
 
 
 def _card(card: Any, files: Mapping[str, float]) -> dict[str, Any]:
-    """What stands on a card, and where its clip is."""
+    """Return the texts of a card and the address of its clip."""
     bar = card.bar
-    there = bar.start_s < files.get(bar.video, 0.0)
+    has_clip = bar.start_s < files.get(bar.video, 0.0)
     texts = {name: retold(text) if isinstance(text, str) else text for name, text in asdict(card).items()}
-    return texts | {"src": full_path(moment_path(bar)) if there else None}
+    return texts | {"src": full_path(moment_path(bar)) if has_clip else None}
 
 
 def _queries(board: Leaderboard, scores: Scoreboard, order: Mapping[int, str]) -> dict[str, str]:
-    """The words of each query, by its id; where two have the same words, the id stands beside them."""
+    """Return the text of each query by its id. Queries with the same text have the id added."""
     titles = {number: case_title(scores.queries[number], board.inputs.facts) for number in order}
     times = Counter(titles.values())
-    found = {}
+    titles_by_id = {}
     for number, title in titles.items():
         query = str(scores.queries[number])
         same = tr(" · query {query}", query=query) if times[title] > 1 else ""
         why = f" ({retold(CASE_KINDS[order[number]][1])})" if order[number] else ""
-        found[query] = f"{retold(title)}{same}{why}"
-    return found
+        titles_by_id[query] = f"{retold(title)}{same}{why}"
+    return titles_by_id

@@ -1,4 +1,4 @@
-"""The lead's page "People": who works here, how much, and one-time links for newcomers and forgotten passwords."""
+"""The lead's page "People": users and their work, assignments, quality flags, pauses and one-time links."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -42,19 +42,19 @@ _PARTS = {"people": marked("People"), _ASSIGNMENTS: marked("Assignments"), _FLAG
 _OF_A_PART = ("q", "page", "assigned", "assigned-page")
 _NAME = "assign"
 _SEEN = "assign_seen"
-"""In the session: the number of everybody's assignment as the page last showed it."""
+"""Session key of each annotator's assignment number as the page last showed it."""
 _FIELDS = ("assign_who", "assign_split", "assign_part", "assign_parts", "assign_day", "assign_all")
 
 
 def page() -> None:
-    """Draw the people, their assignments, or their quality flags; or one person with all that is behind their flags."""
+    """Draw the people, their assignments or their quality flags, or one person's flags in detail."""
     project, lead, _ = look.lead_page("People")
-    if person_flags.asked() is not None:
+    if person_flags.annotator_in_address() is not None:
         person_flags.show(project, lead)
         return
     look.outcome("people")
     everybody = list_people(project, lead, now=time.time())
-    reviews = [one for one in everybody if not one.is_archived]
+    reviews = [review for review in everybody if not review.is_archived]
     parts = {part: tr(title) for part, title in _PARTS.items()}
     part = address_state.choice(tr("Part"), "part", parts, clears=_OF_A_PART, label_visibility="collapsed")
     if part == _ASSIGNMENTS:
@@ -63,12 +63,12 @@ def page() -> None:
         person_flags.overview(_flags(project, lead, str(project.folder), explored_version(project, lead)))
     else:
         _people(project, lead, reviews)
-        removing.archive([one for one in everybody if one.is_archived])
+        removing.archive([review for review in everybody if review.is_archived])
 
 
 def _people(project: Project, lead: Person, reviews: list[PersonReview]) -> None:
-    """Draw everybody with links, pauses, suspensions and removal, and the form that invites somebody."""
-    reviews.sort(key=lambda review: review.pause is None or review.person.suspended)  # who waits for a lead comes first
+    """Draw a row for each person, with the buttons to change their access, and the form that invites people."""
+    reviews.sort(key=lambda review: review.pause is None or review.person.suspended)  # paused people need a lead
     listed = searched(reviews, lambda review: review.person.name, "person")
     # On a narrow screen every row carries its labels instead; see look.css.
     with st.container(key="people-head"):
@@ -76,9 +76,11 @@ def _people(project: Project, lead: Person, reviews: list[PersonReview]) -> None
         cells = "".join(f"<span>{tr(label)}</span>" for label in _FACTS)
         labels.html(f"<div class='rr-facts rr-facts-head' aria-hidden='true'>{cells}</div>")
     examined = results.exam_results(project, lead) if exam_held(project, lead) else []
-    phases = {one.person.annotator_id: one.phase for one in examined}
+    phases = {exam_person.person.annotator_id: exam_person.phase for exam_person in examined}
     version = explored_version(project, lead)
-    flags = {one.annotator_id: one for one in _flags(project, lead, str(project.folder), version)}
+    flags = {
+        exam_person.annotator_id: exam_person for exam_person in _flags(project, lead, str(project.folder), version)
+    }
     for review in listed.rows:
         who = review.person.annotator_id
         _row(review, flags.get(who), lead, phases.get(who))
@@ -89,41 +91,45 @@ def _people(project: Project, lead: Person, reviews: list[PersonReview]) -> None
 
 
 def renew(annotator_id: AnnotatorId) -> None:
-    """Callback of a row's button: a new one-time link, shown once; the person's older links become void."""
+    """Make a new one-time link for a person and show it once. The person's older links become invalid."""
 
     def act(project: Project, lead: Person) -> None:
         person, invitation = new_invitation(project, lead, annotator_id, now=time.time())
         inviting.show_link(lead, str(annotator_id), person.name, invitation)
 
-    _do(annotator_id, act)
+    _run_action(annotator_id, act)
 
 
 def suspend(annotator_id: AnnotatorId, suspended: bool) -> None:
-    """Callback of a row's button."""
-    _do(annotator_id, partial(staffing.suspend, annotator_id=annotator_id, suspended=suspended, now=time.time()))
+    """Suspend a person, or end their suspension."""
+    _run_action(
+        annotator_id, partial(staffing.suspend, annotator_id=annotator_id, suspended=suspended, now=time.time())
+    )
 
 
 def pause(annotator_id: AnnotatorId) -> None:
-    """Callback of a row's form: no pairs for this person from now on."""
+    """Pause an annotator for the reason in the form, so that they get no more pairs."""
     key = f"pause-reason-{annotator_id}"
     reason = st.session_state[key]
-    if _do(annotator_id, partial(staffing.pause_person, annotator_id=annotator_id, reason=reason, now=time.time())):
+    if _run_action(
+        annotator_id, partial(staffing.pause_person, annotator_id=annotator_id, reason=reason, now=time.time())
+    ):
         st.session_state[key] = ""
 
 
 def go_on(annotator_id: AnnotatorId) -> None:
-    """Callback of a row's button: a paused person is handed pairs again."""
-    _do(annotator_id, partial(staffing.unpause_person, annotator_id=annotator_id, now=time.time()))
+    """End an annotator's pause, so that they get pairs again."""
+    _run_action(annotator_id, partial(staffing.unpause_person, annotator_id=annotator_id, now=time.time()))
 
 
-def _do(annotator_id: AnnotatorId, act: Callable[[Project, Person], object]) -> bool:
-    """Do something about a person, or say in their row why not."""
-    return look.done_as_lead(act, f"person-{annotator_id}_problem")
+def _run_action(annotator_id: AnnotatorId, action: Callable[[Project, Person], object]) -> bool:
+    """Run an action on a person and return whether it succeeded. If not, their row shows why."""
+    return look.done_as_lead(action, f"person-{annotator_id}_problem")
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
 def _flags(_project: Project, _lead: Person, folder: str, version: str) -> list[PersonFlags]:
-    """What was found for anybody since the last grade or event: it takes a look at every grade."""
+    """Return everybody's quality flags, cached until the next grade or event, as they need every grade."""
     return quality_flags.flags(_project, _lead)
 
 
@@ -156,7 +162,7 @@ def _row(review: PersonReview, flags: PersonFlags | None, me: Person, exam: Exam
             numbers.html(f"<dl class='rr-facts'>{cells}</dl>")
         if flags is not None and flags.raised:
             with numbers:
-                person_flags.raised(flags)
+                person_flags.draw_flags(flags)
         is_me = person.annotator_id == me.annotator_id
         link, rest, status, gone = action.columns(4, gap="xsmall")
         link.button(
@@ -189,7 +195,7 @@ def _row(review: PersonReview, flags: PersonFlags | None, me: Person, exam: Exam
 
 
 def _pausing(review: PersonReview) -> None:
-    """The button that pauses an annotator, with its reason, or lets them go on."""
+    """Draw the form that pauses an annotator, or the button that ends their pause."""
     who = review.person.annotator_id
     if review.pause is not None:
         st.button(tr("Resume"), key=f"go-on-{who}", width="stretch", on_click=go_on, args=(who,))
@@ -206,7 +212,7 @@ def _pausing(review: PersonReview) -> None:
 
 
 def paused(pause: Pause, timezone: str | None) -> str:
-    """Since when somebody is paused, by whom and why."""
+    """Return a sentence that says since when a person is paused, by whom and why."""
     return tr(
         "Since {when}, by {lead}: {reason}",
         when=wording.when(pause.at, timezone),
@@ -216,7 +222,7 @@ def paused(pause: Pause, timezone: str | None) -> str:
 
 
 def facts(review: PersonReview, flags: PersonFlags | None, timezone: str | None) -> dict[str, str]:
-    """What a row says about a person's work, by column; leads do not grade, so theirs says nothing."""
+    """Return the figures of a person's work by column. The result is empty for leads, who do not grade."""
     if review.person.role is Role.LEAD:
         return {}
     median_s = flags.median_s if flags else None
@@ -231,26 +237,28 @@ def facts(review: PersonReview, flags: PersonFlags | None, timezone: str | None)
 
 
 def assignments(project: Project, lead: Person, people: Sequence[PersonReview]) -> None:
-    """The assignments that stand, each with the way to take it back, and the form that gives one."""
+    """Draw the current assignments, each with a button that removes it, and the form that assigns work."""
     annotators = {
-        one.person.annotator_id: one.person.name
-        for one in people
-        if one.person.role is Role.ANNOTATOR and not one.person.suspended
+        review.person.annotator_id: review.person.name
+        for review in people
+        if review.person.role is Role.ANNOTATOR and not review.person.suspended
     }
     if not annotators:
         st.info(tr("No annotators yet. Add them under “People”."))
         return
     st.caption(tr("Optional. Without an assignment, annotators grade the pairs nearest to completion."))
     look.outcome("assign")
-    names = {one.person.annotator_id: one.person.name for one in people}
+    names = {review.person.annotator_id: review.person.name for review in people}
     standing = staffing.assignments_standing(project, lead)
     st.session_state[_SEEN] = {who: given.assignment_id for who, given in standing.items()}
-    given_to = sorted(standing.items(), key=lambda one: names.get(one[0], ""))
-    listed = searched(given_to, lambda one: names.get(one[0], ""), "assignment", name="assigned", page="assigned-page")
+    given_to = sorted(standing.items(), key=lambda review: names.get(review[0], ""))
+    listed = searched(
+        given_to, lambda review: names.get(review[0], ""), "assignment", name="assigned", page="assigned-page"
+    )
     for who, given in listed.rows:
         with st.container(horizontal=True, vertical_alignment="center", key=f"assigned-{who}"):
-            told = f"**{plain(names.get(who, ''))}**: {plain(words(given))}"
-            st.markdown(told, width="stretch", help=plain(since(given, st.context.timezone)))
+            sentences = f"**{plain(names.get(who, ''))}**: {plain(words(given))}"
+            st.markdown(sentences, width="stretch", help=plain(since(given, st.context.timezone)))
             st.button(
                 tr("Remove assignment"), key=f"unassign-{who}", on_click=take_back, args=(who, names.get(who, ""))
             )
@@ -261,43 +269,44 @@ def assignments(project: Project, lead: Person, people: Sequence[PersonReview]) 
             _form(project, lead, annotators)
 
 
-def words(given: Assignment) -> str:
-    """What an assignment says, such as `the test queries, part 1 of 2; at most 40 grades a day`.
+def words(assignment: Assignment) -> str:
+    """Return an assignment in words, such as `the test queries, part 1 of 2; at most 40 grades a day`.
 
     >>> words(Assignment(Split.TEST, 1, 2, a_day=40)), words(Assignment(in_all=500))
     ('the test queries, part 1 of 2; at most 40 grades a day', 'at most 500 grades in all')
     """
-    what = []
-    if given.split is not None:
-        what.append(tr(_QUERIES_OF[given.split]))
-    if given.parts is not None:
-        what.append(
-            tr("part {part} of {parts}", part=given.part, parts=given.parts) + ("" if what else tr(" of the queries"))
+    selections = []
+    if assignment.split is not None:
+        selections.append(tr(_QUERIES_OF[assignment.split]))
+    if assignment.parts is not None:
+        selections.append(
+            tr("part {part} of {parts}", part=assignment.part, parts=assignment.parts)
+            + ("" if selections else tr(" of the queries"))
         )
-    if given.queries is not None:
-        what.append(tr("{queries} chosen by name", queries=wording.count_of(len(given.queries), "query")))
+    if assignment.queries is not None:
+        selections.append(tr("{queries} chosen by name", queries=wording.count_of(len(assignment.queries), "query")))
     quotas = [
         tr("{grades} {when}", grades=wording.count_of(count, "grade"), when=when)
-        for count, when in ((given.a_day, tr("a day")), (given.in_all, tr("in all")))
+        for count, when in ((assignment.a_day, tr("a day")), (assignment.in_all, tr("in all")))
         if count is not None
     ]
     most = [tr("at most {quotas}", quotas=tr(" and ").join(quotas))] if quotas else []
-    return "; ".join([*([", ".join(what)] if what else []), *most])
+    return "; ".join([*([", ".join(selections)] if selections else []), *most])
 
 
-def since(given: Assignment, timezone: str | None) -> str:
-    """Who gave it, and when."""
-    return tr("Assigned by {by}, {when}.", by=given.by, when=wording.when(given.at, timezone))
+def since(assignment: Assignment, timezone: str | None) -> str:
+    """Return a sentence that says who gave an assignment, and when."""
+    return tr("Assigned by {by}, {when}.", by=assignment.by, when=wording.when(assignment.at, timezone))
 
 
 @look.lead_callback("assign_problem")
 def assign(project: Project, lead: Person) -> None:
-    """Callback of the button: gives what the form says, to everybody it names; the form is empty then."""
+    """Give the assignment in the form to all people chosen there, and empty the form."""
     state = st.session_state
     who: list[AnnotatorId] = state["assign_who"]
     part, parts = state["assign_part"], state["assign_parts"]
     queries = chosen_queries(_NAME)
-    given = Assignment(
+    assignment = Assignment(
         split=state["assign_split"],
         part=part,
         parts=parts,
@@ -305,10 +314,10 @@ def assign(project: Project, lead: Person) -> None:
         a_day=state["assign_day"],
         in_all=state["assign_all"],
     )
-    count = staffing.assign(project, lead, who, given, seen=state.get(_SEEN, {}), now=time.time())
+    count = staffing.assign(project, lead, who, assignment, seen=state.get(_SEEN, {}), now=time.time())
     state["assign_done"] = tr(
         "Assigned: {words}. That is {queries} with open batches.",
-        words=words(given),
+        words=words(assignment),
         queries=wording.count_of(count, "query"),
     )
     for field in _FIELDS:
@@ -318,7 +327,7 @@ def assign(project: Project, lead: Person) -> None:
 
 @look.lead_callback("assign_problem")
 def take_back(project: Project, lead: Person, annotator_id: AnnotatorId, name: str) -> None:
-    """Callback of a button: this person grades whatever there is again."""
+    """Remove an annotator's assignment, so that they grade any pairs again."""
     seen = st.session_state.get(_SEEN, {}).get(annotator_id)
     staffing.unassign(project, lead, annotator_id, seen=seen, now=time.time())
     st.session_state["assign_done"] = tr("Assignment of {name} removed.", name=name)
@@ -328,12 +337,14 @@ def _form(project: Project, lead: Person, annotators: Mapping[AnnotatorId, str])
     st.multiselect(
         tr("People"),
         list(annotators),
-        format_func=lambda one: annotators[one],
+        format_func=lambda annotator: annotators[annotator],
         key="assign_who",
         placeholder=tr("Names"),
     )
     split, part, parts = st.columns([2, 1, 1])
-    split.selectbox(tr("Queries"), list(_SPLITS), format_func=lambda one: tr(_SPLITS[one]), key="assign_split")
+    split.selectbox(
+        tr("Queries"), list(_SPLITS), format_func=lambda annotator: tr(_SPLITS[annotator]), key="assign_split"
+    )
     part.number_input(
         tr("Part"),
         1,

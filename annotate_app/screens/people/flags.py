@@ -1,4 +1,4 @@
-"""One person on the lead's page "People": every flag with its figure, its course over time, and the pairs behind it."""
+"""Quality flags on the lead's page "People": each flag's figure, its chart over time, and the pairs behind it."""
 
 import time
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ from backend.core.ids import AnnotatorId, PairId
 PER_PAGE = 5
 _WHO, _FLAG, _PAGE, _LIFTED = "who", "flag", "flag_page", "lift"
 _DISMISSED = "flags"
-"""The place of the result of a dismissal."""
+"""Name of the place where the result of dismissing a flag appears."""
 _BEHIND = {
     FlagKind.TOO_FAST: marked("Grades given too fast, newest first."),
     FlagKind.UNSEEN: marked("Grades given before the clip was seen, newest first."),
@@ -50,14 +50,14 @@ _WHAT = {
 _IN_GRADES = (FlagKind.BIAS, FlagKind.DRIFT)
 
 
-def asked() -> AnnotatorId | None:
-    """Whom the address asks for."""
+def annotator_in_address() -> AnnotatorId | None:
+    """Return the annotator in the address, or None."""
     who = read_number(_WHO)
     return None if who is None else AnnotatorId(who)
 
 
 def overview(people: Sequence[PersonFlags]) -> None:
-    """Everybody with a quality flag."""
+    """Draw all annotators with a quality flag, those with the most flags first."""
     st.markdown(
         tr(
             "A quality flag marks a figure of an annotator's work that is worth a look. Flags change nothing "
@@ -65,19 +65,19 @@ def overview(people: Sequence[PersonFlags]) -> None:
         )
     )
     look.outcome(_DISMISSED)
-    flagged = [one for one in people if one.raised]
+    flagged = [person for person in people if person.raised]
     if not flagged:
         st.success(tr("No quality flags."), icon=":material/check_circle:")
-    for one in sorted(flagged, key=lambda one: -len(one.raised)):
-        with st.container(key=f"flagged-{one.annotator_id}"):
-            button(one)
+    for person in sorted(flagged, key=lambda person: -len(person.raised)):
+        with st.container(key=f"flagged-{person.annotator_id}"):
+            button(person)
             with st.container(horizontal=True, vertical_alignment="center"):
-                raised(one)
-                dismissal(one.annotator_id, one.name, [flag.kind for flag in one.raised], _DISMISSED)
+                draw_flags(person)
+                dismissal(person.annotator_id, person.name, [flag.kind for flag in person.raised], _DISMISSED)
 
 
 def button(flags: PersonFlags) -> None:
-    """The name of somebody, which leads to their work."""
+    """Draw an annotator's name as a button that opens their figures."""
     st.button(
         plain(flags.name),
         key=f"look-{flags.annotator_id}",
@@ -88,8 +88,8 @@ def button(flags: PersonFlags) -> None:
     )
 
 
-def raised(flags: PersonFlags) -> None:
-    """The flags of somebody, each of which leads to what is behind it."""
+def draw_flags(flags: PersonFlags) -> None:
+    """Draw an annotator's quality flags as buttons that open the pairs behind them."""
     with st.container(horizontal=True, key=f"flags-{flags.annotator_id}"):
         for flag in flags.raised:
             st.button(
@@ -104,7 +104,7 @@ def raised(flags: PersonFlags) -> None:
 
 
 def open_flag(who: AnnotatorId, kind: FlagKind | None = None) -> None:
-    """Callback: shows the work of somebody, and what is behind one flag."""
+    """Open an annotator's figures, and the pairs behind one flag if `kind` is given."""
     st.query_params[_WHO] = str(who)
     st.session_state.pop(_PAGE, None)
     if kind is not None:
@@ -114,23 +114,23 @@ def open_flag(who: AnnotatorId, kind: FlagKind | None = None) -> None:
 
 
 def close() -> None:
-    """Callback: back to everybody."""
+    """Return to the list of all people."""
     for name in (_WHO, _FLAG):
         st.query_params.pop(name, None)
 
 
 @look.lead_callback(f"{_LIFTED}_problem")
 def lift(project: Project, lead: Person, who: AnnotatorId, reports_only: bool) -> None:
-    """Callback: undoes all skips of somebody, or only their reports of broken clips."""
+    """Undo all skips of an annotator, or only their reports of broken clips."""
     done = lift_skips(project, lead, who, reports_only=reports_only, now=time.time())
     skips, clips = wording.count_of(done.skips, "skip"), wording.count_of(done.clips, "clip")
     results.leave(_LIFTED, tr("{skips} undone, {clips} shown again.", skips=skips, clips=clips))
 
 
 def show(project: Project, lead: Person) -> None:
-    """The person that the address asks for."""
+    """Draw the figures, flags and pairs of the annotator in the address."""
     st.button(tr("All annotators"), key="all_people", icon=":material/arrow_back:", type="tertiary", on_click=close)
-    found = quality_flags.flags(project, lead, asked())
+    found = quality_flags.flags(project, lead, annotator_in_address())
     if not found:
         st.info(tr("This annotator is not in the project."))
         return
@@ -161,11 +161,11 @@ def _numbers(flags: PersonFlags) -> None:
 
 
 def _chosen(flags: PersonFlags) -> Flag:
-    """The flag to look behind: the one asked for, else one that is raised, else one that is defined."""
-    wanted = st.query_params.get(_FLAG, "")
+    """Return the flag to show: the flag in the address, else one that is raised, else one with a value."""
+    kind_in_address = st.query_params.get(_FLAG, "")
     by_kind = {flag.kind.value: flag for flag in flags.flags}
     defined = [flag for flag in flags.flags if flag.value is not None]
-    return by_kind.get(wanted) or [*flags.raised, *defined, *flags.flags][0]
+    return by_kind.get(kind_in_address) or [*flags.raised, *defined, *flags.flags][0]
 
 
 def _cards(flags: PersonFlags, chosen: Flag) -> None:
@@ -193,9 +193,11 @@ def _cards(flags: PersonFlags, chosen: Flag) -> None:
                     )
 
 
-def _dismissed(one: FlagDismissal) -> str:
-    told = tr("Dismissed by {by}, {when}.", by=plain(one.by), when=wording.when(one.at, st.context.timezone))
-    return f"{told} {plain(one.reason)}".rstrip()
+def _dismissed(dismissal: FlagDismissal) -> str:
+    told = tr(
+        "Dismissed by {by}, {when}.", by=plain(dismissal.by), when=wording.when(dismissal.at, st.context.timezone)
+    )
+    return f"{told} {plain(dismissal.reason)}".rstrip()
 
 
 def _behind(project: Project, lead: Person, flags: PersonFlags, flag: Flag) -> None:
@@ -228,7 +230,7 @@ def _behind(project: Project, lead: Person, flags: PersonFlags, flag: Flag) -> N
 
 
 def _lift(flags: PersonFlags, kind: FlagKind, count: int) -> None:
-    """The button that undoes all skips, or all reports, of somebody, and asks before."""
+    """Draw the button that undoes all skips or all reports of an annotator, after a confirmation."""
     if not count:
         return
     label = tr("Undo all reports") if kind is FlagKind.REPORTS else tr("Undo all skips and reports")
@@ -260,49 +262,57 @@ def _pairs(project: Project, lead: Person, pairs: tuple[PairId, ...]) -> None:
 
 
 def flag_chart(stretches: Sequence[Stretch], flag: Flag) -> None:
-    """Draws the means of runs of grades, in the order of giving, and the limit of the figure where it has one."""
-    what = tr(_WHAT.get(flag.kind, marked("Share of grades")))
+    """Draw a flag's figure over time, and its limit if it has one.
+
+    Args:
+        stretches: the mean of each stretch of consecutive grades, oldest first.
+        flag: the flag.
+    """
+    quantity = tr(_WHAT.get(flag.kind, marked("Share of grades")))
     zone = st.context.timezone
     frame = pd.DataFrame(
         {
-            "Grades so far": [sum(one.n for one in stretches[: n + 1]) for n in range(len(stretches))],
-            what: [one.mean for one in stretches],
+            "Grades so far": [sum(stretch.n for stretch in stretches[: n + 1]) for n in range(len(stretches))],
+            quantity: [stretch.mean for stretch in stretches],
             "Given": [
-                tr("{start} to {end}", start=wording.when(one.since, zone), end=wording.when(one.until, zone))
-                for one in stretches
+                tr("{start} to {end}", start=wording.when(stretch.since, zone), end=wording.when(stretch.until, zone))
+                for stretch in stretches
             ],
-            "Grades": [one.n for one in stretches],
+            "Grades": [stretch.n for stretch in stretches],
         }
     )
     form = "+.2f" if flag.kind in _IN_GRADES else ".0%"
     base = alt.Chart(frame).encode(
         x=alt.X("Grades so far:Q", title=tr("Grades so far"), axis=alt.Axis(format=",d", grid=False)),
-        y=alt.Y(f"{what}:Q", title=None, axis=alt.Axis(format=form, tickCount=5)),
+        y=alt.Y(f"{quantity}:Q", title=None, axis=alt.Axis(format=form, tickCount=5)),
         tooltip=[
             alt.Tooltip("Given:N", title=tr("Given")),
             alt.Tooltip("Grades:Q", title=tr("Grades")),
-            alt.Tooltip(f"{what}:Q", format=form),
+            alt.Tooltip(f"{quantity}:Q", format=form),
         ],
     )
     line = base.mark_line(color="#6063f1") + base.mark_point(color="#6063f1", filled=True, size=45)
-    lines = pd.DataFrame({what: _limits(flag)})
-    rule = alt.Chart(lines).mark_rule(strokeDash=[5, 4], color="#f59e0b", strokeWidth=2).encode(y=f"{what}:Q")
+    lines = pd.DataFrame({quantity: _limits(flag)})
+    rule = alt.Chart(lines).mark_rule(strokeDash=[5, 4], color="#f59e0b", strokeWidth=2).encode(y=f"{quantity}:Q")
     first, last = stretches[0].mean, stretches[-1].mean
     shown = [format(value, form if flag.kind in _IN_GRADES else ".1%") for value in (first, last)]
-    told = tr(
+    description = tr(
         "{flag} over time, in {parts} parts: from {first} to {last}",
         flag=FLAG_NAMES[flag.kind],
         parts=len(stretches),
         first=shown[0],
         last=shown[1],
     )
-    title = alt.TitleParams(what, anchor="start", fontSize=12, fontWeight="normal")
+    title = alt.TitleParams(quantity, anchor="start", fontSize=12, fontWeight="normal")
     chart = (rule + line if len(lines) else line).properties(title=title)
-    st.altair_chart(chart, height=230, alt=told)
+    st.altair_chart(chart, height=230, alt=description)
 
 
 def _limits(flag: Flag) -> list[float]:
-    """Where a course begins to be a flag; a drift and a fall are held against what was before, so they have none."""
+    """Return the lines to draw in a flag's chart: its limits and, for bias and drift, zero.
+
+    Drift and agreement have no limits to draw, because they compare with the annotator's earlier grades.
+    """
     if flag.kind is FlagKind.BIAS:
         return [-flag.limit, 0.0, flag.limit]
     return [0.0] if flag.kind is FlagKind.DRIFT else [] if flag.kind is FlagKind.AGREEMENT else [flag.limit]

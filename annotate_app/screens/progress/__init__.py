@@ -1,4 +1,4 @@
-"""The lead's page "Progress": what waits for a lead, how far the work is, when it may be done."""
+"""The lead's page "Progress": tasks for leads, the progress of the work, and when it may be finished."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -31,12 +31,12 @@ from backend.campaign.selection.pools.checking import pool_check_report
 from backend.campaign.setup.project.folder import Project
 
 _AT_LEAST_S = 300.0
-"""The pace changes with time alone."""
+"""Seconds after which the page counts again even without new work, because the pace changes with time."""
 _SET_UP = WayThere("Set up", "", marked("Continue the setup"))
 
 
 def page() -> None:
-    """Show what waits for a lead, then how far the work is, and when it may be done."""
+    """Draw the tasks for leads, the progress of the work and its forecast, and videos with a problem."""
     project, lead, _ = look.lead_page("Progress")
     if trouble := little_room(project, lead):
         st.error(plain(retold(trouble)), icon=":material/hard_drive:")
@@ -52,7 +52,7 @@ def page() -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Counted:
-    """Everything that the page counts, at a time and for a version of the work."""
+    """The counts that the page shows, with the version of the work they belong to and when they were made."""
 
     version: tuple[int, ...]
     at: float
@@ -64,70 +64,70 @@ class _Counted:
 
 
 def _count(project: Project, lead: Person) -> _Counted:
-    """Count everything again if something has changed, else return what was counted before."""
+    """Return the counts of the page. Count again only if something has changed or the last count is too old."""
     version, now = progress.work_version(project, lead), time.time()
-    kept: _Counted | None = st.session_state.get("progress_kept")
-    if kept is not None and kept.version == version and now - kept.at <= _AT_LEAST_S:
-        return kept
+    cached: _Counted | None = st.session_state.get("progress_kept")
+    if cached is not None and cached.version == version and now - cached.at <= _AT_LEAST_S:
+        return cached
     began = time.perf_counter()
-    waits, found = waits_of.waits(project, lead), progress.progress(project, lead, now=now)
+    waits, work = waits_of.waits(project, lead), progress.progress(project, lead, now=now)
     took_s = time.perf_counter() - began
     pairs, passed = status_counts(project, lead)["pairs"], explore_tables.funnel(project, lead)
-    counted = _Counted(version, now, found, pairs, waits, passed, waits_of.flagged(project, lead))
+    counted = _Counted(version, now, work, pairs, waits, passed, waits_of.flagged(project, lead))
     st.session_state["progress_kept"] = counted
-    waiting.keep(project, waiting.Counted(version, now, waits, found.ahead.stuck, took_s))  # the menu says the same
+    waiting.keep(project, waiting.Counted(version, now, waits, work.ahead.stuck, took_s))  # for the menu
     return counted
 
 
 @partial(auth.fragment, run_every=waiting.REFRESH_S)
 def _live(project: Project, lead: Person) -> None:
-    """Show all that changes while people work."""
+    """Draw the parts of the page that change while people work."""
     counted = _count(project, lead)
-    found, pairs = counted.found, counted.pairs
-    inbox(project, lead, counted.waits, found.ahead, counted.flagged)
+    work, pairs = counted.found, counted.pairs
+    inbox(project, lead, counted.waits, work.ahead, counted.flagged)
     if not any(pairs.values()):
         st.html(waiting.list_of([Line(tr("No pairs have been handed out yet."), _SET_UP)]))
         return
     st.html(verdict_bar(pairs))
     st.html(funnel(counted.funnel))
-    _metrics(found)
+    _metrics(work)
     if check := pool_check_report(project, lead):
         pool_check(check)
     days, people = st.columns([3, 2], gap="large")
     with days:
         st.header(tr("Judgements a day"), anchor=False)
-        _days(found)
+        _days(work)
     with people:
         st.header(tr("Annotators"), anchor=False)
-        _people(found.people)
+        _people(work.people)
 
 
-def _metrics(found: WorkProgress) -> None:
+def _metrics(work: WorkProgress) -> None:
     values = {
         tr("Grades still needed"): (
-            f"{found.ahead.needed:,}",
+            f"{work.ahead.needed:,}",
             tr("Until every open or disputed pair has all its grades."),
         ),
         tr("Forecast"): (
-            waiting.forecast(found.ahead),
+            waiting.forecast(work.ahead),
             tr(
                 "Until the team has given all grades, each at their pace of the last seven days. Includes the grades "
                 "that disputes will need, if as many pairs are disputed as so far."
             ),
         ),
-        tr("Judgements a day"): (f"{found.a_day:,.0f}", tr("Mean of the last seven days.")),
-        tr("Pairs on desks"): (f"{found.held:,}", tr("Shown or loaded at annotators' desks now, and not graded yet.")),
+        tr("Judgements a day"): (f"{work.a_day:,.0f}", tr("Mean of the last seven days.")),
+        tr("Pairs on desks"): (f"{work.held:,}", tr("Shown or loaded at annotators' desks now, and not graded yet.")),
     }
     look.metrics(values, [3, 4, 3, 3])
-    for text in _about_grades(found):
+    for text in _about_grades(work):
         st.caption(text)
-    if reasons := waiting.why_not(found.ahead):
+    if reasons := waiting.why_not(work.ahead):
         st.warning(plain(reasons), icon=":material/block:")
 
 
-def _about_grades(found: WorkProgress) -> Iterator[str]:
-    """Yield what the number of grades still needed does not say."""
-    ahead = found.ahead
+def _about_grades(work: WorkProgress) -> Iterator[str]:
+    """Yield sentences that explain the number of grades still needed."""
+    ahead = work.ahead
     if ahead.further:
         grades = wording.count_of(ahead.further, "grade")
         yield tr("Plus about {grades}, if as many pairs are disputed as so far.", grades=grades)
@@ -145,37 +145,37 @@ def _about_grades(found: WorkProgress) -> Iterator[str]:
         )
 
 
-def _judged(found: WorkProgress) -> tuple[int, int]:
-    """Return the judgements of people and the simulated ones, on all the days."""
-    return sum(day.judgements for day in found.days), sum(day.simulated for day in found.days)
+def _judged(work: WorkProgress) -> tuple[int, int]:
+    """Return the number of judgements by people and the number of simulated judgements, over all days shown."""
+    return sum(day.judgements for day in work.days), sum(day.simulated for day in work.days)
 
 
-def _days(found: WorkProgress) -> None:
-    by_people, simulated = _judged(found)
+def _days(work: WorkProgress) -> None:
+    by_people, simulated = _judged(work)
     if by_people:
-        days = [(day.day, day.judgements) for day in found.days]
+        days = [(day.day, day.judgements) for day in work.days]
         told = tr("Bar chart of judgements over the last 30 days: {number:,}", number=by_people)
         day_chart(days, tr("Judgements"), told)
     elif simulated:
-        days = [(day.day, day.simulated) for day in found.days]
+        days = [(day.day, day.simulated) for day in work.days]
         told = tr("Bar chart of simulated judgements over the last 30 days: {number:,}", number=simulated)
         day_chart(days, tr("Judgements"), told, "#a1a1aa")
     else:
         st.info(tr("No judgements in the last 30 days."))
-    for text in left_out(found):
+    for text in left_out(work):
         st.caption(text)
 
 
-def left_out(found: WorkProgress) -> list[str]:
-    """Return which judgements the bars leave out, or hold although no person made them."""
-    by_people, simulated = _judged(found)
+def left_out(work: WorkProgress) -> list[str]:
+    """Return sentences about judgements that the bars leave out, or include although they are simulated."""
+    by_people, simulated = _judged(work)
     texts = []
     if simulated and by_people:
         texts.append(tr("Not shown: {simulated}.", simulated=wording.count_of(simulated, "simulated judgement")))
     elif simulated:
         texts.append(tr("All judgements of the last 30 days are simulated ({simulated:,}).", simulated=simulated))
-    if found.imported:
-        texts.append(tr("Not shown: {imported:,} imported from earlier campaigns.", imported=found.imported))
+    if work.imported:
+        texts.append(tr("Not shown: {imported:,} imported from earlier campaigns.", imported=work.imported))
     return texts
 
 
@@ -199,7 +199,7 @@ def _people(people: Sequence[PersonPace]) -> None:
 
 
 def pace_table(people: Sequence[PersonPace]) -> str:
-    """Return today and the last 7 days of each person as a table, the latter as a bar against the busiest."""
+    """Return a table of each annotator's judgements today and in the last 7 days, with bars for the latter."""
     most = max(person.week for person in people)
     rows = [(escape(person.name), f"{person.today:,}", look.bar(person.week, most)) for person in people]
     return look.table((tr("Annotator"), tr("Today"), tr("Last 7 days")), rows, "rr-paces")

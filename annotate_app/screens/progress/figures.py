@@ -1,4 +1,4 @@
-"""The figures of the page Progress: pairs by verdict, the funnel, a check of pools."""
+"""Draw the figures of the page "Progress": pairs by verdict, the funnel and the pool check."""
 
 from collections.abc import Iterator
 from html import escape
@@ -21,13 +21,13 @@ _BAR = {
     "blocked": marked("blocked"),
     "set_aside": marked("reserved for an exam or a calibration round"),
 }
-"""Verdicts in the order of the bar, settled ones first, as people call them."""
+"""Each verdict's name on the screen, in the order of the bar: settled verdicts first."""
 _SETTLED_BY = {4: marked("settled by four"), 6: marked("settled by six")}
 _WRONG = {PutInAs.POSITIVE: marked("positive, does not match"), PutInAs.NEGATIVE: marked("negative, matches")}
 
 
 def verdict_bar(pairs: dict[str, int]) -> str:
-    """Return the pairs by verdict as one bar, whose legend has every number."""
+    """Return the number of pairs with each verdict as one bar with a legend."""
     total = sum(pairs.values())
     spoken = escape(", ".join(f"{pairs[name]:,} {tr(word)}" for name, word in _BAR.items()))
     parts = "".join(f"<i class='rr-v-{name}' style='flex-grow:{pairs[name]}'></i>" for name in _BAR if pairs[name])
@@ -44,7 +44,15 @@ def verdict_bar(pairs: dict[str, int]) -> str:
 
 
 class Step(NamedTuple):
-    """A part of the pairs; its bar begins at `start`, in pairs, where those of the part before it end."""
+    """A step of the funnel: a part of the pairs, drawn as a bar.
+
+    Attributes:
+        words: the label.
+        pairs: the number of pairs, which is the length of the bar.
+        start: where the bar begins, in pairs.
+        depth: the level of indentation, from 0.
+        style: the end of the CSS class that colours the bar.
+    """
 
     words: str
     pairs: int
@@ -53,71 +61,74 @@ class Step(NamedTuple):
     style: str
 
 
-def steps(found: Funnel) -> Iterator[Step]:
-    """Yield every step that has a pair, then the steps that it falls into; the main ones always."""
-    yield Step(tr("handed out"), found.pairs, 0, 0, "all")
-    yield Step(tr("graded by two"), found.graded_by_two, 0, 1, "all")
-    yield Step(tr("settled by two"), found.settled_by_two, 0, 2, "consensus")
-    at = found.settled_by_two
-    if found.decided_at_once:
-        yield Step(tr("adjudicated by a lead at once"), found.decided_at_once, at, 2, "adjudicated")
-    at += found.decided_at_once
-    yield Step(tr("sent to two more annotators"), found.escalated, at, 2, "escalated")
+def steps(counts: Funnel) -> Iterator[Step]:
+    """Yield the steps of the funnel, each before its parts. The main steps come always, others only with pairs."""
+    yield Step(tr("handed out"), counts.pairs, 0, 0, "all")
+    yield Step(tr("graded by two"), counts.graded_by_two, 0, 1, "all")
+    yield Step(tr("settled by two"), counts.settled_by_two, 0, 2, "consensus")
+    at = counts.settled_by_two
+    if counts.decided_at_once:
+        yield Step(tr("adjudicated by a lead at once"), counts.decided_at_once, at, 2, "adjudicated")
+    at += counts.decided_at_once
+    yield Step(tr("sent to two more annotators"), counts.escalated, at, 2, "escalated")
     ends = [
         *(
             (tr(_SETTLED_BY.get(asked, marked("settled by {people}")), people=asked), count, "consensus")
-            for asked, count in found.settled_by.items()
+            for asked, count in counts.settled_by.items()
         ),
-        (tr("discarded: no consensus"), found.discarded, "discarded"),
-        (tr("discard confirmed by a lead"), found.confirmed, "discarded"),
-        (tr("adjudicated by a lead"), found.decided, "adjudicated"),
-        (tr("wait for further grades"), found.waiting_further, "escalated"),
+        (tr("discarded: no consensus"), counts.discarded, "discarded"),
+        (tr("discard confirmed by a lead"), counts.confirmed, "discarded"),
+        (tr("adjudicated by a lead"), counts.decided, "adjudicated"),
+        (tr("wait for further grades"), counts.waiting_further, "escalated"),
     ]
     for words, count, style in ends:
         if count:
             yield Step(words, count, at, 3, style)
         at += count
-    if found.waiting_first:
-        yield Step(tr("wait for their first two grades"), found.waiting_first, found.graded_by_two, 1, "open")
+    if counts.waiting_first:
+        yield Step(tr("wait for their first two grades"), counts.waiting_first, counts.graded_by_two, 1, "open")
 
 
-def funnel(found: Funnel) -> str:
-    """Return the steps as a list, each with a bar as long as its share of all pairs; empty without pairs."""
+def funnel(counts: Funnel) -> str:
+    """Return the funnel as an HTML list. Each step's bar is as long as its share of all pairs."""
     rows = "".join(
         f"<li style='--depth:{step.depth}'><span>{step.words}</span><i aria-hidden='true'><i class='rr-v-{step.style}' "
-        f"style='margin-left:{step.start / found.pairs:.3%};width:{step.pairs / found.pairs:.3%}'></i></i>"
-        f"<b>{step.pairs:,}</b> <small>{wording.percent(100 * step.pairs / found.pairs)}</small></li>"
-        for step in steps(found)
-        if found.pairs
+        f"style='margin-left:{step.start / counts.pairs:.3%};width:{step.pairs / counts.pairs:.3%}'></i></i>"
+        f"<b>{step.pairs:,}</b> <small>{wording.percent(100 * step.pairs / counts.pairs)}</small></li>"
+        for step in steps(counts)
+        if counts.pairs
     )
     return f"<ol class='rr-funnel' aria-label='{tr('How the pairs were settled')}'>{rows}</ol>"
 
 
-def pool_check(found: CheckReport) -> None:
-    """Show the shares with their intervals, and which videos are wrong."""
+def pool_check(report: CheckReport) -> None:
+    """Draw the results of a pool check: shares of wrong videos with their intervals, and the wrong videos."""
     st.header(tr("Wrong videos in the pools"), anchor=False)
-    st.html(share_table(found))
+    st.html(share_table(report))
     st.caption(
         tr(
             "Checked: {drawn} of {queries:,} in {file}. 95 % Wilson intervals. A video is undecided if two "
             "annotators said yes and two said no.",
-            file=plain(found.facts.file),
-            drawn=wording.count_of(found.facts.drawn, "query"),
-            queries=found.facts.queries,
+            file=plain(report.facts.file),
+            drawn=wording.count_of(report.facts.drawn, "query"),
+            queries=report.facts.queries,
         )
     )
-    if found.wrong:
-        with st.expander(wording.count_of(len(found.wrong), "wrong video")):
-            rows = [(escape(one.query), escape(one.video), tr(_WRONG[one.put_in_as])) for one in found.wrong]
+    if report.wrong:
+        with st.expander(wording.count_of(len(report.wrong), "wrong video")):
+            rows = [
+                (escape(wrong_video.query), escape(wrong_video.video), tr(_WRONG[wrong_video.put_in_as]))
+                for wrong_video in report.wrong
+            ]
             st.html(look.table((tr("Query"), tr("Video"), tr("In the pool as")), rows))
 
 
-def share_table(found: CheckReport) -> str:
-    """Return a table of positives that do not match, negatives that do, and both together."""
+def share_table(report: CheckReport) -> str:
+    """Return a table of a pool check: positives that do not match, negatives that match, and both together."""
     rows = {
-        tr("positives that do not match"): found.positives,
-        tr("negatives that match"): found.negatives,
-        tr("together"): found.together,
+        tr("positives that do not match"): report.positives,
+        tr("negatives that match"): report.negatives,
+        tr("together"): report.together,
     }
     head = ("", tr("Wrong"), tr("Share"), tr("95 % interval"), tr("Not settled"))
     return look.table(head, [(name, *_cells(share)) for name, share in rows.items()], "rr-shares")

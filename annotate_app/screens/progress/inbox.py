@@ -1,4 +1,4 @@
-"""The inbox of the page Progress: everything that waits for a lead, the newest first, each with its button."""
+"""Draw the inbox of the page "Progress": the tasks for leads, newest first, each with its buttons."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -26,17 +26,17 @@ from backend.campaign.setup.serving.model import Job, JobKind, JobState
 from backend.core.ids import PairKey
 
 _DONE = "inbox"
-"""The place of results."""
+"""Name of the place on the page where refusals appear."""
 _PROBLEM = f"{_DONE}_problem"
 _BEGUN = "inbox_clips_begun"
 _SHOWN = 5
-"""How many reported clips, and how many flagged people, have a row of their own."""
+"""The most reported clips, and the most flagged annotators, that have a row each. One more row counts the rest."""
 _ENDED_BADLY = (JobState.INTERRUPTED, JobState.FAILED, JobState.REFUSED)
 _OF_SKIPS = (FlagKind.SKIPS, FlagKind.REPORTS)
 
 
 class Button(NamedTuple):
-    """A button that does something on this page: its label, a key, its callback and the arguments of that."""
+    """A button of an inbox row: its label, its Streamlit key, its callback and the callback's arguments."""
 
     label: str
     key: str
@@ -45,19 +45,22 @@ class Button(NamedTuple):
 
 
 class InboxRow(NamedTuple):
-    """One row of the inbox, and since when it waits; what has no time comes first."""
+    """One row of the inbox.
+
+    `at` says since when it waits, in seconds. Rows without a time come first.
+    """
 
     at: float | None
     line: Line
     buttons: tuple[Button, ...] = ()
     flags: tuple[FlaggedPerson, tuple[FlagKind, ...]] | None = None
-    """The flags that can be dismissed here, and whose they are."""
+    """An annotator, and those of their quality flags that the row lets a lead dismiss."""
 
 
 def inbox(
     project: Project, lead: Person, waits: Sequence[Wait], ahead: Ahead, flagged: Sequence[FlaggedPerson]
 ) -> None:
-    """Show what is stuck, then what waits for the lead, the newest first; nothing where there is neither."""
+    """Draw the work that is stuck, then the tasks for the lead, newest first. Draw nothing if there are none."""
     if st.session_state.pop(_BEGUN, False):
         st.rerun()  # the whole page: the job is shown above this part of it
     stuck = waiting.stuck_lines(ahead)
@@ -103,31 +106,31 @@ def _zone() -> str | None:
 
 
 def _reported(project: Project, lead: Person) -> Iterator[InboxRow]:
-    """A row for each clip that one person reported as broken, the newest first."""
-    found = sorted(queue.reported_clips(project, lead), key=lambda one: -one.at)
+    """Yield a row for each clip that one annotator reported as broken, newest first."""
+    reports = sorted(queue.reported_clips(project, lead), key=lambda report: -report.at)
     see = WayThere("Disputes", "?show=skipped", tr("Show clip"))
-    for one in found[:_SHOWN]:
-        text = tr("{who} reported a clip as broken: “{reason}”", who=one.by, reason=one.reason)
+    for report in reports[:_SHOWN]:
+        text = tr("{who} reported a clip as broken: “{reason}”", who=report.by, reason=report.reason)
         note = tr(
             "{moment} · others still get it until a second report · {when}",
-            moment=wording.moment(one),
-            when=wording.when(one.at, _zone()),
+            moment=wording.moment(report),
+            when=wording.when(report.at, _zone()),
         )
-        block = Button(tr("Block the clip"), f"keep-{one.pair}", block_clip, (one.pair, one.reason))
-        yield InboxRow(one.at, Line(text, see, note=note), (block,))
-    if more := found[_SHOWN:]:
+        block = Button(tr("Block the clip"), f"keep-{report.pair}", block_clip, (report.pair, report.reason))
+        yield InboxRow(report.at, Line(text, see, note=note), (block,))
+    if more := reports[_SHOWN:]:
         text = trn("{n} more clip was reported as broken.", "{n} more clips were reported as broken.", len(more))
         yield InboxRow(more[0].at, Line(text, see._replace(act=tr("Check clips"))))
 
 
 @look.lead_callback(_PROBLEM)
 def block_clip(project: Project, lead: Person, pair: PairKey, reason: str) -> None:
-    """Callback of a button: a lead agrees that a clip is broken, so nobody gets it any more."""
+    """Block a clip that a lead agrees is broken, so that no annotator gets it."""
     queue.block_clip(project, lead, pair, reason, now=time.time())
 
 
 def _jobs(project: Project, lead: Person) -> Iterator[InboxRow]:
-    """A row for each background job that did not finish, until somebody dismisses it."""
+    """Yield a row for each background job that did not finish and was not dismissed."""
     for job in list_jobs(project, lead, now=time.time()):
         if job.state not in _ENDED_BADLY:
             continue
@@ -161,12 +164,12 @@ def _when(job: Job) -> str:
 
 @look.lead_callback(_PROBLEM)
 def dismiss_ended(project: Project, lead: Person, key: str) -> None:
-    """Callback of a button: the job that did not finish is shown no more."""
+    """Dismiss a job that did not finish, so that the inbox no longer shows it."""
     dismiss_job(project, lead, key, now=time.time())
 
 
 def clips_job(project: Project, lead: Person) -> None:
-    """Show the job that cuts clips while it runs, and what came of it; one that did not finish is in the inbox."""
+    """Draw the progress or the result of the job that cuts clips. If it did not finish, it is in the inbox instead."""
     newest = next((job for job in list_jobs(project, lead, now=time.time()) if job.kind is JobKind.CLIPS), None)
     if newest is not None and newest.state not in _ENDED_BADLY:
         job_view(project, lead, {JobKind.CLIPS}, _PROBLEM)
@@ -174,41 +177,45 @@ def clips_job(project: Project, lead: Person) -> None:
 
 @look.lead_callback(_PROBLEM)
 def cut_again(project: Project, lead: Person, job: Job) -> None:
-    """Callback of a button: cut the clips that a job before was to cut."""
-    wanted = (bool(job.asked[progress.NEXT_BATCHES]), bool(job.asked[progress.EVERYTHING]))
+    """Begin a new job that cuts the same clips as a job that did not finish."""
+    options = (bool(job.asked[progress.NEXT_BATCHES]), bool(job.asked[progress.EVERYTHING]))
     cut = job_functions.cut_clips
-    jobs.begin(project, lead, JobKind.CLIPS, "", job.title, cut, *wanted, asked=job.asked, now=time.time())
+    jobs.begin(project, lead, JobKind.CLIPS, "", job.title, cut, *options, asked=job.asked, now=time.time())
     st.session_state[_BEGUN] = True
 
 
 def _flags(flagged: Sequence[FlaggedPerson]) -> Iterator[InboxRow]:
-    """A row for each annotator with quality flags, and one for each who skips or reports unusually many pairs."""
-    for one in flagged[:_SHOWN]:
-        person = one.flags
+    """Yield a row for each flagged annotator, with a row of its own for unusually many skips or reports."""
+    for flagged_person in flagged[:_SHOWN]:
+        person = flagged_person.flags
         skips = [flag for flag in person.raised if flag.kind in _OF_SKIPS]
         others = [flag for flag in person.raised if flag.kind not in _OF_SKIPS]
         if skips:
             text = tr("{name} skips unusually many pairs.", name=person.name)
-            yield _flag_row(one, text, skips)
+            yield _flag_row(flagged_person, text, skips)
         if others:
             text = trn("{name} has {n} quality flag.", "{name} has {n} quality flags.", len(others), name=person.name)
-            yield _flag_row(one, text, others)
+            yield _flag_row(flagged_person, text, others)
     if more := flagged[_SHOWN:]:
         text = trn("{n} more annotator has quality flags.", "{n} more annotators have quality flags.", len(more))
         yield InboxRow(more[0].newest, Line(text, WayThere("People", "", tr("Show flags"))))
 
 
-def _flag_row(one: FlaggedPerson, text: str, flags: Sequence[Flag]) -> InboxRow:
+def _flag_row(flagged_person: FlaggedPerson, text: str, flags: Sequence[Flag]) -> InboxRow:
     kinds = tuple(flag.kind for flag in flags)
-    return InboxRow(one.newest, Line(text, _work(one, flags[0]), note=_figures(flags)), flags=(one, kinds))
+    return InboxRow(
+        flagged_person.newest,
+        Line(text, _work(flagged_person, flags[0]), note=_figures(flags)),
+        flags=(flagged_person, kinds),
+    )
 
 
-def _work(one: FlaggedPerson, flag: Flag) -> WayThere:
-    return WayThere("People", f"?who={one.flags.annotator_id}&flag={flag.kind.value}", tr("Show pairs"))
+def _work(flagged_person: FlaggedPerson, flag: Flag) -> WayThere:
+    return WayThere("People", f"?who={flagged_person.flags.annotator_id}&flag={flag.kind.value}", tr("Show pairs"))
 
 
 def _figures(flags: Sequence[Flag]) -> str:
-    """`Too fast 12.0 % of 120 · Drift +0.40 of 400`."""
+    """Return quality flags as text: `Too fast 12.0 %, n = 120 · Drift +0.40, n = 400`."""
     return " · ".join(
         tr("{flag} {figure}, n = {n:,}", flag=FLAG_NAMES[flag.kind], figure=flag.figure, n=flag.n) for flag in flags
     )

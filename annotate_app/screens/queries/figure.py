@@ -1,8 +1,8 @@
 """Draw the candidates of a query as a figure (TVR-Ranking, Figure 6) and as a list.
 
-The figure has their relevances by rank, their similarity over them. Below it stand eight frames of each with their
-times, its grades, and the rule's steps. The frames are pictures that browsers fetch as they come into view; a click, or
-Enter, opens a candidate.
+The figure has the candidates' relevances by rank as bars, and their similarity as a line. Below it, the list has eight
+frames of each candidate with their times, its grades, and the rule's steps. Browsers fetch the frames as they come into
+view. A click or Enter opens a candidate.
 """
 
 import json
@@ -25,8 +25,8 @@ from backend.campaign.setup.project.model import Grading
 
 EARLIER, LAST, NONE = "#6063f1", "#f59e0b", "#71717a"
 _STUB = -0.03
-"""Of the highest grade. A bar of relevance 0 has a height too: nobody shall take it for nothing."""
-FRAMES = 8  # as many as the server draws: backend.media.jobs
+"""The foot of the bars, as a share of the highest grade. It makes bars of relevance 0 visible."""
+FRAMES = 8  # must equal the number that the server draws, see backend.media.jobs
 _HERE = Path(__file__).parent
 _SCRIPTS = ("../../language/browser.js", "candidates.js")
 _mount = st.components.v2.component(
@@ -34,17 +34,17 @@ _mount = st.components.v2.component(
     html='<div class="rr-candidates"></div>',
     css=(_HERE / "candidates.css").read_text(encoding="utf-8"),
     js=joined(_HERE, _SCRIPTS),
-    isolate_styles=False,  # its grades and tables look as they do everywhere
+    isolate_styles=False,  # so that its grades and tables have the app's styles
 )
 
 
 def query_figure(pairs: Sequence[PairReview], last: int, scale: Scale) -> None:
-    """Bars and line with what they mean, and how often each relevance occurs.
+    """Draw the candidates of a query as bars and a line, with a legend and the number of pairs of each relevance.
 
     Args:
         pairs: the open candidates.
-        last: how many of the first list's, at its end, speak for or against a further batch.
-        scale: the campaign's.
+        last: the number of candidates at the end of the first candidate list that decide about a further batch.
+        scale: the campaign's relevance scale.
     """
     pairs = sorted(pairs, key=lambda pair: (pair.batch, pair.rank))
     told = tr("Bars: relevance {words} by rank; line: similarity", words=scale.words)
@@ -54,7 +54,7 @@ def query_figure(pairs: Sequence[PairReview], last: int, scale: Scale) -> None:
 
 
 def columns(pairs: Sequence[PairReview], last: int, scale: Scale) -> list[dict[str, Any]]:
-    """What is drawn of each candidate, side by side; `relevance` is None where there is none, and `sign` says why."""
+    """Return the values drawn for each candidate. If `relevance` is None, `sign` shows why."""
     speaking = {pair.pair_id for pair in _speaking(pairs, last)}
     return [
         {
@@ -74,17 +74,20 @@ def columns(pairs: Sequence[PairReview], last: int, scale: Scale) -> list[dict[s
 
 
 def _speaking(pairs: Sequence[PairReview], last: int) -> Sequence[PairReview]:
-    """Those that speak for or against a further batch; what a later pooling found says nothing about it."""
+    """Return the candidates that decide about a further batch. Candidates of later pooling never do."""
     return [pair for pair in pairs if pair.part == 1][-last:] if last else []
 
 
 def _chart(pairs: Sequence[PairReview], last: int, scale: Scale) -> dict[str, Any]:
-    """As Vega-Lite has it: to check a chart against its whole schema, as Altair does, took most of the page's time."""
+    """Return the chart as a Vega-Lite specification.
+
+    Altair checks a chart against the whole schema, which took most of the page's time.
+    """
     values = columns(pairs, last, scale)
-    begins = [place for place, (one, other) in enumerate(pairwise(pairs), start=2) if one.batch != other.batch]
-    foot, top = scale.highest * _STUB, 1.2 if begins else 1.09  # above the bars stands which batch it is
-    ink = "#f4f4f5" if st.context.theme.type == "dark" else "#18181b"  # to be seen on bars and between them
-    # Batches stand side by side, and those of a later pooling leave ranks out.
+    begins = [place for place, (value, other) in enumerate(pairwise(pairs), start=2) if value.batch != other.batch]
+    foot, top = scale.highest * _STUB, 1.2 if begins else 1.09  # leaves room for the batch numbers above the bars
+    ink = "#f4f4f5" if st.context.theme.type == "dark" else "#18181b"  # has to be visible on the bars and between them
+    # Bars are placed by position, not by rank: batches of later pooling skip ranks.
     rank = f"{json.dumps([pair.rank for pair in pairs])}[datum.value - 1]"
     ranks = {"values": [*range(1, len(pairs) + 1)], "grid": False, "labelExpr": rank, "labelOverlap": True}
     across: dict[str, Any] = {
@@ -118,18 +121,18 @@ def _chart(pairs: Sequence[PairReview], last: int, scale: Scale) -> dict[str, An
     }
     colour = {"field": "colour", "type": "nominal", "scale": None}
     bars: dict[str, Any] = {
-        "data": {"values": [one for one in values if one["relevance"] is not None]},
+        "data": {"values": [value for value in values if value["relevance"] is not None]},
         "mark": {"type": "bar", "cornerRadiusEnd": 3},
         "encoding": {**column, "y": {**height, "field": "relevance"}, "color": colour},
     }
     boxes: dict[str, Any] = {
-        "data": {"values": [one for one in values if one["relevance"] is None]},
+        "data": {"values": [value for value in values if value["relevance"] is None]},
         "mark": {"type": "bar", "fill": NONE, "fillOpacity": 0.05, "strokeDash": [3, 3], "strokeWidth": 1},
         "encoding": {**column, "y": {**height, "datum": scale.highest}, "stroke": colour},
     }
     at: dict[str, Any] = {"x": {**across, "field": "place"}, "tooltip": tooltip}
     signs = {
-        "data": {"values": [one | {"relevance": one["relevance"] or 0} for one in values]},
+        "data": {"values": [value | {"relevance": value["relevance"] or 0} for value in values]},
         "mark": {"type": "text", "dy": -7, "fontSize": 11, "color": ink, "opacity": 0.8},
         "encoding": {**at, "y": {**height, "field": "relevance"}, "text": {"field": "sign", "type": "nominal"}},
     }
@@ -138,17 +141,17 @@ def _chart(pairs: Sequence[PairReview], last: int, scale: Scale) -> dict[str, An
         begun = pairs[place - 1]
         text = tr("batch {n}, pooled", n=begun.batch) if begun.part > 1 else tr("batch {n}", n=begun.batch)
         where: dict[str, Any] = {"x": {**across, "datum": place - 0.5}}
-        rule = {"type": "rule", "strokeDash": [2, 3], "color": NONE, "aria": False}  # the words beside it say it
+        rule = {"type": "rule", "strokeDash": [2, 3], "color": NONE, "aria": False}  # the text beside it says the same
         name = {"type": "text", "text": text, "align": "left", "dx": 4, "fontSize": 11, "color": NONE}
         borders += [{"mark": rule, "encoding": where}, {"mark": name, "encoding": {**where, "y": {"value": 5}}}]
-    similar = [one for one in values if one["Similarity"] is not None]
+    similar = [value for value in values if value["Similarity"] is not None]
     line = {
         "data": {"values": similar},
         "mark": {"type": "line", "color": ink, "strokeWidth": 1.5, "point": {"color": ink, "size": 22}},
         "encoding": {**at, "y": similarity},
     }
-    # What has nothing to draw is left out: an empty layer is a picture without a word to screen readers.
-    drawn = [one for one in (boxes, bars) if one["data"]["values"]]
+    # Leave out empty layers: screen readers would announce a picture without a text.
+    drawn = [value for value in (boxes, bars) if value["data"]["values"]]
     layers = [{"layer": [*drawn, signs]}, *([{"data": {"values": [{}]}, "layer": borders}] if borders else [])]
     layers += [line] if similar else []
     return {"layer": layers, "resolve": {"scale": {"y": "independent"}}}
@@ -185,12 +188,12 @@ def _why_none(pair: PairReview) -> str:
 
 
 def candidates(pairs: Sequence[PairReview], grading: Grading, *, opens: str) -> None:
-    """Draws pairs in the order given.
+    """Draw the list of a query's candidates, in the given order.
 
     Args:
-        pairs: of one query.
-        grading: the campaign's, which the rule's steps speak of.
-        opens: the name in the address under which the rank of the opened one stands.
+        pairs: the candidates of one query.
+        grading: the campaign's grading, which explains the rule's steps.
+        opens: the address parameter that holds the rank of the opened candidate.
     """
 
     def opened() -> None:
@@ -201,7 +204,7 @@ def candidates(pairs: Sequence[PairReview], grading: Grading, *, opens: str) -> 
 
 
 def frame_times(start_s: float, end_s: float) -> list[float]:
-    """Where in the video the frames of a storyboard stand: in the middle of each eighth of the moment, in seconds."""
+    """Return the times of a moment's frames in the video, in seconds: the middle of each eighth of the moment."""
     return [start_s + (part + 0.5) * (end_s - start_s) / FRAMES for part in range(FRAMES)]
 
 
@@ -239,7 +242,7 @@ def _board(pair: PairReview) -> str:
     if pair.fault:
         return f"<p class='rr-fault'>{tr('Its clip cannot be shown: {fault}', fault=escape(retold(pair.fault)))}</p>"
     src = full_path(f"/clips/{pair.pair}.webp")
-    # Each shows its part of the one picture, which browsers fetch once.
+    # All frames are parts of one picture, which browsers fetch once.
     frames = "".join(
         f"<figure><img loading='lazy' src='{src}' alt='' style='object-position:{100 * part / (FRAMES - 1):.3f}% 0'>"
         f"<figcaption>{at:.1f} s</figcaption></figure>"

@@ -1,4 +1,4 @@
-"""The next batch of one query: what the rule says with its numbers, and opening, declining, or taking either back."""
+"""The next batch of one query: draw the batch rule's suggestion, and open, decline or undo the batch."""
 
 import time
 from collections.abc import Callable
@@ -22,20 +22,20 @@ _Args = ParamSpec("_Args")
 
 
 def next_batch(project: Project, lead: Person, query_id: QueryId) -> None:
-    """Everything about the next batch of a query, and what a lead may do about it."""
-    found = batches_next_batch.next_batch(project, lead, query_id)
+    """Draw the batch rule's suggestion for a query's next batch, and the lead's possible actions."""
+    batch = batches_next_batch.next_batch(project, lead, query_id)
     with st.container(key="next-batch"):
-        if found.state is not NextState.ENDED or found.opened is None:
-            st.markdown(says(found.reading))
+        if batch.state is not NextState.ENDED or batch.opened is None:
+            st.markdown(says(batch.reading))
         with st.container(horizontal=True, vertical_alignment="center"):
-            _acts(found)
-        if found.opened is not None:
-            _opened(query_id, found.opened)
+            _acts(batch)
+        if batch.opened is not None:
+            _opened(query_id, batch.opened)
         look.outcome(_place(query_id))
 
 
 def says(reading: RuleReading) -> str:
-    """Return what the rule says, as Markdown: `The rule: mean 2.4 (needs 2.0), ...` and a badge with its word."""
+    """Return the batch rule's suggestion as Markdown: `The rule: mean 2.4 (needs 2.0), ...` and a badge."""
     return tr(
         "The rule: {numbers} :{word_colours}-badge[{word}]",
         numbers=plain(retold(reading.numbers)),
@@ -44,39 +44,39 @@ def says(reading: RuleReading) -> str:
     )
 
 
-def why_not(found: NextBatch) -> str:
-    """Why the next batch of a query cannot be opened, or an empty text if nothing is in the way."""
-    match found.state:
+def why_not(batch: NextBatch) -> str:
+    """Return a sentence that says why the next batch cannot be opened, or an empty text if it can."""
+    match batch.state:
         case NextState.UNSETTLED:
-            return tr("{pairs_are} not settled yet.", pairs_are=wording.pairs_are(found.unsettled))
-        case NextState.ENDED if found.number > 2:
-            return tr("Batch {number} is open already, and there are no further candidates.", number=found.number - 1)
+            return tr("{pairs_are} not settled yet.", pairs_are=wording.pairs_are(batch.unsettled))
+        case NextState.ENDED if batch.number > 2:
+            return tr("Batch {number} is open already, and there are no further candidates.", number=batch.number - 1)
         case NextState.ENDED:
             return tr("There are no further candidates for this query.")
         case _:
             return ""
 
 
-def _acts(found: NextBatch) -> None:
-    query_id, number = found.query_id, found.number
-    if found.state is NextState.DECLINED and found.declined is not None:
-        by, when = found.declined.by or tr("A command"), wording.when(found.declined.at, st.context.timezone)
+def _acts(batch: NextBatch) -> None:
+    query_id, number = batch.query_id, batch.number
+    if batch.state is NextState.DECLINED and batch.declined is not None:
+        by, when = batch.declined.by or tr("A command"), wording.when(batch.declined.at, st.context.timezone)
         st.markdown(
             tr(
                 "{by} declined batch {number}, {when}: “{reason}”",
                 by=plain(by),
                 number=number,
                 when=when,
-                reason=plain(found.declined.reason),
+                reason=plain(batch.declined.reason),
             ),
             width="content",
         )
         _reasoned(tr("Take back"), tr("Why do you take it back?"), "decline_back", query_id, number)
         return
-    refusal = why_not(found)
+    refusal = why_not(batch)
     st.button(
         tr("Open batch {number}", number=number),
-        type="primary" if found.reading.word is RuleWord.OPEN else "secondary",
+        type="primary" if batch.reading.word is RuleWord.OPEN else "secondary",
         key="open_batch",
         disabled=bool(refusal),
         on_click=open_batch,
@@ -95,7 +95,7 @@ def _acts(found: NextBatch) -> None:
 
 
 def _opened(query_id: QueryId, opened: OpenedBatch) -> None:
-    """Who opened the newest batch, and the way back while nobody has worked on it."""
+    """Draw who opened the newest batch, and the button that undoes it while nobody has worked on it."""
     with st.container(horizontal=True, vertical_alignment="center"):
         by, when = opened.by or tr("A command"), wording.when(opened.at, st.context.timezone)
         kept = tr("It stays: {kept}.", kept=opened.kept) if opened.kept else tr("Nobody has worked on it yet.")
@@ -114,28 +114,28 @@ def _opened(query_id: QueryId, opened: OpenedBatch) -> None:
             _reasoned(label, tr("Why do you undo it?"), "undo_batch", query_id, opened.number)
 
 
-def _reasoned(label: str, question: str, act: str, query_id: QueryId, number: int) -> None:
-    """A button behind which an act asks for its reason."""
-    key = f"{act}-{query_id}-{number}"
+def _reasoned(label: str, question: str, action: str, query_id: QueryId, number: int) -> None:
+    """Draw a button that opens a form, which asks for the reason of an action."""
+    key = f"{action}-{query_id}-{number}"
     with st.popover(label, key=f"{key}-asked"), st.form(key, border=False):
         st.text_input(question, key=f"{key}-reason", max_chars=REASON_LENGTH, placeholder=tr("One sentence"))
-        st.form_submit_button(label, on_click=_ACTS[act], args=(query_id, number, f"{key}-reason"))
+        st.form_submit_button(label, on_click=_ACTS[action], args=(query_id, number, f"{key}-reason"))
 
 
 def _place(query_id: QueryId) -> str:
-    """The place of results on the page."""
+    """Return the name of the place where a query's results appear."""
     return f"next-batch-{query_id}"
 
 
-def _told(
-    act: Callable[Concatenate[Project, Person, QueryId, _Args], str],
+def _leaves_result(
+    action: Callable[Concatenate[Project, Person, QueryId, _Args], str],
 ) -> Callable[Concatenate[QueryId, _Args], None]:
     """Decorate a callback so that the page shows its result, or why it did nothing."""
 
-    @wraps(act)
+    @wraps(action)
     def callback(query_id: QueryId, /, *args: _Args.args, **more: _Args.kwargs) -> None:
         def do(project: Project, lead: Person) -> None:
-            done = act(project, lead, query_id, *args, **more)
+            done = action(project, lead, query_id, *args, **more)
             results.leave(_place(query_id), done)
 
         look.done_as_lead(do, f"{_place(query_id)}_problem")
@@ -143,33 +143,33 @@ def _told(
     return callback
 
 
-@_told
+@_leaves_result
 def open_batch(project: Project, lead: Person, query_id: QueryId, number: int) -> str:
-    """Opens the batch that the button names."""
+    """Open the query's batch with this number."""
     opened = batches_next_batch.open_batch(project, lead, query_id, number=number, now=time.time())
     pairs = wording.count_of(opened, "pair")
     return tr("Batch {number} is open: {pairs} for the annotators.", number=number, pairs=pairs)
 
 
-@_told
+@_leaves_result
 def decline_batch(project: Project, lead: Person, query_id: QueryId, number: int, reason: str) -> str:
-    """Declines the batch, with the reason that stands in the session under this name."""
+    """Decline the query's batch with this number. The session holds the reason under the key `reason`."""
     reason = st.session_state[reason]
     batches_next_batch.decline_batch(project, lead, query_id, reason, number=number, now=time.time())
     return tr("Batch {number} is declined.", number=number)
 
 
-@_told
+@_leaves_result
 def take_back_decline(project: Project, lead: Person, query_id: QueryId, number: int, reason: str) -> str:
-    """Lets the batch be decided about again."""
+    """Take back the decline of a batch, so that leads can decide again. The session holds the reason under `reason`."""
     reason = st.session_state[reason]
     batches_next_batch.take_back_decline(project, lead, query_id, reason, number=number, now=time.time())
     return tr("Batch {number} waits for a decision again.", number=number)
 
 
-@_told
+@_leaves_result
 def undo_batch(project: Project, lead: Person, query_id: QueryId, number: int, reason: str) -> str:
-    """Takes the opened batch back."""
+    """Undo the opening of a batch. The session holds the reason under the key `reason`."""
     reason = st.session_state[reason]
     pairs = batches_next_batch.undo_batch(project, lead, query_id, reason, number=number, now=time.time())
     return tr(

@@ -1,6 +1,6 @@
-"""All next batches at once: shares by split, what the rule recommends, accepting that, and changing the rule.
+"""The next batches of all queries: draw the batch rule's suggestions, accept them, and change the rule.
 
-The session keeps what the lead saw while the dialog is open. Only that is accepted.
+While the dialog is open, the session holds the suggestions that the lead sees. Only these can be accepted.
 """
 
 import time
@@ -34,21 +34,24 @@ _DONE, _PROBLEM = "next_batches", "next_batches_problem"
 
 
 def next_batches(project: Project, lead: Person) -> None:
-    """A line with the shares, and the button of the dialog that accepts suggestions and changes the rule."""
+    """Draw a line with the number of queries by batches, and the button that opens the dialog.
+
+    In the dialog, leads accept suggestions and change the rule.
+    """
     with st.container(horizontal=True, vertical_alignment="center", key="next-batches"):
         st.caption(shares(batch_shares(project, lead)), width="stretch")
         st.button(tr("Next batches"), key="next_batches_look", icon=":material/library_add:", on_click=_look)
     results.show(f"{_DONE}_done")
-    if _SEEN not in st.session_state:  # the dialog shows it itself
+    if _SEEN not in st.session_state:  # an open dialog shows refusals itself
         look.refusal(_PROBLEM)
     else:
         auth.dialog(_dialog, tr("Next batches"), width="large", on_dismiss=_close)(project, lead)
 
 
-def shares(found: Mapping[str, Mapping[str, int]]) -> str:
-    """Queries by how many batches they have: `val: 264 with one batch, 236 with two (of 500)`."""
+def shares(queries_by_batches: Mapping[str, Mapping[str, int]]) -> str:
+    """Return the number of queries by number of batches: `val: 264 with one batch, 236 with two (of 500)`."""
     parts = []
-    for split, numbers in found.items():
+    for split, numbers in queries_by_batches.items():
         told = [
             tr(
                 "{count:,} with {batches}",
@@ -64,13 +67,13 @@ def shares(found: Mapping[str, Mapping[str, int]]) -> str:
 
 
 def _so_many(count: int, *, bare: bool) -> str:
-    """`one batch`, `two batches`; the number alone where the word stands before it."""
+    """Return a number of batches in words: `one batch`, `two batches`, or only the number if `bare`."""
     number = tr(_NUMBERS[count], _context="with") if count < len(_NUMBERS) else str(count)
     return number if bare else trn("{number} batch", "{number} batches", count, number=number)
 
 
 def _look() -> None:
-    """Reads what the rule suggests now, for the dialog."""
+    """Store the batch rule's current suggestions for the dialog."""
 
     def act(project: Project, lead: Person) -> None:
         st.session_state[_SEEN] = batch_suggestions(project, lead)
@@ -88,7 +91,7 @@ def _dialog(project: Project, lead: Person) -> None:
     st.markdown(tr("A next batch is worth opening if {words}.", words=plain(retold(seen.rule.rule.words))))
     _rule(project, lead, seen)
     st.markdown(_table(seen))
-    # Taken out before it begins: whatever ends the run in the middle, the next one only shows what is left.
+    # Remove it before the work begins: if this run is cut off, the next run only shows what is left.
     decline = st.session_state.pop(_ACCEPTED, None)
     if decline is None:
         _offer(seen)
@@ -97,7 +100,7 @@ def _dialog(project: Project, lead: Person) -> None:
 
 
 def _offer(seen: Suggestions) -> None:
-    """The button that accepts, and whether the rest is declined with it."""
+    """Draw the button that accepts the suggestions, and the choice to decline all other batches too."""
     opens, leaves = seen.saying(RuleWord.OPEN), seen.saying(RuleWord.LEAVE)
     decline = bool(leaves) and st.checkbox(
         tr("Also decline {batches} that the rule does not recommend", batches=_batches(len(leaves))),
@@ -118,7 +121,7 @@ def _offer(seen: Suggestions) -> None:
 
 
 def _accepting(opens: int, declines: int) -> str:
-    """What the button does."""
+    """Return the label of the button that accepts the suggestions."""
     if opens and declines:
         return tr("Open {opens} and decline {declines}", opens=_batches(opens), declines=_batches(declines))
     if declines:
@@ -157,7 +160,7 @@ def _accept(seen: Suggestions, decline: bool) -> None:
 
 
 def told(done: AcceptedReport) -> str:
-    """What accepting the suggestions did, for the lead."""
+    """Return a message that says how many batches were opened, declined and not changed."""
     text = tr(
         "Opened {batches}: {pairs} for the annotators.",
         batches=_batches(done.opened),
@@ -174,8 +177,8 @@ def told(done: AcceptedReport) -> str:
 
 
 def _table(seen: Suggestions) -> str:
-    """Queries and pairs by what the rule says, and by split."""
-    splits = sorted({one.split.value for one in seen.queries}, reverse=True)
+    """Return a Markdown table of the numbers of queries and pairs, by suggestion and split."""
+    splits = sorted({query.split.value for query in seen.queries}, reverse=True)
     lines = [
         tr(
             "| The rule says | {heads} |",
@@ -184,9 +187,9 @@ def _table(seen: Suggestions) -> str:
         f"| --- |{' ---: |' * (len(splits) + 2)}",
     ]
     for word in RuleWord:
-        said = seen.saying(word)
-        numbers = [sum(one.split.value == split for one in said) for split in splits]
-        cells = [f"{number:,}" for number in (*numbers, len(said), sum(one.pairs for one in said))]
+        suggested = seen.saying(word)
+        numbers = [sum(query.split.value == split for query in suggested) for split in splits]
+        cells = [f"{number:,}" for number in (*numbers, len(suggested), sum(query.pairs for query in suggested))]
         lines.append(f"| :{WORD_COLOURS[word]}-badge[{retold(WORDS[word])}] | {' | '.join(cells)} |")
     rest = tr(
         "Declined: {declined:,}. Waiting for grades: {unsettled:,}.", declined=seen.declined, unsettled=seen.unsettled
@@ -195,7 +198,7 @@ def _table(seen: Suggestions) -> str:
 
 
 def _rule(project: Project, lead: Person, seen: Suggestions) -> None:
-    """The form that changes the rule, and its versions."""
+    """Draw the form that changes the batch rule, and the rule's versions."""
     rule, scale = seen.rule.rule, project.campaign.scale
     with st.expander(tr("Change the rule")):
         versions = batch_rule_versions(project, lead)
@@ -203,16 +206,16 @@ def _rule(project: Project, lead: Person, seen: Suggestions) -> None:
             _fields(rule, scale)
             st.text_input(tr("Why?"), key="batch_rule_reason", max_chars=REASON_LENGTH, placeholder=tr("One sentence"))
             st.form_submit_button(tr("Change the rule"), on_click=_change, args=(seen.rule.version,))
-        for one in versions[:0:-1]:
-            by, when = one.by or tr("A command"), wording.when(one.since, st.context.timezone)
+        for version in versions[:0:-1]:
+            by, when = version.by or tr("A command"), wording.when(version.since, st.context.timezone)
             st.caption(
                 tr(
                     "Version {version}, {by}, {when}: {words}. “{reason}”",
-                    version=one.version,
+                    version=version.version,
                     by=plain(by),
                     when=when,
-                    words=plain(retold(one.rule.words)),
-                    reason=plain(one.reason),
+                    words=plain(retold(version.rule.words)),
+                    reason=plain(version.reason),
                 )
             )
         st.caption(tr("Version 1, from the beginning: {words}.", words=plain(retold(versions[0].rule.words))))
@@ -240,7 +243,7 @@ def _fields(rule: BatchRule, scale: Scale) -> None:
 
 
 def _change(version: int) -> None:
-    """Sets the rule that the form says."""
+    """Change the batch rule to the values of the form."""
     state = st.session_state
     rule = BatchRule(
         int(state["batch_rule_last"]),
@@ -249,7 +252,7 @@ def _change(version: int) -> None:
         int(state["batch_rule_grade"]),
     )
     reason = state["batch_rule_reason"]
-    act = partial(set_batch_rule, rule=rule, reason=reason, based_on=version, now=time.time())
-    if look.done_as_lead(act, _PROBLEM):
+    change = partial(set_batch_rule, rule=rule, reason=reason, based_on=version, now=time.time())
+    if look.done_as_lead(change, _PROBLEM):
         state["batch_rule_reason"] = ""
     _look()

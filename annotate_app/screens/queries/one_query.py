@@ -1,4 +1,4 @@
-"""A query on the lead's page "Queries" (`?query=ID`): what is stuck, its figure, its next batch, and its candidates."""
+"""One query on the lead's page "Queries" (`?query=ID`): its stuck pairs, figure, next batch and candidates."""
 
 import streamlit as st
 
@@ -19,13 +19,13 @@ from backend.campaign.setup.project.folder import Project
 from backend.core.ids import QueryId
 
 QUERY, PAIR = "query", "pair"
-"""The names in the address of the query that is shown, and of the candidate that is opened, by its rank."""
+"""The address parameters that hold the query shown, and the rank of the opened candidate."""
 _CLIPS = WayThere("Disputes", "?show=blocked", marked("Check clips"))
 _EXAM = WayThere("Exam", "", marked("Open Exam"))
 
 
-def show(project: Project, lead: Person, wanted: QueryFilter) -> None:
-    """The query that the address asks for, with the way to its neighbours in the list that was wanted."""
+def show(project: Project, lead: Person, query_filter: QueryFilter) -> None:
+    """Draw the query in the address, with buttons to its neighbours in the filtered list."""
     query_id = QueryId(address_state.read_number(QUERY, 0) or 0)
     review = query_review(project, lead, query_id)
     if review is None:
@@ -37,7 +37,7 @@ def show(project: Project, lead: Person, wanted: QueryFilter) -> None:
     probe = [pair for pair in pairs if pair.probe]
     pairs = [pair for pair in pairs if not pair.probe]
     opened = address_state.read_number(PAIR) in {pair.rank for pair in pairs}
-    _walk(project, lead, wanted, query_id, keys=not opened)
+    _walk(project, lead, query_filter, query_id, keys=not opened)
     look.text_heading(review.query)
     st.caption(_facts(review))
     query_stuck(project, lead, query_id)
@@ -59,7 +59,7 @@ def show(project: Project, lead: Person, wanted: QueryFilter) -> None:
             )
         )
     if opened:
-        auth.dialog(_opened, tr("Candidate"), width="large", on_dismiss=_close)(project, lead, query_id)
+        auth.dialog(_opened_candidate, tr("Candidate"), width="large", on_dismiss=_close)(project, lead, query_id)
 
 
 def _back() -> None:
@@ -73,9 +73,9 @@ def _back() -> None:
     )
 
 
-def _walk(project: Project, lead: Person, wanted: QueryFilter, query_id: QueryId, *, keys: bool) -> None:
-    """Back to the list, and on to its next query; also where an opened batch took this one out of the list."""
-    place = query_place(project, lead, wanted, query_id)
+def _walk(project: Project, lead: Person, query_filter: QueryFilter, query_id: QueryId, *, keys: bool) -> None:
+    """Draw the buttons to the list and to the neighbouring queries, even if an opened batch took this query off it."""
+    place = query_place(project, lead, query_filter, query_id)
     with st.container(horizontal=True, vertical_alignment="center", key="query-walk"):
         _back()
         if place is None:
@@ -91,7 +91,14 @@ def _walk(project: Project, lead: Person, wanted: QueryFilter, query_id: QueryId
 
 
 def _steps(name: str, before: int | None, after: int | None, *, keys: bool = True) -> None:
-    """On to the next or the previous one of what stands in the address under a name; an opened candidate is closed."""
+    """Draw the buttons to the previous and next query or candidate. Leaving for another query closes the candidate.
+
+    Args:
+        name: the address parameter that the buttons change.
+        before: the value for the previous one; None if there is none.
+        after: the value for the next one; None if there is none.
+        keys: whether the keys P and N press the buttons.
+    """
     for label, letter, to in ((tr("Previous"), "P", before), (tr("Next"), "N", after)):
         st.button(
             label,
@@ -119,8 +126,11 @@ def _facts(review: QueryReview) -> str:
     return " · ".join(facts)
 
 
-def _opened(project: Project, lead: Person, query_id: QueryId) -> None:
-    """The opened candidate, and the way to its neighbours. A dialog is run by itself, so it reads what it shows."""
+def _opened_candidate(project: Project, lead: Person, query_id: QueryId) -> None:
+    """Draw the opened candidate, and the buttons to its neighbours.
+
+    A dialog runs without the rest of the page, so it reads its pairs itself.
+    """
     rank = address_state.read_number(PAIR)
     pairs = [pair for pair in query_pairs(project, lead, query_id) if not pair.probe]
     at = next((at for at, pair in enumerate(pairs) if pair.rank == rank), None)
@@ -143,34 +153,34 @@ def _close() -> None:
 
 
 def query_stuck(project: Project, lead: Person, query_id: QueryId) -> None:
-    """The sentences, each with its way out; nothing where all goes on by itself."""
-    if found := stuck_sentences(progress.query_stuck(project, lead, query_id)):
+    """Draw the stuck pairs of a query, each with what to do. Draw nothing if none is stuck."""
+    if lines := stuck_sentences(progress.query_stuck(project, lead, query_id)):
         st.markdown(f"**{tr('Stuck')}**")
-        st.html(waiting.list_of(found))
+        st.html(waiting.list_of(lines))
 
 
-def stuck_sentences(found: QueryStuck) -> list[Line]:
-    """What is stuck, blocked and set aside, with the ranks."""
-    told = []
-    for one, ranks in found.stuck:
-        told += waiting.lines_of(one, f" {wording.ranks(ranks)}.")
-    if found.blocked:
-        clips = tr("its clip cannot") if len(found.blocked) == 1 else tr("their clips cannot")
-        told.append(
+def stuck_sentences(stuck: QueryStuck) -> list[Line]:
+    """Return sentences about the stuck, blocked and reserved pairs of a query, with their ranks."""
+    lines = []
+    for blockage, ranks in stuck.stuck:
+        lines += waiting.lines_of(blockage, f" {wording.ranks(ranks)}.")
+    if stuck.blocked:
+        clips = tr("its clip cannot") if len(stuck.blocked) == 1 else tr("their clips cannot")
+        lines.append(
             Line(
                 tr(
                     "{are} blocked: {clips} be shown. {ranks}.",
-                    are=_are(found.blocked),
+                    are=_are(stuck.blocked),
                     clips=clips,
-                    ranks=wording.ranks(found.blocked),
+                    ranks=wording.ranks(stuck.blocked),
                 ),
                 _CLIPS,
             )
         )
-    if found.set_aside:
+    if stuck.set_aside:
         asked = tr("reserved for an exam or a calibration round.")
-        told.append(Line(f"{_are(found.set_aside)} {asked} {wording.ranks(found.set_aside)}.", _EXAM))
-    return told
+        lines.append(Line(f"{_are(stuck.set_aside)} {asked} {wording.ranks(stuck.set_aside)}.", _EXAM))
+    return lines
 
 
 def _are(ranks: tuple[int, ...]) -> str:

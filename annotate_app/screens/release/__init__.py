@@ -1,4 +1,4 @@
-"""The lead's page "Release": what a release made now would hold, making it, downloading it."""
+"""The lead's page "Release": preview, make, download and compare releases."""
 
 import time
 from collections.abc import Mapping
@@ -30,34 +30,34 @@ from backend.core.messages import said
 
 _ADJUDICATED = {marked("Include, marked"): Adjudicated.INCLUDE, marked("Leave out"): Adjudicated.LEAVE_OUT}
 _SHOWN = 50
-"""Queries that are left out, by name."""
+"""The most left-out queries that the page names."""
 
 
 def page() -> None:
-    """What would be in it and what not, licence, the button, and the releases made so far."""
+    """Draw the preview of a release, its licence, the form that makes it, and the releases made so far."""
     project, lead, counts = look.lead_page("Release")
     st.markdown(tr("A release freezes the pairs settled so far, with a manifest and a hash of every file."))
-    job = job_view(project, lead, {JobKind.RELEASE}, "release_problem", _again)
+    job = job_view(project, lead, {JobKind.RELEASE}, "release_problem", _start_again_button)
     busy = job is not None and job.is_running
     with st.container(key="release_options"):
         options = _options(busy)
-    found = _preview(project, lead, str(project.folder), options, work_version(project, lead))
+    selection = _preview(project, lead, str(project.folder), options, work_version(project, lead))
     queries = counts["queries"]
     look.metrics(
         {
             tr("Queries for validation"): tr(
-                "{count:,} of {queries:,}", count=found.count(Split.VAL), queries=queries["val"]
+                "{count:,} of {queries:,}", count=selection.count(Split.VAL), queries=queries["val"]
             ),
             tr("Queries for test"): tr(
-                "{count:,} of {queries:,}", count=found.count(Split.TEST), queries=queries["test"]
+                "{count:,} of {queries:,}", count=selection.count(Split.TEST), queries=queries["test"]
             ),
-            tr("Pairs with a relevance"): f"{found.moments:,}",
+            tr("Pairs with a relevance"): f"{selection.moments:,}",
             tr("Raw judgements"): f"{counts['judgements']:,}",
         }
     )
-    if sentences := inside(found) + warnings(counts):
+    if sentences := inside(selection) + warnings(counts):
         st.warning("  \n".join([tr("**Before you make the release**"), *sentences]), icon=":material/pending_actions:")
-    _left_out(found)
+    _left_out(selection)
     release_terms(project, lead)
     look.refusal("release_problem")
     _maker(options, busy, next_release_name(project, lead))
@@ -66,28 +66,28 @@ def page() -> None:
     release_diff(project, lead, made)
 
 
-def inside(found: ReleaseSelection) -> list[str]:
-    """Which queries and pairs a release made now would not hold, or hold although a reader may not expect it."""
+def inside(selection: ReleaseSelection) -> list[str]:
+    """Return sentences about queries and pairs that a release leaves out, or unexpectedly includes."""
     return _sentences(
         (
-            len(found.unfinished),
+            len(selection.unfinished),
             marked("{queries_are} left out: some pairs still wait for grades, and would count as not relevant."),
         ),
         (
-            len(found.unfinished_within),
+            len(selection.unfinished_within),
             marked(
                 "{queries_are} included although some pairs still wait for grades. A system that finds those pairs "
                 "scores 0 for them."
             ),
         ),
-        (len(found.without_relevance), marked("{queries_are} left out: no pair has a relevance.")),
-        (found.adjudicated, marked("{pairs_are} adjudicated by a lead, and marked as such.")),
-        (found.adjudicated_left_out, marked("{pairs_are} left out, because a lead adjudicated.")),
+        (len(selection.without_relevance), marked("{queries_are} left out: no pair has a relevance.")),
+        (selection.adjudicated, marked("{pairs_are} adjudicated by a lead, and marked as such.")),
+        (selection.adjudicated_left_out, marked("{pairs_are} left out, because a lead adjudicated.")),
     )
 
 
 def warnings(counts: dict[str, Any]) -> list[str]:
-    """What a lead should know of the pairs before freezing."""
+    """Return warnings about the pairs, such as pairs not settled yet, that a lead should read before a release."""
     pairs = counts["pairs"]
     return _sentences(
         (
@@ -113,7 +113,12 @@ def warnings(counts: dict[str, Any]) -> list[str]:
 
 
 def _sentences(*counted: tuple[int, str], pairs: Mapping[str, int] = MappingProxyType({})) -> list[str]:
-    """Return the notes that apply to this project. `pairs` are counted by verdict."""
+    """Return the sentences whose count is not zero, filled in.
+
+    Args:
+        counted: each sentence's count and template.
+        pairs: the number of pairs with each verdict.
+    """
     return [
         tr(
             text,
@@ -129,7 +134,7 @@ def _sentences(*counted: tuple[int, str], pairs: Mapping[str, int] = MappingProx
 
 @look.lead_callback("release_problem")
 def _make(project: Project, lead: Person, options: ReleaseOptions, name: str | None = None, notes: str = "") -> None:
-    """Begin a release: a callback, with the name and notes that were typed unless it is told others."""
+    """Begin the job that makes a release. Without `name`, take name and notes from the form."""
     if name is None:
         name, notes = st.session_state["release_name"], st.session_state["release_notes"]
     check_new_release(project, lead, name, notes)
@@ -144,8 +149,8 @@ def _make(project: Project, lead: Person, options: ReleaseOptions, name: str | N
     jobs.begin(project, lead, JobKind.RELEASE, "", title, make, options, name, notes, asked=asked, now=time.time())
 
 
-def _again(job: Job) -> None:
-    """Offer to start a release again that did not come to its end."""
+def _start_again_button(job: Job) -> None:
+    """Draw the button that starts a release again if its job did not finish."""
     if job.state in (JobState.INTERRUPTED, JobState.FAILED, JobState.CANCELLED):
         asked = job.asked
         options = ReleaseOptions(
@@ -158,7 +163,7 @@ def _again(job: Job) -> None:
 def _preview(
     _project: Project, _lead: Person, folder: str, options: ReleaseOptions, version: tuple[int, ...]
 ) -> ReleaseSelection:
-    """Counted anew only where something has changed: half a second for a large campaign."""
+    """Return the preview of a release, cached until the work changes: a large campaign takes half a second."""
     return release_preview(_project, _lead, options)
 
 
@@ -190,8 +195,8 @@ def _options(busy: bool) -> ReleaseOptions:
     return ReleaseOptions(_ADJUDICATED[decided], unfinished, published)
 
 
-def _left_out(found: ReleaseSelection) -> None:
-    """The queries that are not in it, and why; the manifest names all of them."""
+def _left_out(selection: ReleaseSelection) -> None:
+    """Draw the queries that the release leaves out, each with the reason. The manifest names all of them."""
     rows = [
         (
             query,
@@ -199,8 +204,8 @@ def _left_out(found: ReleaseSelection) -> None:
             if query.pairs
             else tr("no batch is open yet"),
         )
-        for query in found.unfinished
-    ] + [(query, tr("no pair has a relevance")) for query in found.without_relevance]
+        for query in selection.unfinished
+    ] + [(query, tr("no pair has a relevance")) for query in selection.without_relevance]
     if not rows:
         return
     with st.expander(tr("{queries} left out", queries=wording.count_of(len(rows), "query"))):

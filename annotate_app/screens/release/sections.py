@@ -1,4 +1,4 @@
-"""Sections of the page Release: the releases kept, licence and citation, what changed between two releases."""
+"""Draw sections of the page "Release": earlier releases, licence and citation, and differences of two releases."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -23,120 +23,126 @@ from backend.core.errors import ProjectError, ReelRankError
 
 _CHANGES_SHOWN = 100
 _OTHER = "other"
-"""In the list of licences: one that is typed."""
+"""The entry in the list of licences that lets the lead type another licence."""
 _NONE = " "
-"""No release is called this."""
+"""The value for no release. No release can have this name."""
 
 
-def releases(project: Project, lead: Person, found: Sequence[KeptRelease]) -> None:
-    """A line for each, the newest first."""
+def releases(project: Project, lead: Person, kept_releases: Sequence[KeptRelease]) -> None:
+    """Draw a line for each release, newest first."""
     st.header(tr("Releases"), anchor=False)
     look.outcome("remove_release")
-    if not found:
+    if not kept_releases:
         st.caption(tr("No release yet. Releases are kept here; download them at any time."))
-    for number, one in enumerate(found):
+    for number, release in enumerate(kept_releases):
         with st.container(horizontal=True, vertical_alignment="center", key=f"kept-release-{number}"):
-            st.markdown(told(one, st.context.timezone), width="stretch")
-            if one.megabytes is not None:
+            st.markdown(told(release, st.context.timezone), width="stretch")
+            if release.megabytes is not None:
                 st.download_button(
                     tr("Download"),
-                    data=_reader(project, lead, one.name),
-                    file_name=Path(one.file or "").name,
+                    data=_reader(project, lead, release.name),
+                    file_name=Path(release.file or "").name,
                     mime="application/zip",
                     key=f"download-release-{number}",
-                    # A run that ended between the click and the browser's fetch would take the file away.
+                    # With a new run, the file could be gone before the browser fetches it.
                     on_click="ignore",
                 )
-            _removing(one, number)
+            _removing(release, number)
 
 
-def _removing(one: KeptRelease, number: int) -> None:
-    """The button that removes a release, once its name and a reason are typed."""
+def _removing(release: KeptRelease, number: int) -> None:
+    """Draw the form that removes a release after the lead types its name and a reason."""
     with (
         st.popover(tr("Remove"), key=f"removing-release-{number}"),
-        st.form(f"remove-release-{one.name}", border=False),
+        st.form(f"remove-release-{release.name}", border=False),
     ):
         st.markdown(
             tr(
                 "This deletes the files of the release for good. Its name, its manifest and your reason stay on "
                 "record. To confirm, type the name: **{name}**",
-                name=plain(one.name),
+                name=plain(release.name),
             )
         )
-        st.text_input(tr("Name of the release"), key=f"remove-name-{one.name}")
-        st.text_input(tr("Reason"), key=f"remove-reason-{one.name}", max_chars=LONGEST_REASON)
-        st.form_submit_button(tr("Remove release"), type="primary", on_click=_remove, args=(one.name,))
+        st.text_input(tr("Name of the release"), key=f"remove-name-{release.name}")
+        st.text_input(tr("Reason"), key=f"remove-reason-{release.name}", max_chars=LONGEST_REASON)
+        st.form_submit_button(tr("Remove release"), type="primary", on_click=_remove, args=(release.name,))
 
 
 @look.lead_callback("remove_release_problem")
 def _remove(project: Project, lead: Person, name: str) -> None:
-    """Callback of the form: remove the release, if its name was typed."""
+    """Remove the release if the lead typed its name."""
     typed, reason = st.session_state[f"remove-name-{name}"], st.session_state[f"remove-reason-{name}"]
     remove_release(project, lead, name, typed, reason, now=time.time())
     st.session_state["remove_release_done"] = tr("The release {name} is removed.", name=name)
 
 
-def told(one: KeptRelease, timezone: str | None) -> str:
-    """What a release is, as Markdown: its name, what it holds, where it comes from."""
-    who = tr(" by {made_by}", made_by=plain(one.made_by)) if one.made_by else ""
-    held = tr("counts in its manifest")
-    if one.val_queries is not None and one.test_queries is not None and one.moments is not None:
-        held = tr(
+def told(release: KeptRelease, timezone: str | None) -> str:
+    """Return a release as Markdown: its name, its contents, and who made it and when."""
+    who = tr(" by {made_by}", made_by=plain(release.made_by)) if release.made_by else ""
+    contents = tr("counts in its manifest")
+    if release.val_queries is not None and release.test_queries is not None and release.moments is not None:
+        contents = tr(
             "{val_queries:,} validation and {test_queries}, {graded_moments}",
-            val_queries=one.val_queries,
-            test_queries=wording.count_of(one.test_queries, "test query"),
-            graded_moments=wording.count_of(one.moments, "graded moment"),
+            val_queries=release.val_queries,
+            test_queries=wording.count_of(release.test_queries, "test query"),
+            graded_moments=wording.count_of(release.moments, "graded moment"),
         )
-    size = f"{one.megabytes:,.1f} MB" if one.megabytes is not None else ""
-    lost = "" if size else tr(" · :red[**its file is missing**]") if one.file else tr(" · only its manifest remains")
-    settings = f" · {'; '.join(map(retold, one.settings))}" if one.settings else ""
-    notes = f"  \n{plain(one.notes)}" if one.notes else ""
+    size = f"{release.megabytes:,.1f} MB" if release.megabytes is not None else ""
+    lost = (
+        "" if size else tr(" · :red[**its file is missing**]") if release.file else tr(" · only its manifest remains")
+    )
+    settings = f" · {'; '.join(map(retold, release.settings))}" if release.settings else ""
+    notes = f"  \n{plain(release.notes)}" if release.notes else ""
     return tr(
         "**{name}** · {held}{settings}{notes}  \n:gray[Made {when}{who} · SHA-256 of its manifest "
         "`{sha256}`{size}]{lost}",
-        name=plain(one.name),
-        held=held,
+        name=plain(release.name),
+        held=contents,
         settings=settings,
         notes=notes,
-        when=wording.when(one.made_at, timezone),
+        when=wording.when(release.made_at, timezone),
         who=who,
-        sha256=one.sha256[:16],
+        sha256=release.sha256[:16],
         size=f" · {size}" if size else "",
         lost=lost,
     )
 
 
 def _reader(project: Project, lead: Person, name: str) -> Callable[[], bytes]:
-    """Check and read the zip on the click only: it can be large, and most runs of the page do not need it."""
+    """Return a function that checks and reads the zip of a release.
+
+    The page calls it only on a click, because the file can be large.
+    """
     return lambda: release_file(project, lead, name).read_bytes()
 
 
 def release_terms(project: Project, lead: Person) -> None:
-    """Folded away once they are said."""
-    found = terms.release_terms(project, lead)
+    """Draw the licence and citation of releases, and the form that changes them, in a folded section."""
+    current_terms = terms.release_terms(project, lead)
     with (
         st.container(key="release-terms"),
         st.expander(
-            tr("Licence and citation: {value}", value=plain(found.licence or tr("no licence chosen"))), expanded=False
+            tr("Licence and citation: {value}", value=plain(current_terms.licence or tr("no licence chosen"))),
+            expanded=False,
         ),
     ):
-        if found.at is not None:
-            because = f": {plain(found.reason)}" if found.reason else ""
-            who = plain(found.by or tr("the command line"))
+        if current_terms.at is not None:
+            because = f": {plain(current_terms.reason)}" if current_terms.reason else ""
+            who = plain(current_terms.by or tr("the command line"))
             st.caption(
                 tr(
                     "Set by {who}, {when}{because}",
                     who=who,
-                    when=wording.when(found.at, st.context.timezone),
+                    when=wording.when(current_terms.at, st.context.timezone),
                     because=because,
                 )
             )
-        # No typing in the box: Streamlit would keep a fragment that somebody typed to search it.
-        offered = list(dict.fromkeys([*([found.licence] if found.licence else []), *LICENCES, _OTHER]))
+        # The box allows no typing: Streamlit would store what somebody typed to search the list.
+        offered = list(dict.fromkeys([*([current_terms.licence] if current_terms.licence else []), *LICENCES, _OTHER]))
         chosen = st.selectbox(
             tr("Licence"),
             offered,
-            index=0 if found.licence else None,
+            index=0 if current_terms.licence else None,
             key="terms_licence",
             format_func=lambda one: tr("Another licence") if one == _OTHER else one,
             placeholder=tr("Choose a licence"),
@@ -145,14 +151,14 @@ def release_terms(project: Project, lead: Person) -> None:
             st.text_input(tr("Text of the licence"), key="terms_other", max_chars=terms.LONGEST_LICENCE)
         st.text_area(
             tr("How to cite it"),
-            found.citation,
+            current_terms.citation,
             key="terms_citation",
             placeholder=tr("A sentence, or a BibTeX entry"),
         )
         st.text_input(tr("Reason"), key="terms_reason", help=tr("Needed to change an earlier licence or citation."))
         st.button(tr("Save"), key="terms_save", on_click=_save)
         look.outcome("terms")
-    warn_unsaved("release-terms", saved=str(found.at))
+    warn_unsaved("release-terms", saved=str(current_terms.at))
 
 
 @look.lead_callback("terms_problem")
@@ -173,14 +179,17 @@ def _save(project: Project, lead: Person) -> None:
     results.leave("terms", tr("Licence and citation saved."))
 
 
-def release_diff(project: Project, lead: Person, found: Sequence[KeptRelease]) -> None:
-    """The choice of both, in the address, and what is different; nothing while there are fewer than two."""
-    names = {one.name: one.name for one in found if one.megabytes is not None}
+def release_diff(project: Project, lead: Person, kept_releases: Sequence[KeptRelease]) -> None:
+    """Draw the choice of two releases, held in the address, and their differences.
+
+    Draw nothing while there are fewer than two releases.
+    """
+    names = {release.name: release.name for release in kept_releases if release.megabytes is not None}
     if len(names) < 2:
         return
     st.header(tr("What changed"), anchor=False)
     with st.container(horizontal=True):
-        # Nothing is compared before somebody asks: of two large releases it takes seconds.
+        # Compare only on request: two large releases take seconds.
         was = address_state.choice(tr("From"), "from", {_NONE: tr("Choose a release"), **names}, box=True)
         now = address_state.choice(tr("To"), "to", names, box=True)
     if was == _NONE:
@@ -188,7 +197,7 @@ def release_diff(project: Project, lead: Person, found: Sequence[KeptRelease]) -
     if was == now:
         st.caption(tr("Choose two different releases."))
         return
-    hashes = {one.name: one.sha256 for one in found}
+    hashes = {release.name: release.sha256 for release in kept_releases}
     try:
         with st.spinner(tr("Comparing")):
             changes = _compared(project, lead, str(project.folder), was, now, hashes[was], hashes[now])
@@ -216,8 +225,8 @@ def release_diff(project: Project, lead: Person, found: Sequence[KeptRelease]) -
             new=changes.moments_new,
         )
     )
-    _changes(tr("Queries"), [_query(one) for one in changes.queries])
-    _changes(tr("Pairs of queries in both releases"), [_pair(one) for one in changes.pairs])
+    _changes(tr("Queries"), [_query(release) for release in changes.queries])
+    _changes(tr("Pairs of queries in both releases"), [_pair(release) for release in changes.pairs])
     look.csv_download(tr("All changes as CSV"), partial(diff_csv, changes), f"changes-{was}-{now}.csv", "diff_csv")
 
 
@@ -225,24 +234,24 @@ def release_diff(project: Project, lead: Person, found: Sequence[KeptRelease]) -
 def _compared(
     _project: Project, _lead: Person, folder: str, was: str, now: str, hash_was: str, hash_now: str
 ) -> ReleaseDiff:
-    """Releases never change, nor what leads did between them; reading two large ones takes seconds."""
+    """Return the differences of two releases. They never change, so they are cached: large releases take seconds."""
     return release_changes(_project, _lead, was, now)
 
 
-def _query(one: QueryChange) -> str:
-    before, after = (plain(text) or "–" for text in (one.before, one.after))
+def _query(change: QueryChange) -> str:
+    before, after = (plain(text) or "–" for text in (change.before, change.after))
     return tr(
         "Query {query_id} · {before} **→** {after}{why}",
-        query_id=one.query_id,
+        query_id=change.query_id,
         before=before,
         after=after,
-        why=_why(one.reason),
+        why=_why(change.reason),
     )
 
 
-def _pair(one: PairChange) -> str:
-    before, after = ("–" if value is None else str(value) for value in (one.before, one.after))
-    return f"**{before} → {after}** · {plain(one.query)} · {plain(wording.moment(one))}{_why(one.reason)}"
+def _pair(change: PairChange) -> str:
+    before, after = ("–" if value is None else str(value) for value in (change.before, change.after))
+    return f"**{before} → {after}** · {plain(change.query)} · {plain(wording.moment(change))}{_why(change.reason)}"
 
 
 def _why(reason: str) -> str:
@@ -250,7 +259,7 @@ def _why(reason: str) -> str:
 
 
 def _changes(title: str, lines: Sequence[str]) -> None:
-    """Paragraphs, which a phone has room for."""
+    """Draw changes as paragraphs, because they fit a phone's screen."""
     if not lines:
         return
     st.markdown(f"**{title}** · {len(lines):,}")

@@ -30,22 +30,29 @@ _DONE, _TO_DO, _LATER = ":material/check_circle:", ":material/radio_button_unche
 
 
 _OPEN = "set_up_open"
-"""In the session: which steps were done when the page was last drawn, and the step that was done last."""
+"""Session key of the steps that were done when the page was last drawn, and the step that was done last."""
 
 
 def page() -> None:
-    """Draw the steps; the job that runs, or its outcome, is in the step that it belongs to."""
+    """Draw the steps of Set up. A step shows its running job or the job's outcome."""
     project, lead, counts = look.lead_page("Set up")
     not_taken()
-    inviting.links()  # here, because the step of who was invited may be folded by then
+    inviting.links()  # at the top, because the step that invites people may be folded by then
     job = find_job(project, lead, {JobKind.SET_UP})
     if job is not None and job.subject not in {step.key for step in STEPS}:
         show_job(project, lead, job, "set_up_problem")
     standings = [step.standing(project, lead, counts) for step in STEPS]
     following = next(
-        (n for n, one in enumerate(standings) if not (one.done or one.waits or STEPS[n].optional)), len(STEPS)
+        (
+            n
+            for n, standing_of_step in enumerate(standings)
+            if not (standing_of_step.done or standing_of_step.waits or STEPS[n].optional)
+        ),
+        len(STEPS),
     )
-    stays_open = _just_done({step.key: one.done for step, one in zip(STEPS, standings, strict=True)})
+    stays_open = _just_done(
+        {step.key: standing_of_step.done for step, standing_of_step in zip(STEPS, standings, strict=True)}
+    )
     for number, (step, standing) in enumerate(zip(STEPS, standings, strict=True)):
         icon = _DONE if standing.done else _LATER if standing.waits else _TO_DO
         title = f"**{number + 1}. {plain(tr(step.title))}** — {plain(standing.told)}"
@@ -61,14 +68,14 @@ def page() -> None:
 
 
 def results_of(project: Project, lead: Person, step: SetUpStep, job: Job | None) -> None:
-    """Draw what came of the buttons of a step: its outcome, and its job if one runs or ran last."""
+    """Draw the result of a step's last action, and the step's job if there is one."""
     look.outcome(f"set_up_{step.key}")
     if job is not None:
-        show_job(project, lead, job, f"set_up_{step.key}_problem", partial(_then, step))
+        show_job(project, lead, job, f"set_up_{step.key}_problem", partial(_after_job, step))
 
 
 def _just_done(done: dict[str, bool]) -> str:
-    """Return the step that was done last while the reader looked: its result stays in view."""
+    """Return the step that was finished last during this visit. It stays open, so that its result is in view."""
     kept: tuple[dict[str, bool], str] = st.session_state.get(_OPEN, (done, ""))
     before, last = kept
     last = next((key for key, is_done in done.items() if is_done and not before.get(key, True)), last)
@@ -76,13 +83,13 @@ def _just_done(done: dict[str, bool]) -> str:
     return last
 
 
-def _then(step: SetUpStep, job: Job) -> None:
+def _after_job(step: SetUpStep, job: Job) -> None:
     if job.state is JobState.DONE and step.then is not None:
         step.then(job)
 
 
 def is_first(project: Project, lead: Person) -> bool:
-    """Return whether a lead should start here: no pair was handed out yet."""
+    """Return whether a lead should start on this page, because no pair was handed out yet."""
     return not any(status_counts(project, lead)["pairs"].values())
 
 

@@ -36,20 +36,20 @@ _LOOKED = "looked at"
 
 @look.lead_callback("set_up_annotations_problem")
 def look_at(project: Project, lead: Person) -> None:
-    """Callback of the button: check and count everything, and write nothing."""
-    asked = _asked(project, lead)
+    """Begin the job that previews an annotation file. It checks and counts everything and writes nothing."""
+    asked = _form_options(project, lead)
     title = said("Previewing {name}", name=Path(asked["file"]).name)
     _begin(project, lead, title, asked, dry_run=True, kept={**asked, _LOOKED: "yes"})
 
 
 def choose_sent(names: list[str]) -> None:
-    """Callback of the uploader."""
+    """Put the name of the file uploaded last into the form."""
     st.session_state["set_up_file"] = names[-1]
 
 
 @look.lead_callback("set_up_annotations_problem")
 def take(project: Project, lead: Person) -> None:
-    """Callback of the button at the preview: import that very file, read in the same way."""
+    """Begin the job that imports the previewed file, with the options of the preview."""
     job = last_job(project, lead)
     if job is None or job.subject != KEY or _LOOKED not in job.asked:
         raise ProjectError(tr("somebody dismissed the preview. Preview the file again"))
@@ -102,13 +102,13 @@ def _show(project: Project, lead: Person, counts: dict[str, Any]) -> None:
     st.caption(tr("The preview writes nothing."))
 
 
-def _then(job: Job) -> None:
+def _after_job(job: Job) -> None:
     if _LOOKED in job.asked:
         st.button(tr("Import"), key="import_file", on_click=take, type="primary")
 
 
-def _asked(project: Project, lead: Person) -> dict[str, str]:
-    """Return what the form says, the file by its path."""
+def _form_options(project: Project, lead: Person) -> dict[str, str]:
+    """Return the values of the form, with the file as a path."""
     state = st.session_state
     name = state["set_up_file"].strip()
     if not name:
@@ -149,4 +149,4 @@ def _begin(
     begin_step(project, lead, KEY, title, job_functions.take_file, reading, dry_run, asked=kept)
 
 
-STEP = SetUpStep(KEY, marked("Annotation files"), _standing, _show, optional=True, then=_then)
+STEP = SetUpStep(KEY, marked("Annotation files"), _standing, _show, optional=True, then=_after_job)

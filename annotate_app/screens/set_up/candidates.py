@@ -27,13 +27,13 @@ _KINDS = {"": marked("detect from its name"), "sup": marked("with supervision"),
 _DTYPES = {"": marked("project setting"), "fp32": "fp32", "bf16": "bf16"}
 _LOOKED, _AGAIN = "looked at", "again"
 _RUNS = "pooled"
-"""The kind of upload."""
+"""The kind of upload to which runs for pooling belong."""
 
 
 @look.lead_callback("set_up_candidates_problem")
 def choose(project: Project, lead: Person) -> None:
-    """Callback of the button: start the job."""
-    asked = _asked(project)
+    """Begin the job that chooses the candidates of the queries."""
+    asked = _form_options(project)
     if asked.runs or asked.visual:
         _pool(project, lead, asked, again=False, dry_run=False)
     else:
@@ -42,8 +42,14 @@ def choose(project: Project, lead: Person) -> None:
 
 @look.lead_callback("set_up_candidates_problem")
 def look_at(project: Project, lead: Person, again: bool) -> None:
-    """Callback of the button: preview the pooling of these runs, and write nothing."""
-    asked = CandidatesAsked(**_runs(project)) if again else _asked(project)
+    """Begin the job that previews the pooling of the chosen runs. It writes nothing.
+
+    Args:
+        project: the project.
+        lead: the lead who is signed in.
+        again: whether the runs are pooled later, into candidates that were already chosen.
+    """
+    asked = CandidatesAsked(**_runs(project)) if again else _form_options(project)
     if not (asked.runs or asked.visual):
         raise ProjectError(tr("choose a run first: upload it, then add it to the runs to pool"))
     _pool(project, lead, asked, again=again, dry_run=True)
@@ -51,7 +57,7 @@ def look_at(project: Project, lead: Person, again: bool) -> None:
 
 @look.lead_callback("set_up_candidates_problem")
 def take(project: Project, lead: Person) -> None:
-    """Callback of the button at the preview: pool those very runs in the same way."""
+    """Begin the job that pools the previewed runs, with the options of the preview."""
     job = last_job(project, lead)
     if job is None or job.subject != KEY or _LOOKED not in job.asked:
         raise ProjectError(tr("somebody dismissed the preview. Preview the runs again"))
@@ -60,7 +66,7 @@ def take(project: Project, lead: Person) -> None:
 
 
 def choose_sent(names: list[str]) -> None:
-    """Callback of the uploader: add the uploaded files to the runs to pool."""
+    """Add uploaded files to the runs to pool."""
     chosen = st.session_state.get("candidates_runs") or []
     st.session_state["candidates_runs"] = list(dict.fromkeys([*chosen, *names]))
 
@@ -198,26 +204,25 @@ def _options(project: Project, lead: Person) -> None:
 
 
 def _expected(project: Project, lead: Person) -> None:
-    """Draw the expected work."""
     state = st.session_state
     pooled = bool(state.get("candidates_runs"))
-    found = expected_work(
+    work = expected_work(
         project, lead, batch_size=state["candidates_batch"], probe=state.get("candidates_probe") or 0, pooled=pooled
     )
-    about, most = tr("about") if found.measured else tr("at least"), tr("at most ") if pooled else ""
+    about, most = tr("about") if work.measured else tr("at least"), tr("at most ") if pooled else ""
     look.metrics(
         {
-            tr("Queries"): f"{found.queries:,}",
-            tr("Pairs"): f"{most}{found.pairs:,}",
-            tr("Grades"): f"{most}{found.grades:,}",
-            tr("Work"): f"{about} {_time(found.hours)}",
+            tr("Queries"): f"{work.queries:,}",
+            tr("Pairs"): f"{most}{work.pairs:,}",
+            tr("Grades"): f"{most}{work.grades:,}",
+            tr("Work"): f"{about} {_time(work.hours)}",
         }
     )
-    if found.measured:
+    if work.measured:
         st.caption(
             tr(
                 "A grade takes {seconds:.1f} s here so far. Disputed pairs need more grades.",
-                seconds=found.seconds,
+                seconds=work.seconds,
             )
         )
     else:
@@ -225,7 +230,7 @@ def _expected(project: Project, lead: Person) -> None:
             tr(
                 "No grades yet: this counts one viewing of each clip ({seconds:.1f} s on average) per grade. "
                 "Grading takes longer, and disputed pairs need more grades.",
-                seconds=found.seconds,
+                seconds=work.seconds,
             )
         )
 
@@ -235,7 +240,7 @@ def _time(hours: float) -> str:
 
 
 def _runs(project: Project) -> dict[str, Any]:
-    """Return the chosen runs, by their paths, and how they are pooled."""
+    """Return the paths of the chosen runs, and the options of pooling."""
     state = st.session_state
     folder = project.folder / lead_routes.KINDS[_RUNS].folder
     videos = state.get("candidates_videos")
@@ -247,7 +252,7 @@ def _runs(project: Project) -> dict[str, Any]:
     }
 
 
-def _asked(project: Project) -> CandidatesAsked:
+def _form_options(project: Project) -> CandidatesAsked:
     state = st.session_state
     asked = CandidatesAsked(
         batch_size=state["candidates_batch"],
@@ -274,10 +279,10 @@ def _pool(project: Project, lead: Person, asked: CandidatesAsked, *, again: bool
     begin_step(project, lead, KEY, title, candidate_jobs.pool, asked, again, dry_run, asked=kept)
 
 
-def _then(job: Job) -> None:
+def _after_job(job: Job) -> None:
     if _LOOKED in job.asked:
         what = tr("Hand them out") if _AGAIN in job.asked else tr("Choose these candidates")
         st.button(what, key="pool_runs", on_click=take, type="primary")
 
 
-STEP = SetUpStep(KEY, marked("Candidates"), _standing, _show, then=_then)
+STEP = SetUpStep(KEY, marked("Candidates"), _standing, _show, then=_after_job)

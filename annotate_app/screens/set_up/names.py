@@ -31,20 +31,20 @@ _FIELD = "cast-"
 
 @look.lead_callback("set_up_names_problem")
 def look_for(project: Project, lead: Person) -> None:
-    """Callback of the button: find names that the mapping lacks."""
+    """Begin the job that finds names that the name mapping lacks."""
     begin_step(project, lead, KEY, said("Looking for names in the captions"), job_functions.look_for_names)
 
 
 @look.lead_callback("set_up_names_problem")
 def save(project: Project, lead: Person, lines: Sequence[CastLine]) -> None:
-    """Callback of the list's form: store the lines that were edited."""
+    """Store the edited lines of the name mapping."""
     changed = _save(project, lead, lines)
     results.leave("set_up_names", trn("{n} name saved.", "{n} names saved.", changed) if changed else tr("No changes."))
 
 
 @look.lead_callback("set_up_add_problem")
 def add(project: Project, lead: Person) -> None:
-    """Callback of the form of a name that was not found."""
+    """Add a name to the name mapping that the search did not find."""
     state = st.session_state
     name = state["cast_name"].strip()
     if not name:
@@ -56,7 +56,7 @@ def add(project: Project, lead: Person) -> None:
 
 @look.lead_callback("set_up_names_problem")
 def rewrite(project: Project, lead: Person, lines: Sequence[CastLine]) -> None:
-    """Callback of the button: save the names, then rewrite the captions that nobody has decided on."""
+    """Save the names, then begin the job that rewrites the captions that nobody has decided on."""
     state = st.session_state
     _save(project, lead, lines)
     asked = job_functions.RewritingAsked(
@@ -74,18 +74,18 @@ def _save(project: Project, lead: Person, lines: Sequence[CastLine]) -> int:
 
 
 def _standing(project: Project, lead: Person, counts: dict[str, Any]) -> StepStanding:
-    found = rewrite_queue(project, lead)
-    if found.counts.rewritten:
-        waiting = tr(", {waiting:,} to decide", waiting=found.counts.waiting) if found.counts.waiting else ""
+    queue = rewrite_queue(project, lead)
+    if queue.counts.rewritten:
+        waiting = tr(", {waiting:,} to decide", waiting=queue.counts.waiting) if queue.counts.waiting else ""
         return StepStanding(
             True,
             tr(
                 "{captions} rewritten{waiting}",
-                captions=wording.count_of(found.counts.rewritten, "caption"),
+                captions=wording.count_of(queue.counts.rewritten, "caption"),
                 waiting=waiting,
             ),
         )
-    if found.fixed:
+    if queue.fixed:
         return StepStanding(True, tr("fixed, because queries were drawn"))
     waits = "" if counts["captions"] else tr("Import captions first: names are found in them.")
     return StepStanding(False, tr("original captions") if counts["captions"] else tr("no captions"), waits)
@@ -106,7 +106,7 @@ def _show(project: Project, lead: Person, counts: dict[str, Any]) -> None:
     st.button(tr("Find names"), key="look_for_names", on_click=look_for)
     _cast(project, lead)
     look.outcome("set_up_add")
-    # Counted when somebody asks: a second for 15,000 captions.
+    # Count only on request: it takes a second for 15,000 captions.
     if queue.counts.rewritten and st.button(tr("Show changes"), key="rewriting_changed"):
         auth.dialog(_what_changed, tr("Changes by rewriting"))(project, lead)
     if queue.counts.waiting:
@@ -142,25 +142,25 @@ def _cast(project: Project, lead: Person) -> None:
 
 
 def _what_changed(project: Project, lead: Person) -> None:
-    found = rewrite_summary(project, lead)
+    changes = rewrite_summary(project, lead)
     st.markdown(
         tr(
             "{imprecise_captions}, {changed:,} of them changed. Words per caption: {words_before:.2f} "
             "before, {words_after:.2f} after.",
-            imprecise_captions=wording.count_of(found.captions, "imprecise caption"),
-            changed=found.changed,
-            words_before=found.words_before,
-            words_after=found.words_after,
+            imprecise_captions=wording.count_of(changes.captions, "imprecise caption"),
+            changed=changes.changed,
+            words_before=changes.words_before,
+            words_after=changes.words_after,
         )
     )
-    if found.replacements:
-        words, counts = zip(*found.replacements, strict=True)
+    if changes.replacements:
+        words, counts = zip(*changes.replacements, strict=True)
         shown = {tr("Replacement words"): [plain(word) for word in words], tr("Count"): [f"{n:,}" for n in counts]}
         st.table(shown, hide_index=True)
 
 
 def _key(line: CastLine) -> str:
-    """Return the key of a line's input: a new one once the line was saved."""
+    """Return the Streamlit key of a line's input. It changes when the line is saved."""
     return f"{_FIELD}{line.name}-{line.becomes}"
 
 

@@ -36,28 +36,28 @@ _SPREAD = {"": marked("all texts"), Stratum.VIDEO.value: marked("the videos"), S
 
 @look.lead_callback("set_up_queries_problem")
 def look_at(project: Project, lead: Person) -> None:
-    """Callback of the form: preview the queries, or say everything that is wrong; nothing is written."""
+    """Preview the queries in the form, or list all problems. Nothing is written."""
     state = st.session_state
     state.pop(_SEEN, None)
-    asked = _asked()
-    state[_SEEN] = (asked, draw_queries(project, lead, **asked, dry_run=True, now=time.time()))
+    options = _form_options()
+    state[_SEEN] = (options, draw_queries(project, lead, **options, dry_run=True, now=time.time()))
 
 
 @look.lead_callback("set_up_queries_problem")
 def take(project: Project, lead: Person) -> None:
-    """Callback of the button at the preview: add exactly those queries."""
+    """Add exactly the queries of the preview."""
     state = st.session_state
-    asked, _ = state[_SEEN]
-    report = draw_queries(project, lead, **asked, now=time.time())
+    options, _ = state[_SEEN]
+    report = draw_queries(project, lead, **options, now=time.time())
     results.leave("set_up_queries", tr("{queries} added.", queries=wording.count_of(report.val + report.test, "query")))
     state.pop(_SEEN)
     state["queries_typed"] = ""
-    state[_FILES] = state.get(_FILES, 0) + 1  # an uploader is emptied by being another one
+    state[_FILES] = state.get(_FILES, 0) + 1  # a new key empties the uploader
 
 
 @look.lead_callback("set_up_query_problem")
 def change(project: Project, lead: Person, query: ListedQuery) -> None:
-    """Callback of a query's form: save its text and split."""
+    """Save a query's text and split."""
     text, split = st.session_state[f"query-text-{query.query_id}"], st.session_state[f"query-split-{query.query_id}"]
     change_query(project, lead, query.query_id, text, split, seen=query.text, now=time.time())
     results.leave("set_up_query", tr("Query saved: “{text}”.", text=wording.short(text.strip())))
@@ -65,14 +65,14 @@ def change(project: Project, lead: Person, query: ListedQuery) -> None:
 
 @look.lead_callback("set_up_query_problem")
 def remove(project: Project, lead: Person, query: ListedQuery) -> None:
-    """Callback of a query's button: remove it."""
+    """Remove a query."""
     remove_queries(project, lead, [query.query_id], now=time.time())
     results.leave("set_up_query", tr("Query removed: “{text}”.", text=wording.short(query.text)))
 
 
 @look.lead_callback("set_up_queries_problem")
 def take_back(project: Project, lead: Person) -> None:
-    """Callback of the button: remove all queries."""
+    """Remove all queries."""
     take_back_queries(project, lead, now=time.time())
     results.leave("set_up_queries", tr("All queries removed."))
 
@@ -86,7 +86,9 @@ def _standing(project: Project, lead: Person, counts: dict[str, Any]) -> StepSta
 
 
 def _counted(test: int, val: int) -> str:
-    parts = [f"{count:,} {of}" for count, of in ((test, tr("test")), (val, tr("validation"))) if count]
+    parts = [
+        f"{count:,} {test_and_val}" for count, test_and_val in ((test, tr("test")), (val, tr("validation"))) if count
+    ]
     return f"{wording.count_of(test + val, 'query')}: {', '.join(parts)}"
 
 
@@ -99,7 +101,7 @@ def _show(project: Project, lead: Person, counts: dict[str, Any]) -> None:
     if not chosen:
         drawable = not there and counts["captions"] > 0
         _form(can_draw=drawable, published=drawable and not rewrite_queue(project, lead).counts.rewritten)
-        _seen()
+        _preview()
     if there:
         _list(project, lead, may_change=not chosen)
         _taking_back(chosen)
@@ -152,8 +154,8 @@ def _drawing(published: bool) -> None:
     repeats.checkbox(tr("Merge training captions with the same text into one query"), key="queries_merge")
 
 
-def _asked() -> dict[str, Any]:
-    """Return what the form says, as `draw_queries` takes it."""
+def _form_options() -> dict[str, Any]:
+    """Return the values of the form as keyword arguments of `draw_queries`."""
     state = st.session_state
     typed, file = str(state.get("queries_typed") or ""), state.get(f"queries_file_{state.get(_FILES, 0)}")
     if typed.strip() and file is not None:
@@ -175,14 +177,14 @@ def _asked() -> dict[str, Any]:
     }
 
 
-def _seen() -> None:
+def _preview() -> None:
     """Draw the preview, and the button that adds these queries."""
     if _SEEN not in st.session_state:
         return
-    asked, report = st.session_state[_SEEN]
+    options, report = st.session_state[_SEEN]
     judged = report.val + report.test
     with st.container(border=True, key="queries-seen"):
-        own = tr(" ({own:,} of your own)", own=report.own) if report.own and asked["val"] + asked["test"] else ""
+        own = tr(" ({own:,} of your own)", own=report.own) if report.own and options["val"] + options["test"] else ""
         st.markdown(f"**{_counted(report.test, report.val)}**{own}")
         st.html(look.table((tr("Query"), tr("Split")), [(escape(text), split.value) for text, split in report.first]))
         notes = [tr("These are the first {first}.", first=len(report.first))] if len(report.first) < judged else []
@@ -232,11 +234,11 @@ def _list(project: Project, lead: Person, *, may_change: bool) -> None:
         search = address_state.search(
             placeholder, name="words", clears=("part",), label=tr("Search queries"), type="search"
         )
-    found = count_drawn_queries(project, lead, search)
-    if every and not found:
+    queries = count_drawn_queries(project, lead, search)
+    if every and not queries:
         st.info(tr("No query matches your search."))
     look.outcome("set_up_query")
-    pages = -(-found // _PER_PAGE)
+    pages = -(-queries // _PER_PAGE)
     first = (address_state.page_number(pages, "part") - 1) * _PER_PAGE
     for query in drawn_queries(project, lead, search, first=first, most=_PER_PAGE):
         _row(query, may_change=may_change)

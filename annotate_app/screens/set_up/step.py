@@ -1,4 +1,4 @@
-"""Steps of the page Set up, and choices that several steps offer: the encoder, how videos are measured."""
+"""A step of the page "Set up", and the options that several steps offer: encoder and video measuring."""
 
 import time
 from collections.abc import Callable
@@ -20,23 +20,29 @@ from backend.core.errors import ProjectError
 _OFFLINE = "minilm"
 _DECODE = {"": marked("if it is quick"), "yes": marked("always"), "no": marked("never")}
 USUAL_FPS = "3"
-"""Of videos that are folders of frames, as TVR is handed out."""
+"""The usual frames per second of videos that are folders of frames, as in TVR."""
 
 
 class StepStanding(NamedTuple):
-    """How far a step is, read from the project."""
+    """The state of a step, as read from the project."""
 
     done: bool
     told: str
-    """A few words behind the title: `9 videos`."""
+    """A short summary shown after the step's title, such as `9 videos`."""
     waits: str = ""
-    """What has to be done first, in a sentence; empty if nothing."""
+    """A sentence that names what must be done first; empty if nothing."""
 
 
 class SetUpStep(NamedTuple):
-    """One step. `standing` and `show` get the project, the lead and the counts of `status_counts`.
+    """A step of the page "Set up".
 
-    `then` draws what a lead may do with the outcome of the step's job.
+    Attributes:
+        key: the step's name, which is also the subject of its jobs.
+        title: the title.
+        standing: returns the step's state, from the project, the lead and the counts of `status_counts`.
+        show: draws the step, from the same arguments.
+        optional: whether a campaign can do without the step.
+        then: draws what a lead can do after the step's job has ended.
     """
 
     key: str
@@ -66,20 +72,20 @@ def last_job(project: Project, lead: Person) -> Job | None:
 
 
 def encoder_box(project: Project, lead: Person, key: str) -> None:
-    """Draw the choice of an encoder: the project's, the offline one, or any that is typed."""
+    """Draw the choice of an encoder: the project's, the offline one, or any whose name the lead types."""
     now = encoder_name(project, lead)
     st.selectbox(
         tr("Encoder"),
         list(dict.fromkeys([now, _OFFLINE])),
         key=key,
         accept_new_options=True,
-        format_func=lambda one: tr("{one} (works offline)", one=one) if one == _OFFLINE else one,
+        format_func=lambda name: tr("{one} (works offline)", one=name) if name == _OFFLINE else name,
         help=tr("A sentence encoder: its name on the model hub, or a folder on the server."),
     )
 
 
 def measuring_options(key: str) -> None:
-    """Draw the options, under keys that begin with `key`."""
+    """Draw the options for measuring videos, with Streamlit keys that begin with `key`."""
     st.text_input(
         tr("Frames per second of image folders"),
         USUAL_FPS,
@@ -89,19 +95,19 @@ def measuring_options(key: str) -> None:
     st.selectbox(
         tr("Check every frame"),
         list(_DECODE),
-        format_func=lambda one: tr(_DECODE[one]),
+        format_func=lambda option: tr(_DECODE[option]),
         key=f"{key}_decode",
         help=tr("Finds damage inside a file. Takes about a minute per hour of video."),
     )
 
 
 def measuring_asked(key: str) -> tuple[str, str]:
-    """Return the options as text: frames per second, and whether to check every frame."""
+    """Return the options for measuring videos as text: frames per second, and whether to check every frame."""
     return st.session_state[f"{key}_fps"].strip(), st.session_state[f"{key}_decode"]
 
 
 def measuring(asked: tuple[str, str]) -> HowToMeasure:
-    """Return the options as the worker takes them.
+    """Return the options for measuring videos as values for the worker.
 
     Raises:
         ProjectError: the frames per second are not a number above 0.

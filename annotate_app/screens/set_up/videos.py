@@ -1,4 +1,4 @@
-"""Steps of Set up: the videos, and moments where no annotation file brings them."""
+"""Steps of Set up: add videos, and propose moments if no annotation file has any."""
 
 import time
 from collections.abc import Sequence
@@ -43,7 +43,7 @@ from backend.core.messages import said
 VIDEOS = "videos"
 _MEASURING = "videos"
 _FOLDER = "folder"
-"""What is kept with a preview, and with no other job of this step."""
+"""The stored value that tells a preview from other jobs of this step."""
 MOMENTS = "moments"
 _SHOTS, _WINDOWS = marked("Shots"), marked("Windows")
 _WORDS = {
@@ -57,7 +57,7 @@ _WORDS = {
 
 @look.lead_callback("set_up_videos_problem")
 def preview(project: Project, lead: Person) -> None:
-    """Callback of the button: look at the folder that is named."""
+    """Begin the job that previews the folder in the form."""
     typed = st.session_state["set_up_folder"].strip()
     if not typed:
         raise ProjectError(tr("Enter a folder first."))
@@ -66,7 +66,7 @@ def preview(project: Project, lead: Person) -> None:
 
 @look.lead_callback("set_up_videos_problem")
 def preview_sent(project: Project, lead: Person, names: list[str] | None = None) -> None:
-    """Callback of the uploader, and of the button: look at what has arrived."""
+    """Begin the job that previews the uploaded videos."""
     _preview(project, lead, project.folder / lead_routes.KINDS["videos"].folder)
 
 
@@ -80,7 +80,7 @@ def _preview(project: Project, lead: Person, folder: Path) -> None:
 
 @look.lead_callback("set_up_videos_problem")
 def add(project: Project, lead: Person) -> None:
-    """Callback of the button beside a preview: add the videos of that very folder, measured in the same way."""
+    """Begin the job that adds the videos of the previewed folder, with the options of the preview."""
     job = last_job(project, lead)
     if job is None or job.subject != VIDEOS or _FOLDER not in job.asked:
         raise ProjectError(tr("Somebody dismissed the preview. Preview the folder again."))
@@ -90,30 +90,34 @@ def add(project: Project, lead: Person) -> None:
     begin_step(project, lead, VIDEOS, title, job_functions.add_videos, folder, how)
 
 
-def _then(job: Job) -> None:
-    """Pictures of what a preview found, and the button that adds it."""
+def _after_job(job: Job) -> None:
+    """Draw pictures of the previewed videos, and the button that adds the videos."""
     project, lead = auth.project(), auth.require(Role.LEAD)
-    if _FOLDER not in job.asked or (found := job_result(project, lead, job.key, VideosPreview)) is None:
+    if _FOLDER not in job.asked or (preview_report := job_result(project, lead, job.key, VideosPreview)) is None:
         return
     cards = "".join(
-        f"<figure><img src='data:image/webp;base64,{escape(one.webp)}' alt=''>"
-        f"<figcaption><b>{escape(one.name)}</b> {one.duration_s:,.1f} s</figcaption></figure>"
-        for one in found.pictures
-        if one.webp
+        f"<figure><img src='data:image/webp;base64,{escape(picture.webp)}' alt=''>"
+        f"<figcaption><b>{escape(picture.name)}</b> {picture.duration_s:,.1f} s</figcaption></figure>"
+        for picture in preview_report.pictures
+        if picture.webp
     )
     if cards:
         with st.container(width="stretch", key="video-cards"):
             st.html(f"<div class='rr-video-cards'>{cards}</div>")
-            if found.new > len(found.pictures):
-                shown = len(found.pictures)
-                st.caption(tr("Pictures of the first {shown} of {n:,} new videos.", shown=shown, n=found.new))
-    label = trn("Add {n} video", "Add {n} videos", found.new) if found.new else tr("Update file locations")
+            if preview_report.new > len(preview_report.pictures):
+                shown = len(preview_report.pictures)
+                st.caption(tr("Pictures of the first {shown} of {n:,} new videos.", shown=shown, n=preview_report.new))
+    label = (
+        trn("Add {n} video", "Add {n} videos", preview_report.new)
+        if preview_report.new
+        else tr("Update file locations")
+    )
     st.button(label, key="add_videos", on_click=add, type="primary")
 
 
 @look.lead_callback("remove_videos_problem")
 def remove(project: Project, lead: Person) -> None:
-    """Callback of the button: remove the videos that are chosen."""
+    """Remove the chosen videos."""
     count = remove_videos(project, lead, st.session_state["remove_videos"], now=time.time())
     st.session_state["remove_videos"] = []
     st.session_state["remove_videos_done"] = trn(
@@ -125,7 +129,7 @@ def remove(project: Project, lead: Person) -> None:
 
 @look.lead_callback("set_up_videos_problem")
 def look_again(project: Project, lead: Person) -> None:
-    """Callback of the button: check all videos as they lie there now."""
+    """Begin the job that checks all video files again."""
     accept = tuple(st.session_state.get("accept_videos", ()))
     elsewhere = st.session_state.get("missing_videos", "").strip()
     folder = allowed_path(project, lead, elsewhere) if elsewhere else None
@@ -166,18 +170,18 @@ def _show_videos(project: Project, lead: Person, counts: dict[str, Any]) -> None
 
 
 def _not_added(project: Project, lead: Person) -> None:
-    """Files that arrived, but whose preview nobody confirmed."""
-    if not (sent := lead_routes.sent_files(project, "videos")):
+    """Draw the names of uploaded videos that nobody has added yet, and the button that previews them."""
+    if not (uploads := lead_routes.sent_files(project, "videos")):
         return
-    taken = {project.file(one.path).resolve() for one in video_states(project, lead) if one.path}
-    left = [file.name for file in sent if file.resolve() not in taken]
+    added_paths = {project.file(video.path).resolve() for video in video_states(project, lead) if video.path}
+    left = [file.name for file in uploads if file.resolve() not in added_paths]
     if left and last_job(project, lead) is None:
         st.caption(plain(tr("Uploaded but not added: {names}", names=", ".join(left))))
         st.button(tr("Preview uploads"), key="preview_sent", on_click=preview_sent)
 
 
 def _remove(project: Project, lead: Person) -> None:
-    """Videos to choose, and the button that removes them."""
+    """Draw the choice of videos to remove, and the button that removes them."""
     look.outcome("remove_videos")
     with st.popover(tr("Remove videos"), key="removing", on_change="rerun") as popover:
         if not popover.open:
@@ -188,19 +192,19 @@ def _remove(project: Project, lead: Person) -> None:
                 "grades use its moments, or if somebody describes it."
             )
         )
-        names = [one.video for one in video_states(project, lead)]
+        names = [video.video for video in video_states(project, lead)]
         chosen = st.multiselect(tr("Videos"), names, key="remove_videos", placeholder=tr("Choose videos"))
         label = trn("Remove {n} video", "Remove {n} videos", len(chosen))
         st.button(label, key="confirm_remove_videos", type="primary", disabled=not chosen, on_click=remove)
 
 
 def _again(wrong: Sequence[VideoState]) -> None:
-    """What is wrong with videos of the project, and the button that checks all of them."""
+    """Draw the problems of the project's videos, and the button that checks all videos again."""
     if wrong:
         video_troubles(wrong)
-    if any(one.trouble is Trouble.MISSING for one in wrong):
+    if any(video.trouble is Trouble.MISSING for video in wrong):
         st.text_input(tr("Folder that the missing files may be in"), key="missing_videos", placeholder="/data/videos")
-    if changed := [one.video for one in wrong if one.trouble is Trouble.CHANGED]:
+    if changed := [video.video for video in wrong if video.trouble is Trouble.CHANGED]:
         st.multiselect(
             tr("Accept the new content of"),
             changed,
@@ -215,12 +219,12 @@ def _again(wrong: Sequence[VideoState]) -> None:
     )
 
 
-VIDEOS_STEP = SetUpStep(VIDEOS, marked("Videos"), _videos_standing, _show_videos, then=_then)
+VIDEOS_STEP = SetUpStep(VIDEOS, marked("Videos"), _videos_standing, _show_videos, then=_after_job)
 
 
 @look.lead_callback("set_up_moments_problem")
 def propose(project: Project, lead: Person) -> None:
-    """Callback of the button."""
+    """Begin the job that proposes moments by shots or by windows, as the form says."""
     state = st.session_state
     how: ByShots | ByWindows
     if state["moments_how"] == _WINDOWS:
