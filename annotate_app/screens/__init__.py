@@ -1,1 +1,1 @@
-"""The pages: a module each, or a folder with the page in its `__init__.py` and its parts beside it."""
+"""The pages of the app. Each is a module, or a folder with the page in `__init__.py` and its parts beside it."""

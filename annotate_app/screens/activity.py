@@ -1,4 +1,4 @@
-"""The lead's page "Activity": who did what and when, newest first, with filters and as a file."""
+"""The lead's page "Activity": a log of who did what and when, newest first, with filters and a CSV download."""
 
 import time
 from functools import partial
@@ -85,7 +85,7 @@ def _list(project: Project, lead: Person, wanted: ActivityFilter) -> None:
 
 
 def _row(entry: ActivityEntry) -> ListRow:
-    """Return an entry; one about a query or a pair opens that query."""
+    """Return the row of an entry; an entry about a query or a pair opens that query."""
     who = escape(entry.by) if entry.by else "<span class='rr-quiet'>" + tr("automatic") + "</span>"
     cells = (wording.when(entry.at, st.context.timezone), who, escape(retold(entry.words)), escape(retold(entry.about)))
     return ListRow(entry.query_id or "", cells)

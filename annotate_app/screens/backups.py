@@ -56,5 +56,5 @@ def page() -> None:
 
 @look.lead_callback("backup_problem")
 def _back_up(project: Project, lead: Person) -> None:
-    """Make a copy, or leave a message why not: a callback."""
+    """Copy the database, or show why that failed, as the callback of the button."""
     backup_now(project, lead, now=time.time())

@@ -22,7 +22,7 @@ _NAME = "trial"
 
 
 def page() -> None:
-    """Draw the open round, or the last one with the form of another."""
+    """Draw the open round, or the last round with the form that starts another."""
     project, lead, _ = look.lead_page("Calibration")
     look.outcome("trial")
     found = trial_round(project, lead)
@@ -42,7 +42,7 @@ def page() -> None:
 
 @look.lead_callback("trial_problem")
 def start(project: Project, lead: Person) -> None:
-    """Callback of the button."""
+    """Start a calibration round, as the callback of the button."""
     state = st.session_state
     report = start_trial(
         project,
@@ -63,7 +63,7 @@ def start(project: Project, lead: Person) -> None:
 
 @look.lead_callback("trial_problem")
 def end(project: Project, lead: Person) -> None:
-    """Callback of the button."""
+    """End the calibration round, as the callback of the button."""
     end_trial(project, lead, now=time.time())
     results.leave(_NAME, tr("Calibration round ended."))
 

@@ -33,7 +33,7 @@ _LEFT_OUT = {
 
 
 def page() -> None:
-    """Show what gold is chosen from, then annotators with their answers, then the settings."""
+    """Show what gold questions are chosen from, then annotators with their answers, then the settings."""
     project, lead, _ = look.lead_page("Gold")
     look.outcome("gold")
     report, people = questions.gold_results(project, lead)
@@ -53,7 +53,7 @@ def page() -> None:
     with of_people:
         if not people:
             st.info(tr("There are no annotators yet."))
-        people.sort(key=lambda one: one.pause is None)  # who waits for a lead comes first
+        people.sort(key=lambda one: one.pause is None)  # people who wait for a lead come first
         listed = searched(people, lambda one: one.person.name, "person", name="people", page="people-page")
         for one in listed.rows:
             with st.container(key=f"gold-person-{one.person.annotator_id}"):
@@ -75,7 +75,7 @@ def page() -> None:
 
 @look.lead_callback("gold_problem")
 def set_gold(project: Project, lead: Person) -> None:
-    """Callback of the form."""
+    """Save the settings of gold questions, as the callback of the form."""
     state = st.session_state
     options = questions.GoldOptions(
         share=float(state["gold_share"]) / 100,
@@ -92,13 +92,13 @@ def set_gold(project: Project, lead: Person) -> None:
 
 @look.lead_callback("gold_problem")
 def end(project: Project, lead: Person) -> None:
-    """Callback of the button that ends it."""
+    """End gold questions, as the callback of the button."""
     questions.end_gold(project, lead, now=time.time())
 
 
 @look.lead_callback("gold_problem")
 def go_on(project: Project, lead: Person, annotator_id: AnnotatorId) -> None:
-    """Callback of a row's button: let a paused annotator go on; their accuracy starts again."""
+    """Let a paused annotator go on, and restart their accuracy, as the callback of a row's button."""
     unpause_person(project, lead, annotator_id, now=time.time())
 
 
@@ -136,7 +136,7 @@ def _facts(report: questions.GoldReport) -> None:
 
 
 def _left_out(project: Project, lead: Person) -> None:
-    """Say how many settled pairs cannot be gold, and why."""
+    """Show how many settled pairs cannot be gold questions, and why."""
     counts = questions.gold_left_out(project, lead, now=time.time())
     if not counts:
         return
@@ -167,7 +167,7 @@ def _person(one: questions.GoldPerson, settings: GoldSettings) -> None:
 
 
 def told(one: questions.GoldPerson, settings: GoldSettings) -> str:
-    """Say how an annotator did, or why they are paused."""
+    """Return a sentence about an annotator's answers, or about the reason for their pause."""
     if one.pause is not None:
         since = wording.when(one.pause.at, st.context.timezone)
         return tr(
@@ -201,7 +201,7 @@ def told(one: questions.GoldPerson, settings: GoldSettings) -> str:
 
 
 def _answers(project: Project, lead: Person, people: list[questions.GoldPerson]) -> None:
-    """One answer of an annotator with its clip, and the list that it is from beside it."""
+    """Draw one answer of an annotator with its clip, beside the list of answers."""
     there = {str(one.person.annotator_id): one for one in people if one.answers}
     if not there:
         return

@@ -1,4 +1,4 @@
-"""The annotator's page: one clip, one query, the grades."""
+"""The annotator's page "Grade": one clip, one query, and the grades."""
 
 import time
 from dataclasses import asdict
@@ -21,8 +21,9 @@ from backend.campaign.setup.project.folder import Project
 def page() -> None:
     """Show the signed-in annotator's desk.
 
-    This runs once when the page opens; from then on the player talks to `/desk/exchange` by itself. Whoever is new, or
-    comes with `?tutorial`, is shown the tutorial first; whoever knows an earlier guideline, what changed.
+    This runs once when the page opens; from then on the player exchanges data with `/desk/exchange` by itself. New
+    annotators, and those who come with `?tutorial`, see the tutorial first. Those who know only an earlier guideline
+    see its changes first.
     """
     person = auth.require(Role.ANNOTATOR)
     project, now = auth.project(), time.time()
@@ -33,12 +34,12 @@ def page() -> None:
 
 
 def lesson(project: Project, person: Person, *, now: float) -> dict[str, Any]:
-    """The lesson as plain JSON values; the guideline's words travel beside it.
+    """Return the lesson as plain JSON values; the guideline's text is sent separately.
 
     Returns:
         `{"version": of the guideline, "reading": "first", "changed" or "again", "reasons": [text],
         "changes": [{"where", "before", "after"}], "practice": [{"pair", "query", "whole", "own"}]}`. Reasons and
-        changes are of a guideline that changed. No right grade is in it.
+        changes are given if the guideline has changed. It contains no right grades.
     """
     due = guideline_due(project, person)
     news = guideline_news(project, person, current())

@@ -42,7 +42,7 @@ def page() -> None:
     read_replies(auth.project(), person, now=time.time())
     if not found.in_all:
         st.info(tr("You have not graded anything yet. Your numbers appear here with the first grade.") + earlier(found))
-        exam_results.mine(exam)
+        exam_results.own_results(exam)
         return
     if found.simulated:
         st.caption(
@@ -60,7 +60,7 @@ def page() -> None:
     _time(found)
     st.header(tr("Agreement, after settlement"), anchor=False)
     _agreement(found)
-    exam_results.mine(exam)
+    exam_results.own_results(exam)
 
 
 def duration(seconds: float) -> str:

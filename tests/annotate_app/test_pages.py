@@ -388,7 +388,7 @@ def test_what_is_stuck_is_said_in_words() -> None:
         "1 grade exceeds the quotas.",
         "About 12 more pairs will be disputed at this rate, and need one more annotator.",
     ]
-    told = waiting.why_not(ahead)
+    told = waiting.unfinished_reason(ahead)
     assert "10 grades have nobody left to give them" in told
     assert "4 grades can only come from annotators who gave none in the last seven days" in told
     assert "about 3 days" in told
@@ -411,7 +411,7 @@ def test_queries_tells_in_a_line_what_waits_and_is_stuck(open_page_of: Open, rea
     nobody_left(real_project)
     from annotate_app.shared import waiting
 
-    waiting.forget()
+    waiting.drop_counts()
     shown = html(open_page_of("queries"))
     link = '<a href="/disputes?show=notes" target="_self">3 notes without a reply</a>'
     assert re.search(f"Waits for you: .*{re.escape(link)}", shown)
@@ -479,7 +479,7 @@ def test_what_the_menu_asks_for_is_by_page_and_counted_anew_only_after_a_while(
 ) -> None:
     from annotate_app.shared import waiting
 
-    waiting.forget()
+    waiting.drop_counts()
     project, lead = real_project.project, real_project.lead
     first = waiting.menu_answer(project, lead)
     assert first["counts"] == {"/disputes": "3", "/queries": "1", "/progress": "4"}

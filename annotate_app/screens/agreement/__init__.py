@@ -1,4 +1,4 @@
-"""The lead's page "Agreement": how far people agree, by person, by time and by query, with what it rests on."""
+"""The lead's page "Agreement": inter-annotator agreement by person, over time and by query, with sample sizes."""
 
 import time
 from dataclasses import astuple, dataclass
@@ -21,9 +21,9 @@ from backend.campaign.setup.serving.model import Job, JobKind, JobState
 from backend.core.messages import said
 
 _EVERY_S = 1.0
-"""How often the page checks whether a running job has finished."""
+"""Seconds between two checks whether a running job has finished."""
 _HELD_S = 60.0
-"""While people grade, the board would be another one at every click: so long it stays as it is."""
+"""Seconds for which a board is reused: while people grade, it would change at every click."""
 _PARTS = {
     marked("Figures"): agreement_view.figures,
     marked("Grades"): agreement_view.grades,
@@ -36,7 +36,7 @@ _OTHERS = marked("Other rules")
 
 @dataclass(slots=True)
 class _Taken:
-    """A board as it was at some time, and the same with intervals once they are there."""
+    """A board computed at some time, and the same board with intervals once they are computed."""
 
     board: AgreementBoard
     version: str
@@ -45,7 +45,7 @@ class _Taken:
 
 
 def page() -> None:
-    """What it is over, then its parts."""
+    """Show which pairs the board covers, then its parts."""
     project, lead, _ = look.lead_page("Agreement")
     whole = _taken(project, lead, WHOLE).board
     if not whole.summary["rows"]:
@@ -74,19 +74,19 @@ def page() -> None:
 
 
 def bring_up_to_date() -> None:
-    """Callback of the button: the next run takes the board anew."""
+    """Make the next run compute the board anew, as the callback of the button."""
     st.session_state.pop("agreement", None)
 
 
 @look.lead_callback("others_problem")
 def compare(project: Project, lead: Person) -> None:
-    """Callback of the button: begins the comparison unless it is under way already."""
+    """Start the comparison unless it is running already, as the callback of the button."""
     title = said("Comparing the rule with others")
     jobs.begin(project, lead, JobKind.COMPARISON, "", title, other_relevances, now=time.time())
 
 
 def _others(project: Project, lead: Person) -> None:
-    """What other ways than the rule would make of the grades, when somebody asks for it."""
+    """Draw the comparison of the consensus rule with other ways to aggregate grades, or the button that starts it."""
     agreement_view.what_others_are()
     look.refusal("others_problem")
     job = _newest_job(project, lead, JobKind.COMPARISON)
@@ -123,7 +123,7 @@ def _newest_job(project: Project, lead: Person, kind: JobKind, subject: str = ""
 
 
 def _chosen(whole: AgreementBoard) -> BoardPart:
-    """Which pairs the lead wants to look at: all of them, unless they narrow it down."""
+    """Draw the choice of pairs that the board covers, and return it; the default is all pairs."""
     names = [part.part for part in whole.settled[1:]]
     with st.popover(tr("Which pairs"), icon=":material/filter_alt:"):
         split = address_state.choice(tr("Split"), "split", {"": tr("All"), **{name: name for name in names}}, box=True)
@@ -138,7 +138,7 @@ def _chosen(whole: AgreementBoard) -> BoardPart:
 
 
 def _taken(project: Project, lead: Person, part: BoardPart) -> _Taken:
-    """The board of this visit: taken anew when it is older than a minute and would be another one."""
+    """Return the board of this visit. It is computed anew if it is older than a minute and grades have changed."""
     boards: dict[BoardPart, _Taken] = st.session_state.setdefault("agreement", {})
     held, version = boards.get(part), agreement_version(project, lead)
     if held is None or (held.version != version and time.time() - held.at > _HELD_S):
@@ -151,14 +151,14 @@ def _taken(project: Project, lead: Person, part: BoardPart) -> _Taken:
 def _board(
     _project: Project, _lead: Person, _part: BoardPart, folder: str, version: str, part: tuple[str, ...]
 ) -> _Taken:
-    """Everybody who looks at the same grades shares it. Figures take a moment; their intervals come later."""
+    """Compute a board without its slow intervals. All leads share it while the grades are the same."""
     return _Taken(agreement_board(_project, _lead, _part, resamples=0), version, time.time())
 
 
 def _intervals_job(project: Project, lead: Person, taken: _Taken) -> Job | None:
-    """Return the job that computes the intervals of a board, begun if it never was; None once they are there.
+    """Return the job that computes the intervals of a board, started if needed; None once they are computed.
 
-    What was graded in the seconds between counts in them too.
+    The intervals include grades given between the computation of the board and that of the job.
     """
     if taken.with_intervals is not None:
         return None
@@ -174,7 +174,7 @@ def _intervals_job(project: Project, lead: Person, taken: _Taken) -> Job | None:
 
 
 def _subject(taken: _Taken) -> str:
-    """The subject of the job: which grades, and which pairs."""
+    """Return the subject of the job, which identifies the grades and the pairs."""
     return " ".join((taken.version, *map(repr, astuple(taken.board.part))))
 
 
@@ -185,7 +185,7 @@ def _begin_intervals(project: Project, lead: Person, taken: _Taken) -> None:
 
 @look.lead_callback("agreement_problem")
 def _compute_again(project: Project, lead: Person, taken: _Taken) -> None:
-    """Callback of the button."""
+    """Start the computation of the intervals again, as the callback of the button."""
     _begin_intervals(project, lead, taken)
 
 
@@ -200,7 +200,7 @@ def _without_intervals(taken: _Taken, job: Job) -> None:
 
 
 def _wait_for_intervals(project: Project, lead: Person, subject: str) -> None:
-    """Looks every now and then whether the intervals are there; then the page is drawn with them."""
+    """Check regularly whether the intervals are computed, and rerun the page once they are."""
     job = _newest_job(project, lead, JobKind.INTERVALS, subject)
     if job is None or not job.is_running:
         st.rerun()
@@ -212,7 +212,7 @@ def _when(at: float) -> str:
 
 
 def _over(found: AgreementBoard, taken: _Taken) -> str:
-    """What the board is over, in a sentence or two."""
+    """Return a sentence or two about the pairs that the board covers."""
     counted = {"grade": found.summary["rows"], "annotator": found.summary["annotators"], "pair": found.summary["pairs"]}
     grades, people, pairs = (wording.count_of(count, noun) for noun, count in counted.items())
     said = tr(

@@ -1,4 +1,4 @@
-"""The parts of the page "Agreement": figures, grades, people, time, queries. Each is a view of one board."""
+"""Draw the parts of the page "Agreement": figures, grades, people, time and queries. Each shows the same board."""
 
 from collections.abc import Callable
 from dataclasses import asdict
@@ -56,17 +56,17 @@ _MEANINGS = marked(
 _NICENESS = 5
 """Niceness of the process that draws a picture. A lead waits for it, so it is not the lowest priority."""
 _PAIRS = 1_000
-"""So many are listed; more would only make the page slow."""
+"""Largest number of pairs in a list; more would make the page slow."""
 _MARKS = ("by_two", "by_four", "by_six", "adjudicated", "discarded", "waiting")
 
 
 def draw(found: AgreementBoard, name: str, kind: str) -> bytes:
-    """Return a picture as a file, drawn in another process because drawing blocks every thread of its own."""
+    """Return a picture as the bytes of a file. It is drawn in another process, because drawing blocks all threads."""
     return processes.alone(agreement_picture_file, found, name, kind, niceness=_NICENESS).result()
 
 
 def figures(found: AgreementBoard) -> None:
-    """The headline, every figure with its base and interval, what became of the pairs."""
+    """Draw the main figure, all figures with sample size and interval, and the outcomes of the pairs."""
     tiles = {tr(title): (found.figures[key], tr(meaning)) for key, (title, meaning) in _HEADLINE.items()}
     look.metrics({title: (value(one), f"{meaning} {_base(one)}") for title, (one, meaning) in tiles.items()})
     st.html(figure_table(found))
@@ -79,18 +79,18 @@ def figures(found: AgreementBoard) -> None:
 
 
 def grades(found: AgreementBoard) -> None:
-    """How far the grades of a pair lie apart, and how grades and relevances spread."""
+    """Draw how far apart the grades of a pair are, and the distributions of grades and relevances."""
     _pictures(found, "lowest-highest", "grades")
 
 
 def people(found: AgreementBoard) -> None:
-    """Everybody's bias and spread, and who agrees with whom."""
+    """Draw the bias and spread of each annotator, and the agreement of each couple."""
     st.html(people_table(found))
     _pictures(found, "people", "spread", "couples")
 
 
 def over_time(found: AgreementBoard) -> None:
-    """Agreement by day or week, everybody's bias by week."""
+    """Draw the agreement by day or week, and the bias of each annotator by week."""
     if not found.days:
         st.info(
             tr("All grades come from earlier campaigns, so their time is not known."),
@@ -103,7 +103,7 @@ def over_time(found: AgreementBoard) -> None:
 
 
 def queries(found: AgreementBoard) -> None:
-    """Every query, those that people agree on least first."""
+    """Draw the list of queries, those with the least agreement first."""
     if not found.queries:
         st.info(tr("No graded pair has a query."), icon=":material/format_list_numbered:")
         return
@@ -127,7 +127,7 @@ def queries(found: AgreementBoard) -> None:
 
 
 def what_others_are() -> None:
-    """What is compared, and that nothing comes of it."""
+    """Explain what the comparison shows, and that it changes nothing."""
     st.markdown(
         tr(
             "Compare the rule with other ways to aggregate the grades of settled pairs. **This changes "
@@ -138,7 +138,7 @@ def what_others_are() -> None:
 
 
 def others(found: AggregatorReport) -> None:
-    """How many pairs would have another relevance, and which."""
+    """Draw the number of pairs that would get another relevance, and a list of them."""
     rows = [
         (
             retold(AGGREGATOR_WORDS[one.name]),
@@ -203,19 +203,19 @@ def _percent(part: int, whole: int) -> str:
 
 
 def value(figure: Figure) -> str:
-    """`0.615`, `81.9 %`, or a dash where it is undefined."""
+    """Format a figure: `0.615`, `81.9 %`, or a dash if it is undefined."""
     return "–" if figure.value is None else _number(figure.value, figure)
 
 
 def interval(figure: Figure) -> str:
-    """`0.612 to 0.618`; an empty text where there is none."""
+    """Format the interval of a figure: `0.612 to 0.618`, or "" if there is none."""
     if figure.low is None or figure.high is None:
         return ""
     return tr("{number} to {number_2}", number=_number(figure.low, figure), number_2=_number(figure.high, figure))
 
 
 def _base(figure: Figure) -> str:
-    """What a figure rests on, in a sentence."""
+    """Return a sentence about the sample of a figure."""
     if figure.value is None:
         return tr("Undefined: {reason}.", reason=plain(retold(figure.reason)))
     if sure := interval(figure):
@@ -224,7 +224,7 @@ def _base(figure: Figure) -> str:
 
 
 def figure_table(found: AgreementBoard) -> str:
-    """All figures; an undefined one says why."""
+    """Return an HTML table of all figures; an undefined one says why."""
     rows = []
     for key, words in FIGURE_WORDS.items():
         one = found.figures[key]
@@ -236,7 +236,7 @@ def figure_table(found: AgreementBoard) -> str:
 
 
 def settled_table(parts: tuple[Verdicts, ...]) -> str:
-    """Each part with numbers and percent."""
+    """Return an HTML table of the outcomes in each part, as numbers and percentages."""
     rows = [
         (
             escape(retold(part.part)),
@@ -265,7 +265,7 @@ def settled_table(parts: tuple[Verdicts, ...]) -> str:
 
 
 def people_table(found: AgreementBoard) -> str:
-    """Everybody with their grades, the one they use most, and their bias."""
+    """Return an HTML table of annotators with number of grades, most frequent grade, and bias."""
     rows = [
         (
             escape(one.name),
@@ -305,14 +305,14 @@ def _pictures(found: AgreementBoard, *names: str) -> None:
         for name in names:
             picture = agreement_picture(found, name)
             st.header(retold(picture.title), anchor=False)
-            # A chart keeps the width it was drawn with; on a narrow page it scrolls by itself, see look.css.
+            # The chart has a fixed width; on a narrow page it scrolls by itself, see look.css.
             st.altair_chart(cast(alt.Chart, picture.chart), width="content", alt=retold(picture.told))
             st.caption(plain(retold(picture.caption)))
             _take_along(found, name, picture=True)
 
 
 def _take_along(found: AgreementBoard, name: str, *, picture: bool = False) -> None:
-    """Downloads; each is made when asked for."""
+    """Draw the download buttons; each file is made at the click."""
     files: dict[str, tuple[str, Callable[[], str | bytes]]] = {
         "CSV": ("text/csv", lambda: agreement_csv(found, name)),
     }

@@ -1,4 +1,4 @@
-"""The lead's page "Captions": rewrites that wait for a decision, and descriptions that people wrote, in two parts."""
+"""The lead's page "Captions", in two parts: rewrites that wait for a decision, and descriptions by annotators."""
 
 import streamlit as st
 
@@ -21,7 +21,7 @@ def page() -> None:
     usual = next((part for part, used_now in in_use_now.items() if used_now), _REWRITES)
     shown = {usual, address_state.read("part"), *(part for part, used_now in in_use_now.items() if used_now)}
     if count_accepted_captions(project, lead):
-        shown.add(_REWRITES)  # captions in use are corrected there
+        shown.add(_REWRITES)  # leads correct captions in use there
     parts = {part: tr(title) for part, title in _PARTS.items() if part in shown}
     part = next(iter(parts))
     if len(parts) > 1:

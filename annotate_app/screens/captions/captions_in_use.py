@@ -1,4 +1,4 @@
-"""The captions in use: search them, open one with its clip, and correct its text before anybody is handed a pair."""
+"""Search the captions in use, show one with its clip, and correct its text before pairs are handed out."""
 
 import time
 from collections.abc import Sequence
@@ -25,14 +25,14 @@ from backend.campaign.nouns import Person
 from backend.campaign.setup.project.folder import Project
 
 CAPTION = "caption"
-"""The name in the address of the caption that is open."""
+"""Query parameter with the open caption."""
 PER_PAGE = 10
 _COLUMNS = (ListColumn(marked("Caption")), ListColumn(marked("Moment"), phone=False))
 _REASON = 200
 
 
 def captions_in_use(project: Project, lead: Person) -> None:
-    """Draw the caption that the address asks for, and the list; nothing in a project without captions."""
+    """Draw the list of captions, and the one that the address names; nothing in a project without captions."""
     if not count_accepted_captions(project, lead):
         return
     st.header(tr("Captions in use"), anchor=False)
@@ -92,7 +92,7 @@ def _form(found: AcceptedCaption) -> None:
 
 
 def correct(caption_id: int, seen: str) -> None:
-    """Save the text of the form: a callback."""
+    """Save the corrected text of a caption, as the callback of the form."""
     state, place = st.session_state, f"caption-{caption_id}"
     text, reason = str(state[f"{place}-text"]), str(state[f"{place}-reason"])
     act = partial(correct_caption, caption_id=caption_id, text=text, reason=reason, seen=seen, now=time.time())

@@ -1,4 +1,4 @@
-"""Who may describe which videos, how many descriptions are wanted, how far it is; and the guideline for it."""
+"""Draw the settings of describing: who may describe which videos, the wanted number, the progress, the guideline."""
 
 import time
 from functools import partial
@@ -26,12 +26,12 @@ from backend.core.errors import ProjectError
 
 _PROBLEM, _DONE = "describing_problem", "describing_done"
 OFFERED = 300
-"""Of more videos than this a box with all names would be slow to open; their names are typed or pasted."""
+"""Largest number of videos in a select box, which would be slow with more. Otherwise leads type or paste names."""
 _VIDEO, _MINUTE = marked("video"), marked("minute of video")
 
 
 def who(project: Project, lead: Person) -> None:
-    """The form that opens and closes describing, and what people have written so far."""
+    """Draw the form that opens and closes describing, and what people have written so far."""
     with st.container():
         look.outcome("describing")
     chosen, figures = describing_choice(project, lead), describing_figures(project, lead)
@@ -96,7 +96,7 @@ def who(project: Project, lead: Person) -> None:
 
 @look.lead_callback(_PROBLEM)
 def save(project: Project, lead: Person) -> None:
-    """Callback: describing is open as the form says."""
+    """Open describing with the settings of the form, as its callback."""
     state = st.session_state
     count, per = state["describing_count"], state["describing_per"]
     if count is not None and per == _VIDEO and count != int(count):
@@ -116,13 +116,13 @@ def save(project: Project, lead: Person) -> None:
 
 @look.lead_callback(_PROBLEM)
 def close(project: Project, lead: Person) -> None:
-    """Callback: nobody may describe any more."""
+    """Close describing for everybody, as the callback of the button."""
     close_describing(project, lead, now=time.time())
     st.session_state[_DONE] = tr("Closed. All descriptions are kept, including those not sent yet.")
 
 
 def how(project: Project, lead: Person) -> None:
-    """The guideline for describers, as the lead may change it."""
+    """Draw the form with the guideline for describing."""
     found = describing_guideline(project, lead)
     key = f"describing-words-{found.version}"
     st.caption(tr("Describers read it before their first description, and when it changes. Each line is a rule."))
@@ -146,7 +146,7 @@ def how(project: Project, lead: Person) -> None:
 
 @look.lead_callback("describing_words_problem")
 def reword(project: Project, lead: Person, version: int) -> None:
-    """Callback: what is typed stands from now on."""
+    """Save the typed guideline for describing, as the callback of the form."""
     state = st.session_state
     text, reason = str(state[f"describing-words-{version}"]), str(state[f"describing-words-{version}-reason"])
     number = reword_describing(project, lead, text, reason, based_on=version, now=time.time())

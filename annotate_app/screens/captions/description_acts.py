@@ -1,4 +1,4 @@
-"""What a lead does about the description before them: accept, send back, take back, undo, go on to the next."""
+"""Callbacks for reviewing a description: accept, send back, take back, undo, go on to the next."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -21,11 +21,11 @@ from backend.campaign.setup.project.folder import Project
 from backend.core.ids import MomentId
 
 ON_SHOW = "description"
-"""The name in the address of the description on show."""
+"""Query parameter with the description on the page."""
 PLACE = "descriptions_place"
-"""In the session: the description shown last, and its place in the list."""
+"""Session key of the description shown last, and its place in the list."""
 DONE = "descriptions"
-"""The place of results on the page."""
+"""Name of the place where the page shows results."""
 PROBLEM = f"{DONE}_problem"
 PER_PAGE = 10
 ALL = "all"
@@ -42,14 +42,14 @@ ORDERS = {
     "author": (marked("By author"), DescriptionSort.AUTHOR, False),
     "sentence": (marked("By sentence"), DescriptionSort.SENTENCE, False),
 }
-"""By what stands in the address: the words for it, and what it means."""
+"""Orders of the list, by their value in the address: label and meaning."""
 KEYS = ("a", "t", "u")
-"""Of buttons that do something about a description."""
+"""Shortcuts of the buttons that change a description."""
 _UNDO = "descriptions_undo"
 
 
 def accept(key: str, seen: int, into: MomentId | None = None) -> None:
-    """Callback: the description becomes a caption, in the words of the field."""
+    """Accept a description as a caption, with the sentence in the field, as the callback of the button."""
     typed = str(st.session_state[sentence_key(key, seen)])
     done = tr("Accepted as a caption") if into is None else tr("Accepted as another caption of that moment")
     act = partial(accept_description, key=key, sentence=typed, into=into, seen=seen, now=time.time())
@@ -57,7 +57,7 @@ def accept(key: str, seen: int, into: MomentId | None = None) -> None:
 
 
 def give_back(key: str, seen: int) -> None:
-    """Callback: the description goes back to its author with the words of the field."""
+    """Send a description back to its author with the words in the field, as the callback of the button."""
     words = str(st.session_state[words_key(key)]).strip()
     if not words:
         _refused(key, tr("Write what the author should change (key W). They read it on their page."))
@@ -67,7 +67,7 @@ def give_back(key: str, seen: int) -> None:
 
 
 def take_back(key: str) -> None:
-    """Callback: it waits again. The description stays on show."""
+    """Take back the decision about a description, which waits again and stays on the page. For callbacks."""
     if problem := look.as_lead(partial(take_back_description, key=key, now=time.time())):
         _refused(key, problem)
         return
@@ -78,13 +78,13 @@ def take_back(key: str) -> None:
 
 
 def undo() -> None:
-    """Callback: takes back what this lead did last on the page."""
+    """Undo the last action of this lead on the page, as the callback of the button."""
     if (key := st.session_state.pop(_UNDO, None)) is not None:
         take_back(key)
 
 
 def step(by: int) -> None:
-    """Callback of the buttons: shows the next description of the list (`by` 1) or the one before (-1)."""
+    """Show the next description of the list (`by` 1) or the previous one (-1), as the callback of the buttons."""
     key, _ = st.session_state[PLACE]
 
     def go(project: Project, lead: Person) -> None:
@@ -97,7 +97,7 @@ def step(by: int) -> None:
 
 
 def wanted() -> DescriptionFilter:
-    """What the address asks for."""
+    """Return the filter that the address describes."""
     shown = address_state.read("show", DescriptionStatus.WAITING.value)
     _, sort, down = ORDERS.get(address_state.read("order"), ORDERS[""])
     return DescriptionFilter(
@@ -109,7 +109,7 @@ def wanted() -> DescriptionFilter:
 
 
 def undo_button() -> None:
-    """The way back from what this lead did last, as long as there is one."""
+    """Draw the button that undoes the lead's last action, while that is possible."""
     if st.session_state.get(_UNDO):
         what = tr("Undo your last action, and show that description again.")
         st.button(tr("Undo"), key="description-undo", icon=":material/undo:", shortcut="u", help=what, on_click=undo)
@@ -121,7 +121,7 @@ def _show(keys: Sequence[str], place: int) -> None:
 
 
 def _do(key: str, act: Callable[[Project, Person], object], done: str) -> None:
-    """Does it and goes on to the description that takes its place in the list, or stays with this one."""
+    """Run an action; then show the description that takes this one's place in the list, or this one if refused."""
     if problem := look.as_lead(act):
         _refused(key, problem)
         return
@@ -140,7 +140,7 @@ def _go_on(key: str, place: int, project: Project, lead: Person) -> None:
 
 
 def _tell(key: str, done: str) -> None:
-    """Say what was done, and about which description: the next one is on show by now."""
+    """Show what was done to which description; by then the page shows the next one."""
     results.clear(PROBLEM)
 
     def tell(project: Project, lead: Person) -> None:
@@ -158,10 +158,10 @@ def _refused(key: str, problem: str) -> None:
 
 
 def sentence_key(key: str, revision: int) -> str:
-    """Streamlit's key of the sentence; another one for another revision, whose words are others."""
+    """Return Streamlit's key of the field with the sentence; each revision has its own, with its own text."""
     return f"sentence-{key}-{revision}"
 
 
 def words_key(key: str) -> str:
-    """Streamlit's key of the words to the author."""
+    """Return Streamlit's key of the field with the words to the author."""
     return f"words-{key}"

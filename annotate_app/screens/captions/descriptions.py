@@ -1,7 +1,6 @@
-"""The part Descriptions of the page Captions: what people wrote about moments, one by one; who may describe; how.
+"""The part Descriptions of the page Captions: review descriptions one by one, and set up who may describe, and how.
 
-One description is on show, the list that it is from beside it. List, search, order and description stand in the
-address.
+The page shows one description beside its list. The address holds the list, search, order and description.
 """
 
 from collections.abc import Sequence
@@ -60,7 +59,7 @@ _KEYS = (
 
 
 def show(project: Project, lead: Person) -> None:
-    """Descriptions to review, who may describe, and the guideline for it, each in a tab."""
+    """Draw three tabs: descriptions to review, who may describe, and the guideline for describing."""
     reviewed, who, how = address_state.tabs([marked("Review"), marked("Who describes"), marked("Guideline")])
     with reviewed:
         _review(project, lead)
@@ -122,7 +121,7 @@ def _empty(project: Project, lead: Person, total: int) -> str:
 
 
 def _on_show(project: Project, lead: Person, keys: Sequence[str]) -> DescriptionReview | None:
-    """The description that the address says, in the list or not; else the first of the page."""
+    """Return the description that the address names, in the list or not, or else the first one of the page."""
     start = (address_state.page_number(-(-len(keys) // acts.PER_PAGE)) - 1) * acts.PER_PAGE
     asked = [address_state.read(acts.ON_SHOW), *keys[start : start + 1]]
     found = (description(project, lead, key) for key in asked if key)
@@ -193,7 +192,7 @@ def _words_of(found: DescriptionReview) -> None:
 
 
 def _beside(found: DescriptionReview) -> None:
-    """What shows the same seconds, side by side with it."""
+    """Draw the moments and descriptions that overlap this description, side by side with it."""
     if not found.beside:
         return
     st.markdown(tr("**Other descriptions of the same seconds**"))
@@ -239,7 +238,7 @@ def _told(line: DescriptionLine) -> str:
 
 
 def _moments(beside: Sequence[BesideIt]) -> dict[MomentId, str]:
-    """The moments that may take the sentence as another caption, each once."""
+    """Return the moments that may get the sentence as a further caption, each once, with their labels."""
     found: dict[MomentId, str] = {}
     for one in beside:
         if one.moment_id is not None:

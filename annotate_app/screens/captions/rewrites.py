@@ -1,7 +1,7 @@
-"""The part Rewrites of the page Captions: the rewrite that waits, what it changed, and the keys that decide about it.
+"""The part Rewrites of the page Captions: the waiting rewrite, its changes, and shortcuts for the decision.
 
-Decisions travel from the browser to `/rewriting/decision`, never through Streamlit: the next rewrite stands there
-before the server has answered.
+The browser sends decisions to `/rewriting/decision`, never through Streamlit, so it shows the next rewrite before the
+server has answered.
 """
 
 from pathlib import Path
@@ -32,7 +32,7 @@ _mount = st.components.v2.component(
 
 
 def show(project: Project, lead: Person) -> None:
-    """The rewrite that waits, with the keys that decide about it; once queries were drawn, only how it ended."""
+    """Draw the waiting rewrite with its shortcuts; once queries were drawn, draw only the summary of rewriting."""
     queue = rewrite_queue(project, lead)
     if not queue.counts.rewritten:
         drawn = tr("Queries are drawn from the captions as published.")
@@ -63,11 +63,11 @@ def _how_it_ended(counts: RewriteCounts) -> None:
 
 
 def _queue(queue: dict[str, Any], person: Person) -> None:
-    """Puts the queue on the page.
+    """Draw the queue of rewrites.
 
     Args:
-        queue: as `/rewriting/decision` answers it.
-        person: whose decisions these are: if somebody else signs in meanwhile, the server refuses them.
+        queue: the queue in the format of `/rewriting/decision`.
+        person: the lead who decides. If somebody else signs in meanwhile, the server refuses the decisions.
     """
     _mount(
         key=_KEY,
@@ -79,7 +79,7 @@ def _queue(queue: dict[str, Any], person: Person) -> None:
 
 
 def _keep() -> None:
-    """What was typed when the session turned out to have ended lies where `navigation.signed_out` finds it."""
+    """Store in the session state what the lead typed before signing out, for `navigation.signed_out`."""
     st.session_state[_TYPED] = st.session_state[_KEY]["typed"]
 
 

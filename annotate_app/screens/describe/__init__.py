@@ -1,6 +1,6 @@
-"""The page "Describe" of annotators: a video, marks at its frames, a sentence for each moment.
+"""The annotator's page "Describe": mark moments in a video, and write a sentence for each.
 
-Descriptions travel from the browser to `/describe/exchange`, never through Streamlit; see `outbox.js`.
+The browser sends descriptions to `/describe/exchange`, never through Streamlit; see `outbox.js`.
 """
 
 from pathlib import Path
@@ -36,22 +36,22 @@ SCRIPTS = (
 
 
 def page() -> None:
-    """Show the desk for describing; from then on it talks to `/describe/` by itself."""
+    """Show the desk for describing. From then on the browser exchanges data with `/describe/` by itself."""
     desk(auth.require(Role.ANNOTATOR))
 
 
 def script() -> str:
-    """The component's JavaScript as one module."""
+    """Return the component's JavaScript as one module."""
     return joined(FOLDER, SCRIPTS)
 
 
 def markup() -> str:
-    """The component's HTML, without any words that come from a project."""
+    """Return the component's HTML, without any text of a project."""
     return joined(FOLDER, ("describe.html",))
 
 
 def style() -> str:
-    """The component's CSS; colours and fonts come from the app's theme."""
+    """Return the component's CSS; colours and fonts come from the app's theme."""
     return joined(FOLDER, ("../../shared/desk/desk.css", "describe.css"))
 
 
@@ -59,12 +59,12 @@ _mount = st.components.v2.component("reelrank_describe", html=markup(), css=styl
 
 
 def desk(person: Person, key: str = "describe") -> None:
-    """Put the desk on the page. It asks for its work by itself.
+    """Draw the desk, which requests its work by itself.
 
     Args:
-        person: names the store of unsent descriptions in the browser, so that two people who share a computer never
-            send each other's.
-        key: Streamlit's name of this element.
+        person: the annotator. The browser stores unsent descriptions under their number, so that two people who share
+            a computer never send each other's.
+        key: Streamlit's key of this element.
     """
     texts = browser_texts(FOLDER, (*SCRIPTS, "describe.html"))
     _mount(data={"person": int(person.annotator_id)} | texts, key=key)

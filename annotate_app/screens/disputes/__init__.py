@@ -1,6 +1,6 @@
-"""The lead's page "Disputes": disputed, discarded, skipped and blocked pairs, one after the other.
+"""The lead's page "Disputes": review disputed, discarded, skipped and blocked pairs one by one.
 
-One case is on show, its list beside it. List, search, page and case stand in the address.
+The page shows one case beside its list. The address holds the list, search, page number and case.
 """
 
 import time
@@ -47,7 +47,7 @@ _NOTHING = {
 
 
 def page() -> None:
-    """A list of pairs and one of them large; of those whose clip cannot be shown, the list alone."""
+    """Draw a list of pairs beside one large case; for blocked pairs, draw the list alone."""
     project, lead, _ = look.lead_page("Disputes")
     counts = status.review_counts(project, lead)
     which = _filters(counts)
@@ -77,19 +77,19 @@ def page() -> None:
 
 @look.lead_callback("blocked_problem")
 def restore(project: Project, lead: Person, pair: PairKey) -> None:
-    """Callback of a button: the clip may be shown again."""
+    """Unblock a pair, so that its clip may be shown again, as the callback of a button."""
     restore_clip(project, lead, pair, now=time.time())
     results.leave("blocked", tr("Annotators get this pair again."))
 
 
 def step(by: int) -> None:
-    """Callback of the buttons: shows the next case of the list (`by` 1) or the one before (-1)."""
-    pair = PairKey(st.session_state[ON_SHOW][1])  # no argument: a quick press may meet the button of the case before
+    """Show the next case of the list (`by` 1) or the previous one (-1), as the callback of the buttons."""
+    pair = PairKey(st.session_state[ON_SHOW][1])  # no argument: a quick press may hit the previous case's button
     look.as_lead(lambda project, lead: _go(project, lead, pair, by, _page(project, lead, _which(), _start())))
 
 
 def leave(pair: PairKey, act: Callable[[], bool]) -> None:
-    """Does something about a pair, and shows the case that takes its place in the list, or follows it there."""
+    """Run an action on a pair, then show the case that takes its place in the list or, if it stays, the next one."""
     place = st.session_state[ON_SHOW][2]
 
     def follow(project: Project, lead: Person) -> None:
@@ -124,7 +124,7 @@ def _start() -> int:
 
 
 def _page(project: Project, lead: Person, which: ReviewList, start: int) -> ReviewPage:
-    """A page of the list; the last one where an address points past it."""
+    """Return a page of the list, or its last page if the address points past the end."""
     search = address_state.read("q")
     found = status.review_page(project, lead, which, search, start=start, size=PER_PAGE)
     if found.rows or not found.count:
@@ -134,9 +134,9 @@ def _page(project: Project, lead: Person, which: ReviewList, start: int) -> Revi
 
 
 def _on_show(project: Project, lead: Person, found: ReviewPage) -> PairReview | None:
-    """The pair that the address says, in the list or not; else the one before the lead's eyes, or the first one.
+    """Return the pair that the address names, in the list or not; else the pair shown last, or the first one.
 
-    Without that memory a reply to a note, which moves the pair to the end of its list, would take it off the screen.
+    The pair shown last is remembered, because a reply to a note moves it to the end of its list.
     """
     place = (_which(), address_state.read("q"), found.start)
     before = st.session_state.get(ON_SHOW, (place, "", 0))
@@ -150,14 +150,14 @@ def _on_show(project: Project, lead: Person, found: ReviewPage) -> PairReview | 
 
 
 def _beside(found: ReviewPage, pair: PairKey, by: int) -> PairKey | None:
-    """The neighbour of a pair on its page of the list; of one that has left the list, the first."""
+    """Return the neighbour of a pair on its page of the list; the first pair if this one has left the list."""
     keys = [row.pair for row in found.rows]
     place = keys.index(pair) + by if pair in keys else 0
     return keys[place] if 0 <= place < len(keys) else None
 
 
 def _go(project: Project, lead: Person, pair: PairKey, by: int, found: ReviewPage) -> None:
-    """Shows a neighbour of a pair, also over the end of the page; at the ends of the list nothing happens."""
+    """Show the neighbour of a pair, also on the next or previous page. Do nothing at the ends of the list."""
     if (key := _beside(found, pair, by)) is not None:
         address_state.go(case=key)
         return
@@ -169,7 +169,7 @@ def _go(project: Project, lead: Person, pair: PairKey, by: int, found: ReviewPag
 
 
 def _bar(pair: PairReview, found: ReviewPage) -> bool:
-    """Where the case stands in its list, the ways to its neighbours, and back; whether names are to be hidden."""
+    """Draw the case's position, the buttons to its neighbours and back, and return whether names are to be hidden."""
     place = next((nth for nth, row in enumerate(found.rows, found.start + 1) if row.pair == pair.pair), None)
     with st.container(horizontal=True, vertical_alignment="center", key="case-bar"):
         neighbours("case", place, found.count, step)
@@ -240,7 +240,7 @@ def _about_notes(project: Project, lead: Person, waiting: int) -> None:
 
 
 def _blocked(project: Project, lead: Person) -> None:
-    """The pairs whose clip cannot be shown, with why, their query, and the way back into people's hands."""
+    """Draw the blocked pairs with reason and query, each with a button that unblocks it."""
     look.outcome("blocked")
     found = _page(project, lead, ReviewList.BLOCKED, _start())
     if not found.count:

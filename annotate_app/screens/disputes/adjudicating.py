@@ -1,4 +1,4 @@
-"""What a lead does about the pair on show: decide, confirm the discard, re-open, take back, undo, offer again."""
+"""Form and callbacks for adjudication: decide, confirm the discard, re-open, take back, undo, offer again."""
 
 import time
 from collections.abc import Callable
@@ -23,9 +23,9 @@ from backend.campaign.setup.project.folder import Project
 from backend.core.ids import PairKey
 
 CASE = "case"
-"""The name in the address of the pair on show."""
+"""Query parameter with the pair on the page."""
 ON_SHOW = "dis_on_show"
-"""In the session: the list, the search and the start of its page; the pair shown there last; its place on the page."""
+"""Session key of a tuple: list, search and start of its page; the pair shown last; its place on the page."""
 UNDONE = marked("Undone at once.")
 _UNDO = "dis_undo"
 _TO_UNDO = {
@@ -34,23 +34,23 @@ _TO_UNDO = {
     ActKind.RE_OPENED: marked("the re-opening"),
 }
 _DONE = "disputes"
-"""The place of results on the page, below the form; refusals have one for each pair."""
+"""Name of the place below the form where results are shown; refusals have one for each pair."""
 _INVITE = ("/people", marked("Invite annotators"))
 Leave = Callable[[PairKey, Callable[[], bool]], None]
-"""Does what it is given and, if that was done, shows the case that follows the pair."""
+"""Function that runs an action on a pair and, if it succeeded, shows the next case."""
 
 
 def form(project: Project, lead: Person, pair: PairReview, reasons: list[str], leave: Leave) -> None:
-    """Draw relevance, reason and a button for each possible act; below them the result of the last press.
+    """Draw relevance, reason and a button for each possible action, and below them the last result.
 
-    An act that was refused because it needs a reason has the form to itself, so that Enter does what the lead meant.
+    If an action was refused because it needs a reason, the form offers only that action, so that Enter runs it.
 
     Args:
         project: the project.
-        lead: who looks.
-        pair: the pair on show.
-        reasons: given lately, to be given again.
-        leave: what goes on to the following case after an act.
+        lead: the lead who opens the page.
+        pair: the pair on the page.
+        reasons: recent reasons, which the lead can choose again.
+        leave: runs an action and goes on to the next case.
     """
     acts, seen, scale = _acts_for(pair), len(pair.acts), project.campaign.scale
     waiting = next((one for one in acts if one[1] == st.session_state.get(_waiting_key(pair.pair))), None)
@@ -82,17 +82,17 @@ def form(project: Project, lead: Person, pair: PairReview, reasons: list[str], l
 
 
 def show_result() -> None:
-    """Show what the last press did."""
+    """Show the result of the last action."""
     look.outcome(_DONE)
 
 
 def decide(pair: PairKey, seen: int, leave: Leave) -> None:
-    """Callback: records the decision, or leaves a message why not.
+    """Record the decision about a pair, or show why that was refused. For callbacks.
 
     Args:
         pair: the pair.
-        seen: how many acts of leads about it the page showed.
-        leave: goes on.
+        seen: number of leads' actions on the pair that the page showed.
+        leave: runs the action and goes on to the next case.
     """
     relevance, reason = st.session_state[f"relevance-{pair}"], _reason(pair)
     if relevance is None:
@@ -105,13 +105,13 @@ def decide(pair: PairKey, seen: int, leave: Leave) -> None:
 
 
 def confirm(pair: PairKey, seen: int, leave: Leave) -> None:
-    """Callback: the discard is right."""
+    """Confirm the discard of a pair. For callbacks."""
     act = partial(adjudicating.confirm_discard, key=pair, reason=_reason(pair), seen=seen, now=time.time())
     _do(pair, act, tr("Discard confirmed"), (ActKind.DISCARD_CONFIRMED, seen), leave)
 
 
 def re_open(pair: PairKey, seen: int, leave: Leave) -> None:
-    """Callback: two more people shall grade the pair."""
+    """Re-open a pair for two more annotators. For callbacks."""
     reason = _reason(pair)
     if not reason:
         _wait_for_reason(pair, "o", tr("Write a reason, then press Enter. Two more annotators will grade this pair."))
@@ -121,7 +121,7 @@ def re_open(pair: PairKey, seen: int, leave: Leave) -> None:
 
 
 def take_back(pair: PairKey, seen: int, leave: Leave) -> None:
-    """Callback: a lead's last act about the pair no longer counts. The pair stays on show."""
+    """Take back the last action of a lead on the pair, which stays on the page. For callbacks."""
     reason = _reason(pair)
     if not reason:
         _wait_for_reason(pair, "t", tr("Write a reason, then press Enter. It is stored with what you take back."))
@@ -130,13 +130,13 @@ def take_back(pair: PairKey, seen: int, leave: Leave) -> None:
 
 
 def cancel(pair: PairKey) -> None:
-    """Callback: the lead does not want the act that waits for its reason."""
+    """Cancel the action that waits for a reason. For callbacks."""
     st.session_state.pop(_waiting_key(pair), None)
     results.clear(f"problem-{pair}")
 
 
 def undo() -> None:
-    """Callback: takes back what this lead did last on the page, and shows that pair again."""
+    """Undo the last action of this lead on the page, and show its pair again. For callbacks."""
     done = st.session_state.pop(_UNDO, None)
     if done is not None:
         pair, _, seen = done
@@ -144,14 +144,14 @@ def undo() -> None:
 
 
 def undo_button() -> None:
-    """The way back from what this lead did last, as long as there is one."""
+    """Draw the button that undoes the lead's last action, while that is possible."""
     if done := st.session_state.get(_UNDO):
         what = tr("Undo {act} you just made, and show that pair again.", act=tr(_TO_UNDO[done[1]]))
         st.button(tr("Undo"), key="dis-undo", icon=":material/undo:", shortcut="u", help=what, on_click=undo)
 
 
 def offer(pair: PairReview) -> None:
-    """The button that offers a skipped pair again, or why there is none."""
+    """Draw the button that offers a skipped pair again, or the reason why that is impossible."""
     if pair.verdict.is_settled:
         st.caption(tr("This pair is settled. It needs no more grades."))
         return
@@ -166,7 +166,7 @@ def offer(pair: PairReview) -> None:
 
 
 def offer_again(pair: PairKey, blocked: bool) -> None:
-    """Callback of a button: everybody who skipped the pair may get it again, and its clip may be shown."""
+    """Offer a pair again to everybody who skipped it, and unblock its clip, as the callback of a button."""
     people = 0
 
     def act(project: Project, lead: Person) -> None:
@@ -185,7 +185,7 @@ def offer_again(pair: PairKey, blocked: bool) -> None:
 
 
 def _acts_for(pair: PairReview) -> list[tuple[str, str, Callable[..., None]]]:
-    """Return what can be done beside a decision: label, key, callback."""
+    """Return the possible actions besides a decision, as (label, shortcut, callback)."""
     acts: list[tuple[str, str, Callable[..., None]]] = []
     if pair.verdict is Verdict.DISCARDED and not pair.confirmed:
         acts.append((tr("Confirm discard"), "d", confirm))
@@ -211,7 +211,7 @@ def _again(pair: PairKey, reasons: list[str]) -> None:
 def _do(
     pair: PairKey, act: Callable[[Project, Person], None], done: str, undone_by: tuple[ActKind, int], leave: Leave
 ) -> None:
-    """Does it and goes on to the next case, or stays with this one, whatever list it is in by now."""
+    """Run an action and go on to the next case. If it was refused, stay with this pair, whatever list has it now."""
     problem = ""
 
     def acted() -> bool:
@@ -240,7 +240,7 @@ def _take_back(pair: PairKey, reason: str, seen: int, done: str) -> None:
 
 
 def _tell(pair: PairKey, done: str, *, re_opened: bool = False) -> None:
-    """Say what was done, and about which pair: the next one is on show by now."""
+    """Show what was done to which pair; by then the page shows the next one."""
     cancel(pair)
 
     def tell(project: Project, lead: Person) -> None:
@@ -275,14 +275,14 @@ def _wait_for_reason(pair: PairKey, key: str, problem: str) -> None:
 
 
 def _refused(pair: PairKey, problem: str) -> None:
-    """Keep the pair on show, with what was typed and why nothing was done."""
+    """Keep the pair on the page, with the typed text and the reason for the refusal."""
     results.clear(f"{_DONE}_problem")
     st.session_state[f"problem-{pair}"] = problem
     address_state.go(case=pair)
 
 
 def _waiting_key(pair: PairKey) -> str:
-    """In the session: the key of the act that waits for a reason."""
+    """Return the session key under which the action that waits for a reason is kept."""
     return f"waiting-{pair}"
 
 

@@ -29,17 +29,17 @@ _WIDTHS = (2.2, 5, 2.6)
 _NO_RETAKE = (ExamPhase.FIRST, ExamPhase.ANSWERING, ExamPhase.ANSWERED, ExamPhase.WAITING)
 
 _FOR_A_LEAD = (ExamPhase.FAILED, ExamPhase.WAITING)
-"""Who waits for a lead stands first."""
+"""Phases in which people wait for a lead; these people are listed first."""
 
 
 def page() -> None:
-    """Draw the exam in force, people, items, and the form of another exam; without an exam, the form alone."""
+    """Draw the current exam, its people and items, and the form for another exam; without an exam, only the form."""
     project, lead, _ = look.lead_page("Exam")
     with st.container():  # always there: a message that comes or goes would reset the tabs
         look.outcome("exam")
     held, campaign = exam_held(project, lead), project.campaign
     if holding.key_desk(project, lead, held):
-        return  # the lead is giving the key, and needs the page for it alone
+        return  # the lead is answering the exam for its key, and nothing else may be on the page
     if held is None:
         st.markdown(
             tr(
@@ -82,21 +82,21 @@ def page() -> None:
 
 @look.lead_callback("exam_problem")
 def end(project: Project, lead: Person) -> None:
-    """Callback of the button that ends the exam."""
+    """End the exam, as the callback of the button."""
     end_exam(project, lead, now=time.time())
     results.leave("exam", tr("Exam ended. All annotators may grade now."))
 
 
 @look.lead_callback("exam_people_problem")
 def retake(project: Project, lead: Person, annotator_id: AnnotatorId) -> None:
-    """Callback: let somebody take the exam once more."""
+    """Let an annotator take the exam once more, as the callback of the button."""
     grant_retake(project, lead, annotator_id, now=time.time())
     results.leave("exam_people", tr("Retake allowed."))
 
 
 @look.lead_callback("exam_people_problem")
 def exempt(project: Project, lead: Person, annotator_id: AnnotatorId) -> None:
-    """Callback: let somebody grade without having passed."""
+    """Exempt an annotator from the exam, as the callback of the button."""
     reason = st.session_state[f"exam-reason-{annotator_id}"]
     exempt_from_exam(project, lead, annotator_id, reason, now=time.time())
     results.leave("exam_people", tr("Exempted from the exam."))
@@ -104,7 +104,7 @@ def exempt(project: Project, lead: Person, annotator_id: AnnotatorId) -> None:
 
 @look.lead_callback("exam_item_problem")
 def explain(project: Project, lead: Person, item_id: int) -> None:
-    """Callback: save the explanation of an item."""
+    """Save the explanation of an item, as the callback of its form."""
     explain_exam_item(project, lead, item_id, st.session_state[f"exam-text-{item_id}"], now=time.time())
     results.leave("exam_item", tr("Saved. Annotators who miss this pair read it after they hand in."))
 
@@ -216,14 +216,14 @@ def _told(one: qualification_exam_results.ExamPerson) -> str:
 
 
 def _items(project: Project, lead: Person, people: list[qualification_exam_results.ExamPerson]) -> None:
-    """One item with its explanation, and the list that it is from beside it."""
+    """Draw one item with its explanation, beside the list of items."""
     items = {item.item_id: item for item in exam_items(project, lead)}
     missed = dict.fromkeys(items, 0)
     keys = {item.pair_key: item_id for item_id, item in items.items()}
     for one in (miss for person in people for attempt in person.attempts for miss in attempt.missed):
         if one.pair in keys:
             missed[keys[one.pair]] += 1
-    order = sorted(items, key=lambda item_id: (-missed[item_id], item_id))  # what is missed most wants words first
+    order = sorted(items, key=lambda item_id: (-missed[item_id], item_id))  # most missed first
     shown, beside = st.columns([3, 2], gap="medium")
     with beside:
         found = matching(order, lambda item_id: items[item_id].query, "item", clears=("page", _ITEM), over=PER_PAGE)

@@ -1,4 +1,4 @@
-"""Tables, charts and clips of an exam: its preview, and the results of first attempts."""
+"""Draw tables, charts and clips of an exam: its preview, and the results of first attempts."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ from backend.core.ids import QueryId
 
 _BESIDE = 3
 _SOURCES = (marked("settled pairs", _context="from"), marked("open pairs", _context="from"))
-"""What an exam may be drawn from, as it is kept; else it is a file."""
+"""Stored names of the sources that an exam may be drawn from; any other name is a file."""
 _TEXT_LENGTH = 400
 _PERSON, _ALL, _PAPER = "#6063f1", "#f59e0b", "#db2777"
 _EVERYBODY = marked("Mean of all")
@@ -36,7 +36,7 @@ _ROW_PX = 26
 
 
 def told(preview: ExamPreview) -> None:
-    """How many pairs, of which grades, and what one grade throughout or grades by chance would score."""
+    """Draw the preview of an exam: its pairs by right grade, and the scores that guessing would get."""
     tolerance = auth.project().campaign.tolerance
     drawn = source(preview.source)
     if preview.seed is not None:
@@ -60,12 +60,12 @@ def told(preview: ExamPreview) -> None:
 
 
 def source(kept: str) -> str:
-    """What an exam was drawn from: pairs, in the reader's words, or the name of a file."""
+    """Return the source of an exam in the reader's language: kind of pairs, or name of a file."""
     return tr(kept, _context="from") if kept in _SOURCES else kept
 
 
 def key_and_guesses(grades: tuple[int, ...], guesses: ExamGuesses) -> None:
-    """A key by grade, beside what guessing scores with it."""
+    """Draw the answer key by grade, beside the scores of guessing."""
     left, right = st.columns([1, 1.4], gap="large")
     with left:
         st.markdown(tr("**Answer key**"))
@@ -76,7 +76,7 @@ def key_and_guesses(grades: tuple[int, ...], guesses: ExamGuesses) -> None:
 
 
 def reason(guesses: ExamGuesses, key: str) -> None:
-    """Asks why an exam is held that guessing passes, or nearly; nothing of one that tells enough."""
+    """Draw a field for the reason to hold an exam that guessing passes or nearly passes; nothing for other exams."""
     if guesses.weak:
         told = "".join(f"\n- {retold(why)}" for why in guesses.weak)
         st.markdown(tr("**This exam is weak:**\n{weaknesses}", weaknesses=told))
@@ -85,7 +85,7 @@ def reason(guesses: ExamGuesses, key: str) -> None:
 
 
 def key_table(grades: tuple[int, ...], scale: Scale) -> str:
-    """How many pairs have each right grade, the highest grade first."""
+    """Return an HTML table of the number of pairs by right grade, the highest grade first."""
     most = max(grades)
     rows = [
         (look.grade_mark(grade), escape(scale.label(grade).lower()), look.bar(count, most))
@@ -95,7 +95,7 @@ def key_table(grades: tuple[int, ...], scale: Scale) -> str:
 
 
 def guess_table(guesses: ExamGuesses) -> str:
-    """What every grade throughout misses, the highest first, and what chance does."""
+    """Return an HTML table of the items missed by giving one grade throughout, for each grade, and by chance."""
     rows = [
         (tr("always {grade}", grade=look.grade_mark(one.grade)), _missed(one.missed, guesses.items), _verdict(one))
         for one in reversed(guesses.constants)
@@ -108,7 +108,7 @@ def guess_table(guesses: ExamGuesses) -> str:
 
 
 def clips(project: Project, lead: Person, preview: ExamPreview) -> None:
-    """The pairs of one query, which the lead chooses, as clips, each under its right grade."""
+    """Draw the choice of a query, and the clips of its pairs, each under its right grade."""
     by_query: defaultdict[QueryId, list[ExamPreviewItem]] = defaultdict(list)
     for item in preview.items:
         by_query[item.query_id].append(item)
@@ -146,7 +146,7 @@ def _verdict(one: ExamConstant) -> str:
 
 
 def _odds(share: float) -> str:
-    """`in 7.1 % of the cases`, `hardly ever` below one in a thousand."""
+    """Write a probability: `in 7.1 % of the cases`, or `hardly ever` below one in a thousand."""
     return (
         tr("in less than 0.1 % of the cases")
         if share < 0.001
@@ -155,7 +155,7 @@ def _odds(share: float) -> str:
 
 
 def outcomes(found: ExamOutcomes) -> None:
-    """The charts side by side, below each other on a narrow page; the table; the file to take along."""
+    """Draw the charts, the table and the download of exam results."""
     if not found.people:
         st.info(tr("No exam handed in yet."))
         return
@@ -196,7 +196,7 @@ def outcomes(found: ExamOutcomes) -> None:
 
 
 def outcome_chart(rows: Sequence[tuple[str, ExamEstimate]], paper: float | None, share: bool) -> alt.TopLevelMixin:
-    """Dots with their intervals, one person a row, the mean on top; `paper` is the figure to compare with."""
+    """Return a chart of estimates with intervals, one person a row, the mean on top; `paper` is a published figure."""
     shown: list[dict[str, Any]] = [
         {
             "who": name,
@@ -233,7 +233,7 @@ def outcome_chart(rows: Sequence[tuple[str, ExamEstimate]], paper: float | None,
 
 
 def outcome_table(whose: Sequence[tuple[str, ExamOutcome]]) -> str:
-    """Every figure with its interval, or why there is none."""
+    """Return an HTML table of all figures with intervals, or the reasons why they are undefined."""
     rows = [
         (
             f"<b>{escape(name)}</b>",
@@ -250,7 +250,7 @@ def outcome_table(whose: Sequence[tuple[str, ExamOutcome]]) -> str:
 
 
 def _cell(one: ExamEstimate, share: bool) -> str:
-    """`9 %` above `4.8 to 16.2 %`, or above why something is missing."""
+    """Format an estimate as HTML: `9 %` above `4.8 to 16.2 %`, or above the reason why a part is undefined."""
     value = f"<b>{_figure(one.value, share)}</b>" if one.value is not None else ""
     if one.low is None or one.high is None:
         return f"{value}<small>{escape(retold(one.reason))}</small>"
@@ -259,7 +259,7 @@ def _cell(one: ExamEstimate, share: bool) -> str:
 
 
 def _number(one: ExamEstimate, share: bool) -> str:
-    """The same as a line."""
+    """Format an estimate with its interval in one line."""
     if one.value is None:
         return retold(one.reason)
     if one.low is None or one.high is None:

@@ -29,7 +29,7 @@ from backend.campaign.setup.project.model import ExamSettings
 from backend.core.errors import ReelRankError
 
 _FIELDS = {"most_missed": "most"}
-"""What a widget of the form is called, where that is not the name of its argument."""
+"""Maps arguments to names of the form's widgets, where these differ."""
 KEYS = {
     ExamKey.SETTLED: marked("Relevance of settled pairs"),
     ExamKey.MEDIAN: marked("Median of all annotators who finish"),
@@ -47,7 +47,7 @@ _MIDDLE = (ExamPhase.ANSWERING, ExamPhase.ANSWERED)
 
 
 def plan(project: Project, lead: Person) -> None:
-    """Draw the form; once it is filled in, the preview of the exam."""
+    """Draw the form, or once it is filled in the preview of the exam."""
     asked = st.session_state.get("exam_plan")
     if asked is None:
         _form(project.campaign.exam)
@@ -74,7 +74,7 @@ def plan(project: Project, lead: Person) -> None:
 
 
 def go_on() -> None:
-    """Callback of the form: show a preview of the exam, and start nothing yet."""
+    """Show a preview of the exam without starting it, as the callback of the form."""
     state, sent = st.session_state, st.session_state.get("exam_key_file")
     state["exam_newcomers_only"] = bool(state["exam_newcomers"])
     if sent is not None:
@@ -92,7 +92,7 @@ def go_on() -> None:
 
 
 def change() -> None:
-    """Callback: go back to the form as it was filled in."""
+    """Go back to the form with its values, as the callback of the button."""
     state = st.session_state
     plan = state.pop("exam_plan")
     plan.pop(_FILE, None)  # it has to be chosen again
@@ -103,7 +103,7 @@ def change() -> None:
 
 @look.lead_callback("exam_hold_problem")
 def hold(project: Project, lead: Person, previewed: str) -> None:
-    """Callback: start the exam that was previewed."""
+    """Start the exam that was previewed, as the callback of the button."""
     state = st.session_state
     hold_it = set_exam_from_file if _FILE in state["exam_plan"] else set_exam
     report = hold_it(
@@ -169,7 +169,7 @@ def key_desk(project: Project, lead: Person, held: Exam | None) -> bool:
 
 
 def stage(held: Exam, people: Sequence[ExamPerson], would_be: ExamKeyPreview | None) -> None:
-    """Draw how far an exam is whose key comes later, and what the lead can do; nothing for settled pairs.
+    """Draw the state of an exam whose answer key comes later, and the lead's options; nothing for settled pairs.
 
     `would_be` is the answer key that closing the exam would fix now.
     """
@@ -238,7 +238,7 @@ def to_use(found: Exam | None) -> None:
 
 @look.lead_callback("exam_close_problem")
 def close(project: Project, lead: Person) -> None:
-    """Callback: fix the answer key."""
+    """Close the exam and fix its answer key, as the callback of the button."""
     although = st.session_state.get("exam_close_although", "")
     report = close_exam_round(project, lead, although=although, now=time.time())
     grades = ", ".join(f"{count} × {grade}" for grade, count in enumerate(report.grades) if count)
@@ -249,7 +249,7 @@ def close(project: Project, lead: Person) -> None:
 
 @look.lead_callback("exam_use_problem")
 def use(project: Project, lead: Person) -> None:
-    """Callback: count the answers of the exam as judgements."""
+    """Count the answers of the exam as judgements, as the callback of the button."""
     report = use_exam(project, lead, now=time.time())
     each = (
         f"{report.fewest}"

@@ -1,4 +1,4 @@
-"""The lead's page "Explore": what the judged pairs show, a part at a time, and the pairs behind every figure."""
+"""The lead's page "Explore": figures about the judged pairs, one part at a time, and the pairs behind each figure."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -48,12 +48,12 @@ _PARTS = {
     "agreement": marked("Agreement"),
 }
 _OF_A_PART = ("page", "sort", "bin", "relevance", "video", "show")
-"""What in the address belongs to one part only."""
+"""Query parameters that belong to one part only."""
 _Found = TypeVar("_Found")
 
 
 def page() -> None:
-    """The choice of the part, and the part."""
+    """Draw the choice of a part, and that part."""
     project, lead, counts = look.lead_page("Explore")
     if not any(counts["pairs"].values()):
         st.info(tr("No pairs have been handed out yet. Continue on [Set up]({path}).", path=full_path("/set-up")))
@@ -63,7 +63,7 @@ def page() -> None:
 
 
 def _along(project: Project, lead: Person, along: Along) -> None:
-    """Relevance against similarity, rank or duration: shares, means, numbers, and the pairs of a bin."""
+    """Draw relevance by similarity, rank or duration: shares, means, counts, and the pairs of a bin."""
     bins = _counted(project, lead, along.value, lambda: relevances_along(project, lead, along))
     scale, of = project.campaign.scale, explore_charts.WORDS[along].of
     if not bins:
@@ -104,7 +104,7 @@ def _nothing_counts(bins: Sequence[RelevanceBin]) -> None:
 
 
 def _same_words(project: Project, lead: Person) -> None:
-    """Pairs whose caption says what the query says, and which are not all perfect: the paper's B.5."""
+    """Draw pairs whose caption equals the query although they do not all have the highest relevance (paper, B.5)."""
     counts, without = _counted(project, lead, "same", lambda: same_words(project, lead))
     scale, decided = project.campaign.scale, sum(counts)
     st.markdown(
@@ -138,7 +138,7 @@ def _same_words(project: Project, lead: Person) -> None:
 
 
 def _sources(project: Project, lead: Person) -> None:
-    """What became of the candidates of each source: what the truth would lack without it."""
+    """Draw the outcomes of each source's candidates, to show what the ground truth would lack without it."""
     found: list[SourceStanding] = _counted(project, lead, "sources", lambda: source_standings(project, lead))
     st.caption(
         tr(
@@ -155,7 +155,7 @@ def _sources(project: Project, lead: Person) -> None:
 
 
 def _coverage(project: Project, lead: Person) -> None:
-    """What of the corpus was handed out, by show and by video; a video's pairs."""
+    """Draw how much of the corpus was handed out, by show and by video, and the pairs of a video."""
     videos: list[VideoCoverage] = _counted(project, lead, "coverage", lambda: coverage(project, lead))
     opened = address_state.read_number("video")
     if one := next((video for video in videos if video.video_id == opened), None):
@@ -220,7 +220,7 @@ def _coverage(project: Project, lead: Person) -> None:
 
 
 def _durations(project: Project, lead: Person) -> None:
-    """How long moments and videos last, and whether relevance goes with it."""
+    """Draw the durations of moments and videos, and relevance by duration."""
     moments, videos = _counted(project, lead, "durations", lambda: durations(project, lead))
     for found, noun in ((moments, "moment"), (videos, "video")):
         if found is None:
@@ -241,7 +241,7 @@ def _durations(project: Project, lead: Person) -> None:
 
 
 def _agreement(project: Project, lead: Person) -> None:
-    """Queries by how well people agree on their pairs."""
+    """Draw the queries by the agreement on their pairs."""
     queries: list[AgreedQuery] = _counted(project, lead, "agreement", lambda: agreed_queries(project, lead))
     st.caption(
         tr(
@@ -265,7 +265,7 @@ def _agreement(project: Project, lead: Person) -> None:
 
 
 def _pairs(project: Project, lead: Person, part: PairPart, nothing: str = "") -> None:
-    """The pairs of a part, which open their query; a page of them is fetched."""
+    """Draw the list of pairs of a part, of which only one page is fetched; each row opens its query."""
     count = _counted(project, lead, f"count-{part}", lambda: found_pair_count(project, lead, part))
     long_list(
         tr("Pairs"),
@@ -291,7 +291,7 @@ def _relevance(scale: Scale, most: int | None = None) -> int | None:
 
 
 def _counted(project: Project, lead: Person, what: str, count: Callable[[], _Found]) -> _Found:
-    """What was counted for anybody since the last grade or event; otherwise counted now."""
+    """Return the result of `count`, from a cache for all leads that holds until the next grade or event."""
     found: _Found = _kept(str(project.folder), explored_version(project, lead), what, count)
     return found
 
@@ -302,7 +302,7 @@ def _kept(folder: str, version: str, what: str, _count: Callable[[], Any]) -> An
 
 
 def _take(name: str, make: Callable[[], str]) -> None:
-    """A download that is made when asked for."""
+    """Draw a button that downloads a CSV file, made at the click."""
     file = f"explore-{name}.csv"
     look.csv_download("CSV", make, file, f"take-{file}")
 

@@ -1,4 +1,4 @@
-"""The charts of the page "Explore", each with its words for those who do not see it."""
+"""Draw the charts of the page "Explore", each with a text for screen readers."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -16,12 +16,12 @@ from backend.campaign.nouns import GRADE_COLOURS, Scale
 _CORPUS, _OUT = "#a1a1aa", "#6063f1"
 _PICKED = "bin"
 _AXIS_PX = 46
-"""Room for the labels of the upright axis, the same in charts that stand below each other."""
+"""Width of the labels of the vertical axis, in pixels, the same in all charts so that they line up."""
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """How a page speaks of what bins are of: the axis, and one bin in a sentence."""
+    """Texts for the quantity of a chart's bins: title of the axis, name, one bin in a sentence, label of one bin."""
 
     axis: str
     of: str
@@ -53,7 +53,7 @@ WORDS = {
 
 
 def shares(bins: Sequence[RelevanceBin], along: Along, scale: Scale, picked: Callable[[int], None]) -> None:
-    """The relevances of each bin as shares of its pairs that have one; a click on a bar picks the bin."""
+    """Draw the shares of relevances in each bin, among its pairs with a relevance; a click on a bar picks the bin."""
     words = WORDS[along]
     rows = [
         {
@@ -103,7 +103,7 @@ def shares(bins: Sequence[RelevanceBin], along: Along, scale: Scale, picked: Cal
 
 
 def means(bins: Sequence[RelevanceBin], along: Along, scale: Scale) -> None:
-    """The mean relevance of each bin; bins without any are gaps."""
+    """Draw the mean relevance of each bin; bins without a relevance are gaps."""
     words = WORDS[along]
     rows = [{"bin": words.label(one), "mean": one.mean, "pairs": one.decided} for one in bins]
     chart = (
@@ -128,7 +128,7 @@ def means(bins: Sequence[RelevanceBin], along: Along, scale: Scale) -> None:
 
 
 def counts(bins: Sequence[RelevanceBin], along: Along) -> None:
-    """How many pairs each bin has, with a relevance and without."""
+    """Draw the number of pairs in each bin, with a relevance and without."""
     words, kinds = WORDS[along], [tr("with a relevance"), tr("without")]
     rows = [
         {"bin": words.label(one), "kind": kind, "place": place, "pairs": pairs}
@@ -163,7 +163,7 @@ def counts(bins: Sequence[RelevanceBin], along: Along) -> None:
 
 
 def lasting(found: Lasting, noun: str) -> None:
-    """How many moments or videos last so long: those of the corpus, and of them those that were handed out."""
+    """Draw a histogram of durations of moments or videos, in the corpus and among those handed out."""
     kinds = [tr("in the corpus"), tr("handed out")]
     rows = [
         {"bin": _seconds(low, math.inf if high is None else high), "kind": kind, "count": count}

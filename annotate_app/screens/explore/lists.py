@@ -1,4 +1,4 @@
-"""The rows of the lists on the page "Explore": pairs, videos, shows, queries."""
+"""Build the rows of the lists on the page "Explore": pairs, videos, shows and queries."""
 
 from collections.abc import Callable, Sequence
 from html import escape
@@ -25,7 +25,11 @@ _KINDS = {
 
 
 def show_name(show: str | None) -> str:
-    """What a show is called: names may tell it, or begin with the season as those of one show do, or tell nothing."""
+    """Return the name of a show.
+
+    None means that the video's name contains no show; "" means a show without a name, whose videos' names begin with
+    the season.
+    """
     return tr("show not in the name") if show is None else show or tr("unnamed show")
 
 
@@ -39,7 +43,7 @@ PAIR_COLUMNS = (
 
 
 def pair_row(pair: FoundPair) -> ListRow:
-    """A pair, which opens its query."""
+    """Return the row of a pair, which opens its query."""
     relevance = (
         f"<small>{wording.verdict(pair.verdict)}</small>" if pair.relevance is None else look.grade_mark(pair.relevance)
     )
@@ -64,11 +68,11 @@ SOURCE_HEADS = (
 
 
 def source_row(one: SourceStanding) -> tuple[str, ...]:
-    """What became of what a source found, and of what it alone found."""
+    """Return the cells for a source: the outcomes of its candidates, and of those that it alone found."""
     source = one.source
     kind = tr(_KINDS[source.kind])
     later = tr(", added later") if source.part > 1 else ""
-    # The files of an encoder are no concern of a table.
+    # A table does not need the files of an encoder.
     name = source.name if source.kind is SourceKind.RUN else source.name.partition(" ")[0]
     return (
         f"{escape(name)}<br><small>{tr('{kind}, depth {n:,}', kind=kind, n=source.depth)}{later}</small>",
@@ -104,7 +108,7 @@ VIDEO_KEYS: dict[str, Callable[[VideoCoverage], Any]] = {
 
 
 def video_row(one: VideoCoverage) -> ListRow:
-    """A video, which opens its pairs."""
+    """Return the row of a video, which opens its pairs."""
     moments = tr("{judged_moments:,} of {moments:,}", judged_moments=one.judged_moments, moments=one.moments)
     cells = (
         escape(one.video),
@@ -118,7 +122,7 @@ def video_row(one: VideoCoverage) -> ListRow:
 
 
 def show_heads() -> tuple[str, ...]:
-    """The heads of the table of shows."""
+    """Return the heads of the table of shows."""
     return (
         tr("Show", _context="series"),
         tr("Videos"),
@@ -130,7 +134,7 @@ def show_heads() -> tuple[str, ...]:
 
 
 def show_row(one: ShowCoverage) -> tuple[str, ...]:
-    """A show, as cells."""
+    """Return the cells of a show."""
     return (
         escape(show_name(one.show)),
         tr("{covered:,} of {videos:,}", covered=one.covered, videos=one.videos),
@@ -160,7 +164,7 @@ QUERY_KEYS: dict[str, Callable[[AgreedQuery], Any]] = {
 
 
 def query_row(one: AgreedQuery) -> ListRow:
-    """A query, which opens on its page."""
+    """Return the row of a query, which opens the page Queries."""
     found = one.agreement
     return ListRow(
         one.query_id,
@@ -185,7 +189,7 @@ def _number(value: float | None) -> str:
 
 
 def in_order(rows: Sequence[_Row], by: str, keys: dict[str, Callable[[_Row], Any]], usual: str) -> list[_Row]:
-    """As the list's head says; what is unknown stands last."""
+    """Return rows sorted by the column `by`, or else by `usual`; rows without a value come last."""
     by = by or usual
     if not by:
         return list(rows)

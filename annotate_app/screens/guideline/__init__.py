@@ -1,4 +1,4 @@
-"""The lead's page "Guideline": edit its words, compare its versions, and choose practice pairs."""
+"""The lead's page "Guideline": edit the text, compare versions, and choose practice pairs."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -62,7 +62,7 @@ _mount = st.components.v2.component(
 
 
 def page() -> None:
-    """Draw words, versions and practice, each in a tab."""
+    """Draw three tabs: text, versions and practice pairs."""
     project, lead, _ = look.lead_page("Guideline")
     versions = guideline_versions(project, lead)
     words, kept, practised = address_state.tabs([marked("Words"), marked("Versions"), marked("Tutorial")])
@@ -76,7 +76,7 @@ def page() -> None:
 
 @look.lead_callback("guideline_problem")
 def save(project: Project, lead: Person, version: int) -> None:
-    """Callback: save what was typed as a new version."""
+    """Save the typed text as a new version, as the callback of the form."""
     state = st.session_state
     notes = _notes(project, lead)
     typed, reason = _typed(project.campaign.grading, version, notes), str(state.get(f"words-{version}-reason", ""))
@@ -91,7 +91,7 @@ def save(project: Project, lead: Person, version: int) -> None:
 
 
 def changes_table(changes: list[Change]) -> str:
-    """Return the differences of two versions as a table."""
+    """Return the differences between two versions as an HTML table."""
     rows = [
         (
             escape(retold(one.where)),
@@ -128,7 +128,7 @@ def _words(project: Project, lead: Person, version: GuidelineVersion) -> None:
 
 
 def _preview_language(languages: list[str]) -> str:
-    """Let the lead choose the texts of the preview, where there are some in other languages; "" for the originals."""
+    """Draw the choice of the preview's language, if there are translations, and return it; "" for the originals."""
     if not languages:
         return ""
     return str(
@@ -143,7 +143,7 @@ def _preview_language(languages: list[str]) -> str:
 
 
 def _notes(project: Project, lead: Person) -> dict[int, str]:
-    """Return the notes of the example clips by grade, the best first: they can be translated too."""
+    """Return the notes of the example clips by grade, the highest first. Leads can translate them too."""
     return {one.grade: one.note for one in reversed(examples_chosen(project, lead))}
 
 
@@ -218,7 +218,7 @@ def _form(grading: Grading, version: int, notes: Mapping[int, str]) -> Grading:
 
 
 def _typed(grading: Grading, version: int, notes: Mapping[int, str]) -> Grading:
-    """Return what the fields hold; a field that was not drawn yet is as stored."""
+    """Return the guideline with the values of the fields; a field that is not drawn yet has its stored value."""
     state = st.session_state
     originals = {f"note-{grade}": (note, note) for grade, note in notes.items()}
 
@@ -293,6 +293,6 @@ def _versions(versions: list[GuidelineVersion], readers: dict[int, int]) -> None
 
 
 def guideline_preview(words: dict[str, Any]) -> None:
-    """Show the guideline's words, as `shared.player.guideline` has them."""
+    """Show the guideline from the result of `shared.player.guideline`."""
     data = {"guideline": words, "label": tr("The guideline as annotators see it")}
     _mount(data=data | browser_texts(player.FOLDER, _SCRIPTS), key="guideline-preview")

@@ -121,7 +121,7 @@ def _metrics(found: WorkProgress) -> None:
     look.metrics(values, [3, 4, 3, 3])
     for text in _about_grades(found):
         st.caption(text)
-    if reasons := waiting.why_not(found.ahead):
+    if reasons := waiting.unfinished_reason(found.ahead):
         st.warning(plain(reasons), icon=":material/block:")
 
 
