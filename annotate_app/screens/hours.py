@@ -1,4 +1,4 @@
-"""The lead's page "Hours": how long people worked, what it costs, how much of both is still to come; for payroll."""
+"""The lead's page "Hours": working time and pay of each person, and the time and cost still to come; for payroll."""
 
 import time
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ _COUNTED = marked(
 
 
 def page() -> None:
-    """The period, its sums, its days, its people, and a file of it; below, what is still to come."""
+    """Draw the choice of a period, its totals, days and people with a download, and the work still to come."""
     project, lead, _ = look.lead_page("Hours")
     periods = {name: tr(name) for name in PERIODS}
     period = address_state.choice(tr("Period"), "period", periods, label_visibility="collapsed")
@@ -59,7 +59,7 @@ def page() -> None:
 
 
 def bounds(period: str, now: float) -> tuple[str | None, str | None]:
-    """The first and the last day of a period (`2026-03-14`), by the server's calendar; None where it has no end.
+    """Return the first and last day of a period (`2026-03-14`) in the server's calendar; None for no bound.
 
     >>> bounds("All days", 0.0)
     (None, None)
@@ -77,7 +77,7 @@ def bounds(period: str, now: float) -> tuple[str | None, str | None]:
 
 
 def people_table(people: Sequence[PersonHours], currency: str) -> str:
-    """The sums of every person; the hours as bars against the longest."""
+    """Return an HTML table of each person's totals; the bars show hours relative to the longest."""
     most = max(max(one.hours for one in people), 1e-9)
     rows = [
         (
@@ -102,7 +102,7 @@ def people_table(people: Sequence[PersonHours], currency: str) -> str:
 
 
 def remarks(found: HoursReport) -> list[str]:
-    """Which rate counts, and what the sums leave out."""
+    """Return sentences about the rates that count and the work that the totals leave out."""
     texts = []
     if found.rate is not None:
         own = (
@@ -152,7 +152,7 @@ def remarks(found: HoursReport) -> list[str]:
 
 
 def ahead(outlook: Outlook, currency: str) -> str:
-    """How much is still to come, in words."""
+    """Return a sentence about the time and cost still to come."""
     if not outlook.needed + outlook.further:
         return tr("Nothing is left to grade: every open pair has its grades.")
     said = tr("{grades} left until every open pair has its grades", grades=wording.count_of(outlook.needed, "grade"))

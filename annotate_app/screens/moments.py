@@ -1,6 +1,6 @@
-"""The lead's page "Moments": the moments of every video with their pictures, and what a lead makes of them.
+"""The lead's page "Moments": list the moments of each video with pictures, and change, split, join, add or remove them.
 
-A list of videos; of the one that is open its moments, one of which is on show. All of it stands in the address.
+The page shows a list of videos, or the moments of the open video with one of them large. The address holds this state.
 """
 
 import time
@@ -50,19 +50,19 @@ _MOMENTS = (
     ListColumn(marked("Used by"), phone=False),
 )
 ON_SHOW = "moment"
-"""The name in the address of the moment on show."""
+"""Query parameter with the moment on the page."""
 VIDEO = "video"
-"""The name in the address of the open video."""
+"""Query parameter with the open video."""
 _DONE = "moments"
-"""The place of results on the page."""
+"""Name of the place where the page shows results."""
 PROBLEM = f"{_DONE}_problem"
 _UNDO = "moments_undo"
-"""In the session: the video, which spans came and which went by what was done last."""
+"""Session key of the last change, for undo: the video, the added spans and the removed spans."""
 _Span = tuple[float, float]
 
 
 def page() -> None:
-    """The videos, or one of them with its moments."""
+    """Draw the list of videos, or one video with its moments."""
     project, lead, _ = look.lead_page("Moments")
     videos = videos_and_moments(project, lead)
     if not videos:
@@ -149,7 +149,7 @@ def _one(project: Project, lead: Person, video: VideoMoments) -> None:
     with beside:
         start = next((n for n, row in enumerate(rows) if row == shown), 0) // PER_PAGE
         if not address_state.read("page") and start:
-            st.query_params["page"] = str(start + 1)  # the page of the list that has what is on show
+            st.query_params["page"] = str(start + 1)  # the page of the list with the shown moment
         long_list(
             tr("Moments"),
             _MOMENTS,
@@ -164,7 +164,7 @@ def _one(project: Project, lead: Person, video: VideoMoments) -> None:
 
 
 def _on_show(rows: Sequence[MomentRow]) -> MomentRow | None:
-    """The moment that the address says, else the first of the page of the list."""
+    """Return the moment that the address names, or else the first one on the page of the list."""
     asked = address_state.read_number(ON_SHOW)
     found = next((row for row in rows if row.moment_id == asked), None)
     if found is not None or not rows:
@@ -241,12 +241,12 @@ def _add(video: VideoMoments) -> None:
 
 
 def _seconds(label: str, value: float, key: str, video: VideoMoments) -> None:
-    # Typed in hundredths; a field that nobody touched keeps the exact time.
+    # The fields show hundredths of a second; an unchanged field keeps the exact time.
     st.number_input(label, 0.0, max(video.duration_s, value), value, 0.1, format="%.2f", key=key)
 
 
 def change(row: MomentRow) -> None:
-    """Callback of the form: the moment begins and ends where its fields say."""
+    """Set the start and end of a moment to the values of its fields, as the callback of the form."""
     span = (float(st.session_state[key("start", row)]), float(st.session_state[key("end", row)]))
     if span == (row.start_s, row.end_s):
         results.clear(PROBLEM)
@@ -256,7 +256,7 @@ def change(row: MomentRow) -> None:
 
 
 def split(row: MomentRow) -> None:
-    """Callback: two moments instead of one, the second from where the field says."""
+    """Split a moment into two at the time in the field, as the callback of the button."""
     at_s = float(st.session_state[key("at", row)])
     spans = [(row.start_s, at_s), (at_s, row.end_s)]
     act = partial(split_moment, moment=row.moment_id, at_s=at_s, now=time.time())
@@ -264,25 +264,25 @@ def split(row: MomentRow) -> None:
 
 
 def join(row: MomentRow, following: MomentRow) -> None:
-    """Callback: one moment of this one and the next."""
+    """Join a moment with the next one, as the callback of the button."""
     spans = [(row.start_s, max(row.end_s, following.end_s))]
     act = partial(join_moments, moments=[row.moment_id, following.moment_id], now=time.time())
     _do(row.video, [row, following], spans, tr("Joined."), act)
 
 
 def remove(row: MomentRow) -> None:
-    """Callback: the moment is no more."""
+    """Remove a moment, as the callback of the button."""
     _do(row.video, [row], [], tr("Removed."))
 
 
 def add(video: str) -> None:
-    """Callback of the form: one more moment."""
+    """Add a moment to a video, as the callback of the form."""
     span = (float(st.session_state["add-start"]), float(st.session_state["add-end"]))
     _do(video, [], [span], tr("Added."))
 
 
 def undo() -> None:
-    """Callback: what was done last is as it was before."""
+    """Undo the last change of moments, as the callback of the button."""
     if (last := st.session_state.pop(_UNDO, None)) is None:
         return
     video, came, went = last
@@ -298,13 +298,13 @@ def undo() -> None:
 
 
 def undo_button() -> None:
-    """The way back, while there is something to go back to."""
+    """Draw the button that undoes the last change, while that is possible."""
     if st.session_state.get(_UNDO):
         st.button(tr("Undo"), key="moments-undo", icon=":material/undo:", shortcut="u", on_click=undo)
 
 
 def key(name: str, row: MomentRow) -> str:
-    """Streamlit's key of a field of a moment."""
+    """Return Streamlit's key of a moment's field."""
     return f"{name}-{row.moment_id}"
 
 

@@ -1,4 +1,4 @@
-"""The annotator's page "My work": how much, how long, how the grades spread, how they agree once pairs are settled."""
+"""The annotator's page "My work": amount and time of work, spread of grades, and agreement on settled pairs."""
 
 import time
 from collections.abc import Sequence
@@ -22,16 +22,16 @@ from backend.campaign.qualification.exam.results import my_exam
 from backend.campaign.review.adjudicating import my_replies, read_replies
 
 _EVEN = 0.05
-"""A mean difference below this is written 0.0 or is too small to be called strict or generous."""
+"""A mean difference below this is shown as 0.0, or is too small to be called strict or generous."""
 
 
 def page() -> None:
-    """Everything about the person signed in, and nothing about anybody else. Of single pairs, answered notes alone."""
+    """Draw figures about the signed-in person only. Of single pairs, it shows only notes with replies."""
     person = auth.require(Role.ANNOTATOR)
     found = my_work(auth.project(), person, now=time.time())
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         st.title(tr("My work"), anchor=False, width="content")
-        # On a narrow screen the menu is folded away; the desk is one click from here all the same.
+        # On a narrow screen the menu is folded away; this link keeps the desk one click away.
         st.html(
             f'<a class="rr-back" href="{full_path("/grade?tutorial")}" target="_self">{tr("Tutorial")}</a> '
             f'<a class="rr-back" href="{full_path("/grade")}" target="_self">{tr("Back to grading")}</a>',
@@ -64,7 +64,7 @@ def page() -> None:
 
 
 def duration(seconds: float) -> str:
-    """`48 s`, `12 min`, `31 h 05 min`."""
+    """Format a duration: `48 s`, `12 min`, `31 h 05 min`."""
     if seconds < 60:
         return f"{seconds:.0f} s"
     hours, minutes = divmod(round(seconds / 60), 60)
@@ -76,7 +76,7 @@ def duration(seconds: float) -> str:
 
 
 def spread_table(grades: Sequence[int], scale: Scale) -> str:
-    """How often each grade was given, the highest first, as bars against the most frequent."""
+    """Return an HTML table of how often each grade was given, the highest grade first, with bars."""
     most = max(*grades, 1)
     rows = [
         (
@@ -90,7 +90,7 @@ def spread_table(grades: Sequence[int], scale: Scale) -> str:
 
 
 def skips(count: int) -> str:
-    """How many pairs the person left to others, in words."""
+    """Return a sentence about the number of pairs that the person skipped."""
     if not count:
         return tr("You skipped no pair; a skip is never a grade.")
     return trn(
@@ -99,7 +99,7 @@ def skips(count: int) -> str:
 
 
 def leaning(difference: float) -> str:
-    """What the mean difference means, in words."""
+    """Return a sentence that explains the mean difference to others' grades."""
     if abs(difference) < _EVEN:
         return tr("You are neither stricter nor more generous than what was agreed.")
     steps = f"{abs(difference):.2f}"
@@ -109,7 +109,7 @@ def leaning(difference: float) -> str:
 
 
 def settlement(found: MyWork) -> str:
-    """What the pairs of a person came to, and what those wait for that agreement does not speak of yet."""
+    """Return a sentence about the outcomes of a person's pairs, and about those that are not settled yet."""
     pairs = wording.count_of(found.in_all, "pair")
     said = [
         trn(
@@ -140,7 +140,7 @@ def settlement(found: MyWork) -> str:
 
 
 def earlier(found: MyWork) -> str:
-    """What this page leaves out, if anything."""
+    """Return a sentence about the work that this page leaves out, or "" if there is none."""
     if not found.imported:
         return ""
     return " " + trn(
@@ -151,11 +151,11 @@ def earlier(found: MyWork) -> str:
 
 
 def _replies(replies: Sequence[MyReply]) -> None:
-    """What leads replied to the person's own notes; nothing where there is none."""
+    """Draw the replies of leads to the person's notes, if there are any."""
     if not replies:
         return
     st.header(tr("Replies to your notes"), anchor=False)
-    # New is what was so at any run of this visit: a page may run twice before anybody has looked.
+    # A reply stays new for the whole visit: a page may run twice before anybody has seen it.
     fresh: set[int] = st.session_state.setdefault("my_replies_new", set())
     fresh |= {one.reply_id for one in replies if one.is_new}
     for one in replies:

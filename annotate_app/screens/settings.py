@@ -1,4 +1,4 @@
-"""The lead's page "Settings": a form for those of `reelrank.toml`, and a table of all that holds in the campaign."""
+"""The lead's page "Settings": a form for the settings in `reelrank.toml`, and tables of all settings in force."""
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -48,11 +48,11 @@ _WORDS = {
     "apart": marked("Apart: a woman and another woman hug"),
 }
 _SEEN, _NAMES = "settings_seen", "settings_names"
-"""In the session: what the file said when the form was filled, and who may have a rate of their own."""
+"""Session keys of the file's values when the form was filled, and of the people who may have their own rate."""
 
 
 def page() -> None:
-    """The form, what only the operator sets, and a table for each part of the campaign."""
+    """Draw the form, the settings that only the operator changes, and a table for each part of the campaign."""
     project, lead, _ = look.lead_page("Settings")
     try:
         file = file_settings(project, lead)
@@ -106,7 +106,7 @@ def _form(project: Project, lead: Person, file: FileSettings) -> None:
 
 
 def _fill(values: Mapping[str, Value], shown: Iterable[str]) -> None:
-    """Keep what the file says as what the lead has seen, and show it in the fields of these settings."""
+    """Store the file's values as those that the lead has seen, and show them in the fields of these settings."""
     state = st.session_state
     state[_SEEN] = dict(values)
     for key in shown:
@@ -119,7 +119,7 @@ def _fill(values: Mapping[str, Value], shown: Iterable[str]) -> None:
 
 
 def _field(entry: SettingEntry, *, disabled: bool) -> None:
-    """The input of one setting; its range is the registry's, its value lies in the session."""
+    """Draw the input of a setting, with its range from the registry and its value from the session."""
     label, about = plain(retold(entry.label)), plain(retold(entry.meaning))
     label += f" ({entry.unit})" if entry.unit else ""
     key = _key(entry.key)
@@ -152,7 +152,7 @@ def _number(label: str, entry: SettingEntry, key: str, about: str | None = None,
 
 
 def _own_rates(*, disabled: bool) -> None:
-    """A rate for each annotator who has another one than everybody."""
+    """Draw the rates of annotators who have their own rate."""
     names: list[str] = st.session_state[_NAMES]
     if not names:
         return
@@ -165,7 +165,7 @@ def _own_rates(*, disabled: bool) -> None:
 
 @look.lead_callback("settings_problem")
 def _save(project: Project, lead: Person) -> None:
-    """Callback of the form: saves what was changed in it, all or nothing."""
+    """Save the changed settings, all or none of them, as the callback of the form."""
     state, seen = st.session_state, st.session_state[_SEEN]
     typed: dict[str, Value] = {key: state[_key(key)] for _, keys in _GROUPS for key in keys}
     typed = {key: value.strip() if isinstance(value, str) else value for key, value in typed.items()}
@@ -179,7 +179,7 @@ def _save(project: Project, lead: Person) -> None:
     try:
         change_settings(project, lead, changes, now=time.time())
     except Overtaken:
-        _fill(file_settings(project, lead).values, seen.keys() - changes.keys())  # what was typed can be saved now
+        _fill(file_settings(project, lead).values, seen.keys() - changes.keys())  # the typed values can be saved now
         raise
     _fill(file_settings(project, lead).values, seen)
     names = ", ".join(retold(BY_KEY[key].label) for key in changes)
@@ -203,12 +203,12 @@ def _entries(value: Value) -> Mapping[str, str | float]:
 
 
 def _key(setting: str, name: str = "") -> str:
-    """Under which the session knows an input."""
+    """Return the session key of a setting's input."""
     return f"setting:{setting}:{name}"
 
 
 def _operators(values: Mapping[str, Value]) -> None:
-    """What only whoever runs the server sets, with the reason."""
+    """Draw the settings that only the operator of the server can change, with the reason."""
     fixed = [one for one in SETTINGS if one.home is Home.FILE and one not in EDITABLE]
     rows = [
         (
@@ -224,7 +224,7 @@ def _operators(values: Mapping[str, Value]) -> None:
 
 
 def settings_table(settings: Sequence[CampaignSetting], timezone: str | None) -> str:
-    """Settings as HTML: name with what it changes, value, since when and by whom, where it is changed."""
+    """Return an HTML table of settings: name with its effect, value, last change, and where to change it."""
     rows = [
         (
             f"<b>{escape(retold(one.name))}</b><small>{escape(retold(one.changes))}</small>",

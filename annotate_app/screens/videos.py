@@ -14,7 +14,7 @@ from backend.campaign.setup.serving.model import JobKind
 
 
 def page() -> None:
-    """Draw the number of videos, and the step of Set up that adds them, because videos are also added later."""
+    """Draw the number of videos, and the step of Set up that adds them, because videos can be added later, too."""
     project, lead, counts = look.lead_page("Videos")
     not_taken()
     standing = VIDEOS_STEP.standing(project, lead, counts)
@@ -25,5 +25,5 @@ def page() -> None:
     VIDEOS_STEP.show(project, lead, counts)
     job = find_job(project, lead, {JobKind.SET_UP})
     if job is not None and job.subject != VIDEOS_STEP.key:
-        job = None  # of another step: it is on the page Set up
+        job = None  # a job of another step is shown on the page Set up
     set_up.results_of(project, lead, VIDEOS_STEP, job)

@@ -1,4 +1,4 @@
-"""The lead's page "Leaderboard": runs kept in the project, scored against a ground truth, compared and explained."""
+"""The lead's page "Leaderboard": score the project's runs against a ground truth, compare and explain them."""
 
 import tempfile
 import time
@@ -28,7 +28,7 @@ from backend.scoring.views.ranking import sentence as score_sentence
 
 _PARTS = (marked("Ranking"), marked("Charts"), marked("Groups"), marked("Errors"), marked("Cases"), marked("Runs"))
 _FEW = 3
-"""Notes, and runs that are not compared, that are not folded away."""
+"""Largest number of notes, or of runs that are not compared, that is shown without an expander."""
 _PRESETS: Mapping[str, Literal["paper", "tvr-ranking"]] = {marked("Paper"): "paper", "TVR-Ranking": "tvr-ranking"}
 _RUN, _TRUTH = marked("Run"), marked("Ground truth")
 _MEANINGS = marked(
@@ -39,7 +39,7 @@ _MEANINGS = marked(
 
 
 def page() -> None:
-    """What is compared, then its parts; without anything to compare, how to bring it."""
+    """Draw what is compared, then the parts of the comparison; without runs or truth, the form to upload them."""
     project, lead, _ = look.lead_page("Leaderboard")
     truths, runs = truth_names(project, lead), list_runs(project, lead)
     if not truths:
@@ -79,7 +79,7 @@ def page() -> None:
 
 
 def keep() -> None:
-    """Callback of the form: checks each file and keeps its columns, or leaves a message with every problem."""
+    """Check each uploaded file and keep its columns, or show all problems, as the callback of the form."""
     results.clear("board_problem")
     kind, bound = st.session_state["board_kind"], bool(st.session_state.get("board_bound"))
     name = st.session_state["board_name"].strip() or None
@@ -105,7 +105,7 @@ def keep() -> None:
 
             problem = look.as_lead(act)
             for written in (path, videos):
-                # The lead knows the files by the names they uploaded, not by where they lay for a moment.
+                # The lead knows the files by their uploaded names, not by their temporary paths.
                 problem = problem.replace(str(written), written.name) if written else problem
             problems += [problem] if problem else []
     st.session_state["board_problem"] = "\n\n".join(problems)
@@ -114,7 +114,7 @@ def keep() -> None:
 
 
 def _tell_uploaded(project: Project, lead: Person, kept: Sequence[Kept], *, runs: bool) -> None:
-    """Says what was uploaded, and turns to the ground truth that has the queries of the runs."""
+    """Show what was uploaded, and choose the ground truth that contains the queries of the runs."""
     held = ", ".join(f"{one.name} ({wording.count_of(one.queries, 'query')})" for one in kept)
     done = tr("Uploaded {files}.", files=held)
     truth = truth_of_runs(project, lead, [one.name for one in kept]) if runs else None
@@ -128,7 +128,7 @@ def _tell_uploaded(project: Project, lead: Person, kept: Sequence[Kept], *, runs
 
 @look.lead_callback("board_problem")
 def remove(project: Project, lead: Person, name: str) -> None:
-    """Callback of a button: the run is kept no longer."""
+    """Remove a run from the project, as the callback of a button."""
     remove_run(project, lead, name, now=time.time())
     results.leave("board", tr("{name} is removed.", name=name))
 
@@ -137,13 +137,13 @@ def remove(project: Project, lead: Person, name: str) -> None:
 def _scored(
     _project: Project, _lead: Person, folder: str, truth: str, preset: Literal["paper", "tvr-ranking"], version: str
 ) -> Leaderboard:
-    """Kept until a run, or the truth, changes; everybody who looks shares it."""
+    """Score all runs. The result is cached for all leads until a run or the ground truth changes."""
     return score_kept_runs(_project, _lead, truth, preset=preset)
 
 
 @st.cache_data(max_entries=16, show_spinner=False)
 def _usual_truth(_project: Project, _lead: Person, folder: str, truths: Sequence[str], runs: Sequence[str]) -> str:
-    """The ground truth that is shown without a choice; the same as long as the truths and the runs are the same."""
+    """Return the default ground truth, cached as long as truths and runs stay the same."""
     return truth_of_runs(_project, _lead) or truths[0]
 
 
@@ -157,7 +157,7 @@ def _shown(project: Project, lead: Person, runs: Sequence[Kept], board: Leaderbo
     st.caption(f"{plain(board.truth)}: {plain(retold(score_sentence(scores.summary())))}{notes}")
     part = address_state.choice(tr("Part"), "part", {name: tr(name) for name in _PARTS}, label_visibility="collapsed")
     if part != "Runs":
-        look.outcome("board")  # the first upload leads away from its form
+        look.outcome("board")  # after the first upload, the page no longer shows the form
     if part == "Charts":
         board_view.charts(scores)
     elif part == "Groups":
@@ -174,7 +174,7 @@ def _shown(project: Project, lead: Person, runs: Sequence[Kept], board: Leaderbo
 
 
 def _warnings(warnings: Sequence[str]) -> None:
-    """What to know of single runs; many of them are folded away."""
+    """Draw the notes about single runs; many notes are in an expander."""
     said = [f":material/info: {plain(retold(warning))}" for warning in warnings]
     place = (
         st.container()
@@ -187,7 +187,7 @@ def _warnings(warnings: Sequence[str]) -> None:
 
 
 def _left_out(runs: Mapping[str, str]) -> None:
-    """Runs that are not compared, and why: beside the table that they are missing from; many are folded away."""
+    """Draw the runs that the table leaves out, with reasons; many of them are in an expander."""
     if not runs:
         return
     head = trn("{n} run is not compared", "{n} runs are not compared", len(runs))
@@ -201,7 +201,7 @@ def _left_out(runs: Mapping[str, str]) -> None:
 
 
 def _keeper(project: Project, lead: Person, runs: Sequence[Kept], left_out: Mapping[str, str]) -> None:
-    """The form that uploads files, then the runs that the project keeps, with their facts."""
+    """Draw the form that uploads files, and the runs that the project keeps, with details."""
     with st.form("board_form", clear_on_submit=True):
         st.markdown(tr("**Upload files** · Each is checked first. A message lists every problem with its row."))
         st.segmented_control(tr("Type"), [_RUN, _TRUTH], default=_RUN, required=True, key="board_kind", format_func=tr)
@@ -244,7 +244,7 @@ def _keeper(project: Project, lead: Person, runs: Sequence[Kept], left_out: Mapp
 
 
 def _written(folder: Path, upload: Any) -> Path:
-    """An uploaded file, under its own name in a folder of its own."""
+    """Write an uploaded file under its own name into a folder of its own, and return its path."""
     folder.mkdir()
     path = folder / (Path(str(upload.name)).name or "file")
     path.write_bytes(upload.getvalue())

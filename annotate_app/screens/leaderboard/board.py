@@ -1,4 +1,4 @@
-"""The parts of the page "Leaderboard": ranking, charts, groups, errors, cases. Each is a view of one board's scores."""
+"""Draw the parts of the page "Leaderboard": ranking, charts, groups, errors and cases of one board's scores."""
 
 import time
 from collections import Counter
@@ -50,23 +50,23 @@ _mount = st.components.v2.component(
 )
 _BREAKDOWNS = {"duration": marked("Duration"), "show": marked("Show"), "relevance": marked("Highest relevance")}
 _AS_TEXT = ("interval", "difference_interval", "p_holm", "p_t", "wins", "moment")
-"""Columns whose cells are shown as they are written; the others as numbers, to sort by."""
+"""Columns whose cells are shown as text; all others are numbers, which can be sorted."""
 _ABREAST = 3
-"""Runs whose names have room beside one another."""
+"""Largest number of runs whose names fit side by side."""
 _NUMBER = st.column_config.NumberColumn
 _TEXT = st.column_config.TextColumn
 _SCORE = partial(_NUMBER, format="%.4f")
 
 
 def case_view(case: dict[str, Any], key: str) -> None:
-    """Shows one case.
+    """Draw one case.
 
     Args:
-        case: `{"counted", "moments": [...], "runs": [{"name", "counted", "predictions": [...], "told": [...]}]}`:
-            moments and predictions are the cards of `backend.scoring.views.case` with the address `src` of their clip,
-            None where the project has no such video; `counted` says how many there are and are shown; `told` is what a
-            run made of each moment, None for nothing.
-        key: one for each case view on a page.
+        case: `{"counted", "moments": [...], "runs": [{"name", "counted", "predictions": [...], "told": [...]}]}`.
+            Moments and predictions are the cards of `backend.scoring.views.case` with the URL `src` of their clip, None
+            if the project has no such video. `counted` is a text about how many there are and are shown. `told` is the
+            outcome of each moment in a run, None for nothing.
+        key: Streamlit's key, unique for each case view on a page.
     """
     _mount(key=component_key(key), data=case | browser_texts(_HERE, _SCRIPTS))
 
@@ -74,9 +74,9 @@ def case_view(case: dict[str, Any], key: str) -> None:
 def ranking(
     project: Project, lead: Person, board: Leaderboard, scores: Scoreboard, version: str, beside: Callable[[], None]
 ) -> None:
-    """Means with intervals, and every run against the baseline; files to export.
+    """Draw the table of means with intervals and comparisons with the baseline, and the downloads.
 
-    `version` names the scores, `beside` shows what belongs directly under the table.
+    `version` identifies the scores for the cache; `beside` draws what belongs directly below the table.
     """
     names = [run.name for run in scores.runs]
     with st.container(horizontal=True):
@@ -86,13 +86,13 @@ def ranking(
         summary = _with_statistics(scores, version, baseline)
     table = score_ranking(summary, focus).without("p")
     if not any(run["missing"] for run in summary["runs"]):
-        table = table.without("missing")  # a column of zeros, for which the others would lack room
+        table = table.without("missing")  # a column of zeros would only take room from the others
     highest = score_names(summary, [focus])[focus].measure.highest
     best = max((run["measures"].get(focus, 0.0) for run in summary["runs"]), default=0.0)
     _frame(
         table,
         "board_ranking",
-        # A name may have 100 characters; the others keep their place, and a click on the cell shows it whole.
+        # A name may have 100 characters. It is cut so that other columns fit; a click on the cell shows all of it.
         place=partial(_NUMBER, width=56, pinned=True),
         run=partial(_TEXT, width=192, pinned=True),
         mean=partial(
@@ -120,7 +120,7 @@ def ranking(
 
 
 def _measure(scores: Scoreboard, key: str) -> str:
-    """A choice of measures, each with what its key stands for."""
+    """Draw the choice of a measure, each with an explanation of its key, and return the key."""
     keys, names = scores.settings.keys, score_names(scores.summary(), scores.settings.keys)
     chosen = st.selectbox(
         tr("Measure"),
@@ -133,7 +133,7 @@ def _measure(scores: Scoreboard, key: str) -> str:
 
 
 def _frame(table: ScoreTable, key: str, **columns: Callable[..., Any]) -> None:
-    """A view as Streamlit shows it: numbers to sort by, words as they are written, help under every head."""
+    """Draw a score table as a data frame: sortable numbers, texts as they are, and help on every column."""
     # Names of runs stay as they are, and so does the p of statistics.
     as_is = [column.run or column.title.startswith("p ") for column in table.columns]
     titles = [retold(column.title) for column in table.columns]
@@ -163,26 +163,26 @@ def _frame(table: ScoreTable, key: str, **columns: Callable[..., Any]) -> None:
 
 @st.cache_data(max_entries=64, show_spinner=False)
 def _with_statistics(_scores: Scoreboard, version: str, baseline: str | None) -> dict[str, Any]:
-    """Every script run shows the table; 10,000 resamples are drawn for the first one alone, of every measure."""
+    """Return the scores with statistics. They are cached, because they take 10,000 resamples per measure."""
     summary = _scores.summary()
     add_statistics(summary, _scores, Sureness(baseline))
     return summary
 
 
 def charts(scores: Scoreboard) -> None:
-    """A measure by cut-off, the runs in its order under others, the two best query by query, the best IoUs."""
+    """Draw the charts: a measure by cut-off, the runs under other measures, the two best runs by query, best IoUs."""
     focus = _measure(scores, "board_chart_focus")
     with st.container(key="board-charts"):
         for picture in board_pictures(scores, focus):
             st.header(retold(picture.title), anchor=False)
-            # Facets keep the widths they were drawn with: stretched to the page they lose their shape. On a narrow
-            # page a chart scrolls by itself, see look.css.
+            # Facets have a fixed width: stretched to the page they lose their proportions. On a narrow page a chart
+            # scrolls by itself, see look.css.
             st.vega_lite_chart(picture.chart, width="content", alt=retold(picture.caption))
             st.caption(plain(retold(picture.caption)))
 
 
 def groups(scores: Scoreboard) -> None:
-    """Means of groups of queries."""
+    """Draw the means of groups of queries."""
     with st.container(horizontal=True):
         by = st.selectbox(
             tr("Group queries by"), list(_BREAKDOWNS), key="board_by", format_func=lambda one: tr(_BREAKDOWNS[one])
@@ -191,7 +191,7 @@ def groups(scores: Scoreboard) -> None:
     table = score_groups(scores.summary([by]), by, focus)
     sizes = ""
     if len(scores.runs) > max(len(table.rows), _ABREAST):
-        # More runs have room below one another.
+        # More runs only fit below one another.
         names, counts = table.cells("group"), table.cells("queries")
         sizes = ", ".join(f"{retold(name.text)}: {count.text}" for name, count in zip(names, counts, strict=True))
         sizes = tr(" Queries {sizes}.", sizes=sizes)
@@ -201,7 +201,7 @@ def groups(scores: Scoreboard) -> None:
 
 
 def errors(board: Leaderboard, scores: Scoreboard) -> None:
-    """What became of every relevant moment, by run."""
+    """Draw the fates of the relevant moments, by run."""
     summary = scores.summary(errors=True)
     table = score_outcomes(summary)
     st.markdown(f"{plain(retold(table.title))} {plain(' '.join(map(retold, table.notes)))}")
@@ -227,7 +227,7 @@ def errors(board: Leaderboard, scores: Scoreboard) -> None:
 
 
 def cases(project: Project, lead: Person, board: Leaderboard, scores: Scoreboard) -> None:
-    """One query seen whole: its truth and what one or two runs predict, as clips."""
+    """Draw one query with its truth and the predictions of one or two runs, as clips."""
     names = {run.name: retold(run.label) for run in scores.runs}
     order = notable_queries(scores)
     k, mu = scores.middle
@@ -263,7 +263,7 @@ def cases(project: Project, lead: Person, board: Leaderboard, scores: Scoreboard
 
 
 def _export(project: Project, lead: Person, board: Leaderboard, summary: Mapping[str, Any]) -> None:
-    """Downloads; each is made when asked for."""
+    """Draw the download buttons; each file is made at the click."""
     scores = board.scores
     if scores is None:
         return
@@ -296,7 +296,7 @@ def _export(project: Project, lead: Person, board: Leaderboard, summary: Mapping
 
 
 def case_data(view: CaseView, files: Mapping[str, float]) -> dict[str, Any]:
-    """A case as the component wants it; clips only of videos in `files`, and nothing after their end."""
+    """Return a case as data for the component, with clips only of videos in `files` and within their duration."""
     kept = [card for card in view.moments if card.first]
     relevant = sum(card.relevance > 0 for card in view.moments)
     runs = []
@@ -319,7 +319,7 @@ def case_data(view: CaseView, files: Mapping[str, float]) -> dict[str, Any]:
 
 
 def _counted(noun: str, there: Sequence[object], shown: Sequence[object]) -> list[str]:
-    """How many there are, and how many of them are shown where those are fewer; nothing of nothing."""
+    """Return a text about how many there are and, if fewer, how many are shown; an empty list if there are none."""
     if not there:
         return []
     less = [tr("{shown} shown", shown=len(shown))] if len(shown) < len(there) else []
@@ -327,7 +327,7 @@ def _counted(noun: str, there: Sequence[object], shown: Sequence[object]) -> lis
 
 
 def _card(card: Any, files: Mapping[str, float]) -> dict[str, Any]:
-    """What stands on a card, and where its clip is."""
+    """Return the content of a card, and the URL of its clip."""
     bar = card.bar
     there = bar.start_s < files.get(bar.video, 0.0)
     texts = {name: retold(text) if isinstance(text, str) else text for name, text in asdict(card).items()}
@@ -335,7 +335,7 @@ def _card(card: Any, files: Mapping[str, float]) -> dict[str, Any]:
 
 
 def _queries(board: Leaderboard, scores: Scoreboard, order: Mapping[int, str]) -> dict[str, str]:
-    """The words of each query, by its id; where two have the same words, the id stands beside them."""
+    """Return the text of each query by its id; if two have the same text, the id is added."""
     titles = {number: case_title(scores.queries[number], board.inputs.facts) for number in order}
     times = Counter(titles.values())
     found = {}

@@ -1,4 +1,4 @@
-"""The lead's page "People": who works here, how much, and one-time links for newcomers and forgotten passwords."""
+"""The lead's page "People": the team and its work, and one-time links for newcomers and forgotten passwords."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -42,12 +42,12 @@ _PARTS = {"people": marked("People"), _ASSIGNMENTS: marked("Assignments"), _FLAG
 _OF_A_PART = ("q", "page", "assigned", "assigned-page")
 _NAME = "assign"
 _SEEN = "assign_seen"
-"""In the session: the number of everybody's assignment as the page last showed it."""
+"""Session key of the number of each person's assignment, as the page showed it last."""
 _FIELDS = ("assign_who", "assign_split", "assign_part", "assign_parts", "assign_day", "assign_all")
 
 
 def page() -> None:
-    """Draw the people, their assignments, or their quality flags; or one person with all that is behind their flags."""
+    """Draw the people, their assignments or their quality flags, or one person with the data behind their flags."""
     project, lead, _ = look.lead_page("People")
     if person_flags.asked() is not None:
         person_flags.show(project, lead)
@@ -67,10 +67,10 @@ def page() -> None:
 
 
 def _people(project: Project, lead: Person, reviews: list[PersonReview]) -> None:
-    """Draw everybody with links, pauses, suspensions and removal, and the form that invites somebody."""
-    reviews.sort(key=lambda review: review.pause is None or review.person.suspended)  # who waits for a lead comes first
+    """Draw the list of people with buttons for links, pauses, suspensions and removal, and the form to invite."""
+    reviews.sort(key=lambda review: review.pause is None or review.person.suspended)  # people who wait for a lead first
     listed = searched(reviews, lambda review: review.person.name, "person")
-    # On a narrow screen every row carries its labels instead; see look.css.
+    # On a narrow screen every row has its own labels instead; see look.css.
     with st.container(key="people-head"):
         _, labels, _ = st.columns(_WIDTHS)
         cells = "".join(f"<span>{tr(label)}</span>" for label in _FACTS)
@@ -84,12 +84,12 @@ def _people(project: Project, lead: Person, reviews: list[PersonReview]) -> None
         _row(review, flags.get(who), lead, phases.get(who))
     listed.end()
     st.header(tr("Add a person"), anchor=False)
-    inviting.links(inviting.FORM)  # above the form, where it was a moment ago: so they are in view
+    inviting.links(inviting.FORM)  # above the form, so that new links are in view
     inviting.form()
 
 
 def renew(annotator_id: AnnotatorId) -> None:
-    """Callback of a row's button: a new one-time link, shown once; the person's older links become void."""
+    """Create a new one-time link and void the person's older links, as the callback of a row's button."""
 
     def act(project: Project, lead: Person) -> None:
         person, invitation = new_invitation(project, lead, annotator_id, now=time.time())
@@ -99,12 +99,12 @@ def renew(annotator_id: AnnotatorId) -> None:
 
 
 def suspend(annotator_id: AnnotatorId, suspended: bool) -> None:
-    """Callback of a row's button."""
+    """Suspend a person, or reinstate them, as the callback of a row's button."""
     _do(annotator_id, partial(staffing.suspend, annotator_id=annotator_id, suspended=suspended, now=time.time()))
 
 
 def pause(annotator_id: AnnotatorId) -> None:
-    """Callback of a row's form: no pairs for this person from now on."""
+    """Pause an annotator, so that they get no pairs, as the callback of a row's form."""
     key = f"pause-reason-{annotator_id}"
     reason = st.session_state[key]
     if _do(annotator_id, partial(staffing.pause_person, annotator_id=annotator_id, reason=reason, now=time.time())):
@@ -112,18 +112,18 @@ def pause(annotator_id: AnnotatorId) -> None:
 
 
 def go_on(annotator_id: AnnotatorId) -> None:
-    """Callback of a row's button: a paused person is handed pairs again."""
+    """End the pause of an annotator, as the callback of a row's button."""
     _do(annotator_id, partial(staffing.unpause_person, annotator_id=annotator_id, now=time.time()))
 
 
 def _do(annotator_id: AnnotatorId, act: Callable[[Project, Person], object]) -> bool:
-    """Do something about a person, or say in their row why not."""
+    """Run an action on a person, or show in their row why it was refused."""
     return look.done_as_lead(act, f"person-{annotator_id}_problem")
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
 def _flags(_project: Project, _lead: Person, folder: str, version: str) -> list[PersonFlags]:
-    """What was found for anybody since the last grade or event: it takes a look at every grade."""
+    """Return the quality flags of all people. They are cached until the next grade or event: all grades are read."""
     return quality_flags.flags(_project, _lead)
 
 
@@ -189,7 +189,7 @@ def _row(review: PersonReview, flags: PersonFlags | None, me: Person, exam: Exam
 
 
 def _pausing(review: PersonReview) -> None:
-    """The button that pauses an annotator, with its reason, or lets them go on."""
+    """Draw the button that pauses an annotator for a reason, or the one that lets them go on."""
     who = review.person.annotator_id
     if review.pause is not None:
         st.button(tr("Resume"), key=f"go-on-{who}", width="stretch", on_click=go_on, args=(who,))
@@ -206,7 +206,7 @@ def _pausing(review: PersonReview) -> None:
 
 
 def paused(pause: Pause, timezone: str | None) -> str:
-    """Since when somebody is paused, by whom and why."""
+    """Return a sentence about a pause: since when, by whom and why."""
     return tr(
         "Since {when}, by {lead}: {reason}",
         when=wording.when(pause.at, timezone),
@@ -216,7 +216,7 @@ def paused(pause: Pause, timezone: str | None) -> str:
 
 
 def facts(review: PersonReview, flags: PersonFlags | None, timezone: str | None) -> dict[str, str]:
-    """What a row says about a person's work, by column; leads do not grade, so theirs says nothing."""
+    """Return the cells about a person's work, by column; they are empty for leads, who do not grade."""
     if review.person.role is Role.LEAD:
         return {}
     median_s = flags.median_s if flags else None
@@ -231,7 +231,7 @@ def facts(review: PersonReview, flags: PersonFlags | None, timezone: str | None)
 
 
 def assignments(project: Project, lead: Person, people: Sequence[PersonReview]) -> None:
-    """The assignments that stand, each with the way to take it back, and the form that gives one."""
+    """Draw the current assignments, each with a button to take it back, and the form that adds one."""
     annotators = {
         one.person.annotator_id: one.person.name
         for one in people
@@ -262,7 +262,7 @@ def assignments(project: Project, lead: Person, people: Sequence[PersonReview]) 
 
 
 def words(given: Assignment) -> str:
-    """What an assignment says, such as `the test queries, part 1 of 2; at most 40 grades a day`.
+    """Describe an assignment: `the test queries, part 1 of 2; at most 40 grades a day`.
 
     >>> words(Assignment(Split.TEST, 1, 2, a_day=40)), words(Assignment(in_all=500))
     ('the test queries, part 1 of 2; at most 40 grades a day', 'at most 500 grades in all')
@@ -286,13 +286,13 @@ def words(given: Assignment) -> str:
 
 
 def since(given: Assignment, timezone: str | None) -> str:
-    """Who gave it, and when."""
+    """Return who gave an assignment, and when."""
     return tr("Assigned by {by}, {when}.", by=given.by, when=wording.when(given.at, timezone))
 
 
 @look.lead_callback("assign_problem")
 def assign(project: Project, lead: Person) -> None:
-    """Callback of the button: gives what the form says, to everybody it names; the form is empty then."""
+    """Give the assignment in the form to all people chosen there, and clear the form, as the callback of the button."""
     state = st.session_state
     who: list[AnnotatorId] = state["assign_who"]
     part, parts = state["assign_part"], state["assign_parts"]
@@ -318,7 +318,7 @@ def assign(project: Project, lead: Person) -> None:
 
 @look.lead_callback("assign_problem")
 def take_back(project: Project, lead: Person, annotator_id: AnnotatorId, name: str) -> None:
-    """Callback of a button: this person grades whatever there is again."""
+    """Take back a person's assignment, so that they can grade any pair, as the callback of a button."""
     seen = st.session_state.get(_SEEN, {}).get(annotator_id)
     staffing.unassign(project, lead, annotator_id, seen=seen, now=time.time())
     st.session_state["assign_done"] = tr("Assignment of {name} removed.", name=name)

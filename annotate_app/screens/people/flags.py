@@ -1,4 +1,4 @@
-"""One person on the lead's page "People": every flag with its figure, its course over time, and the pairs behind it."""
+"""One person on the page "People": each quality flag with its figure, a chart over time, and the pairs behind it."""
 
 import time
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ from backend.core.ids import AnnotatorId, PairId
 PER_PAGE = 5
 _WHO, _FLAG, _PAGE, _LIFTED = "who", "flag", "flag_page", "lift"
 _DISMISSED = "flags"
-"""The place of the result of a dismissal."""
+"""Name of the place where the result of a dismissal is shown."""
 _BEHIND = {
     FlagKind.TOO_FAST: marked("Grades given too fast, newest first."),
     FlagKind.UNSEEN: marked("Grades given before the clip was seen, newest first."),
@@ -51,13 +51,13 @@ _IN_GRADES = (FlagKind.BIAS, FlagKind.DRIFT)
 
 
 def asked() -> AnnotatorId | None:
-    """Whom the address asks for."""
+    """Return the person that the address names, or None."""
     who = read_number(_WHO)
     return None if who is None else AnnotatorId(who)
 
 
 def overview(people: Sequence[PersonFlags]) -> None:
-    """Everybody with a quality flag."""
+    """Draw the people with quality flags."""
     st.markdown(
         tr(
             "A quality flag marks a figure of an annotator's work that is worth a look. Flags change nothing "
@@ -77,7 +77,7 @@ def overview(people: Sequence[PersonFlags]) -> None:
 
 
 def button(flags: PersonFlags) -> None:
-    """The name of somebody, which leads to their work."""
+    """Draw a person's name as a button that opens their work."""
     st.button(
         plain(flags.name),
         key=f"look-{flags.annotator_id}",
@@ -89,7 +89,7 @@ def button(flags: PersonFlags) -> None:
 
 
 def raised(flags: PersonFlags) -> None:
-    """The flags of somebody, each of which leads to what is behind it."""
+    """Draw a person's flags as buttons that open the data behind them."""
     with st.container(horizontal=True, key=f"flags-{flags.annotator_id}"):
         for flag in flags.raised:
             st.button(
@@ -104,7 +104,7 @@ def raised(flags: PersonFlags) -> None:
 
 
 def open_flag(who: AnnotatorId, kind: FlagKind | None = None) -> None:
-    """Callback: shows the work of somebody, and what is behind one flag."""
+    """Open the work of a person, and the data behind a flag, as the callback of a button."""
     st.query_params[_WHO] = str(who)
     st.session_state.pop(_PAGE, None)
     if kind is not None:
@@ -114,21 +114,21 @@ def open_flag(who: AnnotatorId, kind: FlagKind | None = None) -> None:
 
 
 def close() -> None:
-    """Callback: back to everybody."""
+    """Go back to the list of all people, as the callback of a button."""
     for name in (_WHO, _FLAG):
         st.query_params.pop(name, None)
 
 
 @look.lead_callback(f"{_LIFTED}_problem")
 def lift(project: Project, lead: Person, who: AnnotatorId, reports_only: bool) -> None:
-    """Callback: undoes all skips of somebody, or only their reports of broken clips."""
+    """Undo all skips of a person, or only their reports of broken clips, as the callback of a button."""
     done = lift_skips(project, lead, who, reports_only=reports_only, now=time.time())
     skips, clips = wording.count_of(done.skips, "skip"), wording.count_of(done.clips, "clip")
     results.leave(_LIFTED, tr("{skips} undone, {clips} shown again.", skips=skips, clips=clips))
 
 
 def show(project: Project, lead: Person) -> None:
-    """The person that the address asks for."""
+    """Draw the person that the address names."""
     st.button(tr("All annotators"), key="all_people", icon=":material/arrow_back:", type="tertiary", on_click=close)
     found = quality_flags.flags(project, lead, asked())
     if not found:
@@ -161,7 +161,7 @@ def _numbers(flags: PersonFlags) -> None:
 
 
 def _chosen(flags: PersonFlags) -> Flag:
-    """The flag to look behind: the one asked for, else one that is raised, else one that is defined."""
+    """Return the flag to show: the one that the address names, else a raised one, else a defined one."""
     wanted = st.query_params.get(_FLAG, "")
     by_kind = {flag.kind.value: flag for flag in flags.flags}
     defined = [flag for flag in flags.flags if flag.value is not None]
@@ -228,7 +228,7 @@ def _behind(project: Project, lead: Person, flags: PersonFlags, flag: Flag) -> N
 
 
 def _lift(flags: PersonFlags, kind: FlagKind, count: int) -> None:
-    """The button that undoes all skips, or all reports, of somebody, and asks before."""
+    """Draw the button that undoes all skips or all reports of a person after a confirmation."""
     if not count:
         return
     label = tr("Undo all reports") if kind is FlagKind.REPORTS else tr("Undo all skips and reports")
@@ -260,7 +260,7 @@ def _pairs(project: Project, lead: Person, pairs: tuple[PairId, ...]) -> None:
 
 
 def flag_chart(stretches: Sequence[Stretch], flag: Flag) -> None:
-    """Draws the means of runs of grades, in the order of giving, and the limit of the figure where it has one."""
+    """Draw the means of successive stretches of grades, and the limit of the figure if it has one."""
     what = tr(_WHAT.get(flag.kind, marked("Share of grades")))
     zone = st.context.timezone
     frame = pd.DataFrame(
@@ -302,7 +302,7 @@ def flag_chart(stretches: Sequence[Stretch], flag: Flag) -> None:
 
 
 def _limits(flag: Flag) -> list[float]:
-    """Where a course begins to be a flag; a drift and a fall are held against what was before, so they have none."""
+    """Return the limits beyond which a figure raises a flag; drift and fall compare with earlier work and have none."""
     if flag.kind is FlagKind.BIAS:
         return [-flag.limit, 0.0, flag.limit]
     return [0.0] if flag.kind is FlagKind.DRIFT else [] if flag.kind is FlagKind.AGREEMENT else [flag.limit]

@@ -1,4 +1,4 @@
-"""Remove people from the page People, and bring archived ones back."""
+"""Remove or archive people on the page People, and bring archived people back."""
 
 import time
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from backend.core.ids import AnnotatorId
 
 @look.lead_callback("people_problem")
 def remove(project: Project, lead: Person, annotator_id: AnnotatorId, name: str) -> None:
-    """Callback of a row's button: remove somebody who has done nothing yet, archive anybody else."""
+    """Remove a person who has no work on record, or archive anybody else, as the callback of a row's button."""
     if remove_person(project, lead, annotator_id, now=time.time()):
         st.session_state["people_done"] = tr("{name} is archived. Their work stays on record.", name=name)
     else:
@@ -26,13 +26,13 @@ def remove(project: Project, lead: Person, annotator_id: AnnotatorId, name: str)
 
 @look.lead_callback("archive_problem")
 def bring_back(project: Project, lead: Person, annotator_id: AnnotatorId, name: str) -> None:
-    """Callback of a button: somebody archived may sign in again, and is on the list."""
+    """Bring an archived person back, so that they can sign in and are listed, as the callback of a button."""
     suspend(project, lead, annotator_id, False, now=time.time())
     st.session_state["archive_done"] = tr("{name} is restored and can sign in.", name=name)
 
 
 def button(person: Person, is_me: bool) -> None:
-    """The button that removes somebody, after saying what becomes of their work."""
+    """Draw the button that removes a person, with an explanation of what happens to their work."""
     with st.popover(
         tr("Remove"),
         key=f"removing-{person.annotator_id}",
@@ -57,7 +57,7 @@ def button(person: Person, is_me: bool) -> None:
 
 
 def archive(archived: Sequence[PersonReview]) -> None:
-    """The people who were removed but have work on record, each with the way back."""
+    """Draw the archived people, each with a button that brings them back."""
     look.outcome("archive")
     if not archived:
         return

@@ -1,4 +1,4 @@
-"""The lead's page "Progress": what waits for a lead, how far the work is, when it may be done."""
+"""The lead's page "Progress": work that waits for a lead, progress of the grading, and when it may be done."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -31,12 +31,12 @@ from backend.campaign.selection.pools.checking import pool_check_report
 from backend.campaign.setup.project.folder import Project
 
 _AT_LEAST_S = 300.0
-"""The pace changes with time alone."""
+"""Counts older than this many seconds are renewed even without a change, because the pace changes with time."""
 _SET_UP = WayThere("Set up", "", marked("Continue the setup"))
 
 
 def page() -> None:
-    """Show what waits for a lead, then how far the work is, and when it may be done."""
+    """Draw the work that waits for a lead, then the progress of the grading and when it may be done."""
     project, lead, _ = look.lead_page("Progress")
     if trouble := little_room(project, lead):
         st.error(plain(retold(trouble)), icon=":material/hard_drive:")
@@ -52,7 +52,7 @@ def page() -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Counted:
-    """Everything that the page counts, at a time and for a version of the work."""
+    """All counts of the page, with their time and the version of the work."""
 
     version: tuple[int, ...]
     at: float
@@ -64,7 +64,7 @@ class _Counted:
 
 
 def _count(project: Project, lead: Person) -> _Counted:
-    """Count everything again if something has changed, else return what was counted before."""
+    """Return the counts of the page, counted again only if something has changed."""
     version, now = progress.work_version(project, lead), time.time()
     kept: _Counted | None = st.session_state.get("progress_kept")
     if kept is not None and kept.version == version and now - kept.at <= _AT_LEAST_S:
@@ -75,13 +75,13 @@ def _count(project: Project, lead: Person) -> _Counted:
     pairs, passed = status_counts(project, lead)["pairs"], explore_tables.funnel(project, lead)
     counted = _Counted(version, now, found, pairs, waits, passed, waits_of.flagged(project, lead))
     st.session_state["progress_kept"] = counted
-    waiting.keep(project, waiting.Counted(version, now, waits, found.ahead.stuck, took_s))  # the menu says the same
+    waiting.keep(project, waiting.Counted(version, now, waits, found.ahead.stuck, took_s))  # for the menu
     return counted
 
 
 @partial(auth.fragment, run_every=waiting.REFRESH_S)
 def _live(project: Project, lead: Person) -> None:
-    """Show all that changes while people work."""
+    """Draw the parts of the page that change while people work."""
     counted = _count(project, lead)
     found, pairs = counted.found, counted.pairs
     inbox(project, lead, counted.waits, found.ahead, counted.flagged)
@@ -126,7 +126,7 @@ def _metrics(found: WorkProgress) -> None:
 
 
 def _about_grades(found: WorkProgress) -> Iterator[str]:
-    """Yield what the number of grades still needed does not say."""
+    """Yield sentences that qualify the number of grades still needed."""
     ahead = found.ahead
     if ahead.further:
         grades = wording.count_of(ahead.further, "grade")
@@ -146,7 +146,7 @@ def _about_grades(found: WorkProgress) -> Iterator[str]:
 
 
 def _judged(found: WorkProgress) -> tuple[int, int]:
-    """Return the judgements of people and the simulated ones, on all the days."""
+    """Return the number of judgements by people and of simulated ones, over all days of the chart."""
     return sum(day.judgements for day in found.days), sum(day.simulated for day in found.days)
 
 
@@ -167,7 +167,7 @@ def _days(found: WorkProgress) -> None:
 
 
 def left_out(found: WorkProgress) -> list[str]:
-    """Return which judgements the bars leave out, or hold although no person made them."""
+    """Return sentences about judgements that the chart leaves out, and about simulated ones that it includes."""
     by_people, simulated = _judged(found)
     texts = []
     if simulated and by_people:
@@ -199,7 +199,7 @@ def _people(people: Sequence[PersonPace]) -> None:
 
 
 def pace_table(people: Sequence[PersonPace]) -> str:
-    """Return today and the last 7 days of each person as a table, the latter as a bar against the busiest."""
+    """Return an HTML table of each person's grades today and in the last 7 days, with bars for the latter."""
     most = max(person.week for person in people)
     rows = [(escape(person.name), f"{person.today:,}", look.bar(person.week, most)) for person in people]
     return look.table((tr("Annotator"), tr("Today"), tr("Last 7 days")), rows, "rr-paces")

@@ -1,4 +1,4 @@
-"""The figures of the page Progress: pairs by verdict, the funnel, a check of pools."""
+"""Draw the figures of the page Progress: pairs by verdict, the funnel, and the pool check."""
 
 from collections.abc import Iterator
 from html import escape
@@ -21,13 +21,13 @@ _BAR = {
     "blocked": marked("blocked"),
     "set_aside": marked("reserved for an exam or a calibration round"),
 }
-"""Verdicts in the order of the bar, settled ones first, as people call them."""
+"""Labels of the verdicts in the order of the bar, settled ones first."""
 _SETTLED_BY = {4: marked("settled by four"), 6: marked("settled by six")}
 _WRONG = {PutInAs.POSITIVE: marked("positive, does not match"), PutInAs.NEGATIVE: marked("negative, matches")}
 
 
 def verdict_bar(pairs: dict[str, int]) -> str:
-    """Return the pairs by verdict as one bar, whose legend has every number."""
+    """Return an HTML bar of the pairs by verdict, with all numbers in the legend."""
     total = sum(pairs.values())
     spoken = escape(", ".join(f"{pairs[name]:,} {tr(word)}" for name, word in _BAR.items()))
     parts = "".join(f"<i class='rr-v-{name}' style='flex-grow:{pairs[name]}'></i>" for name in _BAR if pairs[name])
@@ -44,7 +44,7 @@ def verdict_bar(pairs: dict[str, int]) -> str:
 
 
 class Step(NamedTuple):
-    """A part of the pairs; its bar begins at `start`, in pairs, where those of the part before it end."""
+    """A step of the funnel: a number of pairs. Its bar starts at `start`, in pairs, where the previous part ends."""
 
     words: str
     pairs: int
@@ -54,7 +54,7 @@ class Step(NamedTuple):
 
 
 def steps(found: Funnel) -> Iterator[Step]:
-    """Yield every step that has a pair, then the steps that it falls into; the main ones always."""
+    """Yield the main steps of the funnel, and of the others those that have pairs; a step precedes its parts."""
     yield Step(tr("handed out"), found.pairs, 0, 0, "all")
     yield Step(tr("graded by two"), found.graded_by_two, 0, 1, "all")
     yield Step(tr("settled by two"), found.settled_by_two, 0, 2, "consensus")
@@ -82,7 +82,7 @@ def steps(found: Funnel) -> Iterator[Step]:
 
 
 def funnel(found: Funnel) -> str:
-    """Return the steps as a list, each with a bar as long as its share of all pairs; empty without pairs."""
+    """Return the funnel as an HTML list, each step with a bar for its share of all pairs; "" without pairs."""
     rows = "".join(
         f"<li style='--depth:{step.depth}'><span>{step.words}</span><i aria-hidden='true'><i class='rr-v-{step.style}' "
         f"style='margin-left:{step.start / found.pairs:.3%};width:{step.pairs / found.pairs:.3%}'></i></i>"
@@ -94,7 +94,7 @@ def funnel(found: Funnel) -> str:
 
 
 def pool_check(found: CheckReport) -> None:
-    """Show the shares with their intervals, and which videos are wrong."""
+    """Draw the shares of wrong videos in pools with intervals, and the list of these videos."""
     st.header(tr("Wrong videos in the pools"), anchor=False)
     st.html(share_table(found))
     st.caption(
@@ -113,7 +113,7 @@ def pool_check(found: CheckReport) -> None:
 
 
 def share_table(found: CheckReport) -> str:
-    """Return a table of positives that do not match, negatives that do, and both together."""
+    """Return an HTML table of positives that do not match, negatives that do, and both together."""
     rows = {
         tr("positives that do not match"): found.positives,
         tr("negatives that match"): found.negatives,

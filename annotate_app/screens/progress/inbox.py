@@ -1,4 +1,4 @@
-"""The inbox of the page Progress: everything that waits for a lead, the newest first, each with its button."""
+"""The inbox of the page Progress: all work that waits for a lead, the newest first, each entry with its button."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -26,17 +26,17 @@ from backend.campaign.setup.serving.model import Job, JobKind, JobState
 from backend.core.ids import PairKey
 
 _DONE = "inbox"
-"""The place of results."""
+"""Name of the place where results are shown."""
 _PROBLEM = f"{_DONE}_problem"
 _BEGUN = "inbox_clips_begun"
 _SHOWN = 5
-"""How many reported clips, and how many flagged people, have a row of their own."""
+"""Largest number of reported clips, and of flagged people, that have their own row."""
 _ENDED_BADLY = (JobState.INTERRUPTED, JobState.FAILED, JobState.REFUSED)
 _OF_SKIPS = (FlagKind.SKIPS, FlagKind.REPORTS)
 
 
 class Button(NamedTuple):
-    """A button that does something on this page: its label, a key, its callback and the arguments of that."""
+    """A button that runs an action on this page: label, key, callback, and arguments of the callback."""
 
     label: str
     key: str
@@ -45,21 +45,21 @@ class Button(NamedTuple):
 
 
 class InboxRow(NamedTuple):
-    """One row of the inbox, and since when it waits; what has no time comes first."""
+    """A row of the inbox, with the time since when it waits; rows without a time come first."""
 
     at: float | None
     line: Line
     buttons: tuple[Button, ...] = ()
     flags: tuple[FlaggedPerson, tuple[FlagKind, ...]] | None = None
-    """The flags that can be dismissed here, and whose they are."""
+    """The person and their flags that can be dismissed in this row."""
 
 
 def inbox(
     project: Project, lead: Person, waits: Sequence[Wait], ahead: Ahead, flagged: Sequence[FlaggedPerson]
 ) -> None:
-    """Show what is stuck, then what waits for the lead, the newest first; nothing where there is neither."""
+    """Draw the stuck pairs, then the work that waits for the lead, the newest first; nothing if there is neither."""
     if st.session_state.pop(_BEGUN, False):
-        st.rerun()  # the whole page: the job is shown above this part of it
+        st.rerun()  # the whole page, because the job is shown above this fragment
     stuck = waiting.stuck_lines(ahead)
     entries = [
         *(
@@ -103,7 +103,7 @@ def _zone() -> str | None:
 
 
 def _reported(project: Project, lead: Person) -> Iterator[InboxRow]:
-    """A row for each clip that one person reported as broken, the newest first."""
+    """Yield a row for each clip that one person reported as broken, the newest first."""
     found = sorted(queue.reported_clips(project, lead), key=lambda one: -one.at)
     see = WayThere("Disputes", "?show=skipped", tr("Show clip"))
     for one in found[:_SHOWN]:
@@ -122,12 +122,12 @@ def _reported(project: Project, lead: Person) -> Iterator[InboxRow]:
 
 @look.lead_callback(_PROBLEM)
 def block_clip(project: Project, lead: Person, pair: PairKey, reason: str) -> None:
-    """Callback of a button: a lead agrees that a clip is broken, so nobody gets it any more."""
+    """Block a clip that a lead confirms as broken, as the callback of a button. Nobody gets it any more."""
     queue.block_clip(project, lead, pair, reason, now=time.time())
 
 
 def _jobs(project: Project, lead: Person) -> Iterator[InboxRow]:
-    """A row for each background job that did not finish, until somebody dismisses it."""
+    """Yield a row for each background job that did not finish, until somebody dismisses it."""
     for job in list_jobs(project, lead, now=time.time()):
         if job.state not in _ENDED_BADLY:
             continue
@@ -161,12 +161,12 @@ def _when(job: Job) -> str:
 
 @look.lead_callback(_PROBLEM)
 def dismiss_ended(project: Project, lead: Person, key: str) -> None:
-    """Callback of a button: the job that did not finish is shown no more."""
+    """Dismiss a job that did not finish, as the callback of a button."""
     dismiss_job(project, lead, key, now=time.time())
 
 
 def clips_job(project: Project, lead: Person) -> None:
-    """Show the job that cuts clips while it runs, and what came of it; one that did not finish is in the inbox."""
+    """Draw the job that cuts clips while it runs, and its outcome. A job that did not finish is in the inbox."""
     newest = next((job for job in list_jobs(project, lead, now=time.time()) if job.kind is JobKind.CLIPS), None)
     if newest is not None and newest.state not in _ENDED_BADLY:
         job_view(project, lead, {JobKind.CLIPS}, _PROBLEM)
@@ -174,7 +174,7 @@ def clips_job(project: Project, lead: Person) -> None:
 
 @look.lead_callback(_PROBLEM)
 def cut_again(project: Project, lead: Person, job: Job) -> None:
-    """Callback of a button: cut the clips that a job before was to cut."""
+    """Cut the clips that an earlier job did not finish, as the callback of a button."""
     wanted = (bool(job.asked[progress.NEXT_BATCHES]), bool(job.asked[progress.EVERYTHING]))
     cut = job_functions.cut_clips
     jobs.begin(project, lead, JobKind.CLIPS, "", job.title, cut, *wanted, asked=job.asked, now=time.time())
@@ -182,7 +182,7 @@ def cut_again(project: Project, lead: Person, job: Job) -> None:
 
 
 def _flags(flagged: Sequence[FlaggedPerson]) -> Iterator[InboxRow]:
-    """A row for each annotator with quality flags, and one for each who skips or reports unusually many pairs."""
+    """Yield a row for each annotator with quality flags, and for each who skips or reports unusually many pairs."""
     for one in flagged[:_SHOWN]:
         person = one.flags
         skips = [flag for flag in person.raised if flag.kind in _OF_SKIPS]
@@ -208,7 +208,7 @@ def _work(one: FlaggedPerson, flag: Flag) -> WayThere:
 
 
 def _figures(flags: Sequence[Flag]) -> str:
-    """`Too fast 12.0 % of 120 · Drift +0.40 of 400`."""
+    """Write the figures of flags: `Too fast 12.0 % of 120 · Drift +0.40 of 400`."""
     return " · ".join(
         tr("{flag} {figure}, n = {n:,}", flag=FLAG_NAMES[flag.kind], figure=flag.figure, n=flag.n) for flag in flags
     )

@@ -1,4 +1,4 @@
-"""The lead's page "Queries": the list of queries, searched and filtered, or the one that the address asks for."""
+"""The lead's page "Queries": a list of queries with search and filters, or the query that the address names."""
 
 from collections.abc import Sequence
 from html import escape
@@ -29,7 +29,7 @@ _SHOWN = {
 }
 _SPLITS = {"": marked("Both splits"), Split.VAL.value: "val", Split.TEST.value: "test"}
 _NONE = "–"
-"""A pair without a relevance, wherever relevances are shown by rank."""
+"""Mark of a pair without a relevance, wherever relevances are shown by rank."""
 _IN_A_ROW = 20
 _COLUMNS = (
     ListColumn(marked("Query"), sort="query"),
@@ -49,7 +49,7 @@ _CLEARS = ("page",)
 
 
 def page() -> None:
-    """Counts, what waits and is stuck, and the list of queries; with `?query=ID` that query."""
+    """Draw the counts, the waiting work and stuck pairs, and the list of queries; with `?query=ID`, that query."""
     project, lead, counts = look.lead_page("Queries")
     if address_state.read(one_query.QUERY):
         one_query.show(project, lead, _wanted(project, lead))
@@ -65,7 +65,7 @@ def page() -> None:
 
 
 def _wanted(project: Project, lead: Person) -> QueryFilter:
-    """What the address says is listed."""
+    """Return the filter of the list that the address describes."""
     show, split = address_state.read("show"), address_state.read("split")
     return QueryFilter(
         QueryShow(show) if show in list(QueryShow) else QueryShow.ALL,
@@ -78,7 +78,7 @@ def _wanted(project: Project, lead: Person) -> QueryFilter:
 
 @st.cache_resource(max_entries=2, show_spinner=False)
 def _stuck(_project: Project, _lead: Person, folder: str, version: tuple[int, ...]) -> frozenset[QueryId]:
-    """The queries with a stuck pair, until something changes: it takes a look at every pair that wants grades."""
+    """Return the queries with a stuck pair. They are cached until a change: all pairs that need grades are read."""
     return stuck_queries(_project, _lead)
 
 
@@ -122,7 +122,7 @@ def _share(review: QueryReview) -> str:
 
 
 def by_rank(relevances: Sequence[int | None]) -> str:
-    """The relevance of every rank as HTML, 20 a line; a pair without one is not a pair of relevance 0."""
+    """Return the relevance at every rank as HTML, 20 a line; pairs without a relevance have a mark of their own."""
     told = "".join(_NONE if relevance is None else str(relevance) for relevance in relevances)
     lines = "".join(
         f"<span>{''.join(_cell(relevance) for relevance in relevances[start : start + _IN_A_ROW])}</span>"

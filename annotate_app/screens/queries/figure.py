@@ -1,8 +1,8 @@
 """Draw the candidates of a query as a figure (TVR-Ranking, Figure 6) and as a list.
 
-The figure has their relevances by rank, their similarity over them. Below it stand eight frames of each with their
-times, its grades, and the rule's steps. The frames are pictures that browsers fetch as they come into view; a click, or
-Enter, opens a candidate.
+The figure shows relevance by rank as bars, and similarity as a line. The list below shows eight frames of each
+candidate with their times, its grades, and the steps of the consensus rule. Browsers load the frames as they come into
+view. A click or Enter opens a candidate.
 """
 
 import json
@@ -25,7 +25,7 @@ from backend.campaign.setup.project.model import Grading
 
 EARLIER, LAST, NONE = "#6063f1", "#f59e0b", "#71717a"
 _STUB = -0.03
-"""Of the highest grade. A bar of relevance 0 has a height too: nobody shall take it for nothing."""
+"""Bottom of the bars as a share of the highest grade, below 0 so that a bar of relevance 0 is visible."""
 FRAMES = 8  # as many as the server draws: backend.media.jobs
 _HERE = Path(__file__).parent
 _SCRIPTS = ("../../language/browser.js", "candidates.js")
@@ -34,27 +34,27 @@ _mount = st.components.v2.component(
     html='<div class="rr-candidates"></div>',
     css=(_HERE / "candidates.css").read_text(encoding="utf-8"),
     js=joined(_HERE, _SCRIPTS),
-    isolate_styles=False,  # its grades and tables look as they do everywhere
+    isolate_styles=False,  # so that grades and tables look the same everywhere
 )
 
 
 def query_figure(pairs: Sequence[PairReview], last: int, scale: Scale) -> None:
-    """Bars and line with what they mean, and how often each relevance occurs.
+    """Draw the figure with its legend, and how often each relevance occurs.
 
     Args:
         pairs: the open candidates.
-        last: how many of the first list's, at its end, speak for or against a further batch.
-        scale: the campaign's.
+        last: number of candidates at the end of the first list that decide whether a further batch is worth it.
+        scale: the scale of the campaign.
     """
     pairs = sorted(pairs, key=lambda pair: (pair.batch, pair.rank))
     told = tr("Bars: relevance {words} by rank; line: similarity", words=scale.words)
-    # A line of numbers below says the same; the picture alone is what Streamlit's theme colours.
+    # A line of numbers below gives the same data as text; Streamlit's theme colours only the picture.
     st.vega_lite_chart(_chart(pairs, last, scale), height=280, alt=told)
     st.html(_legend(pairs, last, scale))
 
 
 def columns(pairs: Sequence[PairReview], last: int, scale: Scale) -> list[dict[str, Any]]:
-    """What is drawn of each candidate, side by side; `relevance` is None where there is none, and `sign` says why."""
+    """Return the data of each candidate's bar. `relevance` is None if there is none; then `sign` says why."""
     speaking = {pair.pair_id for pair in _speaking(pairs, last)}
     return [
         {
@@ -74,17 +74,17 @@ def columns(pairs: Sequence[PairReview], last: int, scale: Scale) -> list[dict[s
 
 
 def _speaking(pairs: Sequence[PairReview], last: int) -> Sequence[PairReview]:
-    """Those that speak for or against a further batch; what a later pooling found says nothing about it."""
+    """Return the last pairs of the first list, which the rule about next batches uses; later poolings do not count."""
     return [pair for pair in pairs if pair.part == 1][-last:] if last else []
 
 
 def _chart(pairs: Sequence[PairReview], last: int, scale: Scale) -> dict[str, Any]:
-    """As Vega-Lite has it: to check a chart against its whole schema, as Altair does, took most of the page's time."""
+    """Return the chart as a Vega-Lite specification. Altair would check it against the schema, which is slow."""
     values = columns(pairs, last, scale)
     begins = [place for place, (one, other) in enumerate(pairwise(pairs), start=2) if one.batch != other.batch]
-    foot, top = scale.highest * _STUB, 1.2 if begins else 1.09  # above the bars stands which batch it is
-    ink = "#f4f4f5" if st.context.theme.type == "dark" else "#18181b"  # to be seen on bars and between them
-    # Batches stand side by side, and those of a later pooling leave ranks out.
+    foot, top = scale.highest * _STUB, 1.2 if begins else 1.09  # room above the bars for the number of the batch
+    ink = "#f4f4f5" if st.context.theme.type == "dark" else "#18181b"  # visible on bars and between them
+    # Batches are drawn side by side; those of a later pooling skip ranks.
     rank = f"{json.dumps([pair.rank for pair in pairs])}[datum.value - 1]"
     ranks = {"values": [*range(1, len(pairs) + 1)], "grid": False, "labelExpr": rank, "labelOverlap": True}
     across: dict[str, Any] = {
@@ -138,7 +138,7 @@ def _chart(pairs: Sequence[PairReview], last: int, scale: Scale) -> dict[str, An
         begun = pairs[place - 1]
         text = tr("batch {n}, pooled", n=begun.batch) if begun.part > 1 else tr("batch {n}", n=begun.batch)
         where: dict[str, Any] = {"x": {**across, "datum": place - 0.5}}
-        rule = {"type": "rule", "strokeDash": [2, 3], "color": NONE, "aria": False}  # the words beside it say it
+        rule = {"type": "rule", "strokeDash": [2, 3], "color": NONE, "aria": False}  # the text beside it says the same
         name = {"type": "text", "text": text, "align": "left", "dx": 4, "fontSize": 11, "color": NONE}
         borders += [{"mark": rule, "encoding": where}, {"mark": name, "encoding": {**where, "y": {"value": 5}}}]
     similar = [one for one in values if one["Similarity"] is not None]
@@ -147,7 +147,7 @@ def _chart(pairs: Sequence[PairReview], last: int, scale: Scale) -> dict[str, An
         "mark": {"type": "line", "color": ink, "strokeWidth": 1.5, "point": {"color": ink, "size": 22}},
         "encoding": {**at, "y": similarity},
     }
-    # What has nothing to draw is left out: an empty layer is a picture without a word to screen readers.
+    # Empty layers are left out: for screen readers they would be pictures without a text.
     drawn = [one for one in (boxes, bars) if one["data"]["values"]]
     layers = [{"layer": [*drawn, signs]}, *([{"data": {"values": [{}]}, "layer": borders}] if borders else [])]
     layers += [line] if similar else []
@@ -185,12 +185,12 @@ def _why_none(pair: PairReview) -> str:
 
 
 def candidates(pairs: Sequence[PairReview], grading: Grading, *, opens: str) -> None:
-    """Draws pairs in the order given.
+    """Draw the list of candidates, in the given order.
 
     Args:
-        pairs: of one query.
-        grading: the campaign's, which the rule's steps speak of.
-        opens: the name in the address under which the rank of the opened one stands.
+        pairs: candidates of one query.
+        grading: the grading settings of the campaign, for the steps of the consensus rule.
+        opens: query parameter with the rank of the open candidate.
     """
 
     def opened() -> None:
@@ -201,7 +201,7 @@ def candidates(pairs: Sequence[PairReview], grading: Grading, *, opens: str) -> 
 
 
 def frame_times(start_s: float, end_s: float) -> list[float]:
-    """Where in the video the frames of a storyboard stand: in the middle of each eighth of the moment, in seconds."""
+    """Return the times of a storyboard's frames in the video, in seconds: the middle of each eighth of the moment."""
     return [start_s + (part + 0.5) * (end_s - start_s) / FRAMES for part in range(FRAMES)]
 
 
@@ -239,7 +239,7 @@ def _board(pair: PairReview) -> str:
     if pair.fault:
         return f"<p class='rr-fault'>{tr('Its clip cannot be shown: {fault}', fault=escape(retold(pair.fault)))}</p>"
     src = full_path(f"/clips/{pair.pair}.webp")
-    # Each shows its part of the one picture, which browsers fetch once.
+    # Each frame shows its part of one picture, which browsers load once.
     frames = "".join(
         f"<figure><img loading='lazy' src='{src}' alt='' style='object-position:{100 * part / (FRAMES - 1):.3f}% 0'>"
         f"<figcaption>{at:.1f} s</figcaption></figure>"

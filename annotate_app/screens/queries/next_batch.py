@@ -1,4 +1,4 @@
-"""The next batch of one query: what the rule says with its numbers, and opening, declining, or taking either back."""
+"""Draw the next batch of a query: the rule's advice with its numbers, and buttons to open, decline or take back."""
 
 import time
 from collections.abc import Callable
@@ -22,7 +22,7 @@ _Args = ParamSpec("_Args")
 
 
 def next_batch(project: Project, lead: Person, query_id: QueryId) -> None:
-    """Everything about the next batch of a query, and what a lead may do about it."""
+    """Draw the state of a query's next batch, and the buttons for what a lead may do."""
     found = batches_next_batch.next_batch(project, lead, query_id)
     with st.container(key="next-batch"):
         if found.state is not NextState.ENDED or found.opened is None:
@@ -35,7 +35,7 @@ def next_batch(project: Project, lead: Person, query_id: QueryId) -> None:
 
 
 def says(reading: RuleReading) -> str:
-    """Return what the rule says, as Markdown: `The rule: mean 2.4 (needs 2.0), ...` and a badge with its word."""
+    """Return the rule's advice as Markdown: `The rule: mean 2.4 (needs 2.0), ...` and a badge with the verdict."""
     return tr(
         "The rule: {numbers} :{word_colours}-badge[{word}]",
         numbers=plain(retold(reading.numbers)),
@@ -45,7 +45,7 @@ def says(reading: RuleReading) -> str:
 
 
 def why_not(found: NextBatch) -> str:
-    """Why the next batch of a query cannot be opened, or an empty text if nothing is in the way."""
+    """Return why the next batch of a query cannot be opened, or "" if it can."""
     match found.state:
         case NextState.UNSETTLED:
             return tr("{pairs_are} not settled yet.", pairs_are=wording.pairs_are(found.unsettled))
@@ -95,7 +95,7 @@ def _acts(found: NextBatch) -> None:
 
 
 def _opened(query_id: QueryId, opened: OpenedBatch) -> None:
-    """Who opened the newest batch, and the way back while nobody has worked on it."""
+    """Draw who opened the newest batch, and the button that undoes it while nobody has worked on it."""
     with st.container(horizontal=True, vertical_alignment="center"):
         by, when = opened.by or tr("A command"), wording.when(opened.at, st.context.timezone)
         kept = tr("It stays: {kept}.", kept=opened.kept) if opened.kept else tr("Nobody has worked on it yet.")
@@ -115,7 +115,7 @@ def _opened(query_id: QueryId, opened: OpenedBatch) -> None:
 
 
 def _reasoned(label: str, question: str, act: str, query_id: QueryId, number: int) -> None:
-    """A button behind which an act asks for its reason."""
+    """Draw a button that asks for a reason before it runs an action."""
     key = f"{act}-{query_id}-{number}"
     with st.popover(label, key=f"{key}-asked"), st.form(key, border=False):
         st.text_input(question, key=f"{key}-reason", max_chars=REASON_LENGTH, placeholder=tr("One sentence"))
@@ -123,14 +123,14 @@ def _reasoned(label: str, question: str, act: str, query_id: QueryId, number: in
 
 
 def _place(query_id: QueryId) -> str:
-    """The place of results on the page."""
+    """Return the name of the place where results about a query are shown."""
     return f"next-batch-{query_id}"
 
 
 def _told(
     act: Callable[Concatenate[Project, Person, QueryId, _Args], str],
 ) -> Callable[Concatenate[QueryId, _Args], None]:
-    """Decorate a callback so that the page shows its result, or why it did nothing."""
+    """Decorate a callback so that the page shows its result, or why it was refused."""
 
     @wraps(act)
     def callback(query_id: QueryId, /, *args: _Args.args, **more: _Args.kwargs) -> None:
@@ -145,7 +145,7 @@ def _told(
 
 @_told
 def open_batch(project: Project, lead: Person, query_id: QueryId, number: int) -> str:
-    """Opens the batch that the button names."""
+    """Open the batch that the button names. For callbacks."""
     opened = batches_next_batch.open_batch(project, lead, query_id, number=number, now=time.time())
     pairs = wording.count_of(opened, "pair")
     return tr("Batch {number} is open: {pairs} for the annotators.", number=number, pairs=pairs)
@@ -153,7 +153,7 @@ def open_batch(project: Project, lead: Person, query_id: QueryId, number: int) -
 
 @_told
 def decline_batch(project: Project, lead: Person, query_id: QueryId, number: int, reason: str) -> str:
-    """Declines the batch, with the reason that stands in the session under this name."""
+    """Decline the batch. `reason` is the session key of the reason. For callbacks."""
     reason = st.session_state[reason]
     batches_next_batch.decline_batch(project, lead, query_id, reason, number=number, now=time.time())
     return tr("Batch {number} is declined.", number=number)
@@ -161,7 +161,7 @@ def decline_batch(project: Project, lead: Person, query_id: QueryId, number: int
 
 @_told
 def take_back_decline(project: Project, lead: Person, query_id: QueryId, number: int, reason: str) -> str:
-    """Lets the batch be decided about again."""
+    """Take back that the batch was declined. For callbacks."""
     reason = st.session_state[reason]
     batches_next_batch.take_back_decline(project, lead, query_id, reason, number=number, now=time.time())
     return tr("Batch {number} waits for a decision again.", number=number)
@@ -169,7 +169,7 @@ def take_back_decline(project: Project, lead: Person, query_id: QueryId, number:
 
 @_told
 def undo_batch(project: Project, lead: Person, query_id: QueryId, number: int, reason: str) -> str:
-    """Takes the opened batch back."""
+    """Undo the opening of the batch. For callbacks."""
     reason = st.session_state[reason]
     pairs = batches_next_batch.undo_batch(project, lead, query_id, reason, number=number, now=time.time())
     return tr(

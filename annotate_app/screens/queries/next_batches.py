@@ -1,6 +1,6 @@
-"""All next batches at once: shares by split, what the rule recommends, accepting that, and changing the rule.
+"""Decide on all next batches at once: see the rule's suggestions by split, accept them, and change the rule.
 
-The session keeps what the lead saw while the dialog is open. Only that is accepted.
+While the dialog is open, the session keeps the suggestions that the lead saw. Only those are accepted.
 """
 
 import time
@@ -34,19 +34,19 @@ _DONE, _PROBLEM = "next_batches", "next_batches_problem"
 
 
 def next_batches(project: Project, lead: Person) -> None:
-    """A line with the shares, and the button of the dialog that accepts suggestions and changes the rule."""
+    """Draw a line with the shares, and the button that opens the dialog."""
     with st.container(horizontal=True, vertical_alignment="center", key="next-batches"):
         st.caption(shares(batch_shares(project, lead)), width="stretch")
         st.button(tr("Next batches"), key="next_batches_look", icon=":material/library_add:", on_click=_look)
     results.show(f"{_DONE}_done")
-    if _SEEN not in st.session_state:  # the dialog shows it itself
+    if _SEEN not in st.session_state:  # an open dialog shows the result itself
         look.refusal(_PROBLEM)
     else:
         auth.dialog(_dialog, tr("Next batches"), width="large", on_dismiss=_close)(project, lead)
 
 
 def shares(found: Mapping[str, Mapping[str, int]]) -> str:
-    """Queries by how many batches they have: `val: 264 with one batch, 236 with two (of 500)`."""
+    """Count queries by their number of batches: `val: 264 with one batch, 236 with two (of 500)`."""
     parts = []
     for split, numbers in found.items():
         told = [
@@ -64,13 +64,13 @@ def shares(found: Mapping[str, Mapping[str, int]]) -> str:
 
 
 def _so_many(count: int, *, bare: bool) -> str:
-    """`one batch`, `two batches`; the number alone where the word stands before it."""
+    """Write a number of batches: `one batch`, `two batches`, or with `bare` the number alone."""
     number = tr(_NUMBERS[count], _context="with") if count < len(_NUMBERS) else str(count)
     return number if bare else trn("{number} batch", "{number} batches", count, number=number)
 
 
 def _look() -> None:
-    """Reads what the rule suggests now, for the dialog."""
+    """Store the rule's present suggestions in the session, for the dialog."""
 
     def act(project: Project, lead: Person) -> None:
         st.session_state[_SEEN] = batch_suggestions(project, lead)
@@ -88,7 +88,7 @@ def _dialog(project: Project, lead: Person) -> None:
     st.markdown(tr("A next batch is worth opening if {words}.", words=plain(retold(seen.rule.rule.words))))
     _rule(project, lead, seen)
     st.markdown(_table(seen))
-    # Taken out before it begins: whatever ends the run in the middle, the next one only shows what is left.
+    # Removed from the session before the work starts: if the run is interrupted, the next one shows only what is left.
     decline = st.session_state.pop(_ACCEPTED, None)
     if decline is None:
         _offer(seen)
@@ -97,7 +97,7 @@ def _dialog(project: Project, lead: Person) -> None:
 
 
 def _offer(seen: Suggestions) -> None:
-    """The button that accepts, and whether the rest is declined with it."""
+    """Draw the button that accepts the suggestions, and the choice whether to decline the rest."""
     opens, leaves = seen.saying(RuleWord.OPEN), seen.saying(RuleWord.LEAVE)
     decline = bool(leaves) and st.checkbox(
         tr("Also decline {batches} that the rule does not recommend", batches=_batches(len(leaves))),
@@ -118,7 +118,7 @@ def _offer(seen: Suggestions) -> None:
 
 
 def _accepting(opens: int, declines: int) -> str:
-    """What the button does."""
+    """Return the label of the button."""
     if opens and declines:
         return tr("Open {opens} and decline {declines}", opens=_batches(opens), declines=_batches(declines))
     if declines:
@@ -157,7 +157,7 @@ def _accept(seen: Suggestions, decline: bool) -> None:
 
 
 def told(done: AcceptedReport) -> str:
-    """What accepting the suggestions did, for the lead."""
+    """Return a text about the result of accepting the suggestions."""
     text = tr(
         "Opened {batches}: {pairs} for the annotators.",
         batches=_batches(done.opened),
@@ -174,7 +174,7 @@ def told(done: AcceptedReport) -> str:
 
 
 def _table(seen: Suggestions) -> str:
-    """Queries and pairs by what the rule says, and by split."""
+    """Return an HTML table of queries and pairs by the rule's advice and split."""
     splits = sorted({one.split.value for one in seen.queries}, reverse=True)
     lines = [
         tr(
@@ -195,7 +195,7 @@ def _table(seen: Suggestions) -> str:
 
 
 def _rule(project: Project, lead: Person, seen: Suggestions) -> None:
-    """The form that changes the rule, and its versions."""
+    """Draw the form that changes the rule, and the list of its versions."""
     rule, scale = seen.rule.rule, project.campaign.scale
     with st.expander(tr("Change the rule")):
         versions = batch_rule_versions(project, lead)
@@ -240,7 +240,7 @@ def _fields(rule: BatchRule, scale: Scale) -> None:
 
 
 def _change(version: int) -> None:
-    """Sets the rule that the form says."""
+    """Save the rule in the form, as its callback."""
     state = st.session_state
     rule = BatchRule(
         int(state["batch_rule_last"]),

@@ -1,4 +1,4 @@
-"""A query on the lead's page "Queries" (`?query=ID`): what is stuck, its figure, its next batch, and its candidates."""
+"""One query on the page "Queries" (`?query=ID`): its stuck pairs, figure, next batch and candidates."""
 
 import streamlit as st
 
@@ -19,13 +19,13 @@ from backend.campaign.setup.project.folder import Project
 from backend.core.ids import QueryId
 
 QUERY, PAIR = "query", "pair"
-"""The names in the address of the query that is shown, and of the candidate that is opened, by its rank."""
+"""Query parameters with the shown query, and with the rank of the open candidate."""
 _CLIPS = WayThere("Disputes", "?show=blocked", marked("Check clips"))
 _EXAM = WayThere("Exam", "", marked("Open Exam"))
 
 
 def show(project: Project, lead: Person, wanted: QueryFilter) -> None:
-    """The query that the address asks for, with the way to its neighbours in the list that was wanted."""
+    """Draw the query that the address names, with links to its neighbours in the filtered list."""
     query_id = QueryId(address_state.read_number(QUERY, 0) or 0)
     review = query_review(project, lead, query_id)
     if review is None:
@@ -74,7 +74,7 @@ def _back() -> None:
 
 
 def _walk(project: Project, lead: Person, wanted: QueryFilter, query_id: QueryId, *, keys: bool) -> None:
-    """Back to the list, and on to its next query; also where an opened batch took this one out of the list."""
+    """Draw the links back to the list and to its next query, even if this query has since left the list."""
     place = query_place(project, lead, wanted, query_id)
     with st.container(horizontal=True, vertical_alignment="center", key="query-walk"):
         _back()
@@ -91,7 +91,7 @@ def _walk(project: Project, lead: Person, wanted: QueryFilter, query_id: QueryId
 
 
 def _steps(name: str, before: int | None, after: int | None, *, keys: bool = True) -> None:
-    """On to the next or the previous one of what stands in the address under a name; an opened candidate is closed."""
+    """Draw the buttons that set a query parameter to the previous or next value. They close an open candidate."""
     for label, letter, to in ((tr("Previous"), "P", before), (tr("Next"), "N", after)):
         st.button(
             label,
@@ -120,7 +120,7 @@ def _facts(review: QueryReview) -> str:
 
 
 def _opened(project: Project, lead: Person, query_id: QueryId) -> None:
-    """The opened candidate, and the way to its neighbours. A dialog is run by itself, so it reads what it shows."""
+    """Draw the open candidate with buttons to its neighbours. A dialog reruns alone, so it reads its own data."""
     rank = address_state.read_number(PAIR)
     pairs = [pair for pair in query_pairs(project, lead, query_id) if not pair.probe]
     at = next((at for at, pair in enumerate(pairs) if pair.rank == rank), None)
@@ -143,14 +143,14 @@ def _close() -> None:
 
 
 def query_stuck(project: Project, lead: Person, query_id: QueryId) -> None:
-    """The sentences, each with its way out; nothing where all goes on by itself."""
+    """Draw the sentences about stuck pairs of a query, each with a link; nothing if none is stuck."""
     if found := stuck_sentences(progress.query_stuck(project, lead, query_id)):
         st.markdown(f"**{tr('Stuck')}**")
         st.html(waiting.list_of(found))
 
 
 def stuck_sentences(found: QueryStuck) -> list[Line]:
-    """What is stuck, blocked and set aside, with the ranks."""
+    """Return lines about the stuck, blocked and reserved pairs of a query, with their ranks."""
     told = []
     for one, ranks in found.stuck:
         told += waiting.lines_of(one, f" {wording.ranks(ranks)}.")

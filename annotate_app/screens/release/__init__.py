@@ -1,4 +1,4 @@
-"""The lead's page "Release": what a release made now would hold, making it, downloading it."""
+"""The lead's page "Release": preview, make and download releases."""
 
 import time
 from collections.abc import Mapping
@@ -30,11 +30,11 @@ from backend.core.messages import said
 
 _ADJUDICATED = {marked("Include, marked"): Adjudicated.INCLUDE, marked("Leave out"): Adjudicated.LEAVE_OUT}
 _SHOWN = 50
-"""Queries that are left out, by name."""
+"""Largest number of left-out queries that are listed."""
 
 
 def page() -> None:
-    """What would be in it and what not, licence, the button, and the releases made so far."""
+    """Draw the content of a release made now, the licence, the button that makes one, and the releases so far."""
     project, lead, counts = look.lead_page("Release")
     st.markdown(tr("A release freezes the pairs settled so far, with a manifest and a hash of every file."))
     job = job_view(project, lead, {JobKind.RELEASE}, "release_problem", _again)
@@ -67,7 +67,7 @@ def page() -> None:
 
 
 def inside(found: ReleaseSelection) -> list[str]:
-    """Which queries and pairs a release made now would not hold, or hold although a reader may not expect it."""
+    """Return sentences about queries and pairs that a release made now would leave out, or unexpectedly contain."""
     return _sentences(
         (
             len(found.unfinished),
@@ -87,7 +87,7 @@ def inside(found: ReleaseSelection) -> list[str]:
 
 
 def warnings(counts: dict[str, Any]) -> list[str]:
-    """What a lead should know of the pairs before freezing."""
+    """Return warnings about the pairs that a lead should read before making a release."""
     pairs = counts["pairs"]
     return _sentences(
         (
@@ -129,7 +129,7 @@ def _sentences(*counted: tuple[int, str], pairs: Mapping[str, int] = MappingProx
 
 @look.lead_callback("release_problem")
 def _make(project: Project, lead: Person, options: ReleaseOptions, name: str | None = None, notes: str = "") -> None:
-    """Begin a release: a callback, with the name and notes that were typed unless it is told others."""
+    """Start the job that makes a release. For callbacks; without `name`, it uses the typed name and notes."""
     if name is None:
         name, notes = st.session_state["release_name"], st.session_state["release_notes"]
     check_new_release(project, lead, name, notes)
@@ -145,7 +145,7 @@ def _make(project: Project, lead: Person, options: ReleaseOptions, name: str | N
 
 
 def _again(job: Job) -> None:
-    """Offer to start a release again that did not come to its end."""
+    """Draw the button that restarts a release that did not finish."""
     if job.state in (JobState.INTERRUPTED, JobState.FAILED, JobState.CANCELLED):
         asked = job.asked
         options = ReleaseOptions(
@@ -158,7 +158,7 @@ def _again(job: Job) -> None:
 def _preview(
     _project: Project, _lead: Person, folder: str, options: ReleaseOptions, version: tuple[int, ...]
 ) -> ReleaseSelection:
-    """Counted anew only where something has changed: half a second for a large campaign."""
+    """Return the content of a release made now. It is cached, because a large campaign takes half a second."""
     return release_preview(_project, _lead, options)
 
 
@@ -191,7 +191,7 @@ def _options(busy: bool) -> ReleaseOptions:
 
 
 def _left_out(found: ReleaseSelection) -> None:
-    """The queries that are not in it, and why; the manifest names all of them."""
+    """Draw the queries that the release leaves out, with reasons; the manifest lists all of them."""
     rows = [
         (
             query,

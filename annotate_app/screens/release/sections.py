@@ -1,4 +1,4 @@
-"""Sections of the page Release: the releases kept, licence and citation, what changed between two releases."""
+"""Sections of the page Release: list of releases, licence and citation, and differences between two releases."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -23,13 +23,13 @@ from backend.core.errors import ProjectError, ReelRankError
 
 _CHANGES_SHOWN = 100
 _OTHER = "other"
-"""In the list of licences: one that is typed."""
+"""Option in the list of licences for one that is typed."""
 _NONE = " "
-"""No release is called this."""
+"""Option for no release; no release can have this name."""
 
 
 def releases(project: Project, lead: Person, found: Sequence[KeptRelease]) -> None:
-    """A line for each, the newest first."""
+    """Draw a line for each release, the newest first."""
     st.header(tr("Releases"), anchor=False)
     look.outcome("remove_release")
     if not found:
@@ -44,14 +44,14 @@ def releases(project: Project, lead: Person, found: Sequence[KeptRelease]) -> No
                     file_name=Path(one.file or "").name,
                     mime="application/zip",
                     key=f"download-release-{number}",
-                    # A run that ended between the click and the browser's fetch would take the file away.
+                    # A rerun between the click and the download would delete the file.
                     on_click="ignore",
                 )
             _removing(one, number)
 
 
 def _removing(one: KeptRelease, number: int) -> None:
-    """The button that removes a release, once its name and a reason are typed."""
+    """Draw the button that removes a release, with fields for its name and a reason."""
     with (
         st.popover(tr("Remove"), key=f"removing-release-{number}"),
         st.form(f"remove-release-{one.name}", border=False),
@@ -70,14 +70,14 @@ def _removing(one: KeptRelease, number: int) -> None:
 
 @look.lead_callback("remove_release_problem")
 def _remove(project: Project, lead: Person, name: str) -> None:
-    """Callback of the form: remove the release, if its name was typed."""
+    """Remove the release if its name was typed, as the callback of the form."""
     typed, reason = st.session_state[f"remove-name-{name}"], st.session_state[f"remove-reason-{name}"]
     remove_release(project, lead, name, typed, reason, now=time.time())
     st.session_state["remove_release_done"] = tr("The release {name} is removed.", name=name)
 
 
 def told(one: KeptRelease, timezone: str | None) -> str:
-    """What a release is, as Markdown: its name, what it holds, where it comes from."""
+    """Return a description of a release as Markdown: its name, content and origin."""
     who = tr(" by {made_by}", made_by=plain(one.made_by)) if one.made_by else ""
     held = tr("counts in its manifest")
     if one.val_queries is not None and one.test_queries is not None and one.moments is not None:
@@ -107,12 +107,12 @@ def told(one: KeptRelease, timezone: str | None) -> str:
 
 
 def _reader(project: Project, lead: Person, name: str) -> Callable[[], bytes]:
-    """Check and read the zip on the click only: it can be large, and most runs of the page do not need it."""
+    """Return a function that checks and reads the zip of a release. It runs at the click: the zip can be large."""
     return lambda: release_file(project, lead, name).read_bytes()
 
 
 def release_terms(project: Project, lead: Person) -> None:
-    """Folded away once they are said."""
+    """Draw the form for licence and citation, in an expander that is closed once they are set."""
     found = terms.release_terms(project, lead)
     with (
         st.container(key="release-terms"),
@@ -131,7 +131,7 @@ def release_terms(project: Project, lead: Person) -> None:
                     because=because,
                 )
             )
-        # No typing in the box: Streamlit would keep a fragment that somebody typed to search it.
+        # Typing in the select box is off: Streamlit would keep a half-typed search as the value.
         offered = list(dict.fromkeys([*([found.licence] if found.licence else []), *LICENCES, _OTHER]))
         chosen = st.selectbox(
             tr("Licence"),
@@ -174,13 +174,13 @@ def _save(project: Project, lead: Person) -> None:
 
 
 def release_diff(project: Project, lead: Person, found: Sequence[KeptRelease]) -> None:
-    """The choice of both, in the address, and what is different; nothing while there are fewer than two."""
+    """Draw the choice of two releases, kept in the address, and their differences; nothing for fewer than two."""
     names = {one.name: one.name for one in found if one.megabytes is not None}
     if len(names) < 2:
         return
     st.header(tr("What changed"), anchor=False)
     with st.container(horizontal=True):
-        # Nothing is compared before somebody asks: of two large releases it takes seconds.
+        # The comparison starts only on request: for two large releases it takes seconds.
         was = address_state.choice(tr("From"), "from", {_NONE: tr("Choose a release"), **names}, box=True)
         now = address_state.choice(tr("To"), "to", names, box=True)
     if was == _NONE:
@@ -225,7 +225,7 @@ def release_diff(project: Project, lead: Person, found: Sequence[KeptRelease]) -
 def _compared(
     _project: Project, _lead: Person, folder: str, was: str, now: str, hash_was: str, hash_now: str
 ) -> ReleaseDiff:
-    """Releases never change, nor what leads did between them; reading two large ones takes seconds."""
+    """Compare two releases. The result is cached: releases never change, and reading large ones takes seconds."""
     return release_changes(_project, _lead, was, now)
 
 
@@ -250,7 +250,7 @@ def _why(reason: str) -> str:
 
 
 def _changes(title: str, lines: Sequence[str]) -> None:
-    """Paragraphs, which a phone has room for."""
+    """Draw changes as paragraphs, which fit on a phone."""
     if not lines:
         return
     st.markdown(f"**{title}** · {len(lines):,}")

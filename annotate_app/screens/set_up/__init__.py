@@ -1,7 +1,7 @@
 """The lead's page "Set up": from an empty project to the first grade, as a list of steps.
 
-Every run reads from the project which steps are done, so it does not matter who did them, here or by commands. Long
-jobs run in a worker and continue when the page is closed.
+Every run reads from the project which steps are done, so it does not matter who did them, or whether by this page or by
+commands. Long jobs run in a worker process and continue when the page is closed.
 """
 
 from collections.abc import Sequence
@@ -30,14 +30,14 @@ _DONE, _TO_DO, _LATER = ":material/check_circle:", ":material/radio_button_unche
 
 
 _OPEN = "set_up_open"
-"""In the session: which steps were done when the page was last drawn, and the step that was done last."""
+"""Session key of the steps that were done when the page was last drawn, and of the step completed last."""
 
 
 def page() -> None:
-    """Draw the steps; the job that runs, or its outcome, is in the step that it belongs to."""
+    """Draw the steps; a running job, or its outcome, is drawn in its own step."""
     project, lead, counts = look.lead_page("Set up")
     not_taken()
-    inviting.links()  # here, because the step of who was invited may be folded by then
+    inviting.links()  # here, because the step that invites people may be closed by then
     job = find_job(project, lead, {JobKind.SET_UP})
     if job is not None and job.subject not in {step.key for step in STEPS}:
         show_job(project, lead, job, "set_up_problem")
@@ -51,7 +51,7 @@ def page() -> None:
         title = f"**{number + 1}. {plain(tr(step.title))}** — {plain(standing.told)}"
         own_job = job if job is not None and job.subject == step.key else None
         is_open = number == following or own_job is not None or step.key == stays_open
-        # Another key once it is done: Streamlit then forgets that it was open.
+        # The key changes once the step is done, so that Streamlit forgets that it was open.
         with st.expander(title, expanded=is_open, icon=icon, key=f"step-{step.key}-{standing.done}"):
             if standing.waits:
                 st.markdown(plain(standing.waits))
@@ -61,14 +61,14 @@ def page() -> None:
 
 
 def results_of(project: Project, lead: Person, step: SetUpStep, job: Job | None) -> None:
-    """Draw what came of the buttons of a step: its outcome, and its job if one runs or ran last."""
+    """Draw the result of a step's buttons, and its job if one runs or ran last."""
     look.outcome(f"set_up_{step.key}")
     if job is not None:
         show_job(project, lead, job, f"set_up_{step.key}_problem", partial(_then, step))
 
 
 def _just_done(done: dict[str, bool]) -> str:
-    """Return the step that was done last while the reader looked: its result stays in view."""
+    """Return the step that was completed last during this visit; it stays open so that its result is in view."""
     kept: tuple[dict[str, bool], str] = st.session_state.get(_OPEN, (done, ""))
     before, last = kept
     last = next((key for key, is_done in done.items() if is_done and not before.get(key, True)), last)
@@ -82,7 +82,7 @@ def _then(step: SetUpStep, job: Job) -> None:
 
 
 def is_first(project: Project, lead: Person) -> bool:
-    """Return whether a lead should start here: no pair was handed out yet."""
+    """Return whether a lead should start on this page, because no pair was handed out yet."""
     return not any(status_counts(project, lead)["pairs"].values())
 
 

@@ -36,20 +36,20 @@ _LOOKED = "looked at"
 
 @look.lead_callback("set_up_annotations_problem")
 def look_at(project: Project, lead: Person) -> None:
-    """Callback of the button: check and count everything, and write nothing."""
+    """Preview the import of a file without writing anything, as the callback of the button."""
     asked = _asked(project, lead)
     title = said("Previewing {name}", name=Path(asked["file"]).name)
     _begin(project, lead, title, asked, dry_run=True, kept={**asked, _LOOKED: "yes"})
 
 
 def choose_sent(names: list[str]) -> None:
-    """Callback of the uploader."""
+    """Choose the file that was uploaded, as the callback of the uploader."""
     st.session_state["set_up_file"] = names[-1]
 
 
 @look.lead_callback("set_up_annotations_problem")
 def take(project: Project, lead: Person) -> None:
-    """Callback of the button at the preview: import that very file, read in the same way."""
+    """Import the previewed file with the same options, as the callback of the button at the preview."""
     job = last_job(project, lead)
     if job is None or job.subject != KEY or _LOOKED not in job.asked:
         raise ProjectError(tr("somebody dismissed the preview. Preview the file again"))
@@ -108,7 +108,7 @@ def _then(job: Job) -> None:
 
 
 def _asked(project: Project, lead: Person) -> dict[str, str]:
-    """Return what the form says, the file by its path."""
+    """Return the values of the form, with the path of the file."""
     state = st.session_state
     name = state["set_up_file"].strip()
     if not name:

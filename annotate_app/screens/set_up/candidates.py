@@ -27,12 +27,12 @@ _KINDS = {"": marked("detect from its name"), "sup": marked("with supervision"),
 _DTYPES = {"": marked("project setting"), "fp32": "fp32", "bf16": "bf16"}
 _LOOKED, _AGAIN = "looked at", "again"
 _RUNS = "pooled"
-"""The kind of upload."""
+"""Kind of upload for runs; see `lead_routes.KINDS`."""
 
 
 @look.lead_callback("set_up_candidates_problem")
 def choose(project: Project, lead: Person) -> None:
-    """Callback of the button: start the job."""
+    """Start the job that chooses candidates, as the callback of the button."""
     asked = _asked(project)
     if asked.runs or asked.visual:
         _pool(project, lead, asked, again=False, dry_run=False)
@@ -42,7 +42,7 @@ def choose(project: Project, lead: Person) -> None:
 
 @look.lead_callback("set_up_candidates_problem")
 def look_at(project: Project, lead: Person, again: bool) -> None:
-    """Callback of the button: preview the pooling of these runs, and write nothing."""
+    """Preview the pooling of the chosen runs without writing anything, as the callback of the button."""
     asked = CandidateOptions(**_runs(project)) if again else _asked(project)
     if not (asked.runs or asked.visual):
         raise ProjectError(tr("choose a run first: upload it, then add it to the runs to pool"))
@@ -51,7 +51,7 @@ def look_at(project: Project, lead: Person, again: bool) -> None:
 
 @look.lead_callback("set_up_candidates_problem")
 def take(project: Project, lead: Person) -> None:
-    """Callback of the button at the preview: pool those very runs in the same way."""
+    """Pool the previewed runs with the same options, as the callback of the button at the preview."""
     job = last_job(project, lead)
     if job is None or job.subject != KEY or _LOOKED not in job.asked:
         raise ProjectError(tr("somebody dismissed the preview. Preview the runs again"))
@@ -60,7 +60,7 @@ def take(project: Project, lead: Person) -> None:
 
 
 def choose_sent(names: list[str]) -> None:
-    """Callback of the uploader: add the uploaded files to the runs to pool."""
+    """Add the uploaded files to the runs to pool, as the callback of the uploader."""
     chosen = st.session_state.get("candidates_runs") or []
     st.session_state["candidates_runs"] = list(dict.fromkeys([*chosen, *names]))
 
@@ -198,7 +198,7 @@ def _options(project: Project, lead: Person) -> None:
 
 
 def _expected(project: Project, lead: Person) -> None:
-    """Draw the expected work."""
+    """Draw the estimated amount of work."""
     state = st.session_state
     pooled = bool(state.get("candidates_runs"))
     found = expected_work(
@@ -235,7 +235,7 @@ def _time(hours: float) -> str:
 
 
 def _runs(project: Project) -> dict[str, Any]:
-    """Return the chosen runs, by their paths, and how they are pooled."""
+    """Return the paths of the chosen runs, and the options for pooling them."""
     state = st.session_state
     folder = project.folder / lead_routes.KINDS[_RUNS].folder
     videos = state.get("candidates_videos")

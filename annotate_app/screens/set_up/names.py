@@ -31,20 +31,20 @@ _FIELD = "cast-"
 
 @look.lead_callback("set_up_names_problem")
 def look_for(project: Project, lead: Person) -> None:
-    """Callback of the button: find names that the mapping lacks."""
+    """Find names that the mapping lacks, as the callback of the button."""
     begin_step(project, lead, KEY, said("Looking for names in the captions"), job_functions.look_for_names)
 
 
 @look.lead_callback("set_up_names_problem")
 def save(project: Project, lead: Person, lines: Sequence[CastLine]) -> None:
-    """Callback of the list's form: store the lines that were edited."""
+    """Save the edited lines of the mapping, as the callback of the form."""
     changed = _save(project, lead, lines)
     results.leave("set_up_names", trn("{n} name saved.", "{n} names saved.", changed) if changed else tr("No changes."))
 
 
 @look.lead_callback("set_up_add_problem")
 def add(project: Project, lead: Person) -> None:
-    """Callback of the form of a name that was not found."""
+    """Add a name that was not found, as the callback of its form."""
     state = st.session_state
     name = state["cast_name"].strip()
     if not name:
@@ -56,7 +56,7 @@ def add(project: Project, lead: Person) -> None:
 
 @look.lead_callback("set_up_names_problem")
 def rewrite(project: Project, lead: Person, lines: Sequence[CastLine]) -> None:
-    """Callback of the button: save the names, then rewrite the captions that nobody has decided on."""
+    """Save the names, then rewrite the captions that nobody has decided on, as the callback of the button."""
     state = st.session_state
     _save(project, lead, lines)
     asked = job_functions.RewriteOptions(
@@ -106,7 +106,7 @@ def _show(project: Project, lead: Person, counts: dict[str, Any]) -> None:
     st.button(tr("Find names"), key="look_for_names", on_click=look_for)
     _cast(project, lead)
     look.outcome("set_up_add")
-    # Counted when somebody asks: a second for 15,000 captions.
+    # Counted on request only: it takes a second for 15,000 captions.
     if queue.counts.rewritten and st.button(tr("Show changes"), key="rewriting_changed"):
         auth.dialog(_what_changed, tr("Changes by rewriting"))(project, lead)
     if queue.counts.waiting:
@@ -160,7 +160,7 @@ def _what_changed(project: Project, lead: Person) -> None:
 
 
 def _key(line: CastLine) -> str:
-    """Return the key of a line's input: a new one once the line was saved."""
+    """Return the key of a line's input, which changes once the line is saved."""
     return f"{_FIELD}{line.name}-{line.becomes}"
 
 

@@ -36,7 +36,7 @@ _SPREAD = {"": marked("all texts"), Stratum.VIDEO.value: marked("the videos"), S
 
 @look.lead_callback("set_up_queries_problem")
 def look_at(project: Project, lead: Person) -> None:
-    """Callback of the form: preview the queries, or say everything that is wrong; nothing is written."""
+    """Preview the queries, or show all problems, without writing anything, as the callback of the form."""
     state = st.session_state
     state.pop(_SEEN, None)
     asked = _asked()
@@ -45,19 +45,19 @@ def look_at(project: Project, lead: Person) -> None:
 
 @look.lead_callback("set_up_queries_problem")
 def take(project: Project, lead: Person) -> None:
-    """Callback of the button at the preview: add exactly those queries."""
+    """Add the previewed queries, as the callback of the button at the preview."""
     state = st.session_state
     asked, _ = state[_SEEN]
     report = draw_queries(project, lead, **asked, now=time.time())
     results.leave("set_up_queries", tr("{queries} added.", queries=wording.count_of(report.val + report.test, "query")))
     state.pop(_SEEN)
     state["queries_typed"] = ""
-    state[_FILES] = state.get(_FILES, 0) + 1  # an uploader is emptied by being another one
+    state[_FILES] = state.get(_FILES, 0) + 1  # a new key empties the uploader
 
 
 @look.lead_callback("set_up_query_problem")
 def change(project: Project, lead: Person, query: ListedQuery) -> None:
-    """Callback of a query's form: save its text and split."""
+    """Save the text and split of a query, as the callback of its form."""
     text, split = st.session_state[f"query-text-{query.query_id}"], st.session_state[f"query-split-{query.query_id}"]
     change_query(project, lead, query.query_id, text, split, seen=query.text, now=time.time())
     results.leave("set_up_query", tr("Query saved: “{text}”.", text=wording.short(text.strip())))
@@ -65,14 +65,14 @@ def change(project: Project, lead: Person, query: ListedQuery) -> None:
 
 @look.lead_callback("set_up_query_problem")
 def remove(project: Project, lead: Person, query: ListedQuery) -> None:
-    """Callback of a query's button: remove it."""
+    """Remove a query, as the callback of its button."""
     remove_queries(project, lead, [query.query_id], now=time.time())
     results.leave("set_up_query", tr("Query removed: “{text}”.", text=wording.short(query.text)))
 
 
 @look.lead_callback("set_up_queries_problem")
 def take_back(project: Project, lead: Person) -> None:
-    """Callback of the button: remove all queries."""
+    """Remove all queries, as the callback of the button."""
     take_back_queries(project, lead, now=time.time())
     results.leave("set_up_queries", tr("All queries removed."))
 
@@ -153,7 +153,7 @@ def _drawing(published: bool) -> None:
 
 
 def _asked() -> dict[str, Any]:
-    """Return what the form says, as `draw_queries` takes it."""
+    """Return the values of the form as arguments of `draw_queries`."""
     state = st.session_state
     typed, file = str(state.get("queries_typed") or ""), state.get(f"queries_file_{state.get(_FILES, 0)}")
     if typed.strip() and file is not None:

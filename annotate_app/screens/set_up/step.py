@@ -1,4 +1,4 @@
-"""Steps of the page Set up, and choices that several steps offer: the encoder, how videos are measured."""
+"""Model of the steps of the page Set up, and inputs that several steps share: encoder, measuring of videos."""
 
 import time
 from collections.abc import Callable
@@ -20,23 +20,23 @@ from backend.core.errors import ProjectError
 _OFFLINE = "minilm"
 _DECODE = {"": marked("if it is quick"), "yes": marked("always"), "no": marked("never")}
 USUAL_FPS = "3"
-"""Of videos that are folders of frames, as TVR is handed out."""
+"""Default frames per second of videos that are folders of frames, as in TVR."""
 
 
 class StepStanding(NamedTuple):
-    """How far a step is, read from the project."""
+    """The state of a step, read from the project."""
 
     done: bool
     told: str
-    """A few words behind the title: `9 videos`."""
+    """Short text after the title: `9 videos`."""
     waits: str = ""
-    """What has to be done first, in a sentence; empty if nothing."""
+    """A sentence about what has to be done first, or "" for nothing."""
 
 
 class SetUpStep(NamedTuple):
-    """One step. `standing` and `show` get the project, the lead and the counts of `status_counts`.
+    """A step of the page. `standing` and `show` get the project, the lead and the counts of `status_counts`.
 
-    `then` draws what a lead may do with the outcome of the step's job.
+    `then` draws the buttons for what a lead may do with the outcome of the step's job.
     """
 
     key: str
@@ -56,7 +56,7 @@ def begin_step(
     *arguments: object,
     asked: dict[str, str] | None = None,
 ) -> None:
-    """Begin a background job of a step; see `jobs.begin`."""
+    """Start a background job of a step; see `jobs.begin`."""
     jobs.begin(project, lead, JobKind.SET_UP, step, title, function, *arguments, asked=asked, now=time.time())
 
 
@@ -79,7 +79,7 @@ def encoder_box(project: Project, lead: Person, key: str) -> None:
 
 
 def measuring_options(key: str) -> None:
-    """Draw the options, under keys that begin with `key`."""
+    """Draw the options for measuring videos, with Streamlit keys that begin with `key`."""
     st.text_input(
         tr("Frames per second of image folders"),
         USUAL_FPS,
@@ -96,12 +96,12 @@ def measuring_options(key: str) -> None:
 
 
 def measuring_asked(key: str) -> tuple[str, str]:
-    """Return the options as text: frames per second, and whether to check every frame."""
+    """Return the chosen options for measuring as text: frames per second, and whether to check every frame."""
     return st.session_state[f"{key}_fps"].strip(), st.session_state[f"{key}_decode"]
 
 
 def measuring(asked: tuple[str, str]) -> HowToMeasure:
-    """Return the options as the worker takes them.
+    """Convert the options for measuring from text to `HowToMeasure`.
 
     Raises:
         ProjectError: the frames per second are not a number above 0.

@@ -1,4 +1,4 @@
-"""Steps of Set up: the videos, and moments where no annotation file brings them."""
+"""Steps of Set up: add videos, and propose moments if no annotation file contains any."""
 
 import time
 from collections.abc import Sequence
@@ -43,7 +43,7 @@ from backend.core.messages import said
 VIDEOS = "videos"
 _MEASURING = "videos"
 _FOLDER = "folder"
-"""What is kept with a preview, and with no other job of this step."""
+"""Name of an option that is stored with a preview, and with no other job of this step."""
 MOMENTS = "moments"
 _SHOTS, _WINDOWS = marked("Shots"), marked("Windows")
 _WORDS = {
@@ -57,7 +57,7 @@ _WORDS = {
 
 @look.lead_callback("set_up_videos_problem")
 def preview(project: Project, lead: Person) -> None:
-    """Callback of the button: look at the folder that is named."""
+    """Preview the videos of the typed folder, as the callback of the button."""
     typed = st.session_state["set_up_folder"].strip()
     if not typed:
         raise ProjectError(tr("Enter a folder first."))
@@ -66,7 +66,7 @@ def preview(project: Project, lead: Person) -> None:
 
 @look.lead_callback("set_up_videos_problem")
 def preview_sent(project: Project, lead: Person, names: list[str] | None = None) -> None:
-    """Callback of the uploader, and of the button: look at what has arrived."""
+    """Preview the uploaded videos, as the callback of the uploader and of the button."""
     _preview(project, lead, project.folder / lead_routes.KINDS["videos"].folder)
 
 
@@ -80,7 +80,7 @@ def _preview(project: Project, lead: Person, folder: Path) -> None:
 
 @look.lead_callback("set_up_videos_problem")
 def add(project: Project, lead: Person) -> None:
-    """Callback of the button beside a preview: add the videos of that very folder, measured in the same way."""
+    """Add the previewed videos with the same options, as the callback of the button at the preview."""
     job = last_job(project, lead)
     if job is None or job.subject != VIDEOS or _FOLDER not in job.asked:
         raise ProjectError(tr("Somebody dismissed the preview. Preview the folder again."))
@@ -91,7 +91,7 @@ def add(project: Project, lead: Person) -> None:
 
 
 def _then(job: Job) -> None:
-    """Pictures of what a preview found, and the button that adds it."""
+    """Draw the pictures of a preview, and the button that adds its videos."""
     project, lead = auth.project(), auth.require(Role.LEAD)
     if _FOLDER not in job.asked or (found := job_result(project, lead, job.key, VideosPreview)) is None:
         return
@@ -113,7 +113,7 @@ def _then(job: Job) -> None:
 
 @look.lead_callback("remove_videos_problem")
 def remove(project: Project, lead: Person) -> None:
-    """Callback of the button: remove the videos that are chosen."""
+    """Remove the chosen videos, as the callback of the button."""
     count = remove_videos(project, lead, st.session_state["remove_videos"], now=time.time())
     st.session_state["remove_videos"] = []
     st.session_state["remove_videos_done"] = trn(
@@ -125,7 +125,7 @@ def remove(project: Project, lead: Person) -> None:
 
 @look.lead_callback("set_up_videos_problem")
 def look_again(project: Project, lead: Person) -> None:
-    """Callback of the button: check all videos as they lie there now."""
+    """Check the files of all videos again, as the callback of the button."""
     accept = tuple(st.session_state.get("accept_videos", ()))
     elsewhere = st.session_state.get("missing_videos", "").strip()
     folder = allowed_path(project, lead, elsewhere) if elsewhere else None
@@ -166,7 +166,7 @@ def _show_videos(project: Project, lead: Person, counts: dict[str, Any]) -> None
 
 
 def _not_added(project: Project, lead: Person) -> None:
-    """Files that arrived, but whose preview nobody confirmed."""
+    """Draw the uploaded files that nobody has added yet."""
     if not (sent := lead_routes.sent_files(project, "videos")):
         return
     taken = {project.file(one.path).resolve() for one in video_states(project, lead) if one.path}
@@ -177,7 +177,7 @@ def _not_added(project: Project, lead: Person) -> None:
 
 
 def _remove(project: Project, lead: Person) -> None:
-    """Videos to choose, and the button that removes them."""
+    """Draw the choice of videos, and the button that removes them."""
     look.outcome("remove_videos")
     with st.popover(tr("Remove videos"), key="removing", on_change="rerun") as popover:
         if not popover.open:
@@ -195,7 +195,7 @@ def _remove(project: Project, lead: Person) -> None:
 
 
 def _again(wrong: Sequence[VideoState]) -> None:
-    """What is wrong with videos of the project, and the button that checks all of them."""
+    """Draw the problems of the project's videos, and the button that checks all videos again."""
     if wrong:
         video_troubles(wrong)
     if any(one.trouble is Trouble.MISSING for one in wrong):
@@ -220,7 +220,7 @@ VIDEOS_STEP = SetUpStep(VIDEOS, marked("Videos"), _videos_standing, _show_videos
 
 @look.lead_callback("set_up_moments_problem")
 def propose(project: Project, lead: Person) -> None:
-    """Callback of the button."""
+    """Start the job that proposes moments, as the callback of the button."""
     state = st.session_state
     how: ByShots | ByWindows
     if state["moments_how"] == _WINDOWS:
