@@ -42,7 +42,7 @@ from backend.media.clips import ensure as cut_clip
 from backend.media.jobs import ClipJob
 
 own_address, _, first_link = os.environ.pop(FIRST_LINK_VARIABLE, "").partition("\n")
-"""Link that creates the project, if the folder is empty; see `annotate_app.session.first_project`."""
+"""Address of the server and one-time link, if the folder is empty; see `annotate_app.session.first_project`."""
 try:
     if not first_link:
         auth.project()

@@ -54,10 +54,10 @@ def start(project: Project, lead: Person) -> None:
         now=time.time(),
     )
     pairs, queries = wording.count_of(report.items, "pair"), wording.count_of(report.queries, "query")
-    told = tr(
+    text = tr(
         "Calibration round started: {pairs} from {queries}. {short}", pairs=pairs, queries=queries, short=report.short
     )
-    results.leave(_NAME, told.strip())
+    results.leave(_NAME, text.strip())
     clear_queries(_NAME)
 
 

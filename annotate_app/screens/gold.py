@@ -154,7 +154,7 @@ def _person(one: questions.GoldPerson, settings: GoldSettings) -> None:
             st.badge(tr("paused"), color="red")
         elif one.findings and one.findings[0].kind == "warned":
             st.badge(tr("warned"), color="orange")
-    words.markdown(plain(told(one, settings)))
+    words.markdown(plain(answer_summary(one, settings)))
     if one.pause is not None:
         action.button(
             tr("Resume"),
@@ -166,7 +166,7 @@ def _person(one: questions.GoldPerson, settings: GoldSettings) -> None:
         )
 
 
-def told(one: questions.GoldPerson, settings: GoldSettings) -> str:
+def answer_summary(one: questions.GoldPerson, settings: GoldSettings) -> str:
     """Return a sentence about an annotator's answers, or about the reason for their pause."""
     if one.pause is not None:
         since = wording.when(one.pause.at, st.context.timezone)

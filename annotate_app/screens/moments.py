@@ -196,10 +196,10 @@ def _bar(rows: Sequence[MomentRow], shown: MomentRow) -> None:
 
 def _card(rows: Sequence[MomentRow], row: MomentRow, video: VideoMoments) -> None:
     with st.container(border=True, key=f"card-{row.moment_id}"):
-        told = tr("{start_s:.2f} to {end_s:.2f} s", start_s=row.start_s, end_s=row.end_s)
+        text = tr("{start_s:.2f} to {end_s:.2f} s", start_s=row.start_s, end_s=row.end_s)
         if video.has_file:
             moment_clip(row, f"moment-{row.moment_id}")
-        st.caption(f"{told} ({row.end_s - row.start_s:.2f} s), {tr(ORIGINS[row.origin])}")
+        st.caption(f"{text} ({row.end_s - row.start_s:.2f} s), {tr(ORIGINS[row.origin])}")
         if row.used:
             users = _users(row) or tr("other parts of the project")
             st.markdown(":material/lock: " + tr("Locked: used by {users}.", users=users))
@@ -252,7 +252,7 @@ def change(row: MomentRow) -> None:
         results.clear(PROBLEM)
         st.session_state[PROBLEM] = tr("Start and end did not change. Enter other seconds, then press Change.")
         return
-    _do(row.video, [row], [span], tr("Changed."))
+    _run_action(row.video, [row], [span], tr("Changed."))
 
 
 def split(row: MomentRow) -> None:
@@ -260,25 +260,25 @@ def split(row: MomentRow) -> None:
     at_s = float(st.session_state[key("at", row)])
     spans = [(row.start_s, at_s), (at_s, row.end_s)]
     act = partial(split_moment, moment=row.moment_id, at_s=at_s, now=time.time())
-    _do(row.video, [row], spans, tr("Split in two."), act)
+    _run_action(row.video, [row], spans, tr("Split in two."), act)
 
 
 def join(row: MomentRow, following: MomentRow) -> None:
     """Join a moment with the next one, as the callback of the button."""
     spans = [(row.start_s, max(row.end_s, following.end_s))]
     act = partial(join_moments, moments=[row.moment_id, following.moment_id], now=time.time())
-    _do(row.video, [row, following], spans, tr("Joined."), act)
+    _run_action(row.video, [row, following], spans, tr("Joined."), act)
 
 
 def remove(row: MomentRow) -> None:
     """Remove a moment, as the callback of the button."""
-    _do(row.video, [row], [], tr("Removed."))
+    _run_action(row.video, [row], [], tr("Removed."))
 
 
 def add(video: str) -> None:
     """Add a moment to a video, as the callback of the form."""
     span = (float(st.session_state["add-start"]), float(st.session_state["add-end"]))
-    _do(video, [], [span], tr("Added."))
+    _run_action(video, [], [span], tr("Added."))
 
 
 def undo() -> None:
@@ -308,7 +308,7 @@ def key(name: str, row: MomentRow) -> str:
     return f"{name}-{row.moment_id}"
 
 
-def _do(
+def _run_action(
     video: str,
     gone: Sequence[MomentRow],
     come: Sequence[_Span],

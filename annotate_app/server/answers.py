@@ -247,7 +247,7 @@ RESTS = 2.0
 AT_WORK = 3
 """Turns at a time. More would only wait for the database and for Python while they hold a turn."""
 MANY_AFTER = 20
-"""After so many turns of others, a waiting request with many events goes first."""
+"""After this number of turns of others, a waiting request with many events goes first."""
 _LATELY_S = 2.0
 _HOUR_S = 3_600.0
 
@@ -315,7 +315,7 @@ class Turns:
 
     @asynccontextmanager
     async def part(self, person: AnnotatorId, events: int, *, of_many: bool) -> AsyncIterator[None]:
-        """Wait for the turn of a part of a person's request, and hold the turn while inside.
+        """Wait for the turn of a part of a person's request, and hold the turn while the block runs.
 
         Args:
             person: the sender of the request.

@@ -43,7 +43,7 @@ _NICENESS = {JobKind.INTERVALS: 19, JobKind.COMPARISON: 19}
 """Jobs that only get idle processor time: on two cores, a lower niceness slows down everybody who grades."""
 
 JobFunction = Callable[..., object]
-"""A module-level function, called in the worker as `function(project, lead, *arguments, progress=...)`; see `Work`."""
+"""A module-level function, called in the worker as `function(project, lead, *arguments, progress=...)`."""
 
 
 def begin(

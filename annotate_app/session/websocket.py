@@ -294,7 +294,7 @@ class OpenPages:
 
     @contextmanager
     def one_more(self, user: AnnotatorId) -> Iterator[None]:
-        """Count a page as open while inside."""
+        """Count a page as open while the block runs."""
         self._open[user] += 1
         try:
             yield
@@ -322,7 +322,7 @@ class ScriptTurns:
 
     @contextmanager
     def of(self, user: AnnotatorId) -> Iterator[None]:
-        """Wait for a turn, and hold it while inside."""
+        """Wait for a turn, and hold it while the block runs."""
         if getattr(self._here, "has_turn", False):
             yield
             return

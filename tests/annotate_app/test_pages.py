@@ -1049,7 +1049,7 @@ def test_what_became_of_rewrites_is_told_when_nothing_can_be_decided(
 
 
 def test_releases_are_listed_and_one_whose_file_is_gone_says_so(open_page_of: Open, real_project: SmallProject) -> None:
-    from annotate_app.screens.release.sections import told
+    from annotate_app.screens.release.sections import release_text
 
     project, lead = real_project.project, real_project.lead
     for name, notes, unfinished in (("v0", "", False), ("v1", "The first one", True)):
@@ -1060,7 +1060,7 @@ def test_releases_are_listed_and_one_whose_file_is_gone_says_so(open_page_of: Op
     assert len(app.get("download_button")) == 1
     assert any("**v0**" in one.value and "its file is missing" in one.value for one in app.markdown)
     kept = list_releases(project, lead)[0]
-    text = told(kept, "UTC")
+    text = release_text(kept, "UTC")
     assert "**v1** · 1 validation and 2 test queries, 50 graded moments · with unfinished queries" in text
     assert "The first one" in text
     assert f"`{kept.sha256[:16]}` · 0.0 MB" in text

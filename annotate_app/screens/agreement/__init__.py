@@ -86,7 +86,7 @@ def compare(project: Project, lead: Person) -> None:
 
 
 def _others(project: Project, lead: Person) -> None:
-    """Draw the comparison of the consensus rule with other ways to aggregate grades, or the button that starts it."""
+    """Draw the comparison of the consensus rule with other ways to aggregate grades, and the button that starts it."""
     agreement_view.what_others_are()
     look.refusal("others_problem")
     job = _newest_job(project, lead, JobKind.COMPARISON)

@@ -70,14 +70,14 @@ def _one(found: AcceptedCaption, corrections: Sequence[Correction]) -> None:
                 _form(found)
             look.outcome(f"caption-{found.caption_id}")
             for one in corrections:
-                told = tr(
+                text = tr(
                     "{when}, {name}: “{before}” became “{text}”.",
                     when=wording.when(one.at, st.context.timezone),
                     name=plain(one.by),
                     before=plain(one.before),
                     text=plain(one.text),
                 )
-                st.caption(f"{told} {plain(one.reason)}")
+                st.caption(f"{text} {plain(one.reason)}")
     warn_unsaved("caption-card", saved=f"{found.caption_id} {found.text}")
 
 

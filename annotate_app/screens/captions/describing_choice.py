@@ -30,7 +30,7 @@ OFFERED = 300
 _VIDEO, _MINUTE = marked("video"), marked("minute of video")
 
 
-def who(project: Project, lead: Person) -> None:
+def describers(project: Project, lead: Person) -> None:
     """Draw the form that opens and closes describing, and what people have written so far."""
     with st.container():
         look.outcome("describing")
@@ -121,7 +121,7 @@ def close(project: Project, lead: Person) -> None:
     st.session_state[_DONE] = tr("Closed. All descriptions are kept, including those not sent yet.")
 
 
-def how(project: Project, lead: Person) -> None:
+def guideline(project: Project, lead: Person) -> None:
     """Draw the form with the guideline for describing."""
     found = describing_guideline(project, lead)
     key = f"describing-words-{found.version}"
@@ -163,14 +163,14 @@ def _figures(project: Project, lead: Person, figures: DescribingFigures) -> None
     if not figures.people:
         return
     enough = "" if figures.enough is None else tr(", {enough:,} with as many as wanted", enough=figures.enough)
-    told = tr(
+    text = tr(
         "{described:,} of {videos} described{enough}.",
         described=figures.described,
         videos=wording.count_of(figures.videos, "video"),
         enough=enough,
     )
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        st.markdown(told, width="content")
+        st.markdown(text, width="content")
         make = partial(descriptions_csv, project, lead)
         look.csv_download(tr("Descriptions as CSV"), make, "descriptions.csv", "descriptions-csv")
     rows = [

@@ -53,7 +53,7 @@ def accept(key: str, seen: int, into: MomentId | None = None) -> None:
     typed = str(st.session_state[sentence_key(key, seen)])
     done = tr("Accepted as a caption") if into is None else tr("Accepted as another caption of that moment")
     act = partial(accept_description, key=key, sentence=typed, into=into, seen=seen, now=time.time())
-    _do(key, act, done)
+    _run_action(key, act, done)
 
 
 def give_back(key: str, seen: int) -> None:
@@ -63,7 +63,7 @@ def give_back(key: str, seen: int) -> None:
         _refused(key, tr("Write what the author should change (key W). They read it on their page."))
         return
     act = partial(return_description, key=key, words=words, seen=seen, now=time.time())
-    _do(key, act, tr("Sent back to its author"))
+    _run_action(key, act, tr("Sent back to its author"))
 
 
 def take_back(key: str) -> None:
@@ -120,7 +120,7 @@ def _show(keys: Sequence[str], place: int) -> None:
     address_state.go(**{ON_SHOW: keys[place], "page": None if number == 1 else number})
 
 
-def _do(key: str, act: Callable[[Project, Person], object], done: str) -> None:
+def _run_action(key: str, act: Callable[[Project, Person], object], done: str) -> None:
     """Run an action; then show the description that takes this one's place in the list, or this one if refused."""
     if problem := look.as_lead(act):
         _refused(key, problem)

@@ -64,9 +64,9 @@ def show(project: Project, lead: Person) -> None:
     with reviewed:
         _review(project, lead)
     with who:
-        describing_choice.who(project, lead)
+        describing_choice.describers(project, lead)
     with how:
-        describing_choice.how(project, lead)
+        describing_choice.guideline(project, lead)
 
 
 def _review(project: Project, lead: Person) -> None:
@@ -80,7 +80,7 @@ def _review(project: Project, lead: Person) -> None:
         clears = ("page", acts.ON_SHOW)
         address_state.choice(tr("Show"), "show", labels, clears=clears, label_visibility="collapsed")
         address_state.search(tr("Search: words, video or author"), clears=clears, width=210)
-        orders = {value: tr(told) for value, (told, _, _) in acts.ORDERS.items()}
+        orders = {value: tr(text) for value, (text, _, _) in acts.ORDERS.items()}
         address_state.choice(
             tr("Order"), "order", orders, clears=clears, box=True, label_visibility="collapsed", width=180
         )
@@ -216,7 +216,7 @@ def _list(project: Project, lead: Person, count: int, key: str) -> None:
     def fetch(first: int, most: int) -> Sequence[ListRow]:
         found = find_descriptions(project, lead, acts.wanted(), first=first, most=most)
         return [
-            ListRow(one.description, (_told(one),), look.thumbnail_address(one.video, one.start_s, one.end_s))
+            ListRow(one.description, (_row_text(one),), look.thumbnail_address(one.video, one.start_s, one.end_s))
             for one in found
         ]
 
@@ -232,7 +232,7 @@ def _list(project: Project, lead: Person, count: int, key: str) -> None:
     )
 
 
-def _told(line: DescriptionLine) -> str:
+def _row_text(line: DescriptionLine) -> str:
     more = f"{isolated(line.author)} · {isolated(line.video)} · {tr(acts.LABELS[line.status.value]).lower()}"
     return f"{escape(line.sentence)}<small class='rr-of-case'>{escape(more)}</small>"
 

@@ -32,7 +32,10 @@ _mount = st.components.v2.component(
 
 
 def show(project: Project, lead: Person) -> None:
-    """Draw the waiting rewrite with its shortcuts; once queries were drawn, draw only the summary of rewriting."""
+    """Draw the waiting rewrite with its shortcuts, and the captions in use.
+
+    Once queries were drawn from rewritten captions, draw a summary of rewriting instead of the rewrite.
+    """
     queue = rewrite_queue(project, lead)
     if not queue.counts.rewritten:
         drawn = tr("Queries are drawn from the captions as published.")

@@ -203,7 +203,7 @@ def _case(project: Project, lead: Person, pair: PairReview, which: ReviewList, *
 def _list(found: ReviewPage, pair: PairReview) -> None:
     def fetch(first: int, most: int) -> Sequence[ListRow]:
         return [
-            ListRow(row.pair, (_told(row),), look.thumbnail_address(row.video, row.start_s, row.end_s))
+            ListRow(row.pair, (_row_text(row),), look.thumbnail_address(row.video, row.start_s, row.end_s))
             for row in found.rows
         ]
 
@@ -219,7 +219,7 @@ def _list(found: ReviewPage, pair: PairReview) -> None:
     )
 
 
-def _told(row: ReviewRow) -> str:
+def _row_text(row: ReviewRow) -> str:
     """Return a row of the list: the query, above it the note in the list of notes, and below it the grades."""
     grades = " ".join(look.grade_mark(grade) for grade in row.grades)
     relevance = f" {row.relevance}" if row.relevance is not None else ""
@@ -261,8 +261,8 @@ def _blocked(project: Project, lead: Person) -> None:
         with st.container(border=True, horizontal=True, vertical_alignment="center", key=f"blocked-{row.pair}"):
             query = WayThere("Queries", f"?query={row.query_id}", row.query).link
             state = tr("settled") if row.verdict.is_settled else tr("not settled")
-            told = f"{escape(wording.moment(row))} · {query} · {state}"
-            st.html(f"<p class='rr-waiting'><b>{escape(retold(row.fault))}</b><br>{told}</p>")
+            text = f"{escape(wording.moment(row))} · {query} · {state}"
+            st.html(f"<p class='rr-waiting'><b>{escape(retold(row.fault))}</b><br>{text}</p>")
             st.button(
                 tr("Hand out again"), key=f"restore-{row.pair}", on_click=restore, args=(row.pair,), width="content"
             )

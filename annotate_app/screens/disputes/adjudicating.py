@@ -101,13 +101,13 @@ def decide(pair: PairKey, seen: int, leave: Leave) -> None:
         _refused(pair, tr("Write a reason first (key W). It is stored with the decision."))
     else:
         act = partial(adjudicating.adjudicate, key=pair, relevance=relevance, reason=reason, seen=seen, now=time.time())
-        _do(pair, act, tr("Relevance {relevance} saved", relevance=relevance), (ActKind.DECIDED, seen), leave)
+        _run_action(pair, act, tr("Relevance {relevance} saved", relevance=relevance), (ActKind.DECIDED, seen), leave)
 
 
 def confirm(pair: PairKey, seen: int, leave: Leave) -> None:
     """Confirm the discard of a pair. For callbacks."""
     act = partial(adjudicating.confirm_discard, key=pair, reason=_reason(pair), seen=seen, now=time.time())
-    _do(pair, act, tr("Discard confirmed"), (ActKind.DISCARD_CONFIRMED, seen), leave)
+    _run_action(pair, act, tr("Discard confirmed"), (ActKind.DISCARD_CONFIRMED, seen), leave)
 
 
 def re_open(pair: PairKey, seen: int, leave: Leave) -> None:
@@ -117,7 +117,7 @@ def re_open(pair: PairKey, seen: int, leave: Leave) -> None:
         _wait_for_reason(pair, "o", tr("Write a reason, then press Enter. Two more annotators will grade this pair."))
         return
     act = partial(adjudicating.re_open, key=pair, reason=reason, seen=seen, now=time.time())
-    _do(pair, act, tr("Re-opened for two more annotators"), (ActKind.RE_OPENED, seen), leave)
+    _run_action(pair, act, tr("Re-opened for two more annotators"), (ActKind.RE_OPENED, seen), leave)
 
 
 def take_back(pair: PairKey, seen: int, leave: Leave) -> None:
@@ -180,8 +180,8 @@ def offer_again(pair: PairKey, blocked: bool) -> None:
         return
     st.session_state.pop(ON_SHOW, None)
     address_state.go(case=None)
-    told = trn("Offered again to {n} person who skipped it", "Offered again to {n} people who skipped it", people)
-    _tell(pair, told)
+    text = trn("Offered again to {n} person who skipped it", "Offered again to {n} people who skipped it", people)
+    _tell(pair, text)
 
 
 def _acts_for(pair: PairReview) -> list[tuple[str, str, Callable[..., None]]]:
@@ -208,7 +208,7 @@ def _again(pair: PairKey, reasons: list[str]) -> None:
     st.pills(tr("Recent reasons"), reasons, format_func=plain, key=f"again-{pair}", on_change=fill)
 
 
-def _do(
+def _run_action(
     pair: PairKey, act: Callable[[Project, Person], None], done: str, undone_by: tuple[ActKind, int], leave: Leave
 ) -> None:
     """Run an action and go on to the next case. If it was refused, stay with this pair, whatever list has it now."""

@@ -174,7 +174,7 @@ def _person(one: qualification_exam_results.ExamPerson, outlook: RetakeOutlook |
     with name.container(horizontal=True, vertical_alignment="center"):
         st.text(person.name, width="content")
         exam_results.badge(phase)
-    words.markdown(plain(_told(one)))
+    words.markdown(plain(_person_summary(one)))
     if outlook is not None and outlook.short:
         words.caption(plain(retold(outlook.short)))
     again, excuse = action.columns(2, gap="small")
@@ -199,7 +199,7 @@ def _person(one: qualification_exam_results.ExamPerson, outlook: RetakeOutlook |
         exam_results.one_attempt(attempt)
 
 
-def _told(one: qualification_exam_results.ExamPerson) -> str:
+def _person_summary(one: qualification_exam_results.ExamPerson) -> str:
     if one.phase is ExamPhase.EXEMPT:
         return tr("Exempt: {reason}", reason=one.reason)
     if not one.attempts:
@@ -251,17 +251,17 @@ def _item_list(items: list[ExamItem], missed: dict[int, int], chosen: int | None
 
 def _row(item: ExamItem, missed: int) -> str:
     right = "<span class='rr-grade rr-none'>?</span>" if item.right is None else look.grade_mark(item.right)
-    told = tr(" · only in retakes") if item.alternate else ""
-    told += "" if item.explanation else tr(" · not explained")
-    return f"{escape(item.query)}<small class='rr-of-case'>{right} {tr('missed {n}×', n=missed)}{told}</small>"
+    text = tr(" · only in retakes") if item.alternate else ""
+    text += "" if item.explanation else tr(" · not explained")
+    return f"{escape(item.query)}<small class='rr-of-case'>{right} {tr('missed {n}×', n=missed)}{text}</small>"
 
 
 def _item(project: Project, lead: Person, item: ExamItem) -> None:
-    told = tr("not fixed yet")
+    text = tr("not fixed yet")
     if item.right is not None:
-        told = f"{item.right}, {project.campaign.scale.label(item.right).lower()}"
+        text = f"{item.right}, {project.campaign.scale.label(item.right).lower()}"
     look.text_heading(item.query)
-    st.markdown(tr("Right grade: {grade}", grade=plain(told)))
+    st.markdown(tr("Right grade: {grade}", grade=plain(text)))
     pair = next((p for p in query_pairs(project, lead, item.query_id) if p.pair == item.pair_key), None)
     if pair is not None:
         review_clip(pair)

@@ -35,7 +35,7 @@ _EVERYBODY = marked("Mean of all")
 _ROW_PX = 26
 
 
-def told(preview: ExamPreview) -> None:
+def preview_summary(preview: ExamPreview) -> None:
     """Draw the preview of an exam: its pairs by right grade, and the scores that guessing would get."""
     tolerance = auth.project().campaign.tolerance
     drawn = source(preview.source)
@@ -78,8 +78,8 @@ def key_and_guesses(grades: tuple[int, ...], guesses: ExamGuesses) -> None:
 def reason(guesses: ExamGuesses, key: str) -> None:
     """Draw a field for the reason to hold an exam that guessing passes or nearly passes; nothing for other exams."""
     if guesses.weak:
-        told = "".join(f"\n- {retold(why)}" for why in guesses.weak)
-        st.markdown(tr("**This exam is weak:**\n{weaknesses}", weaknesses=told))
+        text = "".join(f"\n- {retold(why)}" for why in guesses.weak)
+        st.markdown(tr("**This exam is weak:**\n{weaknesses}", weaknesses=text))
         st.markdown(tr("Choose other pairs, use more pairs, or allow fewer misses. To use it as it is, give a reason."))
         st.text_input(tr("Reason for using it"), key=key, max_chars=_TEXT_LENGTH)
 
@@ -116,8 +116,8 @@ def clips(project: Project, lead: Person, preview: ExamPreview) -> None:
     def label(query: QueryId) -> str:
         items = by_query[query]
         key = sorted(item.right for item in items if item.right is not None)
-        told = ", ".join(str(right) for right in key) or wording.count_of(len(items), "pair")
-        return f"{items[0].query} · {told}"
+        text = ", ".join(str(right) for right in key) or wording.count_of(len(items), "pair")
+        return f"{items[0].query} · {text}"
 
     chosen = st.selectbox(tr("Query"), list(by_query), format_func=label, key="exam_look")
     if chosen is None:
@@ -277,8 +277,8 @@ def _figure(value: float, share: bool) -> str:
 
 
 def _in_words(title: str, rows: Sequence[tuple[str, ExamEstimate]], paper: float | None, share: bool) -> str:
-    told = "; ".join(f"{name}: {_number(one, share)}" for name, one in rows)
-    return f"{title}: {told}." + ("" if paper is None else tr(" The paper: {figure}.", figure=_figure(paper, share)))
+    text = "; ".join(f"{name}: {_number(one, share)}" for name, one in rows)
+    return f"{title}: {text}." + ("" if paper is None else tr(" The paper: {figure}.", figure=_figure(paper, share)))
 
 
 def _over(rows: Sequence[dict[str, Any]]) -> alt.Chart:

@@ -62,7 +62,7 @@ def plan(project: Project, lead: Person) -> None:
         st.button(tr("Change"), key="exam-change", on_click=change)
         return
     st.header(tr("Preview: not started yet"), anchor=False)
-    figures.told(preview)
+    figures.preview_summary(preview)
     with st.form("exam-hold", border=preview.guesses is not None and bool(preview.guesses.weak)):
         if preview.guesses is not None:
             figures.reason(preview.guesses, "exam_although")
@@ -118,14 +118,14 @@ def hold(project: Project, lead: Person, previewed: str) -> None:
     clips, queries = wording.count_of(report.items, "pair"), wording.count_of(report.queries, "query")
     exempted = tr(" {people} exempted.", people=wording.count_of(report.exempted, "person")) if report.exempted else ""
     short = f" {retold(report.short)}" if report.short else ""
-    told = tr(
+    text = tr(
         "Exam started: {clips} from {queries}.{short}{exempted}",
         clips=clips,
         queries=queries,
         short=short,
         exempted=exempted,
     )
-    results.leave("exam", told)
+    results.leave("exam", text)
     del state["exam_plan"]
 
 
@@ -185,11 +185,11 @@ def stage(held: Exam, people: Sequence[ExamPerson], would_be: ExamKeyPreview | N
         return
     finished = [one.person.name for one in people if one.phase is ExamPhase.WAITING]
     middle = [one.person.name for one in people if one.phase in _MIDDLE]
-    told = tr("Handed in: {who}. ", who=_who(finished)) + (
+    text = tr("Handed in: {who}. ", who=_who(finished)) + (
         tr("Still working: {who}. ", who=_who(middle)) if middle else ""
     )
     st.info(
-        tr("**The exam is open.** {progress}{reserved}", progress=told, reserved=aside),
+        tr("**The exam is open.** {progress}{reserved}", progress=text, reserved=aside),
         icon=":material/hourglass_empty:",
     )
     if held.key_from is ExamKey.OWN and would_be is None:
@@ -243,8 +243,8 @@ def close(project: Project, lead: Person) -> None:
     report = close_exam_round(project, lead, although=although, now=time.time())
     grades = ", ".join(f"{count} × {grade}" for grade, count in enumerate(report.grades) if count)
     finished = wording.count_of(report.finished, "person")
-    told = tr("Answer key fixed: {grades}. {finished} finished so far.", grades=grades, finished=finished)
-    results.leave("exam", told)
+    text = tr("Answer key fixed: {grades}. {finished} finished so far.", grades=grades, finished=finished)
+    results.leave("exam", text)
 
 
 @look.lead_callback("exam_use_problem")
@@ -256,14 +256,14 @@ def use(project: Project, lead: Person) -> None:
         if report.fewest == report.most
         else tr("{fewest} to {most}", fewest=report.fewest, most=report.most)
     )
-    told = tr(
+    text = tr(
         "{answers} for {pairs} now count as judgements: {each} from each of {people}.",
         answers=wording.count_of(report.judgements, "answer"),
         pairs=wording.count_of(report.pairs, "pair"),
         each=each,
         people=wording.count_of(report.people, "person"),
     )
-    results.leave("exam_use", told)
+    results.leave("exam_use", text)
 
 
 def _give(begin: bool) -> None:

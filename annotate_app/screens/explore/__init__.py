@@ -166,7 +166,7 @@ def _coverage(project: Project, lead: Person) -> None:
             icon=":material/arrow_back:",
         )
         st.header(plain(one.video), anchor=False)
-        told = tr(
+        text = tr(
             "{moments} of {all_moments:,} handed out",
             moments=wording.count_of(one.judged_moments, "moment"),
             all_moments=one.moments,
@@ -176,7 +176,7 @@ def _coverage(project: Project, lead: Person) -> None:
             tr(
                 "{duration_s:,.1f} s, {moments} with {queries}{mean}.",
                 duration_s=one.duration_s,
-                moments=told,
+                moments=text,
                 queries=wording.count_of(one.queries, "query"),
                 mean=mean,
             )

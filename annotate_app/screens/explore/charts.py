@@ -154,11 +154,11 @@ def counts(bins: Sequence[RelevanceBin], along: Along) -> None:
             ],
         )
     )
-    told = tr(
+    text = tr(
         "Bars: pairs by {of}, {pairs:,} with a relevance", of=tr(words.of), pairs=sum(one.decided for one in bins)
     )
     st.altair_chart(
-        chart, height=230, alt=tr("{chart} and {pairs:,} without.", chart=told, pairs=sum(one.without for one in bins))
+        chart, height=230, alt=tr("{chart} and {pairs:,} without.", chart=text, pairs=sum(one.without for one in bins))
     )
 
 
@@ -196,13 +196,13 @@ def lasting(found: Lasting, noun: str) -> None:
             ],
         )
     )
-    told = tr(
+    text = tr(
         "Bars: {number} by duration, from {least:.2f} to {most:.2f} s",
         number=wording.count_of(found.count, noun),
         least=found.least,
         most=found.most,
     )
-    st.altair_chart(chart, height=250, alt=tr("{chart}, mean {mean:.2f} s.", chart=told, mean=found.mean))
+    st.altair_chart(chart, height=250, alt=tr("{chart}, mean {mean:.2f} s.", chart=text, mean=found.mean))
 
 
 def _across(bins: Sequence[RelevanceBin], words: Words) -> alt.X:

@@ -81,13 +81,13 @@ def save(project: Project, lead: Person, version: int) -> None:
     notes = _notes(project, lead)
     typed, reason = _typed(project.campaign.grading, version, notes), str(state.get(f"words-{version}-reason", ""))
     number, changed = reword_guideline(project, lead, typed, reason, now=time.time(), based_on=version)
-    told = trn(
+    text = trn(
         "Version {number} saved; {n} text changed. Annotators read it before their next clip.",
         "Version {number} saved; {n} texts changed. Annotators read it before their next clip.",
         len(changed),
         number=number,
     )
-    results.leave("guideline", told)
+    results.leave("guideline", text)
 
 
 def changes_table(changes: list[Change]) -> str:

@@ -308,7 +308,7 @@ def case_data(view: CaseView, files: Mapping[str, float]) -> dict[str, Any]:
                 "name": lane.run,
                 "counted": "; ".join([*value, *_counted("prediction", lane.predictions, shown)]),
                 "predictions": [_card(card, files) for card in shown],
-                "told": [retold(told.text) if told else None for told in (card.told[place] for card in kept)],
+                "told": [retold(outcome.text) if outcome else None for outcome in (card.told[place] for card in kept)],
             }
         )
     return {

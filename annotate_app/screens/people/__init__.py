@@ -95,28 +95,28 @@ def renew(annotator_id: AnnotatorId) -> None:
         person, invitation = new_invitation(project, lead, annotator_id, now=time.time())
         inviting.show_link(lead, str(annotator_id), person.name, invitation)
 
-    _do(annotator_id, act)
+    _run(annotator_id, act)
 
 
 def suspend(annotator_id: AnnotatorId, suspended: bool) -> None:
     """Suspend a person, or reinstate them, as the callback of a row's button."""
-    _do(annotator_id, partial(staffing.suspend, annotator_id=annotator_id, suspended=suspended, now=time.time()))
+    _run(annotator_id, partial(staffing.suspend, annotator_id=annotator_id, suspended=suspended, now=time.time()))
 
 
 def pause(annotator_id: AnnotatorId) -> None:
     """Pause an annotator, so that they get no pairs, as the callback of a row's form."""
     key = f"pause-reason-{annotator_id}"
     reason = st.session_state[key]
-    if _do(annotator_id, partial(staffing.pause_person, annotator_id=annotator_id, reason=reason, now=time.time())):
+    if _run(annotator_id, partial(staffing.pause_person, annotator_id=annotator_id, reason=reason, now=time.time())):
         st.session_state[key] = ""
 
 
 def go_on(annotator_id: AnnotatorId) -> None:
     """End the pause of an annotator, as the callback of a row's button."""
-    _do(annotator_id, partial(staffing.unpause_person, annotator_id=annotator_id, now=time.time()))
+    _run(annotator_id, partial(staffing.unpause_person, annotator_id=annotator_id, now=time.time()))
 
 
-def _do(annotator_id: AnnotatorId, act: Callable[[Project, Person], object]) -> bool:
+def _run(annotator_id: AnnotatorId, act: Callable[[Project, Person], object]) -> bool:
     """Run an action on a person, or show in their row why it was refused."""
     return look.done_as_lead(act, f"person-{annotator_id}_problem")
 
@@ -249,8 +249,8 @@ def assignments(project: Project, lead: Person, people: Sequence[PersonReview]) 
     listed = searched(given_to, lambda one: names.get(one[0], ""), "assignment", name="assigned", page="assigned-page")
     for who, given in listed.rows:
         with st.container(horizontal=True, vertical_alignment="center", key=f"assigned-{who}"):
-            told = f"**{plain(names.get(who, ''))}**: {plain(words(given))}"
-            st.markdown(told, width="stretch", help=plain(since(given, st.context.timezone)))
+            text = f"**{plain(names.get(who, ''))}**: {plain(words(given))}"
+            st.markdown(text, width="stretch", help=plain(since(given, st.context.timezone)))
             st.button(
                 tr("Remove assignment"), key=f"unassign-{who}", on_click=take_back, args=(who, names.get(who, ""))
             )

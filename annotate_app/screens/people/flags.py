@@ -194,8 +194,8 @@ def _cards(flags: PersonFlags, chosen: Flag) -> None:
 
 
 def _dismissed(one: FlagDismissal) -> str:
-    told = tr("Dismissed by {by}, {when}.", by=plain(one.by), when=wording.when(one.at, st.context.timezone))
-    return f"{told} {plain(one.reason)}".rstrip()
+    text = tr("Dismissed by {by}, {when}.", by=plain(one.by), when=wording.when(one.at, st.context.timezone))
+    return f"{text} {plain(one.reason)}".rstrip()
 
 
 def _behind(project: Project, lead: Person, flags: PersonFlags, flag: Flag) -> None:
@@ -289,7 +289,7 @@ def flag_chart(stretches: Sequence[Stretch], flag: Flag) -> None:
     rule = alt.Chart(lines).mark_rule(strokeDash=[5, 4], color="#f59e0b", strokeWidth=2).encode(y=f"{what}:Q")
     first, last = stretches[0].mean, stretches[-1].mean
     shown = [format(value, form if flag.kind in _IN_GRADES else ".1%") for value in (first, last)]
-    told = tr(
+    text = tr(
         "{flag} over time, in {parts} parts: from {first} to {last}",
         flag=FLAG_NAMES[flag.kind],
         parts=len(stretches),
@@ -298,7 +298,7 @@ def flag_chart(stretches: Sequence[Stretch], flag: Flag) -> None:
     )
     title = alt.TitleParams(what, anchor="start", fontSize=12, fontWeight="normal")
     chart = (rule + line if len(lines) else line).properties(title=title)
-    st.altair_chart(chart, height=230, alt=told)
+    st.altair_chart(chart, height=230, alt=text)
 
 
 def _limits(flag: Flag) -> list[float]:

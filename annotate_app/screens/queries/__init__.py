@@ -110,8 +110,8 @@ def _list(project: Project, lead: Person, wanted: QueryFilter) -> None:
 
 
 def _row(review: QueryReview) -> ListRow:
-    told = tr("{settled:,} of {pairs:,} settled", settled=review.settled, pairs=review.pairs)
-    settled = f"<span title='{told}'>{_share(review)}</span>"
+    text = tr("{settled:,} of {pairs:,} settled", settled=review.settled, pairs=review.pairs)
+    settled = f"<span title='{text}'>{_share(review)}</span>"
     numbers = [f"{value:,}" for value in (review.pairs, review.escalated, review.discarded, review.batches_open)]
     cells = (escape(review.query), review.split.value, settled, *numbers, by_rank(review.relevances))
     return ListRow(review.query_id, cells)
@@ -123,12 +123,12 @@ def _share(review: QueryReview) -> str:
 
 def by_rank(relevances: Sequence[int | None]) -> str:
     """Return the relevance at every rank as HTML, 20 a line; pairs without a relevance have a mark of their own."""
-    told = "".join(_NONE if relevance is None else str(relevance) for relevance in relevances)
+    text = "".join(_NONE if relevance is None else str(relevance) for relevance in relevances)
     lines = "".join(
         f"<span>{''.join(_cell(relevance) for relevance in relevances[start : start + _IN_A_ROW])}</span>"
         for start in range(0, len(relevances), _IN_A_ROW)
     )
-    label = tr("Relevances by rank: {told}", told=told)
+    label = tr("Relevances by rank: {told}", told=text)
     return f"<span class='rr-ranks' role='img' aria-label='{label}'>{lines}</span>"
 
 

@@ -47,9 +47,9 @@ def query_figure(pairs: Sequence[PairReview], last: int, scale: Scale) -> None:
         scale: the scale of the campaign.
     """
     pairs = sorted(pairs, key=lambda pair: (pair.batch, pair.rank))
-    told = tr("Bars: relevance {words} by rank; line: similarity", words=scale.words)
+    text = tr("Bars: relevance {words} by rank; line: similarity", words=scale.words)
     # A line of numbers below gives the same data as text; Streamlit's theme colours only the picture.
-    st.vega_lite_chart(_chart(pairs, last, scale), height=280, alt=told)
+    st.vega_lite_chart(_chart(pairs, last, scale), height=280, alt=text)
     st.html(_legend(pairs, last, scale))
 
 
@@ -230,8 +230,8 @@ def _note(given: GivenGrade) -> str:
 
 def _relevance(pair: PairReview) -> str:
     if pair.relevance is not None:
-        told = tr("Relevance {relevance}", relevance=pair.relevance)
-        return f"<b class='rr-grade rr-r{pair.relevance}' role='img' aria-label='{told}'>{pair.relevance}</b>"
+        text = tr("Relevance {relevance}", relevance=pair.relevance)
+        return f"<b class='rr-grade rr-r{pair.relevance}' role='img' aria-label='{text}'>{pair.relevance}</b>"
     return f"<b class='rr-grade rr-none' role='img' aria-label='{tr('No relevance')}'>{_sign(pair)}</b>"
 
 
@@ -245,5 +245,5 @@ def _board(pair: PairReview) -> str:
         f"<figcaption>{at:.1f} s</figcaption></figure>"
         for part, at in enumerate(frame_times(pair.start_s, pair.end_s))
     )
-    told = tr("Eight frames of {moment}", moment=escape(wording.moment(pair)))
-    return f"<div class='rr-board' role='group' aria-label='{told}'>{frames}</div>"
+    text = tr("Eight frames of {moment}", moment=escape(wording.moment(pair)))
+    return f"<div class='rr-board' role='group' aria-label='{text}'>{frames}</div>"

@@ -127,7 +127,7 @@ def _place(query_id: QueryId) -> str:
     return f"next-batch-{query_id}"
 
 
-def _told(
+def _shows_result(
     act: Callable[Concatenate[Project, Person, QueryId, _Args], str],
 ) -> Callable[Concatenate[QueryId, _Args], None]:
     """Decorate a callback so that the page shows its result, or why it was refused."""
@@ -143,7 +143,7 @@ def _told(
     return callback
 
 
-@_told
+@_shows_result
 def open_batch(project: Project, lead: Person, query_id: QueryId, number: int) -> str:
     """Open the batch that the button names. For callbacks."""
     opened = batches_next_batch.open_batch(project, lead, query_id, number=number, now=time.time())
@@ -151,7 +151,7 @@ def open_batch(project: Project, lead: Person, query_id: QueryId, number: int) -
     return tr("Batch {number} is open: {pairs} for the annotators.", number=number, pairs=pairs)
 
 
-@_told
+@_shows_result
 def decline_batch(project: Project, lead: Person, query_id: QueryId, number: int, reason: str) -> str:
     """Decline the batch. `reason` is the session key of the reason. For callbacks."""
     reason = st.session_state[reason]
@@ -159,7 +159,7 @@ def decline_batch(project: Project, lead: Person, query_id: QueryId, number: int
     return tr("Batch {number} is declined.", number=number)
 
 
-@_told
+@_shows_result
 def take_back_decline(project: Project, lead: Person, query_id: QueryId, number: int, reason: str) -> str:
     """Take back that the batch was declined. For callbacks."""
     reason = st.session_state[reason]
@@ -167,7 +167,7 @@ def take_back_decline(project: Project, lead: Person, query_id: QueryId, number:
     return tr("Batch {number} waits for a decision again.", number=number)
 
 
-@_told
+@_shows_result
 def undo_batch(project: Project, lead: Person, query_id: QueryId, number: int, reason: str) -> str:
     """Undo the opening of the batch. For callbacks."""
     reason = st.session_state[reason]

@@ -37,7 +37,7 @@ def next_batches(project: Project, lead: Person) -> None:
     """Draw a line with the shares, and the button that opens the dialog."""
     with st.container(horizontal=True, vertical_alignment="center", key="next-batches"):
         st.caption(shares(batch_shares(project, lead)), width="stretch")
-        st.button(tr("Next batches"), key="next_batches_look", icon=":material/library_add:", on_click=_look)
+        st.button(tr("Next batches"), key="next_batches_look", icon=":material/library_add:", on_click=_read_rule)
     results.show(f"{_DONE}_done")
     if _SEEN not in st.session_state:  # an open dialog shows the result itself
         look.refusal(_PROBLEM)
@@ -49,7 +49,7 @@ def shares(found: Mapping[str, Mapping[str, int]]) -> str:
     """Count queries by their number of batches: `val: 264 with one batch, 236 with two (of 500)`."""
     parts = []
     for split, numbers in found.items():
-        told = [
+        text = [
             tr(
                 "{count:,} with {batches}",
                 count=count,
@@ -58,7 +58,7 @@ def shares(found: Mapping[str, Mapping[str, int]]) -> str:
             for place, (number, count) in enumerate(numbers.items())
         ]
         parts.append(
-            tr("{split}: {shares} (of {queries:,})", split=split, shares=", ".join(told), queries=sum(numbers.values()))
+            tr("{split}: {shares} (of {queries:,})", split=split, shares=", ".join(text), queries=sum(numbers.values()))
         )
     return " · ".join(parts)
 
@@ -69,7 +69,7 @@ def _so_many(count: int, *, bare: bool) -> str:
     return number if bare else trn("{number} batch", "{number} batches", count, number=number)
 
 
-def _look() -> None:
+def _read_rule() -> None:
     """Store the rule's present suggestions in the session, for the dialog."""
 
     def act(project: Project, lead: Person) -> None:
@@ -149,14 +149,14 @@ def _accept(seen: Suggestions, decline: bool) -> None:
         done.append(accept_suggestions(project, lead, seen, decline=decline, now=time.time(), progress=tell))
 
     if look.done_as_lead(act, _PROBLEM):
-        results.leave(_DONE, told(done[0]))
+        results.leave(_DONE, accepted_text(done[0]))
         _close()
     else:
-        _look()
+        _read_rule()
     st.rerun()
 
 
-def told(done: AcceptedReport) -> str:
+def accepted_text(done: AcceptedReport) -> str:
     """Return a text about the result of accepting the suggestions."""
     text = tr(
         "Opened {batches}: {pairs} for the annotators.",
@@ -252,4 +252,4 @@ def _change(version: int) -> None:
     act = partial(set_batch_rule, rule=rule, reason=reason, based_on=version, now=time.time())
     if look.done_as_lead(act, _PROBLEM):
         state["batch_rule_reason"] = ""
-    _look()
+    _read_rule()

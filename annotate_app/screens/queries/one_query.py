@@ -81,12 +81,12 @@ def _walk(project: Project, lead: Person, wanted: QueryFilter, query_id: QueryId
         if place is None:
             return
         listed = wording.count_of(place.count, "query")
-        told = (
+        text = (
             tr("{number:,} of {listed}", number=place.number, listed=listed)
             if place.number
             else tr("not in this list of {listed}", listed=listed)
         )
-        st.caption(told, width="stretch", text_alignment="right")
+        st.caption(text, width="stretch", text_alignment="right")
         _steps(QUERY, place.before, place.after, keys=keys)
 
 
@@ -151,12 +151,12 @@ def query_stuck(project: Project, lead: Person, query_id: QueryId) -> None:
 
 def stuck_sentences(found: QueryStuck) -> list[Line]:
     """Return lines about the stuck, blocked and reserved pairs of a query, with their ranks."""
-    told = []
+    text = []
     for one, ranks in found.stuck:
-        told += waiting.lines_of(one, f" {wording.ranks(ranks)}.")
+        text += waiting.lines_of(one, f" {wording.ranks(ranks)}.")
     if found.blocked:
         clips = tr("its clip cannot") if len(found.blocked) == 1 else tr("their clips cannot")
-        told.append(
+        text.append(
             Line(
                 tr(
                     "{are} blocked: {clips} be shown. {ranks}.",
@@ -169,8 +169,8 @@ def stuck_sentences(found: QueryStuck) -> list[Line]:
         )
     if found.set_aside:
         asked = tr("reserved for an exam or a calibration round.")
-        told.append(Line(f"{_are(found.set_aside)} {asked} {wording.ranks(found.set_aside)}.", _EXAM))
-    return told
+        text.append(Line(f"{_are(found.set_aside)} {asked} {wording.ranks(found.set_aside)}.", _EXAM))
+    return text
 
 
 def _are(ranks: tuple[int, ...]) -> str:

@@ -36,7 +36,7 @@ def releases(project: Project, lead: Person, found: Sequence[KeptRelease]) -> No
         st.caption(tr("No release yet. Releases are kept here; download them at any time."))
     for number, one in enumerate(found):
         with st.container(horizontal=True, vertical_alignment="center", key=f"kept-release-{number}"):
-            st.markdown(told(one, st.context.timezone), width="stretch")
+            st.markdown(release_text(one, st.context.timezone), width="stretch")
             if one.megabytes is not None:
                 st.download_button(
                     tr("Download"),
@@ -76,7 +76,7 @@ def _remove(project: Project, lead: Person, name: str) -> None:
     st.session_state["remove_release_done"] = tr("The release {name} is removed.", name=name)
 
 
-def told(one: KeptRelease, timezone: str | None) -> str:
+def release_text(one: KeptRelease, timezone: str | None) -> str:
     """Return a description of a release as Markdown: its name, content and origin."""
     who = tr(" by {made_by}", made_by=plain(one.made_by)) if one.made_by else ""
     held = tr("counts in its manifest")

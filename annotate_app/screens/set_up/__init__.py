@@ -87,7 +87,7 @@ def is_first(project: Project, lead: Person) -> bool:
 
 
 def _ways(*ways: tuple[str, WayThere]) -> None:
-    st.html(look.table(("", ""), [(told, way.link) for told, way in ways]))
+    st.html(look.table(("", ""), [(text, way.link) for text, way in ways]))
 
 
 def _training_standing(project: Project, lead: Person, counts: dict[str, Any]) -> StepStanding:
@@ -115,8 +115,8 @@ def _show_training(project: Project, lead: Person, counts: dict[str, Any]) -> No
 
 def _inviting_standing(project: Project, lead: Person, counts: dict[str, Any]) -> StepStanding:
     there, seats = counts["annotators"], project.campaign.seats
-    told = wording.count_of(there, "annotator") if there else tr("none yet")
-    return StepStanding(there >= seats, told)
+    text = wording.count_of(there, "annotator") if there else tr("none yet")
+    return StepStanding(there >= seats, text)
 
 
 def _show_inviting(project: Project, lead: Person, counts: dict[str, Any]) -> None:

@@ -111,8 +111,8 @@ def _show(project: Project, lead: Person, counts: dict[str, Any]) -> None:
         auth.dialog(_what_changed, tr("Changes by rewriting"))(project, lead)
     if queue.counts.waiting:
         way = WayThere("Captions", "?part=rewrites", tr("Review rewrites"))
-        told = trn("{n} caption waits for a decision.", "{n} captions wait for a decision.", queue.counts.waiting)
-        st.html(f"<p class='rr-waiting'>{told} {way.link}</p>")
+        text = trn("{n} caption waits for a decision.", "{n} captions wait for a decision.", queue.counts.waiting)
+        st.html(f"<p class='rr-waiting'>{text} {way.link}</p>")
 
 
 def _cast(project: Project, lead: Person) -> None:

@@ -137,10 +137,10 @@ def look_again(project: Project, lead: Person) -> None:
 def _videos_standing(project: Project, lead: Person, counts: dict[str, Any]) -> StepStanding:
     videos = counts["videos"]
     wrong = len(video_states(project, lead, wrong=True))
-    told = wording.count_of(videos, "video") if videos else tr("none yet")
+    text = wording.count_of(videos, "video") if videos else tr("none yet")
     if wrong:
-        told = tr("{videos}, {wrong:,} with a problem", videos=told, wrong=wrong)
-    return StepStanding(videos > 0, told)
+        text = tr("{videos}, {wrong:,} with a problem", videos=text, wrong=wrong)
+    return StepStanding(videos > 0, text)
 
 
 def _show_videos(project: Project, lead: Person, counts: dict[str, Any]) -> None:
@@ -282,12 +282,12 @@ def _show_moments(project: Project, lead: Person, counts: dict[str, Any]) -> Non
         st.html(f"<p class='rr-waiting'>{way.link}</p>")
     chosen = describing_choice(project, lead)
     way = WayThere("Captions", "?part=descriptions&tab=Who describes", tr("Choose who describes which videos"))
-    told = (
+    text = (
         tr("Describing is open: people mark moments and write a sentence for each.")
         if chosen.open
         else tr("Describing is closed. Open it to let people mark moments and write a sentence for each.")
     )
-    st.html(f"<p class='rr-waiting'>{told} {way.link}</p>")
+    st.html(f"<p class='rr-waiting'>{text} {way.link}</p>")
 
 
 MOMENTS_STEP = SetUpStep(MOMENTS, marked("Moments"), _moments_standing, _show_moments)

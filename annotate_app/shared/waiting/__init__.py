@@ -94,7 +94,7 @@ def stuck_lines(ahead: Ahead) -> list[Line]:
 
 
 def lines_of(stuck: Stuck, suffix: str = "") -> list[Line]:
-    """Return a line that says why pairs are stuck, followed by `told`, and lines below it that say what would help."""
+    """Return a line that says why pairs are stuck, followed by `suffix`, and lines below it about what would help."""
     lines = [Line(f"{_stuck_sentence(stuck)}{suffix}", _INVITE), *_ways_out(stuck)]
     if min(stuck.places) > max(FIRST_ROUND_SEATS):
         text = trn("You can also adjudicate it yourself.", "You can also adjudicate them yourself.", stuck.pairs)
