@@ -1,6 +1,7 @@
-"""The server's process, as `reelrank serve` starts it: `python -m annotate_app [options of streamlit run]`.
+"""Start the server process, as `reelrank serve` does: `python -m annotate_app [options of streamlit run]`.
 
-`REELRANK_PROJECT` names the folder, `REELRANK_LOG` the form of the log; once it answers, it prints `REELRANK_READY`.
+`REELRANK_PROJECT` is the project's folder, `REELRANK_LOG` the form of the log. Once the server answers requests, it
+prints the text in `REELRANK_READY`.
 """
 
 import os
@@ -17,8 +18,8 @@ APP = Path(__file__).with_name("asgi.py")
 
 
 def main() -> None:
-    """Hand over to Streamlit, which hands over to uvicorn; both are imported when the log has begun."""
-    os.umask(private_umask())  # it writes into the project alone; what people save elsewhere their browsers write
+    """Run Streamlit, which runs uvicorn. Both are imported after the log is set up."""
+    os.umask(private_umask())  # the server writes only into the project, so no file needs wider permissions
     form = LogForm(os.environ.get(LOG_VARIABLE) or LogForm.TEXT)
     for number in END_SIGNALS:
         signal.signal(number, server_process.leave)
@@ -27,12 +28,12 @@ def main() -> None:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, END_SIGNALS)
         import streamlit.web.cli
 
-        # Streamlit would greet before the app answers.
+        # Streamlit would print its welcome before the app answers requests.
         sys.argv = ["streamlit", "run", str(APP), "--logger.hideWelcomeMessage", "true", *sys.argv[1:]]
         streamlit.web.cli.main()
     except SystemExit as leaving:
         if not leaving.code:
-            server_process.say_stopped()
+            server_process.print_stopped()
         raise
 
 

@@ -1,8 +1,8 @@
-"""The whole app for a server: Streamlit's pages, our routes, the guard in front, the clip worker beside.
+"""Assemble the ASGI app: Streamlit's pages, our routes, the guard in front, and the clip workers.
 
-Start it with `python -m annotate_app` and the project's folder in `REELRANK_PROJECT` (which is what
-`reelrank serve DIR` does). Streamlit finds `app` by reading this file, and `.streamlit/config.toml` beside
-it, whatever the working directory is.
+Start it with `python -m annotate_app` and the project's folder in `REELRANK_PROJECT`, as `reelrank serve DIR` does.
+Streamlit reads this file to find `app`. It also finds `.streamlit/config.toml` beside this file, whatever the working
+directory is.
 """
 
 import gc
@@ -21,7 +21,7 @@ from annotate_app.server import jobs, monitoring, server_process
 from annotate_app.server.clip_worker import ClipWorker
 from annotate_app.server.monitoring import Health
 from annotate_app.server.routes import own_routes
-from annotate_app.server.server_process import answer_at_once, limit_messages
+from annotate_app.server.server_process import disable_send_delay, limit_messages
 from annotate_app.session import auth, guard, oidc
 from annotate_app.session.addresses import BasePath, is_own_path
 from annotate_app.session.first_project import FirstProject
@@ -42,7 +42,7 @@ from backend.media.clips import ensure as cut_clip
 from backend.media.jobs import ClipJob
 
 own_address, _, first_link = os.environ.pop(FIRST_LINK_VARIABLE, "").partition("\n")
-"""How the project is made, where the folder is empty; see `annotate_app.session.first_project`."""
+"""Address of the server and one-time link, if the folder is empty; see `annotate_app.session.first_project`."""
 try:
     if not first_link:
         auth.project()
@@ -54,25 +54,25 @@ if base_path and is_own_path(base_path):
 
 MORE_COUNTS.append(jobs.in_menu)
 _SWITCH_S = 0.001
-"""For so long a thread waits for Python while another one computes. A request needs Python many times: with the usual
-5 ms it takes far longer beside a script run."""
+"""Switch interval of Python's threads, in seconds. A request needs the interpreter many times, and with the default of
+5 ms it takes far longer while a page's script runs."""
 clips: ClipWorker[ClipJob] = ClipWorker(cut_clip)
 videos: ClipWorker[ClipJob] = ClipWorker(cut_clip)  # its process starts when the first video is described
 
 
 @asynccontextmanager
 async def lifespan(_app: st.App) -> AsyncIterator[None]:
-    """Runs around the life of the server."""
+    """Prepare the server before its first request, and stop its workers after the last one."""
     oidc.warn_if_incomplete()
-    guard.tell_without_traceback()
+    guard.shorten_download_errors()
     monitoring.begin(os.environ.get(METRICS_VARIABLE, ""), {"clips": clips, "videos": videos})
     clips.start()
-    answer_at_once()
+    disable_send_delay()
     limit_messages(LARGEST_MESSAGE_BYTES)
     bind_sessions(Runtime.instance())
     sys.setswitchinterval(_SWITCH_S)
-    server_process.leave_in_time()
-    # Every page is loaded now, not while the first person waits, and stays: no later collection looks at it again.
+    server_process.limit_shutdown_time()
+    # All pages are imported now, not while the first person waits. They stay, so the garbage collector can skip them.
     import_module("annotate_app.navigation")
     gc.collect()
     gc.freeze()
@@ -87,7 +87,7 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
         clips.stop()
         videos.stop()
         processes.end_all()
-        with suppress(ReelRankError):  # none was made
+        with suppress(ReelRankError):  # no project was created
             auth.project().store.close()
 
 

@@ -1,4 +1,4 @@
-"""The script Streamlit runs for every session: who is here, and which pages they get. Nothing else."""
+"""The script that Streamlit runs for every session: it finds the signed-in person and runs the page they opened."""
 
 import streamlit as st
 

@@ -1,8 +1,8 @@
-"""Build the menu: the pages of a role, in the bar and in its groups; and what replaces them once a session has ended.
+"""Build the menu of a role's pages, and the notice that replaces a page once the session has ended.
 
-`menu_counts` writes behind the titles how much waits for a lead.
+`menu_counts` adds the counts of waiting work to the menu of a lead.
 
-A page of another role exists only to say so; the permission checks decide, whatever page is open.
+A page of the other role only says that it is for that role. The permission checks decide, whatever page is open.
 """
 
 import time
@@ -30,10 +30,10 @@ _KEPT = marked("Sign in again to go on where you were. What you typed is kept fo
 
 
 def page_for(person: Person | None) -> StreamlitPage:
-    """The page this run shows.
+    """Return the page that this script run shows.
 
-    `/` leads on to the page that the person's role works with most; a lead of a project in which nobody can grade yet
-    to where that is changed, and somebody who may describe there to that.
+    `/` redirects to the main page of the person's role. A lead of a project in which nobody can grade yet goes to Set
+    up instead, and an annotator for whom describing comes first goes to Describe.
     """
     role = None if person is None else person.role
     left_out = _left_out(person)
@@ -56,22 +56,22 @@ def page_for(person: Person | None) -> StreamlitPage:
             first = DESCRIBE
         st.switch_page(pages[first])
 
-    # Streamlit serves its default page at `/` only. With this one in between, every page keeps its own address.
+    # Streamlit serves its default page only at `/`. With this extra page there, every real page keeps its own address.
     front = st.Page(lead_on, title="ReelRank", default=True, visibility="hidden")
     groups: dict[str, list[StreamlitPage]] = {"": [front]}
     for page in PAGES:
         groups.setdefault(tr(page.group) if page.group else "", []).append(pages[page.title])
-    # The menu sits in the header, which is there anyway: it takes no height from the desk.
+    # The menu is part of the header, so it takes no height from the desk.
     return st.navigation(groups, position="top" if role is not None else "hidden")
 
 
 def _left_out(person: Person | None) -> set[str]:
-    """Titles of pages that are not in use yet. The menu hides them; their addresses still work."""
+    """Return the titles of pages that are not in use yet. The menu hides them; their addresses still work."""
     if person is None or person.role is Role.ANNOTATOR:
         return set() if person is not None and may_describe(auth.project(), person) else {DESCRIBE}
-    used = in_use(auth.project(), person)
-    means = {"Captions": used.captions or used.descriptions, "Gold": used.gold}
-    return {title for title, something in means.items() if not something}
+    features = in_use(auth.project(), person)
+    is_used = {"Captions": features.captions or features.descriptions, "Gold": features.gold}
+    return {title for title, used in is_used.items() if not used}
 
 
 def _not_yours(owner: Role) -> None:
@@ -79,21 +79,24 @@ def _not_yours(owner: Role) -> None:
 
 
 def signed_out(place: str) -> None:
-    """In the place of the page at `/place`: says so, and leads to the sign-in and from there back."""
-    who = st.session_state.get(_PERSON_HERE)
-    if who is not None:
-        keep_draft(auth.project(), who, place, _typed(), now=time.time())
+    """Show, in place of the page at `/place`, that the session has ended, with a link to sign in and return.
+
+    What the person typed is kept as a draft.
+    """
+    person_id = st.session_state.get(_PERSON_HERE)
+    if person_id is not None:
+        keep_draft(auth.project(), person_id, place, _typed(), now=time.time())
     query = urlencode([(name, value) for name in st.query_params for value in st.query_params.get_all(name)])
-    wanted = f"/{place}" + (f"?{query}" if query else "")
+    target = f"/{place}" + (f"?{query}" if query else "")
     st.html(
         f'<div role="alert" class="rr-signed-out"><h1>{tr("You are signed out")}</h1>'
         f"<p>{tr(_KEPT)}</p>"
-        f'<a href="{full_path(SIGN_IN_PATH)}?next={escape(quote(wanted))}" target="_self">{tr("Sign in")}</a></div>'
+        f'<a href="{full_path(SIGN_IN_PATH)}?next={escape(quote(target))}" target="_self">{tr("Sign in")}</a></div>'
     )
 
 
 def welcome_back(person: Person, place: str) -> None:
-    """Before the page at `/place` is shown: gives this person back what they had typed there."""
+    """Restore the draft of what this person typed on the page at `/place`; call it before the page is drawn."""
     st.session_state[_PERSON_HERE] = person.annotator_id
     for key, value in take_draft(auth.project(), person, place, now=time.time()).items():
         st.session_state.setdefault(key, value)

@@ -1,6 +1,6 @@
-"""The registry of pages: navigation, addresses, the guard, the menu and tests read it.
+"""The registry of pages, which the navigation, the addresses, the guard, the menu and the tests read.
 
-A new page is one entry here, and its module in `annotate_app.screens`.
+To add a page, add an entry here and a module in `annotate_app.screens`.
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from annotate_app.language import marked
 from backend.campaign.nouns import Role
 
 Group = NewType("Group", str)
-"""The English title of a menu in the bar, which opens on some pages of leads."""
+"""English title of a menu in the navigation bar, which groups pages of leads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,24 +24,24 @@ class Page:
     """
 
     title: str
-    """In English; shown in the reader's language."""
+    """English title; pages show it in the reader's language."""
     role: Role
-    """Whose page it is."""
+    """Role that may open the page."""
     icon: str
     group: Group | None = None
-    """The menu that has this page; without one, the page is in the bar."""
+    """Menu that contains the page; None puts the page into the bar itself."""
     former: Mapping[str, str] = field(default_factory=dict)
-    """Addresses that lead here since their pages were renamed or became parts of this one, each with the query that
-    asks for the part. `exam?trial` is the page Exam, asked for a `trial`."""
+    """Maps former addresses to the query that opens the same content on this page. Their pages were renamed, or became
+    parts of this page. `exam?trial` is the page Exam with a query parameter `trial`."""
 
     @property
     def address(self) -> str:
-        """Its path without the slash."""
+        """Path of the page without its slash."""
         return address(self.title)
 
     @property
     def module(self) -> str:
-        """The module whose function `page` shows it."""
+        """Module whose function `page` draws the page."""
         return f"annotate_app.screens.{self.title.lower().replace(' ', '_')}"
 
 
@@ -55,9 +55,9 @@ def address(title: str) -> str:
 
 
 DESCRIBE = "Describe"
-"""The page that annotators have only while a lead lets them describe."""
+"""Title of the page that annotators have only while a lead lets them describe."""
 FRONT = {Role.ANNOTATOR: "Grade", Role.LEAD: "Queries"}
-"""The page that `/` leads to."""
+"""Title of the page that `/` leads to, by role."""
 TEAM, TRAINING, DATA = Group(marked("Team")), Group(marked("Training")), Group(marked("Data"))
 ANALYSIS, PROJECT = Group(marked("Analysis")), Group(marked("Project"))
 PAGES = (
@@ -91,6 +91,6 @@ PAGES = (
     Page(marked("Activity"), Role.LEAD, ":material/history:", PROJECT),
     Page(marked("Backups"), Role.LEAD, ":material/shield:", PROJECT),
 )
-"""In the order of the menu: first the bar, then its groups."""
+"""All pages in the order of the menu: first the bar, then its groups."""
 GROUPS = {group: [page for page in PAGES if page.group == group] for group in (TEAM, TRAINING, DATA, ANALYSIS, PROJECT)}
 """The pages of each group."""

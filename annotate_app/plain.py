@@ -1,13 +1,12 @@
-"""Make text of people and files safe to show: in Streamlit's Markdown, which labels are too, and beside other text."""
+"""Escape text from people and files, so that it is safe in Streamlit's Markdown and labels and beside other text."""
 
 import re
 from hashlib import blake2b
 from unicodedata import bidirectional
 
 _SIGN = re.compile(r"[!-/:-@\[-`{-~]")
-# Streamlit looks for these in the finished text, where a backslash is gone: names of emoji and icons, addresses, and
-# arrows and signs of comparison, which it would print as one character. An empty `:small[]` between two of their
-# characters shows nothing, and ends what it looks at.
+# Streamlit replaces these after Markdown has removed backslashes: names of emoji and icons, addresses, arrows and
+# comparison signs. An empty `:small[]` between two of their characters is invisible and prevents the replacement.
 _SEAM = re.compile(
     r"(?<=:)(?=[/\w+-])|(?<=@)|(?<=www)(?=\.)|(?<=-)(?=[->])|(?<=<)(?=[-=])|(?<=[>~])(?==)", re.IGNORECASE
 )
@@ -15,9 +14,9 @@ _RIGHT_TO_LEFT = frozenset({"R", "AL", "AN", "RLE", "RLO", "RLI"})
 
 
 def isolated(text: str) -> str:
-    """Keep the direction of a text to itself, so that a Hebrew name does not reverse the sentence it stands in.
+    """Isolate the writing direction of a text, so that a Hebrew name does not reverse the sentence around it.
 
-    Text without any sign that is written from right to left stays as it is.
+    A text without right-to-left characters is returned unchanged.
 
     >>> isolated("Ana"), isolated("\u05d3\u05e0\u05d4")
     ('Ana', '\u2068\u05d3\u05e0\u05d4\u2069')
@@ -28,9 +27,9 @@ def isolated(text: str) -> str:
 
 
 def plain(text: str) -> str:
-    """Markdown that shows a text sign by sign, each of its lines as a line.
+    """Return Markdown that shows a text literally and keeps its line breaks.
 
-    What a browser folds in any case, a run of white space, is one space.
+    Runs of white space become one space, as browsers show them.
     """
     return "  \n".join(_line(" ".join(line.split())) for line in text.splitlines())
 
@@ -40,7 +39,7 @@ def _line(line: str) -> str:
 
 
 def component_key(text: str) -> str:
-    """A key for a component of our own that is of this text alone, whatever signs it has: Streamlit refuses some.
+    """Return a key for a component that is unique to this text. Streamlit rejects keys with certain characters.
 
     >>> component_key("clip-a__b")
     'own-0c975f3dffe05789'

@@ -1,8 +1,8 @@
-"""The language of whoever reads: English stands in the code, every other language in a catalogue beside this file.
+"""Translate the app's texts: English is in the code, every other language in a catalogue beside this file.
 
-Texts are marked where they stand, `tr("Sign in")`, and are their own names in the catalogues (gettext). Values go in
-by name, `tr("Grade {grade}, saved.", grade=3)`, never by joining parts: other languages put them elsewhere. What a
-campaign says (its queries, captions, grades) is data and stays as it is.
+Texts are marked where they are used, `tr("Sign in")`, and the English text is the key in the catalogues (gettext).
+Values are filled in by name, `tr("Grade {grade}, saved.", grade=3)`, never by joining parts, because other languages
+order them differently. The content of a campaign (its queries, captions, grades) is data and is not translated.
 """
 
 import functools
@@ -25,66 +25,70 @@ from annotate_app.plain import isolated
 from backend.core.messages import Said, as_text
 
 SOURCE = "en"
-"""What the texts in the code are written in."""
+"""Language of the texts in the code."""
 LANGUAGES = {SOURCE: "English", "de": "Deutsch"}
-"""What people may choose, by its tag, each in its own words."""
+"""Languages to choose from: maps each tag to the language's own name."""
 COOKIE = "reelrank_language"
 CATALOGUES = Path(__file__).parent / "catalogues"
 
-_asked: ContextVar[str | None] = ContextVar("language", default=None)
+_reader_language: ContextVar[str | None] = ContextVar("language", default=None)
 
 
 def tr(text: str, /, *, _context: str = "", **values: object) -> str:
-    """A text in the reader's language, with values in the place of their names.
+    """Translate a text into the reader's language, and fill in the values by name.
 
-    `_context` tells apart what only English says in one word, `tr("Grade", _context="noun")`.
+    `_context` distinguishes meanings that only English expresses in one word: `tr("Grade", _context="noun")`.
 
     >>> tr("Grade {grade}, saved.", grade=3)
     'Grade 3, saved.'
     """
-    catalogue_now = _catalogue(current())
-    found = catalogue_now.pgettext(_context, text) if _context else catalogue_now.gettext(text) if text else text
-    return found.format(**_retold(values)) if values else found
+    translations = _catalogue(current())
+    translation = translations.pgettext(_context, text) if _context else translations.gettext(text) if text else text
+    return translation.format(**_translated_values(values)) if values else translation
 
 
 def trn(one: str, several: str, count: int, /, **values: object) -> str:
-    """A text that depends on a number, which it may name as `{n}`.
+    """Translate a text that depends on a number; `{n}` in the text stands for the number.
 
     >>> trn("{n} pair", "{n} pairs", 1), trn("{n} pair", "{n} pairs", 1204)
     ('1 pair', '1,204 pairs')
     """
-    found = _catalogue(current()).ngettext(one, several, count)
-    return found.format(**{"n": f"{count:,}", **_retold(values)})
+    translation = _catalogue(current()).ngettext(one, several, count)
+    return translation.format(**{"n": f"{count:,}", **_translated_values(values)})
 
 
 def retold(sentence: object) -> str:
-    """What the back end said, or refused, in the reader's language; a text that it did not make stays as it is.
+    """Translate a message or an error of the back end into the reader's language; other texts stay as they are.
 
-    A value of `tr` and `trn` that the back end said needs no `retold`.
+    `tr` and `trn` call it for messages among their values.
 
     >>> retold(ValueError("as it is"))
     'as it is'
     """
-    told = str(sentence)
-    if not isinstance(told, Said) or not told:
-        return told
-    if current() == SOURCE and told.isascii():
-        return as_text(told)
-    catalogue_now = _catalogue(current())
-    if told.several is None:
-        found = catalogue_now.pgettext(told.context, told.text) if told.context else catalogue_now.gettext(told.text)
+    message = str(sentence)
+    if not isinstance(message, Said) or not message:
+        return message
+    if current() == SOURCE and message.isascii():
+        return as_text(message)
+    translations = _catalogue(current())
+    if message.several is None:
+        translation = (
+            translations.pgettext(message.context, message.text)
+            if message.context
+            else translations.gettext(message.text)
+        )
     else:
-        found = catalogue_now.ngettext(told.text, told.several, told.number)
-    return found.format(**_retold(told.values)) if told.values else found
+        translation = translations.ngettext(message.text, message.several, message.number)
+    return translation.format(**_translated_values(message.values)) if message.values else translation
 
 
 def as_json(content: object) -> bytes:
-    """JSON of what the API hands over, with its sentences in the reader's language."""
+    """Encode a result of the back end as JSON, with its messages in the reader's language."""
     return msgspec.json.encode(content, enc_hook=_hook)
 
 
 def as_builtins(content: object) -> Any:
-    """The same as lists and dictionaries."""
+    """Convert a result of the back end to lists and dictionaries, with its messages in the reader's language."""
     return msgspec.to_builtins(content, enc_hook=_hook)
 
 
@@ -94,56 +98,56 @@ def _hook(value: object) -> str:
     raise NotImplementedError
 
 
-def _retold(values: Mapping[str, object]) -> dict[str, object]:
-    return {name: _shown(value) for name, value in values.items()}
+def _translated_values(values: Mapping[str, object]) -> dict[str, object]:
+    return {name: _translated_value(value) for name, value in values.items()}
 
 
-def _shown(value: object) -> object:
+def _translated_value(value: object) -> object:
     if isinstance(value, Said):
         return retold(value)
     return isolated(value) if isinstance(value, str) else value
 
 
 def marked(text: str, *, _context: str = "") -> str:
-    """The text as it is: for what is made before anybody reads it, and goes through `tr` when it is shown."""
+    """Return the text unchanged, and mark it for translation; it has to go through `tr` when it is shown."""
     return text
 
 
 def marked_n(one: str, several: str) -> tuple[str, str]:
-    """The same for a text that depends on a number, and goes through `trn`."""
+    """Return both texts unchanged, and mark them for translation; they have to go through `trn` when shown."""
     return one, several
 
 
 def translated(texts: Mapping[str, str]) -> dict[str, str]:
-    """The same with every text in the reader's language: options by their values, say."""
+    """Translate all texts of a mapping, such as the labels of options by value."""
     return {value: tr(text) for value, text in texts.items()}
 
 
 def use(language: str | None) -> None:
-    """The language of all that this request, or this thread, says from now on; None for the browser's."""
-    _asked.set(language)
+    """Set the language for the rest of this request or thread; None for the browser's."""
+    _reader_language.set(language)
 
 
 def current() -> str:
-    """The tag of the reader's language."""
-    language = _asked.get()
+    """Return the tag of the reader's language."""
+    language = _reader_language.get()
     if language is None:
         language = SOURCE
         if get_script_run_ctx(suppress_warning=True) is not None:
-            # A script run has a thread of its own, which serves one browser: asked once.
+            # A script run has its own thread, which serves one browser, so the language is looked up once.
             language = chosen(st.context.cookies, st.context.headers)
             use(language)
     return language
 
 
 def chosen(cookies: Mapping[str, str], headers: Mapping[str, str]) -> str:
-    """The language a browser asks for: the one chosen here, or the first of its own that there is a catalogue for.
+    """Return the language for a browser: the one chosen in the app, or the browser's first one with a catalogue.
 
     >>> chosen({}, {"accept-language": "fr, de-AT;q=0.8, en;q=0.5"}), chosen({"reelrank_language": "en"}, {})
     ('de', 'en')
     """
-    if (kept := cookies.get(COOKIE, "")) in LANGUAGES:
-        return kept
+    if (language := cookies.get(COOKIE, "")) in LANGUAGES:
+        return language
     wishes = []
     for part in headers.get("accept-language", "").split(","):
         tag, _, weight = part.strip().partition(";")
@@ -151,16 +155,16 @@ def chosen(cookies: Mapping[str, str], headers: Mapping[str, str]) -> str:
             wishes.append((-float(weight.strip().removeprefix("q=") or 1), tag.partition("-")[0].lower()))
         except ValueError:
             continue
-    found = [tag for weight, tag in sorted(wishes, key=lambda wish: wish[0]) if tag in LANGUAGES and weight < 0]
-    return found[0] if found else SOURCE
+    supported = [tag for weight, tag in sorted(wishes, key=lambda wish: wish[0]) if tag in LANGUAGES and weight < 0]
+    return supported[0] if supported else SOURCE
 
 
 def browser_texts(folder: Path, names: tuple[str, ...]) -> dict[str, Any]:
-    """What a component adds to its data, so that it speaks the reader's language; nothing in English.
+    """Return the data that a component needs to translate its texts; empty for English.
 
     Args:
-        folder: of the component.
-        names: of its scripts and markup, as seen from there.
+        folder: folder of the component.
+        names: paths of its scripts and markup, relative to the folder.
 
     Returns:
         `{"language": tag, "texts": {English text: its translation, or all forms of one that depends on a number}}`.
@@ -174,7 +178,7 @@ def browser_texts(folder: Path, names: tuple[str, ...]) -> dict[str, Any]:
 
 @functools.cache
 def _catalogue(language: str) -> gettext.NullTranslations:
-    """The texts of a language, compiled when somebody first reads it."""
+    """Return the compiled catalogue of a language; compiled once, at its first use."""
     if language == SOURCE:
         return gettext.NullTranslations()
     from babel.messages.mofile import write_mo
@@ -187,7 +191,7 @@ def _catalogue(language: str) -> gettext.NullTranslations:
 
 @functools.cache
 def catalogue(language: str) -> Any:
-    """Return the catalogue as Babel reads it."""
+    """Return the catalogue of a language as Babel reads it."""
     from babel.messages.pofile import read_po
 
     with (CATALOGUES / f"{language}.po").open("rb") as file:
@@ -199,9 +203,9 @@ _IN_MARKUP = re.compile(r'>\s*([^<>]+?)\s*<|="([^"]*)"')
 
 @functools.cache
 def _texts_of(language: str, files: tuple[Path, ...]) -> dict[str, Any]:
-    """Return what these scripts (`"text"`) and this markup name, with its translation."""
-    written = "\n".join(file.read_text(encoding="utf-8") for file in files if file.suffix == ".js")
-    written = re.sub(r"\\u([0-9a-fA-F]{4})", lambda escape: chr(int(escape[1], 16)), written)
+    """Return the texts that occur in these scripts (as `"text"`) or this markup, with their translations."""
+    scripts = "\n".join(file.read_text(encoding="utf-8") for file in files if file.suffix == ".js")
+    scripts = re.sub(r"\\u([0-9a-fA-F]{4})", lambda escape: chr(int(escape[1], 16)), scripts)
     markup = "\n".join(file.read_text(encoding="utf-8") for file in files if file.suffix == ".html")
     shown = {html.unescape(text) for pair in _IN_MARKUP.findall(markup) for text in pair}
     return {
@@ -209,7 +213,7 @@ def _texts_of(language: str, files: tuple[Path, ...]) -> dict[str, Any]:
         for message in catalogue(language)
         if message.id and message.string
         for text in [message.id if isinstance(message.id, str) else message.id[0]]
-        if json.dumps(text, ensure_ascii=False) in written or text in shown
+        if json.dumps(text, ensure_ascii=False) in scripts or text in shown
     }
 
 
@@ -267,11 +271,11 @@ COUNTED = {
         marked_n("{n} wrong video", "{n} wrong videos"),
     )
 }
-"""The texts for a number of something, by what it is called in English."""
+"""Texts for a number of things, by the English noun: `COUNTED["pair"]`."""
 
 
 def day(on: date, *, year: bool = False) -> str:
-    """A day, with its year where days of several stand together.
+    """Format a day, with `year` for lists that contain days of several years.
 
     >>> day(date(2025, 10, 9)), day(date(2025, 10, 9), year=True)
     ('9 Oct', '9 Oct 2025')
@@ -282,7 +286,7 @@ def day(on: date, *, year: bool = False) -> str:
 
 
 def month(on: date) -> str:
-    """The month that a day is of.
+    """Format the month of a day.
 
     >>> month(date(2026, 3, 1))
     'March 2026'
@@ -291,7 +295,7 @@ def month(on: date) -> str:
 
 
 def instant(at: datetime) -> str:
-    """A day with its year, and the time of day.
+    """Format a day with its year and the time of day.
 
     >>> instant(datetime(2025, 10, 9, 10, 53))
     '9 Oct 2025, 10:53'

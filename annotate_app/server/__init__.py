@@ -1,1 +1,1 @@
-"""HTTP and nothing else: routes, workers, the socket."""
+"""Serve the app over HTTP: routes, background workers, server process, logs and health checks."""

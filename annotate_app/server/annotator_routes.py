@@ -1,8 +1,7 @@
-"""Routes of annotators' pages beside the desk: describing, practice, and the guideline's examples.
+"""Routes for annotators besides grading: the page Describe, practice pairs, and clips of the guideline's examples.
 
-`GET /describe/work` answers with everything that the page Describe begins with; `POST /describe/exchange` takes events
-and tells what became of each. An event is named by a key that the browser made, so that sending one again changes
-nothing.
+`GET /describe/work` returns all that the page Describe needs to start. `POST /describe/exchange` saves events and
+returns the outcome of each. The browser gives each event a key, so sending an event twice changes nothing.
 """
 
 import asyncio
@@ -23,15 +22,15 @@ from annotate_app.server.answers import (
     FEW_EVENTS,
     MOST_EVENTS,
     ClipRoutes,
+    RequestBody,
     SeenGuideline,
-    Sent,
     Turns,
     answers_refusals,
+    check_clip,
     clip_response,
     cut_clip,
+    error_response,
     json_answer,
-    look,
-    refused,
     takes,
 )
 from annotate_app.server.clip_worker import ClipWorker, Priority
@@ -51,14 +50,14 @@ from backend.campaign.setup.project.folder import Project
 from backend.media.jobs import ClipJob
 
 
-class _Exchange(Sent):
+class _Exchange(RequestBody):
     """Body of POST /describe/exchange."""
 
     events: Annotated[list[DescribeEvent], msgspec.Meta(max_length=MOST_EVENTS)] = msgspec.field(default_factory=list)
 
 
 class DescribeRoutes(ClipRoutes):
-    """The routes of the page Describe; its verbs let only those in for whom describing is open."""
+    """Routes of the page Describe. The functions they call check that the person may describe."""
 
     def __init__(
         self, project: Callable[[], Project], clips: ClipWorker[ClipJob], clock: Callable[[], float] = time.time
@@ -66,10 +65,10 @@ class DescribeRoutes(ClipRoutes):
         super().__init__(project, clips, clock)
         self._turns = Turns()
         self._failed: dict[Path, BaseException] = {}
-        """Why a clip that was asked for ahead could not be made, until that is told."""
+        """Errors of clips that were requested ahead, by path, until a request reports them."""
 
     def routes(self) -> list[BaseRoute]:
-        """To be put into the app."""
+        """Return these routes for the app."""
         return [
             Route("/describe/work", self.work),
             Route("/describe/exchange", self.exchange, methods=["POST"]),
@@ -80,12 +79,12 @@ class DescribeRoutes(ClipRoutes):
         ]
 
     async def work(self, request: Request) -> Response:
-        """What the person may describe."""
+        """Answer with the person's work on the page Describe."""
         return json_answer(await run_in_threadpool(describe_work, self._project(), person_of(request)))
 
     @takes(_Exchange)
     async def exchange(self, request: Request, sent: _Exchange) -> Response:
-        """Takes what the browser has not seen acknowledged; tells what is saved, what cannot count, what came back."""
+        """Save the events that the browser resends until confirmed; answer with those saved, refused and returned."""
         person, now = person_of(request), self._clock()
         me, events = person.annotator_id, len(sent.events)
         async with self._turns.of(me, events, now=now), self._turns.part(me, events, of_many=events > FEW_EVENTS):
@@ -95,30 +94,30 @@ class DescribeRoutes(ClipRoutes):
     @answers_refusals
     @takes(SeenGuideline)
     async def guideline(self, request: Request, sent: SeenGuideline) -> Response:
-        """The person was shown a version of the guideline. The answer is empty."""
+        """Record that the person was shown a version of the guideline; the answer is empty."""
         person = person_of(request)
         await run_in_threadpool(note_describing_seen, self._project(), person, sent.version, now=self._clock())
         return Response(status_code=204)
 
     @answers_refusals
     async def clip(self, request: Request) -> Response:
-        """The whole video, its first frame at 0, whole or by Range; made now if it is not there yet."""
+        """Send a whole video, its first frame at 0, or a Range of it. A missing clip is cut first."""
         return clip_response(await cut_clip(request, self._clips, self._find(request), Priority.EXTRA))
 
     @answers_refusals
     async def ready(self, request: Request) -> Response:
-        """Whether the video's clip is there; if not, it is being made from now on."""
-        job, is_there = await run_in_threadpool(look, self._find(request))
+        """Answer whether the video's clip is ready; start cutting it if it is not."""
+        job, is_there = await run_in_threadpool(check_clip, self._find(request))
         if not is_there:
-            if (why := self._failed.pop(job.path, None)) is not None:
-                raise why  # where nothing is wrong with the video, the guard answers, and the page asks again
-            asked = self._clips.ask(job, person_of(request).annotator_id, Priority.AHEAD)
-            asked.add_done_callback(partial(self._made, job.path))
+            if (error := self._failed.pop(job.path, None)) is not None:
+                raise error  # where nothing is wrong with the video, the guard answers, and the page asks again
+            future = self._clips.ask(job, person_of(request).annotator_id, Priority.AHEAD)
+            future.add_done_callback(partial(self._made, job.path))
         return json_answer({"ready": is_there})
 
     @answers_refusals
     async def frames(self, request: Request) -> Response:
-        """The times of all frames of the video, in seconds on its own time line."""
+        """Send the times of all frames of the video, in seconds on its own time line."""
         person, video = person_of(request), request.path_params["video"]
         times = await run_in_threadpool(describe_frames, self._project(), person, video)
         return Response(
@@ -136,7 +135,7 @@ class DescribeRoutes(ClipRoutes):
         return lambda: describe_clip(self._project(), person, video)
 
 
-class _Answer(Sent, kw_only=True):
+class _Answer(RequestBody, kw_only=True):
     """Body of POST /practice/{key}."""
 
     grade: int
@@ -144,10 +143,10 @@ class _Answer(Sent, kw_only=True):
 
 
 class PracticeRoutes(ClipRoutes):
-    """The routes that the tutorial talks to; the guard lets only people with a session come here."""
+    """Routes of the tutorial's practice pairs. The guard lets only signed-in people reach them."""
 
     def routes(self) -> list[BaseRoute]:
-        """To be put into the app."""
+        """Return these routes for the app."""
         return [
             Route("/practice/{name}.mp4", self.clip),
             Route("/practice/{name}", self.answer, methods=["POST"]),
@@ -155,14 +154,14 @@ class PracticeRoutes(ClipRoutes):
 
     @answers_refusals
     async def clip(self, request: Request) -> Response:
-        """The clip of a practice pair, whole or by Range; cut now if it is not there yet."""
+        """Send the clip of a practice pair, or a Range of it. A missing clip is cut first."""
         person, name = person_of(request), request.path_params["name"]
         return clip_response(await cut_clip(request, self._clips, lambda: practice_clip(self._project(), person, name)))
 
     @answers_refusals
     @takes(_Answer)
     async def answer(self, request: Request, sent: _Answer) -> Response:
-        """Takes an answer and tells at once what is right, and why; never a judgement."""
+        """Save an answer to a practice pair, and return the right grade and why. It never becomes a judgement."""
         person, name = person_of(request), request.path_params["name"]
         return json_answer(
             await run_in_threadpool(
@@ -172,22 +171,22 @@ class PracticeRoutes(ClipRoutes):
 
 
 class Examples(ClipRoutes):
-    """The route that the guideline's panel asks for clips; the guard lets only people with a session come here."""
+    """Route for the example clips of the guideline panel. The guard lets only signed-in people reach it."""
 
     def routes(self) -> list[BaseRoute]:
-        """To be put into the app."""
+        """Return these routes for the app."""
         return [Route("/examples/{grade}.mp4", self.clip)]
 
     @answers_refusals
     async def clip(self, request: Request) -> Response:
-        """The clip of one grade's example, whole or by Range; cut now if it is not there yet.
+        """Send the clip of a grade's example, or a Range of it. A missing clip is cut first.
 
-        `?v=N` asks for one choice: a page that is older than the present one gets nothing rather than a clip that
-        its words do not belong to.
+        `?v=N` names a version of the example. A page that shows an outdated version gets an error, not a clip that
+        does not match its text.
         """
-        wanted = request.query_params.get("v")
-        version, grade = small_number(wanted or ""), small_number(request.path_params["grade"])
-        if grade is None or (wanted is not None and version is None):
-            return refused(404, "this is not the number of an example")
+        number = request.query_params.get("v")
+        version, grade = small_number(number or ""), small_number(request.path_params["grade"])
+        if grade is None or (number is not None and version is None):
+            return error_response(404, "this is not the number of an example")
         find = partial(example_clip, self._project(), person_of(request), grade, version)
         return clip_response(await cut_clip(request, self._clips, find, Priority.CONTEXT))

@@ -1,11 +1,16 @@
-"""Code that routes share: read the JSON of a request, take turns, and answer with a clip or JSON.
+"""Code that routes share: read a JSON body, schedule requests fairly, and answer with a clip or JSON.
 
-A grade takes a few milliseconds. A body made by hand may carry a hundred, and somebody may send several at once, from
-many accounts. So a person's requests are taken one after the other (`Turns`). Of those with a few events some are at
-work at a time, and of those who wait whoever handed in least lately comes first. Those with many are taken one at a
-time in the whole process, in small parts: each when nobody else is at work or waits, with a rest after it, so that a
-key press meets one part at most and finds the machine mostly free. Only every so often a part comes before others.
-Nobody hands in more in an hour than people can do. How many may come at all, the guard says.
+Saving a grade takes a few milliseconds. A request made by hand may carry a hundred grades, and a program may send
+several such requests at once, from many accounts. So `Turns` schedules requests:
+
+- The requests of one person are handled one after the other.
+- Of requests with few events, `AT_WORK` are handled at a time. Then the person who sent least lately goes first.
+- Requests with many events are handled one at a time in the whole process, in small parts. A part starts only while
+  nobody else is served or waits, and a pause follows it. So a key press waits for one part at most. After
+  `MANY_AFTER` turns of others, a waiting part goes first.
+- One person can send `MOST_AN_HOUR` events an hour.
+
+The guard limits how many requests may arrive at all.
 """
 
 import asyncio
@@ -42,23 +47,27 @@ from backend.media.jobs import MEDIA_TYPES as CLIP_TYPES
 from backend.media.jobs import ClipJob, is_cut
 
 ASKED_AGAIN = "private, no-cache"
-"""A browser may keep the answer, but asks before each use: the session is checked, then 304 sends no content."""
+"""Cache-Control: a browser may keep the answer but must ask before each use. The session is checked each time; an
+unchanged answer is then a 304 without content."""
 
 
-class Sent(msgspec.Struct):
-    """A body; `person` is whom the page was made for."""
+class RequestBody(msgspec.Struct):
+    """Base of all JSON request bodies. `person` is the user for whom the sending page was made."""
 
     person: AnnotatorId | None = None
 
 
-class SeenGuideline(Sent, kw_only=True):
+class SeenGuideline(RequestBody, kw_only=True):
     """Body of POST /desk/guideline and /describe/guideline: the guideline version that the user read to the end."""
 
     version: int
 
 
 class ClipRoutes:
-    """Routes that send clips of a project; `project` is called late, `clock` gives seconds since 1970."""
+    """Base of routes that send clips of a project.
+
+    `project` is called when a request arrives; `clock` returns seconds since 1970.
+    """
 
     def __init__(
         self, project: Callable[[], Project], clips: ClipWorker[ClipJob], clock: Callable[[], float] = time.time
@@ -68,28 +77,32 @@ class ClipRoutes:
         self._clock = clock
 
 
-_Kind = TypeVar("_Kind", bound=Sent)
+_Kind = TypeVar("_Kind", bound=RequestBody)
 _Routes = TypeVar("_Routes")
 _ClipRoutes = TypeVar("_ClipRoutes", bound=ClipRoutes)
 
 
 class ClipFile(FileResponse):
-    """A file with the ETag in its headers that answers 304 to a browser which has it, and sends parts of it.
+    """A file response that supports Range requests and answers 304 to a browser that has the same ETag.
 
-    It has no Last-Modified: using a clip touches its file, so the time would tell when somebody else watched it.
+    It sends no Last-Modified: using a clip touches its file, so the time would reveal when somebody else watched it.
     """
 
     def set_stat_headers(self, stat_result: os.stat_result) -> None:
-        """Add the length alone."""
+        """Set Content-Length, and no header that the file's time decides."""
         self.headers.setdefault("content-length", str(stat_result.st_size))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer If-None-Match, and let Range count only if If-Range names this very file."""
-        asked = Headers(scope=scope)
-        if _STATIC.is_not_modified(self.headers, asked):
+        """Send the response. Honour If-None-Match; obey Range only if If-Range is absent or has this file's ETag."""
+        request_headers = Headers(scope=scope)
+        if _STATIC.is_not_modified(self.headers, request_headers):
             await NotModifiedResponse(self.headers)(scope, receive, send)
             return
-        left_out = [b"if-range"] if asked.get("if-range") in (None, self.headers["etag"]) else [b"if-range", b"range"]
+        left_out = (
+            [b"if-range"]
+            if request_headers.get("if-range") in (None, self.headers["etag"])
+            else [b"if-range", b"range"]
+        )
         headers = [(name, value) for name, value in scope["headers"] if name not in left_out]
         await super().__call__({**scope, "headers": headers}, receive, send)
 
@@ -103,26 +116,26 @@ async def cut_clip(
     find: Callable[[], ClipJob],
     priority: Priority = Priority.DESK,
 ) -> ClipJob:
-    """Return the clip that `find` names, once it is there; `find` reads the database, in a thread.
+    """Wait until the clip that `find` names is cut, and return it. `find` reads the database, in a thread.
 
     Raises:
         ClientDisconnect: the browser has gone, so the request gave up its place in the queue.
         TooMuch: this person has too many clips waiting.
-        VideoUnreadable: it cannot be cut. And whatever `find` raises.
+        VideoUnreadable: the clip cannot be cut. `find` may raise other errors.
     """
-    job, is_there = await run_in_threadpool(look, find)
+    job, is_there = await run_in_threadpool(check_clip, find)
     if not is_there:
         began = time.perf_counter()
         try:
             with clips.waiting_for(job, person_of(request).annotator_id, priority) as future:
-                await _unless_gone(request, future)
+                await _wait_unless_gone(request, future)
         finally:
             if monitoring.counts is not None and priority is Priority.DESK:
                 monitoring.counts.waited(time.perf_counter() - began)
     return job
 
 
-async def _unless_gone(request: Request, future: asyncio.Future[Path]) -> None:
+async def _wait_unless_gone(request: Request, future: asyncio.Future[Path]) -> None:
     async def gone() -> None:
         while (await request.receive())["type"] != "http.disconnect":
             pass
@@ -137,46 +150,46 @@ async def _unless_gone(request: Request, future: asyncio.Future[Path]) -> None:
         leaving.cancel()
 
 
-def look(find: Callable[[], ClipJob]) -> tuple[ClipJob, bool]:
-    """A clip, and whether it is there already, which counts as using it."""
+def check_clip(find: Callable[[], ClipJob]) -> tuple[ClipJob, bool]:
+    """Return the clip that `find` names, and whether its file exists. The check counts as use of the file."""
     job = find()
     return job, is_cut(job)
 
 
 def clip_response(job: ClipJob, headers: Mapping[str, str] | None = None) -> Response:
-    """The answer with a clip, or a storyboard, that is there."""
-    # The name is a keyed hash of all that decides the content: it tells nobody what that is.
-    told = {"Cache-Control": ASKED_AGAIN, "ETag": f'"{job.path.stem}"', **(headers or {})}
-    # Addresses end in .mp4 whatever the project's clips are: browsers go by what the answer says.
-    return ClipFile(job.path, media_type=CLIP_TYPES[job.path.suffix], headers=told)
+    """Return the response that sends the existing file of a clip or storyboard."""
+    # The file's name is a keyed hash of all that decides the content: as an ETag it reveals nothing.
+    response_headers = {"Cache-Control": ASKED_AGAIN, "ETag": f'"{job.path.stem}"', **(headers or {})}
+    # Addresses end in .mp4 whatever format the clips have: browsers go by the response's media type.
+    return ClipFile(job.path, media_type=CLIP_TYPES[job.path.suffix], headers=response_headers)
 
 
-async def not_shown(project: Project, person: Person, error: VideoUnreadable) -> Response:
-    """Why there is no clip, as far as this person is told."""
-    return refused(404, await run_in_threadpool(why_not_shown, project, person, error))
+async def unreadable_response(project: Project, person: Person, error: VideoUnreadable) -> Response:
+    """Return a 404 response that says why there is no clip, in as much detail as this person may read."""
+    return error_response(404, await run_in_threadpool(why_not_shown, project, person, error))
 
 
-def refused(status: int, message: str) -> Response:
-    """Why there is none, in words for a person."""
+def error_response(status: int, message: str) -> Response:
+    """Return a response with this status and a message in the reader's language."""
     return JSONResponse({"message": retold(message)}, status)
 
 
 def json_answer(content: object) -> Response:
-    """Answer with JSON that no browser keeps, with sentences in the reader's language."""
+    """Return a JSON response that no browser caches, with sentences in the reader's language."""
     return Response(as_json(content), headers={"Cache-Control": "no-store"}, media_type="application/json")
 
 
-async def _sent_by(request: Request, kind: type[_Kind]) -> _Kind | Response:
-    """The body of a request, or the answer that refuses it."""
+async def _parsed_body(request: Request, kind: type[_Kind]) -> _Kind | Response:
+    """Return the parsed body of a request, or the response that refuses it."""
     if request.headers.get("x-reelrank") != "1" or not is_own_page(request):
-        return refused(403, tr("This request did not come from a page of this server."))
+        return error_response(403, tr("This request did not come from a page of this server."))
     try:
         sent = await json_body(request, kind)
     except BodyRefused as refusal:
-        return refused(400, str(refusal))
+        return error_response(400, str(refusal))
     if sent.person not in (None, person_of(request).annotator_id):
-        # An old tab on a shared computer: what it did must not become the doing of whoever signed in since.
-        return refused(
+        # An old tab on a shared computer: its events must not be credited to the person who signed in since.
+        return error_response(
             401, tr("{name} is signed in now. Sign in again to go on as yourself.", name=person_of(request).name)
         )
     return sent
@@ -187,14 +200,14 @@ def takes(
 ) -> Callable[
     [Callable[[_Routes, Request, _Kind], Awaitable[Response]]], Callable[[_Routes, Request], Awaitable[Response]]
 ]:
-    """Decorate a handler of a POST: it is given the body of the request, of this kind; others are refused."""
+    """Decorate a POST handler so that it gets the request's body, parsed as `kind`. Other bodies are refused."""
 
     def decorate(
         handler: Callable[[_Routes, Request, _Kind], Awaitable[Response]],
     ) -> Callable[[_Routes, Request], Awaitable[Response]]:
         @wraps(handler)
         async def handle(self: _Routes, request: Request) -> Response:
-            sent = await _sent_by(request, kind)
+            sent = await _parsed_body(request, kind)
             return sent if isinstance(sent, Response) else await handler(self, request, sent)
 
         return handle
@@ -205,7 +218,7 @@ def takes(
 def answers_refusals(
     handler: Callable[[_ClipRoutes, Request], Awaitable[Response]],
 ) -> Callable[[_ClipRoutes, Request], Awaitable[Response]]:
-    """Decorate a handler: what is not there, or cannot be shown, is answered with 404 and the reason."""
+    """Decorate a handler so that missing or unreadable content gets a 404 response with the reason."""
 
     @wraps(handler)
     async def handle(self: _ClipRoutes, request: Request) -> Response:
@@ -214,27 +227,27 @@ def answers_refusals(
         except StoreUnavailable:
             raise  # the guard answers
         except VideoUnreadable as error:
-            return await not_shown(self._project(), person_of(request), error)
+            return await unreadable_response(self._project(), person_of(request), error)
         except ProjectError as refusal:
-            return refused(404, str(refusal))
+            return error_response(404, str(refusal))
 
     return handle
 
 
 MOST_EVENTS = 100
-"""In one request; a page sends 50 at most."""
+"""Largest number of events in one request; a page sends 50 at most."""
 MOST_AN_HOUR = 5_000
-"""Events that one person hands in through one front end; a grade a second is 3,600."""
+"""Largest number of events that one person can send an hour through one front end; a grade a second is 3,600."""
 FEW_EVENTS = 5
-"""So many are handed in beside everybody else's; more wait for each other."""
+"""A request with more events than this counts as one with many, which are handled one at a time."""
 PART_EVENTS = 2
-"""Of many, so many are handed in before others come first again."""
+"""Events in one part of a request with many events; other people's requests go first between parts."""
 RESTS = 2.0
-"""After a part of many nobody has the next one for so many times as long as it took."""
+"""Length of the pause after a part of a request with many events, as a multiple of the time the part took."""
 AT_WORK = 3
-"""Turns at a time: more of them would wait for the database, and for Python, inside of each other."""
+"""Turns at a time. More would only wait for the database and for Python while they hold a turn."""
 MANY_AFTER = 20
-"""So many turns others have at most while somebody waits with many."""
+"""After this number of turns of others, a waiting request with many events goes first."""
 _LATELY_S = 2.0
 _HOUR_S = 3_600.0
 
@@ -242,7 +255,7 @@ _Event = TypeVar("_Event")
 
 
 def parts(events: Sequence[_Event]) -> Iterator[Sequence[_Event]]:
-    """Events, a few at a time.
+    """Split events into parts of `PART_EVENTS`.
 
     >>> [len(part) for part in parts(range(5))]
     [2, 2, 1]
@@ -253,7 +266,7 @@ def parts(events: Sequence[_Event]) -> Iterator[Sequence[_Event]]:
 
 @dataclass(eq=False)
 class _Part:
-    """Of a request, or all of it: waits for its turn, or has it."""
+    """A part of a request, or a whole small request, that waits for its turn or has it."""
 
     person: AnnotatorId
     events: int
@@ -262,7 +275,7 @@ class _Part:
 
 
 class Turns:
-    """Of one front end; used in one event loop. `clock` gives seconds."""
+    """Schedule the requests of one front end fairly; used in one event loop. `clock` returns seconds."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -270,21 +283,21 @@ class Turns:
         self._waiting: list[_Part] = []
         self._at_work: list[_Part] = []
         self._lately = RecentUse(_LATELY_S, clock)
-        """Turns and their events."""
+        """How many turns and events each person had lately."""
         self._many_of: AnnotatorId | None = None
-        """Who hands in many just now: one is done with that before the next one begins."""
+        """The person whose request with many events is being handled; another such request waits until it is done."""
         self._rests = False
         self._let_past = 0
-        """Turns that others had while somebody waited with many."""
+        """Turns that others had while a request with many events waited."""
         self._handed_in: defaultdict[AnnotatorId, deque[tuple[float, int]]] = defaultdict(deque)
-        """When and how many, of the last hour."""
+        """Times and event counts of each person's requests in the last hour."""
 
     @asynccontextmanager
     async def of(self, person: AnnotatorId, events: int, *, now: float) -> AsyncIterator[None]:
-        """Waits until this person's earlier requests are done; their next one waits for what is done inside.
+        """Handle one request of a person: wait for their earlier requests, and hold back later ones until it is done.
 
         Raises:
-            TooMuch: none of it is taken; the guard answers.
+            TooMuch: the person sent too many events in an hour. None of this request is saved; the guard answers.
         """
         self._count(person, events, now)
         lock = self._one.setdefault(person, anyio.Lock())
@@ -302,11 +315,11 @@ class Turns:
 
     @asynccontextmanager
     async def part(self, person: AnnotatorId, events: int, *, of_many: bool) -> AsyncIterator[None]:
-        """Waits for the turn of a part of this person's request, and is it.
+        """Wait for the turn of a part of a person's request, and hold the turn while the block runs.
 
         Args:
-            person: whose request it is.
-            events: in this part.
+            person: the sender of the request.
+            events: number of events in this part.
             of_many: whether the request has more than `FEW_EVENTS`.
         """
         part = _Part(person, events, of_many)
@@ -328,7 +341,7 @@ class Turns:
         self._begin()
 
     def _begin(self) -> None:
-        """Whoever may begin now begins."""
+        """Give turns to all parts that may start now."""
         while len(self._at_work) < AT_WORK and (first := self._next()):
             self._waiting.remove(first)
             self._at_work.append(first)
@@ -343,16 +356,16 @@ class Turns:
         among = [part for part in self._waiting if not part.of_many]
         many = [part for part in self._waiting if part.of_many and self._many_of in (None, part.person)]
         if many and not self._rests and (not among or self._let_past >= MANY_AFTER):
-            among = [] if self._at_work else many  # nobody begins before it
-        return min(among, key=lambda part: self._lately.of(part.person), default=None)  # of equals the first that came
+            among = [] if self._at_work else many  # it runs alone, so nobody starts before it
+        return min(among, key=lambda part: self._lately.of(part.person), default=None)  # of equals, the earliest
 
     def _count(self, person: AnnotatorId, events: int, now: float) -> None:
-        lately = self._handed_in[person]
-        while lately and lately[0][0] <= now - _HOUR_S:
-            lately.popleft()
-        if sum(count for _, count in lately) + events > MOST_AN_HOUR:
-            wait_s = max(1, int(lately[0][0] + _HOUR_S - now) + 1) if lately else int(_HOUR_S)
-            told = tr("More than {most} grades in an hour are not taken. Please wait.", most=f"{MOST_AN_HOUR:,}")
-            raise TooMuch(told, wait_s)
+        requests = self._handed_in[person]
+        while requests and requests[0][0] <= now - _HOUR_S:
+            requests.popleft()
+        if sum(count for _, count in requests) + events > MOST_AN_HOUR:
+            wait_s = max(1, int(requests[0][0] + _HOUR_S - now) + 1) if requests else int(_HOUR_S)
+            message = tr("More than {most} grades in an hour are not taken. Please wait.", most=f"{MOST_AN_HOUR:,}")
+            raise TooMuch(message, wait_s)
         if events:
-            lately.append((now, events))
+            requests.append((now, events))

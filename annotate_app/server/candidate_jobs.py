@@ -1,4 +1,4 @@
-"""Choose candidates in a background job, and put the outcome in words."""
+"""Background jobs that choose or pool candidates, and report the outcome in words."""
 
 import time
 from dataclasses import replace
@@ -17,19 +17,19 @@ from backend.core.messages import said
 from backend.core.progress import Progress
 
 
-class CandidatesAsked(NamedTuple):
-    """What candidates are asked for; what is None stays as the project has it."""
+class CandidateOptions(NamedTuple):
+    """Options for choosing candidates. A field that is None keeps the project's setting."""
 
     batch_size: int | None = None
     captions: bool = True
     visual: str | None = None
-    """A CLIP model that looks at the frames of moments, or its folder."""
+    """Name or folder of a CLIP model that compares queries with the frames of moments."""
     runs: tuple[str, ...] = ()
-    """Files on the server."""
+    """Run files on the server."""
     depth: int = PoolingOptions().depth
     iou: float = PoolingOptions().iou
     videos: str | None = None
-    """A file that names the videos which runs give by number."""
+    """File that maps the video numbers in runs to video names."""
     probe: int = 0
     seed: int = 0
     encoder: str | None = None
@@ -37,15 +37,15 @@ class CandidatesAsked(NamedTuple):
     dtype: str | None = None
 
 
-def choose(project: Project, lead: Person, asked: CandidatesAsked, *, progress: Progress) -> JobOutcome:
-    """Choose the candidates of every query by captions, and open their first batches."""
-    project = _with_encoder(project, lead, asked)
+def choose(project: Project, lead: Person, options: CandidateOptions, *, progress: Progress) -> JobOutcome:
+    """Choose candidates for every query by the similarity of captions, and open the first batches."""
+    project = _with_encoder(project, lead, options)
     report = choose_candidates(
         project,
         lead,
-        batch_size=asked.batch_size,
-        probe=asked.probe,
-        seed=asked.seed,
+        batch_size=options.batch_size,
+        probe=options.probe,
+        seed=options.seed,
         now=time.time(),
         progress=progress,
     )
@@ -70,35 +70,35 @@ def choose(project: Project, lead: Person, asked: CandidatesAsked, *, progress: 
 
 
 def pool(
-    project: Project, lead: Person, asked: CandidatesAsked, again: bool, dry_run: bool, *, progress: Progress
+    project: Project, lead: Person, options: CandidateOptions, again: bool, dry_run: bool, *, progress: Progress
 ) -> JobOutcome:
-    """Make candidates of what runs found, beside what captions find; or `again`, of what further runs found."""
-    if not again and not dry_run and asked.captions:
-        project = _with_encoder(project, lead, asked)
+    """Pool candidates from runs and, where wanted, from captions. `again` adds a later pooling from further runs."""
+    if not again and not dry_run and options.captions:
+        project = _with_encoder(project, lead, options)
     try:
         report = pool_candidates(
             project,
             lead,
-            [Path(run) for run in asked.runs],
-            PoolingOptions(asked.depth, asked.iou, Path(asked.videos) if asked.videos else None),
-            captions=asked.captions,
-            visual=asked.visual,
+            [Path(run) for run in options.runs],
+            PoolingOptions(options.depth, options.iou, Path(options.videos) if options.videos else None),
+            captions=options.captions,
+            visual=options.visual,
             again=again,
-            batch_size=None if again else asked.batch_size,
+            batch_size=None if again else options.batch_size,
             dry_run=dry_run,
             now=time.time(),
             progress=progress,
         )
-    except InputError as error:  # whoever sent a file knows it by its name
-        raise InputError([replace(one, file=Path(one.file).name) for one in error.problems]) from error
+    except InputError as error:  # the lead who uploaded a file knows its name, not its path
+        raise InputError([replace(problem, file=Path(problem.file).name) for problem in error.problems]) from error
     counts: dict[str, Any] = {"queries": report.queries, "candidates": report.candidates, "pairs": report.pairs}
     if dry_run:
-        told = said(
+        summary = said(
             "Queries: {queries:,}. New candidates: {candidates:,}. Pairs that would be handed out: {pairs:,}.", **counts
         )
     else:
-        told = said("Queries: {queries:,}. New candidates: {candidates:,}. Pairs handed out: {pairs:,}.", **counts)
-    sentences = [told]
+        summary = said("Queries: {queries:,}. New candidates: {candidates:,}. Pairs handed out: {pairs:,}.", **counts)
+    sentences = [summary]
     if report.moments:
         sentences.append(said("New moments, which are near none of the project: {n:,}.", n=report.moments))
     if report.without:
@@ -110,7 +110,9 @@ def pool(
     sentences += _notes(report)
     if dry_run:
         sentences.append(said("Nothing is written yet."))
-    rows = [[run.name, *(f"{n:,}" for n in (run.spans, run.candidates, run.alone, run.new))] for run in report.runs]
+    rows = [
+        [run.name, *(f"{count:,}" for count in (run.spans, run.candidates, run.alone, run.new))] for run in report.runs
+    ]
     head = (
         *(said("Run"), said("Spans taken"), said("Candidates of them"), said("Found by it alone")),
         said("Not handed out before"),
@@ -118,9 +120,9 @@ def pool(
     return JobOutcome([*sentences], [OutcomeTable([*head], rows)])
 
 
-def _with_encoder(project: Project, lead: Person, asked: CandidatesAsked) -> Project:
-    if asked.encoder or asked.kind or asked.dtype:
-        return choose_encoder(project, lead, asked.encoder, asked.kind, dtype=asked.dtype)
+def _with_encoder(project: Project, lead: Person, options: CandidateOptions) -> Project:
+    if options.encoder or options.kind or options.dtype:
+        return choose_encoder(project, lead, options.encoder, options.kind, dtype=options.dtype)
     return project
 
 

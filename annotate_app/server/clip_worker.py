@@ -1,8 +1,8 @@
 """Cut clips in a separate process, so that a minute of encoding never delays a key press.
 
-Everything here runs on the event loop except the cutting itself. `ClipQueue` says which clip is next. A clip asked for
-twice is cut once. A cutter that dies is replaced. A cut that has begun is finished: `backend.media.limits` bounds its
-processor time, and whole videos to describe have a worker of their own.
+Everything here except the cutting runs on the event loop. `ClipQueue` decides which clip is next. A clip requested
+twice is cut once. A worker process that dies is replaced. A cut that has started is always finished:
+`backend.media.limits` bounds its processor time, and whole videos to describe have a worker of their own.
 """
 
 import asyncio
@@ -25,13 +25,13 @@ from backend.core.errors import VideoUnreadable
 from backend.core.ids import AnnotatorId
 
 MOST_WAITING = 48
-"""Clips that one person may have waiting. The page that asks for most, a lead's list, asks for 25."""
+"""Clips that one person may have waiting. The largest page, a lead's list, requests 25."""
 
 Key = TypeVar("Key", bound=Hashable)
 
 
 class Priority(IntEnum):
-    """What a clip is wanted for; smaller goes first."""
+    """Purpose of a clip; smaller values are cut first."""
 
     DESK = 0
     """Somebody waits for it at the desk, in the practice or in a review."""
@@ -45,17 +45,17 @@ class Priority(IntEnum):
 
 @dataclass
 class _Waiting:
-    """A clip that waits. `claims` counts who wants it, at which priority."""
+    """A clip in the queue. `claims` counts the requests for it, by priority and person."""
 
     number: int
     claims: Counter[tuple[Priority, AnnotatorId]] = field(default_factory=Counter)
 
 
 class ClipQueue(Generic[Key]):
-    """Clips that wait to be cut, each once however many people want it.
+    """Queue of clips to cut. A clip is queued once, however many people want it.
 
-    The best priority goes first. Within a priority, whoever was served longest ago goes first, so that each other
-    person gets at most one clip of the same priority before yours. Within a person, the oldest clip goes first.
+    The best priority goes first. Within a priority, the person served longest ago goes first, so each other person
+    gets at most one clip of the same priority before yours. For one person, the oldest clip goes first.
 
     >>> queue = ClipQueue[str]()
     >>> for clip in ("a", "b", "c"):
@@ -75,7 +75,7 @@ class ClipQueue(Generic[Key]):
         """When each person was last served, as a running number."""
 
     def __contains__(self, key: Key) -> bool:
-        """Whether a clip waits."""
+        """Return whether a clip is in the queue."""
         return key in self._waiting
 
     def counts(self) -> Counter[Priority]:
@@ -83,25 +83,25 @@ class ClipQueue(Generic[Key]):
         return Counter(min(waiting.claims)[0] for waiting in self._waiting.values())
 
     def add(self, key: Key, person: AnnotatorId, priority: Priority) -> Key | None:
-        """Note that a person wants a clip, and return the clip that left the queue for it, if any.
+        """Add a person's request for a clip, and return the clip that was dropped to make room for it, if any.
 
-        Whoever has `most` clips waiting loses the oldest one that was only to be cut ahead.
+        A person with `most` waiting clips loses their oldest clip that was only to be cut ahead.
 
         Raises:
             TooMuch: this person has `most` clips waiting, and requests wait for all of them.
         """
-        left: Key | None = None
+        dropped: Key | None = None
         waiting = self._waiting.get(key)
         if not (waiting and any(who == person for _, who in waiting.claims)):
-            wanted = [found for found, other in self._waiting.items() if any(who == person for _, who in other.claims)]
-            if len(wanted) >= self._most:
-                left = self._dropped_for(wanted, person)
+            own_clips = [clip for clip, other in self._waiting.items() if any(who == person for _, who in other.claims)]
+            if len(own_clips) >= self._most:
+                dropped = self._dropped_for(own_clips, person)
         if waiting is None:
             waiting = self._waiting[key] = _Waiting(next(self._numbers))
         waiting.claims[priority, person] += 1
         if priority is Priority.AHEAD:
-            waiting.claims[priority, person] = 1  # every exchange asks for the whole desk again
-        return left
+            waiting.claims[priority, person] = 1  # every exchange requests the whole desk again
+        return dropped
 
     def leave(self, key: Key, person: AnnotatorId, priority: Priority) -> bool:
         """Take back one `add`; return whether the clip left the queue because nobody else wants it."""
@@ -130,37 +130,37 @@ class ClipQueue(Generic[Key]):
         del self._waiting[key]
         return key
 
-    def _dropped_for(self, wanted: list[Key], person: AnnotatorId) -> Key | None:
+    def _dropped_for(self, own_clips: list[Key], person: AnnotatorId) -> Key | None:
         """Take back this person's oldest clip that no request of theirs waits for."""
-        for key in wanted:
+        for key in own_clips:
             if all(who != person or priority is Priority.AHEAD for priority, who in self._waiting[key].claims):
                 return key if self.leave(key, person, Priority.AHEAD) else None
         raise TooMuch(tr("Too many clips at once. Please wait a moment."), 2)
 
 
 class CutJob(Protocol):
-    """What to cut; pickled to the worker. `path` is the finished file and identifies the job."""
+    """A clip to cut, pickled for the worker process. `path` is the finished file and identifies the job."""
 
     @property
     def path(self) -> Path:
-        """Where the clip is, or will be."""
+        """Path of the finished clip."""
 
 
 J = TypeVar("J", bound=CutJob)
 
 
 def _settle_in(_cut: object) -> None:
-    """Runs in the worker when it starts; receiving `_cut` has imported what cutting needs."""
+    """Prepare the worker process when it starts. Receiving `_cut` has imported the modules that cutting needs."""
     if hasattr(os, "nice"):
         os.nice(5)  # people grading go first where cores are few
 
 
 def _nothing() -> None:
-    """The first task: submitting it starts the process."""
+    """Do nothing: submitting this first task starts the process."""
 
 
 class ClipWorker(Generic[J]):
-    """A queue in front of one process.
+    """One process that cuts clips, with a queue in front of it.
 
     `cut` is a module-level function `job -> path` that raises `VideoUnreadable` for a clip that cannot be made.
     """
@@ -170,7 +170,7 @@ class ClipWorker(Generic[J]):
         self._pool: Executor | None = None
         self._queue: ClipQueue[Path] = ClipQueue()
         self._asked: dict[Path, tuple[J, asyncio.Future[Path]]] = {}
-        """What waits and what is being cut."""
+        """Jobs that wait or are being cut, with their futures, by path."""
         self._running: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -179,7 +179,7 @@ class ClipWorker(Generic[J]):
         self._pool.submit(_nothing)
 
     def stop(self) -> None:
-        """Drop what is queued; a clip being cut is finished in the background."""
+        """Drop all queued clips; a clip being cut is finished in the background."""
         if self._running is not None:
             self._running.cancel()
         if self._pool is not None:
@@ -188,34 +188,34 @@ class ClipWorker(Generic[J]):
 
     @property
     def queued(self) -> tuple[int, int]:
-        """How many clips people at the desk wait for, and how many others wait; the one being cut does not count."""
+        """Number of queued clips with priority `DESK`, and of all others; the clip being cut is not counted."""
         counts = self._queue.counts()
         return counts[Priority.DESK], counts.total() - counts[Priority.DESK]
 
     def ask(self, job: J, person: AnnotatorId, priority: Priority) -> asyncio.Future[Path]:
-        """Return a future of the finished clip, shared by everybody who asks for it; do not cancel it.
+        """Request a clip, and return a future of it. All requests for a clip share one future: do not cancel it.
 
         Raises:
             TooMuch: this person has too many clips waiting. The future raises it too, if the clip was to be cut ahead
-                and made room for others of the same person.
+                and was dropped to make room for another clip of the same person.
             VideoUnreadable: (from the future) the clip cannot be made; the text is written for the lead.
         """
-        known = self._asked.get(job.path)
-        if known is None or job.path in self._queue:
-            left = self._queue.add(job.path, person, priority)
-            if left is not None:
-                _, dropped = self._asked.pop(left)
+        entry = self._asked.get(job.path)
+        if entry is None or job.path in self._queue:
+            dropped_path = self._queue.add(job.path, person, priority)
+            if dropped_path is not None:
+                _, dropped = self._asked.pop(dropped_path)
                 dropped.set_exception(TooMuch(tr("Too many clips at once. Please wait a moment."), 2))
-        if known is None:
+        if entry is None:
             future: asyncio.Future[Path] = asyncio.get_running_loop().create_future()
             future.add_done_callback(_seen)
-            self._asked[job.path] = known = job, future
+            self._asked[job.path] = entry = job, future
             self._pump()
-        return known[1]
+        return entry[1]
 
     @contextmanager
     def waiting_for(self, job: J, person: AnnotatorId, priority: Priority) -> Iterator[asyncio.Future[Path]]:
-        """Ask for a clip for as long as the block runs: whoever leaves it early gives up their place.
+        """Request a clip while the block runs. Leaving the block before the clip is cut takes the request back.
 
         Raises:
             TooMuch: this person has too many clips waiting.
@@ -228,7 +228,7 @@ class ClipWorker(Generic[J]):
                 self._asked.pop(job.path)[1].cancel()
 
     def _pump(self) -> None:
-        # The pool's own queue is first in, first out; handing it one job at a time keeps the order ours.
+        # The pool's own queue is first in, first out; it gets one job at a time so that `ClipQueue` decides the order.
         if self._running is None and (path := self._queue.next()) is not None:
             self._running = asyncio.get_running_loop().create_task(self._run(*self._asked[path]))
             self._running.add_done_callback(self._ran)
@@ -267,6 +267,6 @@ class ClipWorker(Generic[J]):
 
 
 def _seen(future: asyncio.Future[Path]) -> None:
-    """Nobody may be waiting for a clip cut ahead; its failure is reported by whoever asked for it."""
+    """Mark a clip's exception as retrieved: nobody may be waiting for it, and asyncio would log a warning."""
     if not future.cancelled():
         future.exception()

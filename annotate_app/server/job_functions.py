@@ -1,4 +1,4 @@
-"""What background jobs run, each in its own process: the verb, and its outcome in words for the page that began it."""
+"""Functions that background jobs run, each in its own process. They return the outcome in words for a lead's page."""
 
 import time
 from collections.abc import Sequence
@@ -29,19 +29,23 @@ from backend.core.progress import Progress, named
 from backend.language.endpoint import Endpoint
 
 _SHOWN = 50
-"""Rows of a table; the project has all."""
+"""Largest number of rows in an outcome's table."""
 
 
 @dataclass(frozen=True, slots=True)
 class HowToMeasure:
-    """Frames a second of folders of frames, and whether to look at every picture; None where that is quick."""
+    """How to measure videos.
+
+    `fps` is the frame rate of folders of frames. `decode` says whether to decode every frame; None does so where that
+    is quick.
+    """
 
     fps: Fraction
     decode: bool | None
 
 
 class VideosPreview(NamedTuple):
-    """What a folder of videos would add: how many new ones, how many are in the project already, and pictures."""
+    """Number of new videos in a folder, number of those already in the project, and pictures of the first videos."""
 
     new: int
     again: int
@@ -51,59 +55,59 @@ class VideosPreview(NamedTuple):
 def preview_videos(
     project: Project, lead: Person, folder: Path, how: HowToMeasure, *, progress: Progress
 ) -> OutcomeWithResult:
-    """Show which videos of a folder would be added and which not; nothing is written."""
-    found, pictures = adding.preview_videos(
+    """Report which videos of a folder would be added and which would be refused; nothing is written."""
+    report, pictures = adding.preview_videos(
         project, lead, folder, fps=how.fps, decode=how.decode, now=time.time(), progress=progress
     )
     sentences = [
         said_n(
             "{n} new video, {minutes:,.1f} minutes in total.",
             "{n:,} new videos, {minutes:,.1f} minutes in total.",
-            found.new,
-            minutes=_minutes(found),
+            report.new,
+            minutes=_minutes(report),
         ),
-        *_already(found),
+        *_already(report),
     ]
-    tables = _of_videos(found, sentences, said("Refused"))
+    tables = _of_videos(report, sentences, said("Refused"))
     sentences.append(said("Nothing is added yet."))
     return OutcomeWithResult(
-        JobOutcome(sentences, tables), VideosPreview(found.new, len(found.videos) - found.new, pictures)
+        JobOutcome(sentences, tables), VideosPreview(report.new, len(report.videos) - report.new, pictures)
     )
 
 
 def add_videos(project: Project, lead: Person, folder: Path, how: HowToMeasure, *, progress: Progress) -> JobOutcome:
-    """Add the videos of a folder."""
-    found = register_videos(project, lead, folder, fps=how.fps, decode=how.decode, now=time.time(), progress=progress)
+    """Add the videos of a folder to the project."""
+    report = register_videos(project, lead, folder, fps=how.fps, decode=how.decode, now=time.time(), progress=progress)
     sentences = [
         said_n(
             "{n} video added, {minutes:,.1f} minutes in total.",
             "{n:,} videos added, {minutes:,.1f} minutes in total.",
-            found.new,
-            minutes=_minutes(found),
+            report.new,
+            minutes=_minutes(report),
         ),
-        *_already(found),
+        *_already(report),
     ]
-    return JobOutcome(sentences, _of_videos(found, sentences, said("Not added")))
+    return JobOutcome(sentences, _of_videos(report, sentences, said("Not added")))
 
 
-def _minutes(found: RegisterReport) -> float:
-    return sum(video.facts.duration_s for video in found.videos if video.new) / 60
+def _minutes(report: RegisterReport) -> float:
+    return sum(video.facts.duration_s for video in report.videos if video.new) / 60
 
 
-def _already(found: RegisterReport) -> list[str]:
-    again = len(found.videos) - found.new
+def _already(report: RegisterReport) -> list[str]:
+    again = len(report.videos) - report.new
     already = said_n("{n} is in the project already.", "{n:,} are in the project already.", again)
     return [already] if again else []
 
 
-def _of_videos(found: RegisterReport, sentences: list[str], refused: str) -> list[OutcomeTable]:
-    """Tables of the files that are refused, of damaged videos and of new ones; what they leave out, in sentences."""
+def _of_videos(report: RegisterReport, sentences: list[str], refused: str) -> list[OutcomeTable]:
+    """Return tables of refused files, damaged videos and new videos. Counts go to `sentences`."""
     tables = []
-    if found.problems:
-        wrong = [[problem.file, problem.message] for problem in found.problems]
+    if report.problems:
+        wrong = [[problem.file, problem.message] for problem in report.problems]
         sentences.append(said_n("{n} file is refused.", "{n:,} files are refused.", len(wrong)))
         tables.append(_table([refused, said("Why")], wrong, sentences, said("files")))
-    if damaged := [[video.name, video.facts.damage] for video in found.videos if video.facts.damage]:
+    if damaged := [[video.name, video.facts.damage] for video in report.videos if video.facts.damage]:
         tables.append(_table([said("Damaged"), said("Where")], damaged, sentences, said("damaged videos")))
     rows = [
         [
@@ -113,7 +117,7 @@ def _of_videos(found: RegisterReport, sentences: list[str], refused: str) -> lis
             f"{video.facts.width_px} × {video.facts.height_px}",
             said("yes") if video.facts.has_audio else said("no"),
         ]
-        for video in found.videos
+        for video in report.videos
         if video.new
     ]
     head = [said("Video"), said("Length"), said("Frames per second"), said("Size"), said("Sound")]
@@ -129,8 +133,8 @@ def look_at_videos(
     *,
     progress: Progress,
 ) -> JobOutcome:
-    """Look at all videos as they lie there now, and take in the new content of those named."""
-    found = check.look_at_videos(
+    """Check the files of all videos, and accept the new content of the videos named in `accept`."""
+    report = check.look_at_videos(
         project,
         lead,
         videos=folder,
@@ -140,29 +144,29 @@ def look_at_videos(
         now=time.time(),
         progress=progress,
     )
-    checked = said_n("{n} video checked.", "{n:,} videos checked.", len(found.videos))
+    checked = said_n("{n} video checked.", "{n:,} videos checked.", len(report.videos))
     sentences: list[str] = [checked, said("All are fine.")]
-    if found.wrong:
+    if report.wrong:
         sentences = [
             checked,
-            said_n("{n} of them has a problem.", "{n:,} of them have a problem.", len(found.wrong)),
+            said_n("{n} of them has a problem.", "{n:,} of them have a problem.", len(report.wrong)),
         ]
-    if found.accepted:
-        sentences.append(said("New content accepted: {videos}.", videos=", ".join(found.accepted)))
-    if found.freed:
-        sentences.append(said_n("{n} clip is offered again.", "{n:,} clips are offered again.", found.freed))
-    if any(one.shown and not one.decoded for one in found.videos):
+    if report.accepted:
+        sentences.append(said("New content accepted: {videos}.", videos=", ".join(report.accepted)))
+    if report.freed:
+        sentences.append(said_n("{n} clip is offered again.", "{n:,} clips are offered again.", report.freed))
+    if any(one.shown and not one.decoded for one in report.videos):
         sentences.append(
             said("Not every picture was checked. To find damage inside files, choose always under More options.")
         )
-    moved = [[video, path] for video, path in found.moved]
+    moved = [[video, path] for video, path in report.moved]
     head = [said("Found again"), said("Place")]
     return JobOutcome(sentences, [_table(head, moved, sentences, said("videos"))] if moved else [])
 
 
 @dataclass(frozen=True, slots=True)
-class FileToTake:
-    """An annotation file and how it is to be read, as `import_corpus` takes it."""
+class ImportOptions:
+    """An annotation file and the options for reading it; see `import_corpus`."""
 
     file: Path
     format: str | None
@@ -172,26 +176,28 @@ class FileToTake:
     how: HowToMeasure
 
 
-def take_file(project: Project, lead: Person, asked: FileToTake, dry_run: bool, *, progress: Progress) -> JobOutcome:
-    """Take an annotation file, or only look what would be taken."""
+def import_file(
+    project: Project, lead: Person, options: ImportOptions, dry_run: bool, *, progress: Progress
+) -> JobOutcome:
+    """Import an annotation file, or with `dry_run` report what an import would add."""
     report = import_corpus(
         project,
         lead,
-        asked.file,
-        asked.format,
-        videos=asked.videos,
-        types=asked.types,
-        columns=asked.columns,
-        fps=asked.how.fps,
-        decode=asked.how.decode,
+        options.file,
+        options.format,
+        videos=options.videos,
+        types=options.types,
+        columns=options.columns,
+        fps=options.how.fps,
+        decode=options.how.decode,
         dry_run=dry_run,
         now=time.time(),
         progress=progress,
     )
-    what = {"file": asked.file.name, "format": report.format}
+    what = {"file": options.file.name, "format": report.format}
     sentences = [
         said("{file}: format {format}.", **what)
-        if asked.format
+        if options.format
         else said("{file}: format {format}, told from its content.", **what),
         *report.notes,
     ]
@@ -210,7 +216,7 @@ def take_file(project: Project, lead: Person, asked: FileToTake, dry_run: bool, 
         left_out.append([f"{report.merged:,}", why, ""])
     if left_out:
         tables.append(OutcomeTable([said("Left out"), said("Why"), said("Where (the first)")], left_out))
-    if troubles := [[one.video, one.message] for one in report.troubles]:
+    if troubles := [[trouble.video, trouble.message] for trouble in report.troubles]:
         sentences.append(said("Some videos have something wrong; everything else is as it should be."))
         head = [said("Video"), said("What is wrong")]
         tables.insert(0, _table(head, troubles, sentences, said("videos with something wrong")))
@@ -222,39 +228,39 @@ def take_file(project: Project, lead: Person, asked: FileToTake, dry_run: bool, 
 def make_release(
     project: Project, lead: Person, options: ReleaseOptions, name: str, notes: str, *, progress: Progress
 ) -> JobOutcome:
-    """Freeze a release among those that the project keeps."""
-    made = export_release(project, lead, None, options, name=name, notes=notes, now=time.time(), progress=progress)
-    if made.again:
+    """Freeze a release and keep it in the project under `name`."""
+    release = export_release(project, lead, None, options, name=name, notes=notes, now=time.time(), progress=progress)
+    if release.again:
         return JobOutcome(
             [
-                said("Nothing changed since the release {name}, so no new one was made.", name=made.name),
+                said("Nothing changed since the release {name}, so no new one was made.", name=release.name),
             ]
         )
-    return JobOutcome([said("The release {name} is ready. Download it below.", name=made.name)])
+    return JobOutcome([said("The release {name} is ready. Download it below.", name=release.name)])
 
 
 def _table(head: Sequence[str], rows: Sequence[list[str]], sentences: list[str], what: str) -> OutcomeTable:
-    """The first rows; how many more there are goes among the sentences."""
+    """Return a table of the first `_SHOWN` rows. If there are more, a sentence about that goes to `sentences`."""
     if len(rows) > _SHOWN:
         sentences.append(said("The first {shown} of {n:,} {what} are shown.", shown=_SHOWN, n=len(rows), what=what))
     return OutcomeTable([*head], list(rows[:_SHOWN]))
 
 
 def look_for_names(project: Project, lead: Person, *, progress: Progress) -> JobOutcome:
-    """Propose what the names of the captions become."""
-    found = propose_cast(project, lead, progress=progress)
+    """Find names in the captions, and propose a name mapping for them."""
+    report = propose_cast(project, lead, progress=progress)
     return JobOutcome(
         [
             said(
                 "{names:,} names, {new:,} of them new: {women:,} women, {men:,} men, {persons:,} persons, {others:,} "
                 "others, {undecided:,} undecided.",
-                names=found.names,
-                new=len(found.new),
-                women=found.women,
-                men=found.men,
-                persons=found.persons,
-                others=found.others,
-                undecided=found.undecided,
+                names=report.names,
+                new=len(report.new),
+                women=report.women,
+                men=report.men,
+                persons=report.persons,
+                others=report.others,
+                undecided=report.undecided,
             ),
             said("Check the words for each name below, then rewrite the captions."),
         ]
@@ -262,37 +268,40 @@ def look_for_names(project: Project, lead: Person, *, progress: Progress) -> Job
 
 
 @dataclass(frozen=True, slots=True)
-class RewritingAsked:
-    """What captions are rewritten with; without a `model` by the rules, `place` empty is OpenAI's own."""
+class RewriteOptions:
+    """Options for rewriting captions.
+
+    Without a `model` the rules rewrite. `place` is the address of the language model; empty means OpenAI's own.
+    """
 
     encoder: str
     model: str
     place: str
 
 
-def rewrite(project: Project, lead: Person, asked: RewritingAsked, *, progress: Progress) -> JobOutcome:
-    """Make captions imprecise."""
+def rewrite(project: Project, lead: Person, options: RewriteOptions, *, progress: Progress) -> JobOutcome:
+    """Rewrite the captions so that they are imprecise."""
     endpoint = None
-    if asked.model:
-        endpoint = Endpoint(asked.model, asked.place) if asked.place else Endpoint(asked.model)
-    if asked.encoder != encoder_name(project, lead):
-        project = choose_encoder(project, lead, asked.encoder)
-    found = rewrite_captions(project, lead, endpoint=endpoint, now=time.time(), progress=progress)
-    retried = said("{n:,} after another attempt, ", n=found.after_retry) if endpoint else ""
+    if options.model:
+        endpoint = Endpoint(options.model, options.place) if options.place else Endpoint(options.model)
+    if options.encoder != encoder_name(project, lead):
+        project = choose_encoder(project, lead, options.encoder)
+    report = rewrite_captions(project, lead, endpoint=endpoint, now=time.time(), progress=progress)
+    retried = said("{n:,} after another attempt, ", n=report.after_retry) if endpoint else ""
     sentences: list[str] = [
         said(
             "{captions:,} captions: {at_once:,} accepted at once, {retried}{waiting:,} wait for your decision, "
             "{decided:,} decided earlier. {changed:,} changed.",
-            captions=found.captions,
-            at_once=found.at_once,
+            captions=report.captions,
+            at_once=report.at_once,
             retried=retried,
-            waiting=found.waiting,
-            decided=found.decided,
-            changed=found.changed,
+            waiting=report.waiting,
+            decided=report.decided,
+            changed=report.changed,
         )
     ]
     if endpoint:
-        used = found.usage
+        used = report.usage
         sentences.append(
             said(
                 "{requests:,} requests, {asked:,} tokens asked, {answered:,} answered.",
@@ -301,43 +310,43 @@ def rewrite(project: Project, lead: Person, asked: RewritingAsked, *, progress: 
                 answered=used.tokens_out,
             )
         )
-    if found.unknown and endpoint is None:
-        names = ", ".join(f"{name} ({count})" for name, count in found.unknown[:12])
-        more = " ..." if len(found.unknown) > 12 else ""
+    if report.unknown and endpoint is None:
+        names = ", ".join(f"{name} ({count})" for name, count in report.unknown[:12])
+        more = " ..." if len(report.unknown) > 12 else ""
         sentences.append(said("Names without words: {names}. Add them, then rewrite again.", names=f"{names}{more}"))
     return JobOutcome(sentences)
 
 
 def propose_moments(project: Project, lead: Person, how: ByShots | ByWindows, *, progress: Progress) -> JobOutcome:
-    """Propose moments of all videos."""
-    found = proposing.propose_moments(project, lead, how, now=time.time(), progress=progress)
+    """Propose moments for all videos, by shots or by windows."""
+    report = proposing.propose_moments(project, lead, how, now=time.time(), progress=progress)
     sentences: list[str] = [
         said(
             "{moments:,} moments{shots} of {videos:,} videos, {new:,} of them new.",
-            moments=found.moments,
-            shots=said(" from {n:,} shots", n=found.shots) if isinstance(how, ByShots) else "",
-            videos=found.videos,
-            new=found.new,
+            moments=report.moments,
+            shots=said(" from {n:,} shots", n=report.shots) if isinstance(how, ByShots) else "",
+            videos=report.videos,
+            new=report.new,
         )
     ]
-    if found.gone:
-        sentences.append(said("{n:,} earlier proposals removed.", n=found.gone))
-    if found.stayed:
-        sentences.append(said("{n:,} earlier proposals stay because they are in use.", n=found.stayed))
-    wrong = [[problem.file, problem.message] for problem in found.problems]
+    if report.gone:
+        sentences.append(said("{n:,} earlier proposals removed.", n=report.gone))
+    if report.stayed:
+        sentences.append(said("{n:,} earlier proposals stay because they are in use.", n=report.stayed))
+    wrong = [[problem.file, problem.message] for problem in report.problems]
     head = [said("Skipped"), said("Reason")]
     return JobOutcome(sentences, [_table(head, wrong, sentences, said("videos"))] if wrong else [])
 
 
 def agreement_intervals(project: Project, lead: Person, part: BoardPart, *, progress: Progress) -> AgreementBoard:
-    """Return the agreement board of some pairs with its intervals."""
+    """Return the agreement board of a part of the pairs, with confidence intervals."""
     return agreement_board(project, lead, part)
 
 
 def cut_clips(
     project: Project, lead: Person, next_batches: bool, everything: bool, *, progress: Progress
 ) -> JobOutcome:
-    """Cut the clips of the pairs that wait for grades, as `reelrank clips` does."""
+    """Cut the clips of all pairs that wait for grades, as `reelrank clips` does."""
     steps = named(progress, CUTTING_CLIPS)
     return clips_outcome(
         cut_queued_clips(project, lead, next_batches=next_batches, everything=everything, progress=steps)

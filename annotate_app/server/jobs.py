@@ -1,7 +1,7 @@
 """Run background jobs, each in its own process that continues when every page is closed.
 
-How far a job is and how it ended stands in the database, so that every page of every front end can show it, whoever
-began it: see `backend.campaign.setup.serving.jobs`.
+The database has the progress and outcome of each job. So every page of every front end can show a job, whoever started
+it: see `backend.campaign.setup.serving.jobs`.
 """
 
 import logging
@@ -36,14 +36,14 @@ _STATES = {
     JobState.INTERRUPTED: marked("interrupted", _context="work"),
     JobState.CANCELLED: marked("cancelled", _context="work"),
 }
-"""What the menu says of a job that is over."""
+"""Word for each job state in the menu."""
 _USUAL_NICENESS = 10
-"""People who grade go first where cores are few."""
+"""Niceness of job processes: annotators' requests go first where cores are few."""
 _NICENESS = {JobKind.INTERVALS: 19, JobKind.COMPARISON: 19}
-"""Take what nobody else wants: on two cores, a little less niceness is felt by everybody who grades."""
+"""Jobs that only get idle processor time: on two cores, a lower niceness slows down everybody who grades."""
 
 JobFunction = Callable[..., object]
-"""A function of a module, called in the worker with a project, who asked, its arguments, and `progress`; see `Work`."""
+"""A module-level function, called in the worker as `function(project, lead, *arguments, progress=...)`."""
 
 
 def begin(
@@ -57,17 +57,17 @@ def begin(
     asked: dict[str, str] | None = None,
     now: float,
 ) -> Future[None] | None:
-    """Begin a job and return at once.
+    """Start a background job and return at once.
 
     Args:
         project: the project.
-        lead: who asks; the verbs that the job calls check them, too.
-        kind: what it does.
-        subject: what of its kind it is.
-        title: what people read, made by `said`: `Importing moments.jsonl`.
+        lead: the person who starts the job; the functions that the job calls check the permission, too.
+        kind: the kind of job.
+        subject: tells jobs of one kind apart.
+        title: the title on pages, made by `said`: `Importing moments.jsonl`.
         function: see `JobFunction`.
-        arguments: of the function; they are sent to the other process.
-        asked: kept with the job.
+        arguments: arguments of the function, pickled for the other process.
+        asked: the options of the job, stored with it.
         now: seconds since 1970.
 
     Returns:
@@ -92,7 +92,7 @@ def in_menu(project: Project, lead: Person) -> dict[str, str]:
     """Return the menu notes about jobs by page title. A job that is done has none."""
     notes: dict[str, str] = {}
     newest = {job.kind: job for job in reversed(list_jobs(project, lead, now=time.time()))}
-    for job in sorted(newest.values(), key=lambda job: job.is_running):  # one that runs comes last, and stays
+    for job in sorted(newest.values(), key=lambda job: job.is_running):  # a running job comes last, so its note wins
         if job.is_running:
             notes[PAGES[job.kind]] = f"{100 * job.done // job.total} %" if job.total else tr("working")
         elif job.state is not JobState.DONE:
@@ -101,7 +101,7 @@ def in_menu(project: Project, lead: Person) -> dict[str, str]:
 
 
 def run(folder: Path, lead: Person, key: str, function: JobFunction, arguments: tuple[object, ...]) -> None:
-    """Runs in the worker, with a connection of its own; a refusal is an outcome like any other."""
+    """Run a job in its worker process, with its own database connection. A refusal is stored as the job's outcome."""
     project = open_project(folder)
     try:
         run_job(project, key, lambda progress: function(project, lead, *arguments, progress=progress))
@@ -110,7 +110,7 @@ def run(folder: Path, lead: Person, key: str, function: JobFunction, arguments: 
 
 
 def _note_failure(project: Project, key: str, title: str, future: Future[None]) -> None:
-    """Record the outcome of a job whose process ended without doing so."""
+    """Record the outcome of a job whose process ended without recording one."""
     if error := future.exception():
         state = JobState.FAILED
         if processes.is_ending():

@@ -1,8 +1,8 @@
 """Routes for leads: the rewrite queue, menu counts, clips of any moment, and uploads.
 
-Files that leads send are streamed onto the disk of the project, whole or not at all. Videos go to `videos/` of the
-project's folder, annotation files to `files/`. A file may be larger than the memory; it arrives under its name once all
-of it is there, and takes nobody else's name.
+An upload is streamed to the project's disk, so it may be larger than the memory. Videos go to `videos/` of the
+project's folder, annotation files to `files/`, runs to `pooled/`. A file gets its name only once it is complete, and
+never replaces another file.
 """
 
 import errno
@@ -22,7 +22,15 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from annotate_app.language import marked, tr
-from annotate_app.server.answers import ClipRoutes, Sent, clip_response, cut_clip, json_answer, refused, takes
+from annotate_app.server.answers import (
+    ClipRoutes,
+    RequestBody,
+    clip_response,
+    cut_clip,
+    error_response,
+    json_answer,
+    takes,
+)
 from annotate_app.server.clip_worker import Priority
 from annotate_app.session.guard import is_own_page, person_of
 from annotate_app.session.request_limits import chunks as sent_chunks
@@ -40,26 +48,26 @@ from backend.media.jobs import ClipJob
 from backend.media.video_folder import EXTENSIONS as VIDEO_EXTENSIONS
 
 Waiting = Callable[[Project, Person], dict[str, Any]]
-"""Answer with the counts of the menu. The verb checks that the caller is a lead."""
+"""Function that returns the counts of the menu. It checks that the caller is a lead."""
 Find = Callable[[Project, Person, str, float, float], ClipJob]
 
 
-class _Decision(Sent, kw_only=True):
-    """Body of POST /rewriting/decision; without a text the rewrite is rejected."""
+class _Decision(RequestBody, kw_only=True):
+    """Body of POST /rewriting/decision; a `text` of None rejects the rewrite."""
 
     caption: int
     text: str | None
 
 
 class Rewriting:
-    """The routes that the page Captions talks to: each decision is answered with the queue as it is then."""
+    """Routes of the rewrites on the page Captions. Each decision is answered with the updated queue."""
 
     def __init__(self, project: Callable[[], Project], clock: Callable[[], float] = time.time) -> None:
         self._project = project
         self._clock = clock
 
     def routes(self) -> list[BaseRoute]:
-        """To be put into the app."""
+        """Return these routes for the app."""
         return [
             Route("/rewriting/decision", self.decision, methods=["POST"]),
             Route("/rewriting/undo", self.undo, methods=["POST"]),
@@ -67,7 +75,7 @@ class Rewriting:
 
     @takes(_Decision)
     async def decision(self, request: Request, sent: _Decision) -> Response:
-        """Takes one decision; a refusal is a `message` beside the queue."""
+        """Record a decision about a rewrite. A refusal is a `message` beside the queue."""
         person, project = person_of(request), self._project()
 
         def act() -> None:
@@ -75,18 +83,18 @@ class Rewriting:
 
         return await run_in_threadpool(self._answer, request, act)
 
-    @takes(Sent)
-    async def undo(self, request: Request, sent: Sent) -> Response:
-        """Takes back what this lead decided last."""
+    @takes(RequestBody)
+    async def undo(self, request: Request, sent: RequestBody) -> Response:
+        """Undo the last decision of this lead."""
         person, project = person_of(request), self._project()
         return await run_in_threadpool(
             self._answer, request, lambda: take_back_rewrite(project, person, now=self._clock())
         )
 
-    def _answer(self, request: Request, act: Callable[[], TakenDecision | None]) -> Response:
+    def _answer(self, request: Request, decide: Callable[[], TakenDecision | None]) -> Response:
         taken_back, message = None, ""
         try:
-            taken_back = act()
+            taken_back = decide()
         except (NotAllowed, StoreUnavailable):
             raise  # the guard answers
         except ReelRankError as refusal:
@@ -96,11 +104,11 @@ class Rewriting:
 
 
 def menu_route(project: Callable[[], Project], waiting: Waiting) -> BaseRoute:
-    """`GET /lead/waiting`, for leads: what `waiting` says just now."""
+    """Return the route `GET /lead/waiting`, which answers leads with the current result of `waiting`."""
 
     async def answer(request: Request) -> Response:
         if request.headers.get("x-reelrank") != "1" or not is_own_page(request):
-            return refused(403, "This request did not come from a page of this server.")
+            return error_response(403, "This request did not come from a page of this server.")
         person = person_of(request)
 
         def count() -> dict[str, Any]:
@@ -112,49 +120,52 @@ def menu_route(project: Callable[[], Project], waiting: Waiting) -> BaseRoute:
 
 
 class Moments(ClipRoutes):
-    """The routes that the case view asks for clips, and lists for thumbnails."""
+    """Routes for the clip and the thumbnail of any moment, which a lead's pages show."""
 
     def routes(self) -> list[BaseRoute]:
-        """To be put into the app."""
+        """Return these routes for the app."""
         return [Route("/moments.mp4", self.clip), Route("/moments.webp", self.thumbnail)]
 
     async def clip(self, request: Request) -> Response:
-        """`?video=NAME&start=S&end=S`: the clip of that moment, whole or by Range; cut now if it is not there yet."""
+        """Send the clip of the moment `?video=NAME&start=S&end=S`, or a Range of it. A missing clip is cut first."""
         try:
             return await self._answer(request, moment_clip)
         except VideoUnreadable as error:
-            return refused(404, str(error))
+            return error_response(404, str(error))
 
     async def thumbnail(self, request: Request) -> Response:
-        """The same: a small picture of it. Where there is none, nothing: a list does without."""
+        """Send a small picture of the moment in the query string, or 204 if none can be made."""
         try:
             return await self._answer(request, moment_thumbnail)
         except VideoUnreadable:
             return Response(status_code=204)
 
     async def _answer(self, request: Request, find: Find) -> Response:
-        asked = request.query_params
+        query = request.query_params
         try:
-            start_s, end_s = float(asked.get("start", "")), float(asked.get("end", ""))
+            start_s, end_s = float(query.get("start", "")), float(query.get("end", ""))
         except ValueError:
-            return refused(400, "A moment needs a start and an end in seconds.")
+            return error_response(400, "A moment needs a start and an end in seconds.")
         if not (math.isfinite(start_s) and math.isfinite(end_s) and 0 <= start_s < end_s):
-            return refused(400, f"[{start_s}, {end_s}) is no moment of a video.")
-        person, video = person_of(request), asked.get("video", "")
-        found = partial(find, self._project(), person, video, start_s, end_s)
-        return clip_response(await cut_clip(request, self._clips, found, Priority.EXTRA))
+            return error_response(400, f"[{start_s}, {end_s}) is no moment of a video.")
+        person, video = person_of(request), query.get("video", "")
+        find_clip = partial(find, self._project(), person, video, start_s, end_s)
+        return clip_response(await cut_clip(request, self._clips, find_clip, Priority.EXTRA))
 
 
 GIB = 2**30
 KEPT_FREE_BYTES = GIB
-"""An upload leaves so much room on the disk: people go on grading, and the database needs some."""
+"""Space that an upload leaves free on the disk, in bytes: grading continues, and the database needs room."""
 _AT_ONCE_BYTES = 2**20
 _LONGEST_NAME = 200
 
 
 @dataclass(frozen=True, slots=True)
 class UploadKind:
-    """What may be sent: into which folder of the project, with which extensions, how large at most, in bytes."""
+    """A kind of file that leads may upload.
+
+    `folder` is in the project's folder; `what` is its name in messages; `most_bytes` is the largest size.
+    """
 
     folder: str
     what: str
@@ -170,7 +181,7 @@ KINDS = {
 
 
 def sent_files(project: Project, kind: str) -> list[Path]:
-    """The files of a kind that were sent so far, by name. Links out of the folder were sent by nobody."""
+    """Return the uploaded files of a kind, sorted by name. Links that lead out of the folder are left out."""
     folder = project.folder / KINDS[kind].folder
     if not folder.is_dir():
         return []
@@ -179,61 +190,64 @@ def sent_files(project: Project, kind: str) -> list[Path]:
 
 
 class Uploads:
-    """The route that takes files; only leads pass."""
+    """Routes for uploading a file, for leads only."""
 
     def __init__(self, project: Callable[[], Project]) -> None:
         self._project = project
 
     def routes(self) -> list[BaseRoute]:
-        """To be put into the app."""
+        """Return these routes for the app."""
         address = "/lead/uploads/{kind}/{name}"
         return [Route(address, self.ask, methods=["GET"]), Route(address, self.take, methods=["PUT"])]
 
     async def ask(self, request: Request) -> Response:
-        """Whether a file of `?size=BYTES` would be taken: what is refused in the middle of a body few browsers tell."""
-        return await self._prepared(request, request.query_params.get("size", "")) or Response(status_code=204)
+        """Answer whether a file of `?size=BYTES` would be accepted.
+
+        Few browsers report a refusal that arrives while they send a body, so pages ask first.
+        """
+        return await self._refusal(request, request.query_params.get("size", "")) or Response(status_code=204)
 
     async def take(self, request: Request) -> Response:
-        """The body as a file of this name; 409 where there is one already, 413 too large, 507 no room."""
+        """Store the body as a file of this name. Answers 409 if it exists, 413 if it is too large, 507 without room."""
         name = nfc(request.path_params["name"])
-        refusal = await self._prepared(request, request.headers.get("content-length", ""))
+        refusal = await self._refusal(request, request.headers.get("content-length", ""))
         if refusal is not None:
             return refusal
         try:
             return await self._receive(request, KINDS[request.path_params["kind"]], name)
         except ClientDisconnect:
-            return refused(400, tr("{name} arrived incomplete. Send it again.", name=name))
+            return error_response(400, tr("{name} arrived incomplete. Send it again.", name=name))
         except OSError as error:
             if error.errno in (errno.ENOSPC, errno.EDQUOT):
-                return refused(507, _no_room(name))
-            return refused(
+                return error_response(507, _no_room(name))
+            return error_response(
                 500,
                 tr("{name} cannot be written ({strerror}). Nothing was kept.", name=name, strerror=error.strerror),
             )
 
-    async def _prepared(self, request: Request, announced: str) -> Response | None:
-        """Who asks is let through, and there is a place for a file of this size; otherwise the refusal."""
+    async def _refusal(self, request: Request, announced: str) -> Response | None:
+        """Return the response that refuses this upload, or None if it may start. The target folder is created."""
         if request.headers.get("x-reelrank") != "1" or not is_own_page(request):
-            return refused(403, tr("This request did not come from a page of this server."))
+            return error_response(403, tr("This request did not come from a page of this server."))
         project = self._project()
         await run_in_threadpool(lead_of, project, person_of(request))
         kind, name = KINDS.get(request.path_params["kind"]), nfc(request.path_params["name"])
         if kind is None:
-            return refused(404, tr("This kind of file cannot be uploaded."))
+            return error_response(404, tr("This kind of file cannot be uploaded."))
         if message := wrong_name(kind, name):
-            return refused(400, message)
+            return error_response(400, message)
         size = int(announced) if announced.isascii() and announced.isdecimal() else 0
         if size > kind.most_bytes:
-            return refused(413, _too_large(kind, name))
+            return error_response(413, _too_large(kind, name))
         target = project.folder / kind.folder / name
         try:
             make_private_folder(target.parent)
         except OSError as error:
-            return refused(500, tr("{name} cannot be written ({strerror}).", name=name, strerror=error.strerror))
+            return error_response(500, tr("{name} cannot be written ({strerror}).", name=name, strerror=error.strerror))
         if target.exists():
-            return refused(409, _there(name))
+            return error_response(409, _already_exists(name))
         if shutil.disk_usage(target.parent).free < size + KEPT_FREE_BYTES:
-            return refused(507, _no_room(name))
+            return error_response(507, _no_room(name))
         return None
 
     async def _receive(self, request: Request, kind: UploadKind, name: str) -> Response:
@@ -245,23 +259,23 @@ class Uploads:
                 received += len(chunk)
                 chunks += chunk
                 if received > kind.most_bytes:
-                    return refused(413, _too_large(kind, name))
+                    return error_response(413, _too_large(kind, name))
                 if len(chunks) >= _AT_ONCE_BYTES:
                     await run_in_threadpool(_write, part, bytes(chunks), target)
                     chunks.clear()
             await run_in_threadpool(_write, part, bytes(chunks), target)
             if not received:
-                return refused(400, tr("{name} is empty.", name=name))
+                return error_response(400, tr("{name} is empty.", name=name))
             await run_in_threadpool(part.close)
-            if target.exists():  # somebody else sent one meanwhile
-                return refused(409, _there(name))
+            if target.exists():  # another lead uploaded one of this name in the meantime
+                return error_response(409, _already_exists(name))
             make_private(Path(part.name))
             Path(part.name).replace(target)
         return Response(status_code=201)
 
 
 def wrong_name(kind: UploadKind, name: str) -> str:
-    """What is wrong with the name of a file; an empty text if nothing is."""
+    """Return what is wrong with the name of a file, or "" if it is valid."""
     if name != PurePosixPath(name).name or "\\" in name or name.startswith(".") or not name.isprintable():
         return tr("{name!r} is not a valid file name.", name=name)
     if len(name.encode()) > _LONGEST_NAME:
@@ -277,9 +291,9 @@ def wrong_name(kind: UploadKind, name: str) -> str:
 
 
 def _part(target: Path, stack: ExitStack) -> IO[bytes]:
-    """A file to write into, gone with the stack unless it went to its place."""
+    """Open a temporary file for the upload. It is deleted with the stack unless it was moved to `target`."""
     own = stack.enter_context(own_folder(target))
-    return stack.enter_context((own / "part").open("wb"))  # no extension: nobody takes it for a video
+    return stack.enter_context((own / "part").open("wb"))  # without an extension, nothing takes it for a video
 
 
 def _write(part: IO[bytes], data: bytes, target: Path) -> None:
@@ -289,7 +303,7 @@ def _write(part: IO[bytes], data: bytes, target: Path) -> None:
     part.flush()
 
 
-def _there(name: str) -> str:
+def _already_exists(name: str) -> str:
     return tr("{name} exists already. If this is another file, rename it.", name=name)
 
 

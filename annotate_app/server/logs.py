@@ -1,8 +1,8 @@
-"""What a server says on its standard error: a line for a person, or an object of JSON a line for a program.
+"""Set up the server's log on standard error: lines of text for people, or lines of JSON for programs.
 
-All of it goes through one handler, whichever library says it. It holds nothing that opens a door, and nothing that is
-somebody's: no message of ours names a password, cookie, token, invitation or query, and what looks like one of the
-first four in a message of others, or in a traceback, is taken out here.
+One handler writes all messages, whichever library they come from. The log holds no secrets and no personal data. Our
+own messages never name a password, cookie, token, invitation or query. This module removes what looks like a password,
+cookie, token or invitation from messages of libraries and from tracebacks.
 """
 
 import json
@@ -20,8 +20,8 @@ from backend.core.text_files import visible
 _TAKEN_OUT = r"\1[taken out]"
 _SECRETS = (
     re.compile(r"(/session/invitation/)[^\s\"'?#&<>]+"),
-    re.compile(r"(://)[^\s/@\"']+(?=@)"),  # of an address: who, and the password
-    # A name, what stands between, and the value: as headers, addresses, forms, JSON and Python write them.
+    re.compile(r"(://)[^\s/@\"']+(?=@)"),  # user name and password in a URL
+    # A name, a separator and a value, as headers, URLs, forms, JSON and Python write them.
     re.compile(r"(?i)((?:cookie|authorization)[\"']?\s*[:=,]\s*(?:b?[\"'])?)[^\"'\n]+"),
     re.compile(
         r"(?i)((?:password|passwd|token|secret|csrf|reelrank_\w+)[\"']?\s*[:=]\s*)"
@@ -32,9 +32,9 @@ _OURS = ("annotate_app", "backend")
 
 
 def begin(form: LogForm) -> None:
-    """From here on all loggers of this process say what they say in this form, on standard error.
+    """Send the messages of all loggers of this process to standard error, in this form.
 
-    Before the libraries are imported that bring handlers of their own: loggers made earlier keep theirs.
+    Call it before importing libraries that add their own handlers: loggers that exist already keep theirs.
     """
     logging.setLoggerClass(_Through)
     handler = logging.StreamHandler(sys.stderr)
@@ -52,7 +52,7 @@ def begin(form: LogForm) -> None:
 
 
 def without_secrets(text: str) -> str:
-    """A text with what looks like a secret taken out.
+    """Return a text without the parts that look like secrets.
 
     >>> without_secrets("GET /session/invitation/3xQ7 by postgresql://me:pw@db/x with password='horse' failed")
     'GET /session/invitation/[taken out] by postgresql://[taken out]@db/x with password=[taken out] failed'
@@ -63,19 +63,19 @@ def without_secrets(text: str) -> str:
 
 
 def _is_for_a_person(record: logging.LogRecord) -> bool:
-    """Leave out how uvicorn starts and ends: the server itself says when it answers, and that it stopped."""
+    """Return whether a text log shows a record. Uvicorn's start and stop messages are hidden."""
     return record.levelno > logging.INFO or not record.name.startswith("uvicorn")
 
 
 class _Through(logging.Logger):
-    """A logger that says everything through the handler of the root, whatever handlers a library gives it."""
+    """A logger that sends everything to the root's handlers, whatever handlers a library adds to it."""
 
     def callHandlers(self, record: logging.LogRecord) -> None:
         logging.root.callHandlers(record)
 
 
 class _Text(logging.Formatter):
-    """A line, and a traceback below it."""
+    """Formatter for people: one line, and a traceback below it."""
 
     default_msec_format = "%s.%03d"
 
@@ -84,7 +84,7 @@ class _Text(logging.Formatter):
 
 
 class _Json(logging.Formatter):
-    """`at` (UTC), `level`, `logger`, `message` and, where something failed, `exception`: always one line."""
+    """Formatter for programs: one line of JSON with `at` (UTC), `level`, `logger`, `message` and any `exception`."""
 
     def format(self, record: logging.LogRecord) -> str:
         at = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created))
@@ -103,6 +103,6 @@ def _uncaught(kind: type[BaseException], error: BaseException, where: TracebackT
     logging.getLogger(__name__).critical("the server fails", exc_info=(kind, error, where))
 
 
-def _uncaught_in_thread(told: threading.ExceptHookArgs) -> None:
-    if told.exc_value is not None:
-        _uncaught(told.exc_type, told.exc_value, told.exc_traceback)
+def _uncaught_in_thread(args: threading.ExceptHookArgs) -> None:
+    if args.exc_value is not None:
+        _uncaught(args.exc_type, args.exc_value, args.exc_traceback)

@@ -1,12 +1,12 @@
-"""Watch a front end: health checks, and metrics for Prometheus.
+"""Monitor a front end: health checks, and metrics for Prometheus.
 
-Two addresses tell whatever looks after a front end whether the process answers, and whether it can serve. They ask for
-no sign-in and tell nothing of the campaign. What costs something is looked at once a second at most.
+Two addresses answer load balancers and process managers: whether the process responds, and whether it can serve. They
+need no sign-in and reveal nothing about the campaign. Costly checks run once a second at most.
 
-The metrics are grades, the time an exchange takes, waiting for clips, and queues. They have an address and a thread of
-their own, and only where `reelrank serve --metrics` names one: figures tell about a campaign, so the address that
-browsers use has none of them. Where none is named, nothing is counted. Each front end counts by itself, from its start;
-adding up is Prometheus's business.
+The metrics are the number of grades, the time an exchange takes, the wait for clips, and the length of clip queues.
+They have their own address and thread, and exist only with `reelrank serve --metrics`. They reveal figures about a
+campaign, so they are never served at the address that browsers use. Each front end counts from its own start, and
+Prometheus adds the counts up.
 """
 
 import time
@@ -32,18 +32,18 @@ if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
 
 EXCHANGE_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
-"""Bounds of the buckets, in seconds: an exchange is to take less than 0.05."""
+"""Histogram buckets for the time of an exchange, in seconds. An exchange should take less than 0.05."""
 WAIT_S = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 120.0)
-"""The same for clips: nobody waits for one that was cut ahead."""
+"""Histogram buckets for the wait for a clip, in seconds. Nobody waits for a clip that was cut ahead."""
 _HOLDS_S = 1.0
-"""For so long an answer is good for everybody."""
+"""How long a readiness answer is reused, in seconds."""
 _PATIENCE_S = 5.0
-"""A database that says nothing for longer is away; whoever asks usually waits no longer either."""
+"""Timeout for the database, in seconds. Load balancers usually wait no longer either."""
 _HEADERS = {"Cache-Control": "no-store"}
 
 
 class Counts:
-    """The counters of one front end."""
+    """The Prometheus counters of one front end."""
 
     def __init__(self, registry: "CollectorRegistry") -> None:
         from prometheus_client import Counter, Gauge, Histogram
@@ -66,7 +66,7 @@ class Counts:
         self._queue = Gauge("reelrank_clip_queue", "Clips that wait to be cut.", ["cutter", "order"], registry=registry)
 
     def exchanged(self, seconds: float, grades: Collection[GradeEvent], receipts: Sequence[Receipt]) -> None:
-        """A desk was answered: in how much time, and what became of its grades (skips have receipts, too)."""
+        """Count an answered exchange: its time, and the outcome of each grade. Receipts of skips are not counted."""
         self._exchange.observe(seconds)
         if grades:
             keys = {event.key for event in grades}
@@ -75,11 +75,11 @@ class Counts:
                     self._grades.labels(receipt.status.value).inc()
 
     def waited(self, seconds: float) -> None:
-        """Somebody has the clip that they waited for, or knows that there is none."""
+        """Record how long somebody waited for a clip, whether or not they got it."""
         self._wait.observe(seconds)
 
     def watch(self, cutters: Mapping[str, ClipWorker[ClipJob]]) -> None:
-        """Tell the queues of these, by name, as they are whenever somebody asks."""
+        """Report the current queue lengths of these clip workers, by name, at every scrape."""
         for name, cutter in cutters.items():
             for number, order in enumerate(("urgent", "later")):
                 self._queue.labels(name, order).set_function(partial(_queued, cutter, number))
@@ -94,10 +94,10 @@ counts: Counts | None = None
 
 
 def begin(address: str, cutters: Mapping[str, ClipWorker[ClipJob]]) -> None:
-    """Count from here on, and answer at `HOST:PORT`; an empty address counts nothing.
+    """Start counting, and serve the metrics at `HOST:PORT`. With an empty address, nothing is counted.
 
     Raises:
-        OSError: nobody can listen there.
+        OSError: the server cannot listen at this address.
     """
     global counts
     if not address:
@@ -107,15 +107,15 @@ def begin(address: str, cutters: Mapping[str, ClipWorker[ClipJob]]) -> None:
     registry = CollectorRegistry()
     ProcessCollector(registry=registry)
     PlatformCollector(registry=registry)
-    begun = Counts(registry)
-    begun.watch(cutters)
+    new_counts = Counts(registry)
+    new_counts.watch(cutters)
     host, port = place_of(address)
     start_http_server(port, host, registry)
-    counts = begun
+    counts = new_counts
 
 
 class Health:
-    """The routes; `project` is called late, `clock` counts seconds from anywhere."""
+    """Routes of the health checks. `project` is called when a request arrives; `clock` returns monotonic seconds."""
 
     def __init__(self, project: Callable[[], Project], clock: Callable[[], float] = time.monotonic) -> None:
         self._project = project
@@ -124,25 +124,25 @@ class Health:
         self._known: tuple[float, Sequence[str]] | None = None
 
     def routes(self) -> list[BaseRoute]:
-        """To be put into the app."""
+        """Return these routes for the app."""
         return [Route(HEALTH_PATH, self.healthy), Route(READY_PATH, self.ready)]
 
     async def healthy(self, _request: Request) -> Response:
-        """The process answers: 200 and `ok`. Where this fails, start it anew."""
+        """Answer 200 and `ok`. If this fails, restart the process."""
         return PlainTextResponse("ok\n", headers=_HEADERS)
 
     async def ready(self, _request: Request) -> Response:
-        """200 and `ready`, or 503 and what is missing (see `not_ready`). Where this fails, send nobody here."""
-        # A lock belongs to the event loop it is first used in, so it is not made at import.
+        """Answer 200 and `ready`, or 503 and what is missing (see `not_ready`). If this fails, send no users here."""
+        # A lock belongs to the event loop that uses it first, so it is not created at import.
         self._turn = self._turn or anyio.Lock()
         async with self._turn:
             if self._known is None or self._clock() - self._known[0] > _HOLDS_S:
                 self._known = None
-                found = await self._look()
-                self._known = (self._clock(), found)
-            lacking = self._known[1]
-        if lacking:
-            return PlainTextResponse(f"not ready: {', '.join(lacking)}\n", 503, {**_HEADERS, "Retry-After": "5"})
+                missing = await self._look()
+                self._known = (self._clock(), missing)
+            missing_now = self._known[1]
+        if missing_now:
+            return PlainTextResponse(f"not ready: {', '.join(missing_now)}\n", 503, {**_HEADERS, "Retry-After": "5"})
         return PlainTextResponse("ready\n", headers=_HEADERS)
 
     async def _look(self) -> Sequence[str]:

@@ -1,8 +1,8 @@
-"""Settings of the server that Streamlit does not pass on: its sockets, and stopping in time on SIGTERM or Ctrl-C.
+"""Control the server process where Streamlit does not: sockets, and a timely stop on SIGTERM or Ctrl-C.
 
-uvicorn takes no more connections, sends pages away and waits for the requests under way; the exchange of a grade is
-one of them. After a few seconds it is told to wait no longer: a slow download must not keep a machine from going down.
-Then the app's own processes end (see `processes.end_all`), and the process leaves with 0.
+On a signal, uvicorn accepts no more connections, closes websockets and waits for requests under way, such as the
+exchange of a grade. After `GRACE_S` it stops waiting: a slow download must not delay a machine's shutdown. Then the
+app's own processes end (see `processes.end_all`), and the process exits with 0.
 """
 
 import logging
@@ -24,32 +24,33 @@ from backend.core.server_options import READY_VARIABLE
 _LOG = logging.getLogger(__name__)
 _BEGUN = threading.Event()
 GRACE_S = 5
-"""Seconds for requests under way. systemd kills after 90 s, a container engine after 10."""
+"""Seconds that requests under way get to finish. systemd kills after 90 s, a container engine after 10."""
 LAST_S = 8.0
-"""Seconds after the signal the process is gone, whatever a thread waits for: a transaction cut off leaves nothing."""
+"""Seconds from the signal to the forced end of the process. An interrupted transaction leaves nothing behind."""
 
 
 def leave(_number: int, _frame: FrameType | None) -> None:
-    """End the process with 0: what a signal does before the server runs, and after it has stopped.
+    """End the process with 0: the signal handler before the server has started and after it has stopped.
 
-    Before, it ends at once: an exception amid an import can leave a lock for which the interpreter waits forever.
+    Before the start, it exits without an exception: one in the middle of an import can leave a lock that the
+    interpreter waits for forever.
     """
     if not _BEGUN.is_set():
-        say_stopped()
+        print_stopped()
         os._exit(0)
     raise SystemExit(0)
 
 
-def say_stopped() -> None:
-    """Tell the person whom the server greets, or would have greeted, that it has ended."""
+def print_stopped() -> None:
+    """Print that the server has stopped, if it was started with a message to print when ready."""
     if os.environ.get(READY_VARIABLE):
         with suppress(OSError):  # the terminal has gone
             sys.stdout.write("\nStopped.\n")
             sys.stdout.flush()
 
 
-def leave_in_time() -> None:
-    """Called when the server has begun, in its main thread: from now on a signal is answered within `LAST_S`."""
+def limit_shutdown_time() -> None:
+    """Make signals end the process within `LAST_S`; call it in the main thread once the server has started."""
     _BEGUN.set()
     if threading.current_thread() is not threading.main_thread():
         return
@@ -58,9 +59,9 @@ def leave_in_time() -> None:
         return
     settings.timeout_graceful_shutdown = GRACE_S
     for number in processes.END_SIGNALS:
-        its_own = signal.getsignal(number)
-        if callable(its_own):
-            signal.signal(number, partial(_answer, its_own))
+        server_handler = signal.getsignal(number)
+        if callable(server_handler):
+            signal.signal(number, partial(_answer, server_handler))
 
 
 def server_settings() -> Any:
@@ -69,9 +70,9 @@ def server_settings() -> Any:
     return getattr(getattr(handler, "__self__", None), "config", None)
 
 
-def _answer(its_own: Callable[[int, FrameType | None], Any], number: int, frame: FrameType | None) -> None:
-    """What the server does itself, and a clock."""
-    its_own(number, frame)
+def _answer(server_handler: Callable[[int, FrameType | None], Any], number: int, frame: FrameType | None) -> None:
+    """Run the server's own signal handler, and start the timer that forces the end."""
+    server_handler(number, frame)
     clock = threading.Timer(LAST_S, _leave_now)
     clock.daemon = True
     clock.start()
@@ -83,20 +84,20 @@ def _leave_now() -> None:
     os._exit(0)
 
 
-def answer_at_once() -> None:
-    """Never hold a small answer back until its headers are acknowledged: that costs 40 ms on a kept connection.
+def disable_send_delay() -> None:
+    """Set TCP_NODELAY on the listening sockets; accepted connections inherit it.
 
-    asyncio sees to it only for sockets made with the number of their protocol, and Streamlit makes its own without.
-    What listens passes the option on to every connection it accepts.
+    Otherwise a small response waits until its headers are acknowledged, which costs 40 ms on a kept-alive connection.
+    asyncio sets the option only on sockets created with a protocol number, and Streamlit creates its own without one.
     """
     for name in os.listdir("/dev/fd"):
         try:
             if not stat.S_ISSOCK(os.fstat(int(name)).st_mode):
                 continue
-            with socket.socket(fileno=os.dup(int(name))) as found:
-                is_inet = found.family in (socket.AF_INET, socket.AF_INET6)
-                if is_inet and found.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
-                    found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            with socket.socket(fileno=os.dup(int(name))) as listener:
+                is_inet = listener.family in (socket.AF_INET, socket.AF_INET6)
+                if is_inet and listener.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
+                    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         except OSError:
             continue  # closed since it was listed
 

@@ -1,1 +1,1 @@
-"""Who is here: signing in, accounts, single sign-on, the guard in front of everything."""
+"""Sign-in, accounts, single sign-on, and the guard that lets only signed-in people into the app."""

@@ -33,17 +33,17 @@ _base: ContextVar[str | None] = ContextVar("base_path", default=None)
 
 SIGN_IN_PATH = "/session/sign-in"
 HEALTH_PATH, READY_PATH = "/healthz", "/readyz"
-"""What programs ask that look after a server; see `annotate_app.server.monitoring`."""
+"""Paths of the health checks; see `annotate_app.server.monitoring`."""
 PAGE_PATHS = frozenset(f"/{page.address}" for page in PAGES)
 _FORMER = {f"/{old}": (f"/{page.address}", asks) for page in PAGES for old, asks in page.former.items()}
 FORMER_PATHS = {old: place for old, place in _FORMER.items() if "?" not in old}
-"""Paths that pages had once: the path that each leads to now, and what has to be asked of it."""
+"""Maps each former path of a page to its present path and query."""
 OPEN_PREFIXES = ("/session/", "/static/")
-"""Streamlit's own scripts, fonts and signs of life, and the sign-in: the same bytes for everybody."""
+"""Paths that need no session: Streamlit's scripts, fonts and health checks, and the sign-in."""
 OPEN_PATHS = frozenset(
     {
         *("/_stcore/health", "/_stcore/host-config", "/favicon.png", "/favicon.ico", "/manifest.json"),
-        # Streamlit's way to an identity provider and back; without one in its secrets both lead to the front page.
+        # Streamlit's redirects to an identity provider and back; without a provider both go to the front page.
         *("/auth/login", "/oauth2callback"),
         *(HEALTH_PATH, READY_PATH),
     }
@@ -53,7 +53,7 @@ MACHINE_PREFIXES = (
     *("/desk/", "/lead/", "/rewriting/", "/describe/", *CLIP_PREFIXES),
     *("/_stcore/", "/media/", "/component/", "/app/"),
 )
-"""What scripts and <video> ask for, and nobody types into an address bar."""
+"""Paths that scripts and <video> elements request, and nobody types into an address bar."""
 _HEADER = BASE_PATH_HEADER.lower().encode()
 _COOKIE_PATH = re.compile(r"(;\s*path=)/(?=\s*(?:;|$))", re.IGNORECASE)
 
@@ -86,22 +86,22 @@ def moved_to(path: str, query: str) -> str | None:
     ('/disputes?show=notes', None, '/calibration?trial=a')
     """
     path = path.rstrip("/")
-    asked_for = (path, *(f"{path}?{name}" for name in parse_qs(query)))
-    found = next((_FORMER[old] for old in asked_for if old in _FORMER), None)
-    if found is None:
+    former_addresses = (path, *(f"{path}?{name}" for name in parse_qs(query)))
+    place = next((_FORMER[old] for old in former_addresses if old in _FORMER), None)
+    if place is None:
         return None
-    asked = "&".join(filter(None, (found[1], query)))
-    return f"{found[0]}?{asked}" if asked else found[0]
+    new_query = "&".join(filter(None, (place[1], query)))
+    return f"{place[0]}?{new_query}" if new_query else place[0]
 
 
 def is_own_path(path: str) -> bool:
-    """Return whether a path begins like one of the app, so that it is no base path: nobody could tell the two apart.
+    """Return whether a path begins like one of the app's own. Such a path cannot be a base path: it is ambiguous.
 
     >>> is_own_path("/clips"), is_own_path("/my-work/lab"), is_own_path("/annotate")
     (True, True, False)
     """
     own = (*PAGE_PATHS, *FORMER_PATHS, *OPEN_PREFIXES, *OPEN_PATHS, *MACHINE_PREFIXES)
-    return path.split("/")[1:2] in [one.split("/")[1:2] for one in own]
+    return path.split("/")[1:2] in [prefix.split("/")[1:2] for prefix in own]
 
 
 def path_within(base: str, path: str) -> str:
@@ -116,10 +116,10 @@ def path_within(base: str, path: str) -> str:
 
 
 class BasePath:
-    """ASGI middleware around everything else.
+    """ASGI middleware, outermost, that removes the base path from requests and adds it to responses.
 
-    `base` is the path that the app was told when it was started. Without one it believes the header
-    `X-Forwarded-Prefix` of the proxies whose other headers uvicorn believes.
+    `base` is the base path from the start of the server. Without one, the header `X-Forwarded-Prefix` gives it, if it
+    comes from a proxy whose other headers uvicorn trusts.
     """
 
     def __init__(self, app: ASGIApp, base: str, trusted: str | None = None) -> None:
@@ -129,7 +129,7 @@ class BasePath:
         self._trusted = ProxyHeadersMiddleware(app, hosts).trusted_hosts  # type: ignore[arg-type]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on as if the app had its host for itself."""
+        """Pass on a request without its base path, and restore the base path in the response."""
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
@@ -140,7 +140,7 @@ class BasePath:
             await self._app({**scope, "headers": headers}, receive, send)
             return
         if scope["type"] == "http" and scope["path"] == base:
-            # The addresses in Streamlit's page begin where the last slash of its own address is.
+            # The links in Streamlit's page are relative to the last slash of the page's own address.
             query = f"?{scope['query_string'].decode('latin-1')}" if scope["query_string"] else ""
             await RedirectResponse(f"{base}/{query}", 307)(scope, receive, send)
             return
@@ -152,12 +152,12 @@ class BasePath:
     def _forwarded(self, scope: Scope) -> str:
         """Return the path prefix that a trusted proxy sent; "" if there is none.
 
-        When uvicorn believes `X-Forwarded-For`, it has replaced the address of the proxy by then. Somebody who passes
-        the proxy by and sends both headers changes nothing but the addresses in their own answers.
+        If uvicorn trusts `X-Forwarded-For`, it has already replaced the proxy's address. Somebody who bypasses the
+        proxy and sends both headers only changes the addresses in their own responses.
         """
         headers = Headers(scope=scope)
-        said = headers.get(BASE_PATH_HEADER)
-        if not said or scope.get("client") is None:
+        prefix = headers.get(BASE_PATH_HEADER)
+        if not prefix or scope.get("client") is None:
             return ""
         client, forwarded = scope["client"][0], ", ".join(headers.getlist("x-forwarded-for"))
         if client not in self._trusted and (
@@ -165,7 +165,7 @@ class BasePath:
         ):
             return ""
         try:
-            base = checked_base_path(said)
+            base = checked_base_path(prefix)
         except ValueError:
             return ""
         return "" if is_own_path(base) else base
@@ -194,7 +194,8 @@ def _below(base: str, send: Send) -> Send:
 SESSION_COOKIE = "reelrank_session"
 CSRF_COOKIE = "reelrank_csrf"
 BROWSER_COOKIE = "reelrank_browser"
-"""Names a browser on which somebody signed in. It lets nobody in, but wrong passwords of others do not slow it down."""
+"""Cookie that identifies a browser on which somebody has signed in. It grants no access. Sign-ins from such a browser
+are not slowed down by wrong passwords that others send."""
 _OURS = "reelrank_"
 _HOST, _SECURE = "__Host-", "__Secure-"
 
@@ -205,9 +206,9 @@ def is_secure(scope: Scope) -> bool:
 
 
 def name_sent(scope: Scope, name: str) -> str:
-    """Return the name under which a browser keeps a cookie of ours.
+    """Return the name, with any prefix, under which a browser stores one of the app's cookies.
 
-    The language stays under its plain name: it opens nothing, and people keep their choice after an upgrade.
+    The language cookie has no prefix: it grants no access, and people keep their choice after an upgrade.
 
     >>> name_sent({"scheme": "https"}, "reelrank_session"), name_sent({"scheme": "http"}, "reelrank_session")
     ('__Host-reelrank_session', 'reelrank_session')
@@ -223,12 +224,12 @@ def set_cookie(
     """Set a cookie that no script can read.
 
     Args:
-        request: decides by its scheme whether the cookie is `Secure` and has the prefix.
-        response: carries the cookie.
+        request: its scheme decides whether the cookie is `Secure` and has the prefix.
+        response: the response that sets the cookie.
         name: begins with `reelrank_`, without the prefix.
         value: any text that a cookie can hold.
-        max_age_s: seconds that the browser keeps it; None until it is closed.
-        strict: whether a link on another site brings the cookie along (`False`) or not.
+        max_age_s: seconds that the browser keeps the cookie; None until the browser is closed.
+        strict: True for SameSite=strict, so that links on other sites do not send the cookie; False for lax.
     """
     response.set_cookie(
         name_sent(request.scope, name),
@@ -248,29 +249,29 @@ def delete_cookie(request: HTTPConnection, response: Response, name: str) -> Non
 
 
 def with_plain_names(scope: Scope) -> Scope:
-    """Return the scope with our cookies under their plain names, and without those that this scheme must not send.
+    """Return the scope with the app's cookies under their plain names, and without cookies that cannot be trusted.
 
-    Below a base path the first of several with one name counts: a browser sends the one with the longest path first,
-    and another app of this host may have set the others for "/".
+    Below a base path the first of several cookies with the same name counts: a browser sends the one with the longest
+    path first, and another app of this host may have set the others for "/".
 
-    Over https a cookie of ours counts only with the prefix: one without it may come from another host of the domain, or
-    from somebody who changed a page sent by http. Cookies of others stay as they are.
+    Over https, a cookie of the app counts only with the prefix. One without it may come from another host of the
+    domain, or from somebody who altered a page sent by http. Other cookies stay as they are.
     """
     headers = [(name, _plain(value, scope) if name == b"cookie" else value) for name, value in scope["headers"]]
     return {**scope, "headers": headers}
 
 
 def _plain(header: bytes, scope: Scope) -> bytes:
-    kept: list[str] = []
-    seen: set[str] = set()
+    cookies: list[str] = []
+    names: set[str] = set()
     for pair in header.decode("latin-1").split(";"):
         name, equals, value = pair.partition("=")
-        # Starlette strips the name too: without this, a name with an odd space would pass the check.
+        # Starlette strips the name too: without this, a name with extra spaces would pass the check.
         plain = name.strip().removeprefix(_HOST).removeprefix(_SECURE)
         if equals and plain.startswith(_OURS):
-            if name.strip() != name_sent(scope, plain) or (plain in seen and base_path()):
+            if name.strip() != name_sent(scope, plain) or (plain in names and base_path()):
                 continue
-            seen.add(plain)
+            names.add(plain)
             pair = f"{plain}={value}"
-        kept.append(pair.strip())
-    return "; ".join(kept).encode("latin-1")
+        cookies.append(pair.strip())
+    return "; ".join(cookies).encode("latin-1")

@@ -1,7 +1,7 @@
-"""Who is asking: the open project, the session cookie, and the role a page needs.
+"""Authenticate script runs: the open project, the signed-in person, and the role that a page requires.
 
-Called by the pages in a script run, and by the routes for the names of the cookies. Reads the environment
-variable `REELRANK_PROJECT` and the cookies of the request; writes nothing.
+Pages call this module in a script run. It reads the environment variable `REELRANK_PROJECT` and the cookies of the
+request; it writes nothing.
 """
 
 import functools
@@ -40,7 +40,7 @@ def _open(folder: str) -> Project:
 
 
 def project() -> Project:
-    """The project this server serves, opened once.
+    """Return the project that this server serves; it is opened once.
 
     Raises:
         ProjectError: `REELRANK_PROJECT` is not set, or its folder is not a project this version can serve.
@@ -52,12 +52,12 @@ def project() -> Project:
 
 
 def token() -> str:
-    """The session token of the browser behind this script run, or an empty text."""
+    """Return the session token of the browser behind this script run, or ""."""
     return st.context.cookies.get(SESSION_COOKIE, "")
 
 
 def current() -> Person | None:
-    """The person signed in, asked anew on every run: a suspension or sign-out counts at once."""
+    """Return the signed-in person, or None. Each call reads the database, so a suspension takes effect at once."""
     return person_for(project(), token(), now=time.time())
 
 
@@ -85,7 +85,7 @@ def require(role: Role) -> Person:
 
 @contextmanager
 def turn_of(person: Person | None) -> Iterator[None]:
-    """Wait until a script may run for this person. Only annotators wait; see `ScriptTurns`."""
+    """Hold a turn to run a script for this person. Only annotators wait for one; see `ScriptTurns`."""
     if person is None or person.role is not Role.ANNOTATOR:
         yield
         return
@@ -94,20 +94,20 @@ def turn_of(person: Person | None) -> Iterator[None]:
 
 
 def fragment(draw: Callable[..., None], *, run_every: float | None = None) -> Callable[..., None]:
-    """`st.fragment` for a function that draws a part of a page; all fragments of this app are made here."""
+    """Make a Streamlit fragment of a function that draws a part of a page. All fragments of the app are made here."""
     return _for_one_person(draw, functools.partial(st.fragment, run_every=run_every))
 
 
 def dialog(draw: Callable[..., None], title: str, **more: Any) -> Callable[..., None]:
-    """`st.dialog` for a function that draws what is in it; a dialog is a fragment too."""
+    """Make a Streamlit dialog of a function that draws its content. All dialogs of the app are made here."""
     return _for_one_person(draw, st.dialog(title, **more))
 
 
 def _for_one_person(draw: Callable[..., None], part_of_page: Callable[..., Any]) -> Callable[..., None]:
-    """Draw a part of a page again only for the person whom it was first drawn for.
+    """Redraw a part of a page only for the person for whom it was first drawn.
 
-    Streamlit draws such a part without the page around it, with the values that the page passed: another person who got
-    hold of the session would see what they may not. The whole page is drawn then, for whoever asks.
+    Streamlit redraws such a part without the page around it, with the values that the page passed. Another person who
+    took over the session could then see what they may not. So the whole page is rerun for that person instead.
     """
 
     @functools.wraps(draw)

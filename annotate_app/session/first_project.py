@@ -1,7 +1,7 @@
-"""Create the project in the browser: all that a server over an empty folder serves until its first lead is there.
+"""Create the project in the browser, if the server was started with an empty folder.
 
-`reelrank serve` prints a one-time link. Its page makes the project and signs the first lead in; from then on this
-middleware passes everything on.
+`reelrank serve` prints a one-time link. The page at that link creates the project and signs in its first lead. Until
+then the server offers nothing else; afterwards this middleware passes all requests on.
 """
 
 import hmac
@@ -30,7 +30,10 @@ from backend.core.errors import Overtaken, ReelRankError
 
 
 class FirstProject(Sessions):
-    """ASGI middleware; `own` is where the server listens, `link` the one-time link as it was printed."""
+    """ASGI middleware that serves only the creation of the project until it exists.
+
+    `own` is the address at which the server listens, `link` the one-time link as printed.
+    """
 
     def __init__(self, app: ASGIApp, project: Callable[[], Project], own: str, link: str) -> None:
         super().__init__(project)
@@ -51,7 +54,7 @@ class FirstProject(Sessions):
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request here as long as there is no project."""
+        """Answer requests here while there is no project; afterwards pass them on."""
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
@@ -67,7 +70,7 @@ class FirstProject(Sessions):
             await self._alone(scope, receive, _with_headers(send))
 
     async def create(self, request: Request) -> Response:
-        """The form of the one-time link, and what its button does."""
+        """Show the form of the one-time link; on POST, create the project and sign in its first lead."""
         if not hmac.compare_digest(request.path_params["token"], self._token) or self._is_made:
             return no_project_page(self._is_made, 410)
         if request.method != "POST":

@@ -1,9 +1,9 @@
-"""The guard in front of everything: nobody without a session gets past it, by http or by websocket.
+"""Guard the app: ASGI middleware that rejects requests and websockets without a session.
 
-Wraps the whole ASGI app. Who passes is written into the request's scope, where the routes find it. Also adds the
-security headers to every answer, the Content-Security-Policy among them, and answers what a verb refuses: with 403
-what this person may not do, with 429 what is too much at once, with 503 and the reason when the database cannot be
-used, with 507 when there is no room for a clip. What passes a websocket, `websocket.py` looks at.
+The guard wraps the whole app and stores the signed-in person in the request's scope, where the routes find them. It
+adds the security headers to every response, the Content-Security-Policy among them. It also answers errors that routes
+raise: 403 for what this person may not do, 429 for too many requests, 503 if the database is unavailable, 507 if there
+is no room for a clip. `websocket.py` checks the messages of a websocket.
 """
 
 import logging
@@ -63,28 +63,28 @@ HEADERS = {
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
 }
 _HTTPS_ONLY = "max-age=31536000"
-"""A browser that came by https comes by https for a year, without a first request that others on the way can change."""
+"""Value of Strict-Transport-Security: a browser that used https once uses only https for a year."""
 _TWO_LENGTHS = JSONResponse(
     {"message": "A request has either Content-Length or Transfer-Encoding, not both."}, 400, {"Connection": "close"}
 )
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
-# Streamlit's own figures, and its way for programs to work a page: neither is of this app.
+# Streamlit's metrics, and its interface for programs that operate a page: this app offers neither.
 _CLOSED_PREFIXES = ("/_stcore/metrics", "/_stcore/agent/")
 _INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 _ELSEWHERE = "https: http:"
-"""Browsers are sent to a bucket for clips; its address is that of whoever runs it."""
+"""Sources that the policy allows where browsers are redirected to a bucket for clips, whose host is not known here."""
 
 
 def person_of(connection: HTTPConnection) -> Person:
-    """The person the guard let in."""
+    """Return the signed-in person of a request that passed the guard."""
     person: Person = connection.scope[_SCOPE_KEY]
     return person
 
 
 def is_own_page(connection: HTTPConnection) -> bool:
-    """Whether a request was made by a page of this server, as far as the browser says.
+    """Return whether a request comes from a page of this server, according to the browser's headers.
 
-    Old browsers and tools send neither header; then the custom header or token the caller also checks decides.
+    Old browsers and tools send neither header. Then the custom header or token that callers also check decides.
     """
     headers = connection.headers
     if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
@@ -94,7 +94,10 @@ def is_own_page(connection: HTTPConnection) -> bool:
 
 
 class Guard:
-    """ASGI middleware; `project` is called late, so that an app can be built before its project is open."""
+    """ASGI middleware that lets only signed-in people reach the app.
+
+    `project` is called when a request arrives, so the app can be built before its project is open.
+    """
 
     def __init__(self, app: ASGIApp, project: Callable[[], Project]) -> None:
         self._app = app
@@ -103,7 +106,7 @@ class Guard:
         self._pages = Pages()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Lets a request through, or answers it here."""
+        """Pass a request on to the app, or answer it here."""
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
@@ -119,20 +122,20 @@ class Guard:
         if _has_two_lengths(connection):
             await _TWO_LENGTHS(scope, receive, send)
             return
-        if (now_at := moved_to(path, connection.url.query)) is not None:
-            await RedirectResponse(now_at, 308)(scope, receive, send)
+        if (new_address := moved_to(path, connection.url.query)) is not None:
+            await RedirectResponse(new_address, 308)(scope, receive, send)
             return
         try:
             if not is_open:
                 person = await self._person(connection)
-                if not _leads_somewhere(path):
+                if not _is_known_path(path):
                     await not_found_page(path, person)(scope, receive, send)
                     return
                 if person is None:
                     await self._refusal(connection)(scope, receive, send)
                     return
                 if scope["method"] not in _SAFE_METHODS:
-                    send = self._held_back(send, person)
+                    send = self._delaying_refusals(send, person)
                     if not is_own_page(connection):
                         raise NotAllowed("This request did not come from a page of this server.")
                 as_lead = partial(run_in_threadpool, lead_of, self._project(), person)
@@ -165,7 +168,7 @@ class Guard:
         except StorageUnavailable:
             await JSONResponse({"message": tr(_NO_VIDEO_NOW)}, 507)(scope, receive, send)
         except StoreUnavailable as error:
-            # All are raised before any answer has begun: the store is asked first, files are sent afterwards.
+            # No response has started yet: routes use the database before they send files.
             await _unavailable(path, retold(error))(scope, receive, send)
 
     async def _websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -198,7 +201,7 @@ class Guard:
                     headers.setdefault(name, value)
                 if is_secure(connection.scope):
                     headers.setdefault("Strict-Transport-Security", _HTTPS_ONLY)
-                headers.setdefault("Content-Security-Policy", of_pages(self._project().clips.signed_s > 0))
+                headers.setdefault("Content-Security-Policy", page_policy(self._project().clips.signed_s > 0))
                 if _lacks_csrf(connection, is_open):
                     cookies = Response()
                     set_cookie(connection, cookies, CSRF_COOKIE, secrets.token_urlsafe(24), max_age_s=None, strict=True)
@@ -207,10 +210,10 @@ class Guard:
 
         return sender
 
-    def _held_back(self, send: Send, person: Person) -> Send:
+    def _delaying_refusals(self, send: Send, person: Person) -> Send:
         async def sender(message: Message) -> None:
             if message["type"] == "http.response.start" and 400 <= message["status"] < 500:
-                await self._limits.refused(person.annotator_id)
+                await self._limits.delay_refusal(person.annotator_id)
             await send(message)
 
         return sender
@@ -219,53 +222,56 @@ class Guard:
     def _refusal(connection: HTTPConnection) -> Response:
         path = connection.url.path
         if connection.scope["method"] in ("GET", "HEAD") and not path.startswith(MACHINE_PREFIXES):
-            wanted = path + (f"?{connection.url.query}" if connection.url.query else "")
-            back = "" if wanted == "/" else f"?next={quote(wanted)}"
+            target = path + (f"?{connection.url.query}" if connection.url.query else "")
+            back = "" if target == "/" else f"?next={quote(target)}"
             return RedirectResponse(SIGN_IN_PATH + back, 303)
         return JSONResponse({"message": tr("You are signed out. Sign in again to go on.")}, 401)
 
 
 def _lacks_csrf(connection: HTTPConnection, is_open: bool) -> bool:
-    """The sign-out form sits in a Streamlit page, so its token must be there before the websocket opens."""
+    """Return whether the response must set the CSRF cookie.
+
+    The sign-out form is part of a Streamlit page, so its token must exist before the websocket opens.
+    """
     machine = connection.url.path.startswith(MACHINE_PREFIXES)
     return not (is_open or machine or CSRF_COOKIE in connection.cookies)
 
 
 def _has_two_lengths(connection: HTTPConnection) -> bool:
-    """Whether a request says in two ways where its body ends: what a proxy reads as one request may be two here."""
+    """Return whether a request gives the length of its body twice; a proxy may then see one request and we see two."""
     return "content-length" in connection.headers and "transfer-encoding" in connection.headers
 
 
 async def refuse(receive: Receive, send: Send, code: int, reason: str) -> None:
-    """Answer a websocket that may not open."""
+    """Close a websocket that may not open, with this code and reason."""
     await receive()
     await send({"type": "websocket.close", "code": code, "reason": reason})
 
 
-def _leads_somewhere(path: str) -> bool:
-    """Whether an address is a page's or a route's. Streamlit answers any other with its front page, and says 200."""
+def _is_known_path(path: str) -> bool:
+    """Return whether a path belongs to a page or a route. Streamlit answers any other path with its front page."""
     if path.startswith(_CLOSED_PREFIXES):
         return False
     return path == "/" or path.rstrip("/") in PAGE_PATHS or path.startswith(MACHINE_PREFIXES)
 
 
 def _unavailable(path: str, message: str) -> Response:
-    """Not now, and why: for scripts as JSON, for people as a page that looks like the sign-in."""
+    """Return a 503 response with the reason: JSON for scripts, a page like the sign-in for people."""
     if path.startswith(MACHINE_PREFIXES):
         return JSONResponse({"message": message}, 503, {"Retry-After": "5", "Cache-Control": "no-store"})
     return unavailable_page(message)
 
 
 @cache
-def of_pages(clips_elsewhere: bool) -> str:
-    """The policy of everything that has none of its own.
+def page_policy(clips_elsewhere: bool) -> str:
+    """Return the Content-Security-Policy for all responses that do not set their own.
 
-    Scripts come from this server: files of Streamlit, the one line in its page, known by its digest, and our
-    components, which Streamlit loads from `blob:` addresses. Styles may stand in a page, because Streamlit writes them
-    there. Nothing is fetched from elsewhere, nothing is sent elsewhere, and no other page shows ours in a frame.
+    Scripts come from this server: Streamlit's files, the one inline script in its page, allowed by its hash, and our
+    components, which Streamlit loads from `blob:` URLs. Inline styles are allowed, because Streamlit writes them.
+    Nothing is loaded from or sent to other hosts, and no other page may show ours in a frame.
 
     Args:
-        clips_elsewhere: whether browsers are sent to a bucket for clips.
+        clips_elsewhere: whether browsers are redirected to a bucket for clips.
     """
     elsewhere = [_ELSEWHERE] * clips_elsewhere
     allowed = {
@@ -295,20 +301,20 @@ def _digests() -> list[str]:
 _MEDIA_PREFIX = "/media/"
 _LOG = logging.getLogger(__name__)
 _MAKING = "streamlit.runtime.backend_operation_handler"
-"""Where Streamlit logs that a file of a button could not be made."""
+"""Name of the logger that reports a download button's file that Streamlit could not make."""
 
 
 async def _answer_media(
     app: ASGIApp, person: Person, as_lead: Callable[[], Awaitable[object]], scope: Scope, receive: Receive, send: Send
 ) -> None:
-    """Answer with a file that Streamlit keeps, if it still exists and this person may download it.
+    """Send a file that Streamlit keeps, if it still exists and this person may download it.
 
-    Every download of this app is a lead's; what else lies there, the marks of the header, is for everybody signed in.
-    The name of a file is a digest of its content, so an address that somebody was told would open it: the role
-    decides, not the address.
+    All downloads of this app are for leads. The other files, images in the header, are for everybody signed in. A
+    file's name is a hash of its content, so anybody who knows the address could open it: the role decides, not the
+    address.
 
     Raises:
-        NotAllowed: by `as_lead`, which checks the role; nothing is sent yet.
+        NotAllowed: `as_lead` rejected the role; nothing is sent yet.
     """
     gone = False
 
@@ -326,8 +332,11 @@ async def _answer_media(
         await gone_page(person)(scope, receive, send)
 
 
-def tell_without_traceback() -> None:
-    """A button of a page that is gone, or of somebody who may no longer, is no error of the server: one line tells."""
+def shorten_download_errors() -> None:
+    """Log one line instead of a traceback if a download button's file cannot be made for a harmless reason.
+
+    The page of the button may be closed, or the person may have lost the permission. Neither is an error of the server.
+    """
     logging.getLogger(_MAKING).addFilter(_is_error)
 
 
@@ -336,6 +345,6 @@ def _is_error(record: logging.LogRecord) -> bool:
     if not isinstance(error, MediaFileStorageError):
         return True
     if error.__cause__ is not None and not isinstance(error.__cause__, ReelRankError):
-        return True  # making the file failed, and the record tells how
+        return True  # making the file failed, and the record says why
     _LOG.warning("A file for download was asked for and not made: %s", error)
     return False

@@ -1,11 +1,16 @@
-"""Single sign-on: OpenID Connect through the login of Streamlit, where its secrets have an `[auth]` section.
+"""Single sign-on: OpenID Connect through Streamlit's login, if its secrets have an `[auth]` section.
 
-The way of a browser: `/session/oidc` notes where it wants to go, `/auth/login` (Streamlit) sends it to the provider,
-`/oauth2callback` (Streamlit) checks the answer, signs who came in a cookie and leads to the front page, whose guard
-leads to the sign-in page, which finds that cookie and calls `finish`. There Streamlit's cookie is exchanged for a
-session of our own, so that suspension and sign-out end it like any other.
+The browser's journey:
 
-Works with a part of Streamlit that is not documented: `identity` and `start` are all that knows of it.
+1. `/session/oidc` stores the page that it wants to open.
+2. `/auth/login` (Streamlit) redirects it to the provider.
+3. `/oauth2callback` (Streamlit) checks the answer, stores the identity in a signed cookie, and redirects to the front
+   page.
+4. The guard redirects it to the sign-in page, which finds that cookie and calls `finish`.
+
+`finish` exchanges Streamlit's cookie for a session of our own, which suspension and sign-out end like any other.
+
+`identity` and `start` use undocumented parts of Streamlit; nothing else does.
 """
 
 import json
@@ -34,19 +39,19 @@ _PROVIDER = "default"
 
 
 class Identity(NamedTuple):
-    """Whom a provider vouches for: `subject` never changes and is never given to somebody else."""
+    """The account that a provider confirmed. `subject` never changes, and no other account ever gets it."""
 
     issuer: str
     subject: str
 
 
 def is_configured() -> bool:
-    """Whether Streamlit's secrets name an identity provider, and the package that talks to it is installed."""
+    """Return whether Streamlit's secrets name an identity provider and the package Authlib is installed."""
     return bool(auth_util.get_secrets_auth_section().get("server_metadata_url")) and auth_util.is_authlib_installed()
 
 
 def warn_if_incomplete() -> None:
-    """Say at the start of the server why nobody is offered the single sign-on that its secrets describe."""
+    """Log a warning if the secrets have an `[auth]` section but single sign-on is off."""
     if auth_util.get_secrets_auth_section() and not is_configured():
         _LOG.warning(
             "The secrets have an [auth] section, but single sign-on is off: it needs server_metadata_url there, and "
@@ -55,7 +60,7 @@ def warn_if_incomplete() -> None:
 
 
 def start(request: Request, *, next_path: str, invitation: str) -> Response:
-    """Send the browser to the provider; where it wants to go, and the invitation it accepts, wait in a cookie."""
+    """Redirect the browser to the provider. A cookie keeps the page it wants to open and the invitation it accepts."""
     response = RedirectResponse(f"/auth/login?provider={auth_util.encode_provider_token(_PROVIDER)}", 303)
     journey = urlencode({"next": next_path, "invitation": invitation})
     set_cookie(request, response, _JOURNEY_COOKIE, journey, max_age_s=_JOURNEY_S, strict=False)
@@ -63,7 +68,7 @@ def start(request: Request, *, next_path: str, invitation: str) -> Response:
 
 
 def identity(request: Request) -> Identity | None:
-    """Who came back from the provider, as Streamlit signed it; None for everybody else."""
+    """Return the identity in Streamlit's signed cookie, or None if the browser does not come from the provider."""
     secret = auth_util.get_signing_secret()
     if USER_COOKIE_NAME not in request.cookies or not secret or not is_configured():
         return None
@@ -82,10 +87,10 @@ def identity(request: Request) -> Identity | None:
 async def finish(
     request: Request, project: Project, who: Identity, *, now: float, safe_path: Callable[[str | None], str]
 ) -> tuple[str, str]:
-    """Exchange who came back for a session, accepting the invitation they set out with, if any.
+    """Sign in the person with this identity; accept the invitation from the start of the journey, if any.
 
     Returns:
-        The session token, and the path that the browser wants to go to.
+        The session token, and the path that the browser wants to open.
 
     Raises:
         SignInRefused: nobody here has this account, the invitation is used up, or the person is suspended.
@@ -99,7 +104,7 @@ async def finish(
 
 
 def forget(request: Request, response: Response) -> Response:
-    """Drop what the journey left in the browser, Streamlit's month-long cookies included."""
+    """Delete the cookies of the journey, including Streamlit's, which would last a month."""
     if _JOURNEY_COOKIE in request.cookies:
         delete_cookie(request, response, _JOURNEY_COOKIE)
     for name in request.cookies:

@@ -1,4 +1,4 @@
-"""The plain pages under /session/, HTML without scripts: sign-in, invitation, account, language, notices."""
+"""Build the pages under /session/ as HTML without scripts: sign-in, invitation, account, language, error pages."""
 
 import re
 import secrets
@@ -52,7 +52,7 @@ def sign_in_page(
     status: int = 200,
     wait_s: int = 0,
 ) -> Response:
-    """Name and password; `next_path` is where signing in leads to."""
+    """Return the sign-in page; after signing in, the browser goes to `next_path`."""
     fields = (
         _field(tr("Name"), "name", "text", "username", value=name, focus=not name)
         + _field(tr("Password"), "password", "password", "current-password", focus=bool(name))
@@ -64,7 +64,7 @@ def sign_in_page(
 
 
 def invitation_page(request: Request, name: str, *, error: str = "", status: int = 200) -> Response:
-    """Choosing a password with a one-time link."""
+    """Return the page on which an invited person chooses a password."""
     lead = tr("Welcome, <b>{name}</b>. Choose a password.", name=escape(name))
     other = _single_sign_on({"invitation": request.path_params["invitation"]})
     content = _entrance(
@@ -82,7 +82,7 @@ def invitation_page(request: Request, name: str, *, error: str = "", status: int
 def first_project_page(
     request: Request, fields: Mapping[str, str] | None = None, *, error: str = "", status: int = 200
 ) -> Response:
-    """Creating the project and its first lead; `fields` are those that were sent and refused."""
+    """Return the form that creates the project and its first lead. `fields` refills a form that was refused."""
     sent = fields or {}
     scale_names = {name: tr(_SCALES[name]) if name in _SCALES else name for name in scales()}
     encoder_names = {name: tr(_ENCODERS[name]) for name in ENCODERS}
@@ -99,7 +99,7 @@ def first_project_page(
 
 
 def no_project_page(is_made: bool, status: int) -> Response:
-    """Nothing is to be seen before there is a project; once there is one, its link is used up."""
+    """Return the page that says that there is no project yet, or with `is_made` that the one-time link was used."""
     if is_made:
         text, way = tr("This link was used: the project is set up. Sign in, or ask its lead for an invitation."), "/"
         button = f'<button type="submit">{tr("Sign in")}</button>'
@@ -115,7 +115,7 @@ def no_project_page(is_made: bool, status: int) -> Response:
 def account_page(
     request: Request, person: Person, *, error: str = "", done: str = "", status: int = 200, wait_s: int = 0
 ) -> Response:
-    """Changing the password, signing out everywhere."""
+    """Return the account page: change the password, sign out everywhere."""
     signed_in = tr("Signed in as <b>{name}</b>, {role}.", name=escape(person.name), role=tr(ROLES[person.role]))
     content = (
         f'<p class="about">{signed_in}</p>'
@@ -134,12 +134,12 @@ def account_page(
     return _page(request, tr("Account"), content, status, wait_s)
 
 
-def _single_sign_on(asked: dict[str, str]) -> str:
-    """The way to the identity provider, where there is one."""
+def _single_sign_on(query: dict[str, str]) -> str:
+    """Return the link to the identity provider as HTML, or "" if there is none."""
     if not oidc.is_configured():
         return ""
-    way = f"{full_path(oidc.START_PATH)}?{escape(urlencode(asked))}"
-    return f'<a class="other" href="{way}">{tr("Use single sign-on")}</a>'
+    address = f"{full_path(oidc.START_PATH)}?{escape(urlencode(query))}"
+    return f'<a class="other" href="{address}">{tr("Use single sign-on")}</a>'
 
 
 def _entrance(request: Request, action: str, lead: str, error: str, fields: str, button: str, help_text: str) -> str:
@@ -165,7 +165,7 @@ def _page(request: Request, title: str, content: str, status: int, wait_s: int =
 
 
 def _token(request: Request) -> str:
-    """What the forms of this page repeat: the browser's CSRF cookie, or a new one that the answer sets."""
+    """Return the CSRF token of this page's forms: the browser's, or a new one that the response sets."""
     known = request.cookies.get(CSRF_COOKIE, "")
     if re.fullmatch(r"[\w-]{20,64}", known):
         return known
@@ -187,7 +187,7 @@ def _choice(label: str, name: str, choices: Mapping[str, str], chosen: str) -> s
 
 
 def _new_password(focus: bool | None = False) -> str:
-    """Two fields; `focus` None: further down on a page for newcomers."""
+    """Return the two fields for a new password. A `focus` of None labels the first one Password, without focus."""
     return _field(
         tr("New password") if focus is False else tr("Password"),
         "password",
@@ -201,7 +201,7 @@ def _new_password(focus: bool | None = False) -> str:
 
 
 def _alert(error: str) -> str:
-    # Always there: a screen reader announces text that appears in an alert it already knows.
+    # The alert is always in the page: a screen reader announces text that appears in an alert it already knows.
     return f'<p class="error" role="alert">{escape(error)}</p>' if error else '<p role="alert" hidden></p>'
 
 
@@ -213,12 +213,12 @@ def _field(label: str, name: str, kind: str, autocomplete: str, value: str = "",
 
 
 def language_form(path: str, next_path: str, csrf: str) -> str:
-    """A button for each language, in its own words; the present one is pressed.
+    """Return a form with a button for each language, in its own words. The current language's button is pressed.
 
     Args:
-        path: of the plain page that the form stands on, which it leads back to.
-        next_path: where signing in there leads to.
-        csrf: the field that shows that the form is ours.
+        path: path of the plain page with the form, to which the form leads back.
+        next_path: path to which signing in on that page leads.
+        csrf: the hidden field with the CSRF token.
     """
     buttons = "".join(
         f'<button name="language" value="{tag}" lang="{tag}" aria-pressed="{_truth(tag == current())}">{name}</button>'
@@ -237,7 +237,7 @@ def _truth(holds: bool) -> str:
 
 
 def set_language(request: Request, response: Response, language: str) -> None:
-    """Let a browser speak a language from now on."""
+    """Store the chosen language in a cookie of the browser."""
     set_cookie(request, response, COOKIE, language, max_age_s=_YEAR_S, strict=False)
 
 
@@ -246,12 +246,12 @@ def language_routes(
     safe_path: Callable[[str | None], str],
     keep: Callable[[str, str], Awaitable[None]] | None = None,
 ) -> list[Route]:
-    """Return what the language buttons do.
+    """Return the route of the language buttons.
 
     Args:
-        is_ours: whether a form comes from a page of this server.
-        safe_path: a path that leads nowhere else.
-        keep: takes a session token and the language that its user chose; None where there are no accounts yet.
+        is_ours: returns whether a form comes from a page of this server.
+        safe_path: returns a path unless it leads to another server.
+        keep: stores the language with the account of a session token; None while there are no accounts.
     """
 
     async def choose(request: Request) -> Response:
@@ -273,13 +273,13 @@ def language_routes(
 
 
 def plain_page(title: str, content: str, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """A page around some HTML."""
+    """Return a plain page with this title around some HTML."""
     html = _PAGE.substitute(title=title, content=content, language=current(), base=base_path())
     return HTMLResponse(html, status, {"Content-Security-Policy": _CSP, "Cache-Control": "no-store", **(headers or {})})
 
 
 def unavailable_page(message: str) -> Response:
-    """The database cannot be used just now, and why; the button tries the same address again."""
+    """Return the page that says why the database is unavailable. Its button tries the same address again."""
     content = f'<form method="get"><p class="error" role="alert">{escape(message)}</p>'
     return plain_page(
         tr("Not just now"),
@@ -290,7 +290,7 @@ def unavailable_page(message: str) -> Response:
 
 
 def not_found_page(path: str, person: Person | None) -> Response:
-    """Nothing is at this address; the button leads to what is the person's first page, or to the sign-in."""
+    """Return the 404 page. Its button leads to the person's first page, or to the sign-in."""
     shown = full_path(path if len(path) <= _LONGEST else f"{path[:_LONGEST]}...")
     where, words = ("/", way_back(person)) if person else (SIGN_IN_PATH, tr("Sign in"))
     content = (
@@ -302,7 +302,7 @@ def not_found_page(path: str, person: Person | None) -> Response:
 
 
 def gone_page(person: Person) -> Response:
-    """A file of a download button is no longer there; the button leads to the person's first page."""
+    """Return the page for a download whose file no longer exists. Its button leads to the person's first page."""
     content = (
         f'<form method="get" action="{full_path("/")}"><p class="about">{tr(_GONE)}</p>'
         f'<button type="submit">{way_back(person)}</button></form>'
@@ -311,12 +311,14 @@ def gone_page(person: Person) -> Response:
 
 
 def too_many_pages(most: int) -> Response:
-    """The user has as many pages open as they may; the button tries the same address again."""
-    told = tr("You have {n} pages of ReelRank open. Close one of them, then try again.", n=most)
-    content = f'<form method="get"><p class="about">{told}</p><button type="submit">{tr("Try again")}</button></form>'
+    """Return the page for a user who has `most` pages open. Its button tries the same address again."""
+    message = tr("You have {n} pages of ReelRank open. Close one of them, then try again.", n=most)
+    content = (
+        f'<form method="get"><p class="about">{message}</p><button type="submit">{tr("Try again")}</button></form>'
+    )
     return plain_page(tr("Too many open pages"), content, 429)
 
 
 def way_back(person: Person) -> str:
-    """What leads to somebody's first page."""
+    """Return the text of the link to the person's first page."""
     return tr("Back to grading") if person.role is Role.ANNOTATOR else tr("Back to the project")

@@ -1,15 +1,16 @@
-"""Limit the size of a request, the requests of a user, and the password attempts of an address.
+"""Limit the size of requests, the concurrent and refused requests of a user, and the password attempts of an address.
 
-A body that no page of this server sends is refused here, with a sentence, before any of it reaches a route's own work:
-by how much it is, how deep, how large its numbers are, and how long it takes.
+Bodies: a body that no page of this server would send is refused with a sentence before a route handles it. The limits
+are its size, its nesting, the size of its numbers, and the time it takes to arrive.
 
-A page has two or three requests under way and is hardly ever refused anything. A request beyond the limit is refused
-before any of it is read. Refusals that come faster than pages cause them are delayed: the server sends so many a
-second to all users together, first to whoever was refused least. That slows down a program that repeats its requests
-at once, however many accounts it has; somebody who is refused once beside it waits a moment. Requests that only read
-are not delayed: a page of many clips that cannot be shown is no attack.
+Requests: a page has two or three requests under way and is hardly ever refused. A request beyond the limit is refused
+before it is read. Refusals are delayed if there are more than pages cause: the server sends `REFUSALS_A_SECOND` of
+them to all users together, first to the user who was refused least. This slows down a program that repeats its
+requests, however many accounts it uses. A user who is refused once meanwhile waits a moment. Refusals of requests that
+only read are not delayed: a page with many broken clips is no attack.
 
-Passwords are checked a few at a time, in turn by where they come from: a flood of sign-ins takes neither CPU nor turns.
+Passwords: a few are checked at a time, in turn by source, so a flood of sign-ins uses up neither the CPU nor the
+turns of others.
 """
 
 import asyncio
@@ -34,27 +35,27 @@ from backend.core.ids import AnnotatorId
 
 MAX_FORM_BYTES = 8 * 1024
 MAX_JSON_BYTES = 256 * 1024
-"""Four times what a page sends at most, which keeps below the 64 KiB that outlive it."""
+"""Four times the largest body of a page. Pages send less than 64 KiB, which a browser still sends for a closed tab."""
 DEEPEST = 8
-"""Lists and objects inside each other; pages send four."""
+"""Largest number of nested lists and objects; pages send four."""
 LARGEST = 2**53 - 1
-"""The largest number that a browser tells from the next one; its negative is the smallest."""
+"""Largest integer that JavaScript represents exactly; the smallest allowed number is its negative."""
 LONGEST = 10_000
-"""Signs of a text; what people write is kept to 500."""
+"""Largest number of characters in a text; texts that people write are limited to 500."""
 BODY_S = 30.0
-"""For a form or JSON to arrive; also slow lines take less than a second."""
+"""Seconds that a form or JSON may take to arrive; even slow connections take less than one."""
 SILENT_S = 60.0
-"""For the next bytes of a file that is uploaded."""
+"""Seconds that an upload may pause between two pieces."""
 
 _Kind = TypeVar("_Kind")
 
 
 class BodyRefused(Exception):
-    """A body that no page of this server sends, and why, in words for a person."""
+    """Raised for a body that no page of this server would send; the message says why, in words for a person."""
 
 
 class TooMuch(Exception):
-    """Too much at once, or in an hour: what to do, in words for a person, and for how many seconds to wait."""
+    """Raised for too many requests at once or in an hour. `wait_s` is how many seconds to wait before trying again."""
 
     def __init__(self, message: str, wait_s: int) -> None:
         super().__init__(message)
@@ -62,7 +63,7 @@ class TooMuch(Exception):
 
 
 async def chunks(request: Request) -> AsyncIterator[bytes]:
-    """The pieces of a body as they come; 408 where none comes for `SILENT_S`."""
+    """Yield the pieces of a body as they arrive. Raises a 408 if none arrives for `SILENT_S`."""
     stream = request.stream()
     try:
         while True:
@@ -76,7 +77,7 @@ async def chunks(request: Request) -> AsyncIterator[bytes]:
 
 
 async def body(request: Request, limit: int) -> bytes:
-    """The request's body; more than `limit` bytes are refused with 413 before they are read, a slow one with 408."""
+    """Return the body of a request. Raises a 413 beyond `limit` bytes, and a 408 after `BODY_S`."""
     received = bytearray()
     try:
         with anyio.fail_after(BODY_S):
@@ -90,9 +91,9 @@ async def body(request: Request, limit: int) -> bytes:
 
 
 async def form(request: Request) -> dict[str, str]:
-    """The fields of a posted form; a field sent twice counts with its last value.
+    """Return the fields of a posted form; of a field sent twice, the last value counts.
 
-    NUL, which no person types, becomes a sign that databases keep: such a name is simply an unknown one.
+    NUL becomes U+FFFD, which databases can store. Nobody types NUL, so a name with it is simply unknown.
     """
     raw = await body(request, MAX_FORM_BYTES)
     try:
@@ -103,22 +104,22 @@ async def form(request: Request) -> dict[str, str]:
 
 
 async def json_body(request: Request, kind: type[_Kind]) -> _Kind:
-    """The body of a request as a value of `kind`.
+    """Return the body of a request as a value of `kind`.
 
     Raises:
-        BodyRefused: it is no JSON, no `kind`, or nothing that a browser's script could mean.
+        BodyRefused: see `parsed`.
         HTTPException: 413 too large, 408 too slow.
     """
     return parsed(await body(request, MAX_JSON_BYTES), kind)
 
 
 def parsed(raw: bytes, kind: type[_Kind]) -> _Kind:
-    """JSON as a value of `kind`.
+    """Parse JSON as a value of `kind`.
 
     Raises:
-        BodyRefused: it is no JSON (NaN and half of a surrogate pair are none), no `kind`, nested deeper than `DEEPEST`,
-            has a number beyond `LARGEST`, a text longer than `LONGEST`, or the sign with the number 0, which PostgreSQL
-            cannot keep.
+        BodyRefused: the text is not JSON (NaN and half of a surrogate pair are not), does not match `kind`, is nested
+            deeper than `DEEPEST`, or contains a number beyond `LARGEST`, a text longer than `LONGEST`, or NUL, which
+            PostgreSQL cannot store.
 
     >>> parsed(b'[1, 2.5]', list[float])
     [1.0, 2.5]
@@ -127,45 +128,45 @@ def parsed(raw: bytes, kind: type[_Kind]) -> _Kind:
     annotate_app.session.request_limits.BodyRefused: The request could not be read: a number in it is too large.
     """
     try:
-        found = msgspec.json.decode(raw)
-        sent = msgspec.convert(found, kind)  # first, because it is the faster one to refuse what is long
-        if why := _wrong(found):
-            raise BodyRefused(_unread(f"{why}."))
+        content = msgspec.json.decode(raw)
+        sent = msgspec.convert(content, kind)  # first, because it refuses long bodies faster
+        if why := _problem_in(content):
+            raise BodyRefused(_parse_error(f"{why}."))
         return sent
     except msgspec.MsgspecError as error:
-        raise BodyRefused(_unread(error)) from error
+        raise BodyRefused(_parse_error(error)) from error
     except UnicodeDecodeError as error:
-        raise BodyRefused(_unread("it is not UTF-8.")) from error
+        raise BodyRefused(_parse_error("it is not UTF-8.")) from error
     except RecursionError as error:
-        raise BodyRefused(_unread(f"{_DEEP}.")) from error
+        raise BodyRefused(_parse_error(f"{_DEEP}.")) from error
 
 
 _DEEP = "it is nested too deeply"
 
 
-def _unread(error: object) -> str:
+def _parse_error(error: object) -> str:
     return tr("The request could not be read: {error}", error=error)
 
 
-def _wrong(found: object) -> str:
-    """What no page sends, in a body as it was read; an empty text where there is nothing."""
-    level: list[object] = [found]
+def _problem_in(content: object) -> str:
+    """Return what makes decoded JSON unacceptable, or "" if nothing does."""
+    level: list[object] = [content]
     for _ in range(DEEPEST + 1):
         below: list[object] = []
-        for one in level:
-            if isinstance(one, str):
-                if "\0" in one:
+        for value in level:
+            if isinstance(value, str):
+                if "\0" in value:
                     return "a text in it holds the sign with the number 0"
-                if len(one) > LONGEST:
+                if len(value) > LONGEST:
                     return "a text in it is too long"
-            elif isinstance(one, int | float):
-                if abs(one) > LARGEST:
+            elif isinstance(value, int | float):
+                if abs(value) > LARGEST:
                     return "a number in it is too large"
-            elif isinstance(one, list):
-                below += one
-            elif isinstance(one, dict):
-                below += one
-                below += one.values()
+            elif isinstance(value, list):
+                below += value
+            elif isinstance(value, dict):
+                below += value
+                below += value.values()
         if not below:
             return ""
         level = below
@@ -173,7 +174,7 @@ def _wrong(found: object) -> str:
 
 
 def small_number(text: str) -> int | None:
-    """A number from an address; None for what is none, or has more digits than anything here is numbered with.
+    """Return the number that a part of an address contains; None if it is no number or has more than 15 digits.
 
     >>> small_number("3"), small_number("-1"), small_number("9" * 5000)
     (3, None, None)
@@ -182,44 +183,44 @@ def small_number(text: str) -> int | None:
 
 
 MOST_AT_ONCE = 8
-"""Posted requests of one person, under way at a time; files that are uploaded are not among them."""
+"""Posted requests of one person under way at a time; uploads do not count."""
 MOST_CLIPS_AT_ONCE = 64
-"""Requests of one person for clips and pictures, under way at a time. A page asks for 25 at most."""
-TOLD_AT_ONCE = 30
-"""Refusals of all people together that are told without a wait, after a time without any."""
-TOLD_A_SECOND = 10.0
-"""Those after them."""
-MOST_HELD = 500
-"""Refusals that wait to be told; with one more, that of whoever was refused most is told at once."""
+"""Requests of one person for clips and pictures under way at a time. A page makes 25 at most."""
+REFUSALS_AT_ONCE = 30
+"""Refusals of all people together that are sent without delay after a quiet time."""
+REFUSALS_A_SECOND = 10.0
+"""Refusals a second that are sent after those."""
+MOST_DELAYED_REFUSALS = 500
+"""Largest number of delayed refusals. Beyond it, the one for the person who was refused most is sent at once."""
 _LATELY_S = 30.0
 MOST_CHECKS = 2
-"""At a time: argon2 takes a tenth of a second of a core, on purpose."""
+"""Password checks at a time: argon2 takes a tenth of a second of a core, on purpose."""
 MOST_WAITING = 16
-"""Attempts from one address, or of one known browser, that wait or are checked."""
+"""Attempts from one address or one known browser that may wait or be checked at a time."""
 FULL_S = 10
 
 _T = TypeVar("_T")
 
 
 class RequestLimits:
-    """Concurrent and rejected requests of each user at one front end; used in one event loop."""
+    """Limits the concurrent requests of each user and delays refusals, at one front end; used in one event loop."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._under_way: defaultdict[tuple[AnnotatorId, int], int] = defaultdict(int)
         self._refused = RecentUse(_LATELY_S, clock)
-        self._free, self._reckoned = float(TOLD_AT_ONCE), clock()
-        """How many may be told at once, and since when that is so."""
+        self._free, self._reckoned = float(REFUSALS_AT_ONCE), clock()
+        """How many refusals may be sent without delay, and the time of that count."""
         self._held: list[tuple[float, int, asyncio.Future[None]]] = []
-        """By how often somebody was refused lately, and by when they came."""
+        """Delayed refusals, sorted by how often the user was refused lately, then by arrival."""
         self._numbers = itertools.count()
 
     @contextmanager
     def under_way(self, person: AnnotatorId, most: int = MOST_AT_ONCE) -> Iterator[None]:
-        """Count a request while it is handled: a posted one, or with `MOST_CLIPS_AT_ONCE` one for a clip.
+        """Count a request while it is handled. Posted requests and, with `MOST_CLIPS_AT_ONCE`, clips count separately.
 
         Raises:
-            TooMuch: this person has `most` of them under way.
+            TooMuch: this person has `most` such requests under way.
         """
         key = person, most
         if self._under_way[key] >= most:
@@ -232,31 +233,31 @@ class RequestLimits:
             if not self._under_way[key]:
                 del self._under_way[key]
 
-    async def refused(self, person: AnnotatorId) -> None:
-        """A request that changes something is about to be refused; comes back when it may be told."""
+    async def delay_refusal(self, person: AnnotatorId) -> None:
+        """Count a refusal of a request that changes something, and return when it may be sent."""
         before = self._refused.of(person)
         self._refused.add(person, 1)
         now = self._clock()
-        self._free = min(TOLD_AT_ONCE, self._free + (now - self._reckoned) * TOLD_A_SECOND)
+        self._free = min(REFUSALS_AT_ONCE, self._free + (now - self._reckoned) * REFUSALS_A_SECOND)
         self._reckoned = now
         if self._free >= 1 and not self._held:
             self._free -= 1
             return
-        told = asyncio.get_running_loop().create_future()
-        mine = (before, next(self._numbers), told)
-        insort(self._held, mine)
+        turn = asyncio.get_running_loop().create_future()
+        entry = (before, next(self._numbers), turn)
+        insort(self._held, entry)
         if len(self._held) == 1:
             self._later()
-        elif len(self._held) > MOST_HELD:
+        elif len(self._held) > MOST_DELAYED_REFUSALS:
             self._held.pop()[2].set_result(None)
         try:
-            await told
+            await turn
         finally:
-            if mine in self._held:  # who asked is gone
-                self._held.remove(mine)
+            if entry in self._held:  # the request was cancelled
+                self._held.remove(entry)
 
     def _later(self) -> None:
-        asyncio.get_running_loop().call_later(1 / TOLD_A_SECOND, self._tell)
+        asyncio.get_running_loop().call_later(1 / REFUSALS_A_SECOND, self._tell)
 
     def _tell(self) -> None:
         if self._held:
@@ -282,10 +283,10 @@ class RecentUse:
         self._half_s = half_s
         self._clock = clock
         self._sums: dict[AnnotatorId, tuple[float, float]] = {}
-        """What is left, and when that was reckoned."""
+        """Remaining usage of each user, and the time at which it was computed."""
 
     def of(self, person: AnnotatorId) -> float:
-        """Return what is left of a user's usage."""
+        """Return a user's usage, halved every `half_s` seconds."""
         left, at = self._sums.get(person, (0.0, 0.0))
         return left * math.pow(0.5, (self._clock() - at) / self._half_s)
 
@@ -295,7 +296,7 @@ class RecentUse:
 
 
 class FairChecks:
-    """Run password checks in turn by address or known browser; used in one event loop."""
+    """Runs password checks in turn by source: an address or a known browser. Used in one event loop."""
 
     def __init__(self) -> None:
         self._under_way: defaultdict[str, int] = defaultdict(int)
@@ -304,7 +305,7 @@ class FairChecks:
 
     @contextmanager
     def under_way(self, source: str) -> Iterator[None]:
-        """Count an attempt from a source until it is done, also while it is held back.
+        """Count an attempt from a source until it is done, including the time it is delayed.
 
         Raises:
             TooMuch: `MOST_WAITING` attempts of this source are under way.
@@ -330,7 +331,7 @@ class FairChecks:
         finally:
             if turn.is_set():
                 self._checking -= 1
-            else:  # whoever asked is gone
+            else:  # the request was cancelled
                 self._waiting[source].remove(turn)
             self._begin()
 
@@ -345,5 +346,5 @@ class FairChecks:
 
 
 def too_many(wait_s: int) -> str:
-    """What somebody is told who has to wait."""
+    """Return the message for too many attempts, with the number of seconds to wait."""
     return trn("Too many attempts. Try again in {n} second.", "Too many attempts. Try again in {n} seconds.", wait_s)

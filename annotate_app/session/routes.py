@@ -1,7 +1,7 @@
-"""Signing in and out, accepting an invitation, the account: plain HTML pages without scripts.
+"""Routes under /session/: sign-in, sign-out, invitations and the account, as plain HTML pages without scripts.
 
-Checking a password is meant to be slow (argon2), so it runs in a thread, two at a time, fairly by address.
-Whoever guesses is slowed down; nobody can lock somebody else out (`backend.campaign.setup.serving.rules.delay`).
+A password check is slow by design (argon2). It runs in a thread, two at a time, in turn by address. Wrong passwords
+slow down further attempts, but nobody can lock somebody else out (`backend.campaign.setup.serving.rules.delay`).
 """
 
 import hmac
@@ -70,7 +70,10 @@ CHANGED = marked("Your password is changed. All other browsers are signed out.")
 
 
 class Sessions:
-    """The routes under /session/; `project` is called late, `clock` gives seconds since 1970, `sleep` waits."""
+    """Routes under /session/.
+
+    `project` is called when a request arrives; `clock` returns seconds since 1970; `sleep` waits some seconds.
+    """
 
     def __init__(
         self,
@@ -84,7 +87,7 @@ class Sessions:
         self._checks = FairChecks()
 
     def routes(self) -> list[BaseRoute]:
-        """To be put into the app."""
+        """Return these routes for the app."""
         return [
             Route("/session/sign-in", self.sign_in, methods=["GET", "POST"]),
             Route(oidc.START_PATH, self.single_sign_on),
@@ -99,12 +102,12 @@ class Sessions:
         ]
 
     async def sign_in(self, request: Request) -> Response:
-        """The sign-in page, and what its button does."""
+        """Show the sign-in page; on POST, check name and password and sign in."""
         if request.method != "POST":
             if (who := oidc.identity(request)) is not None:
-                return await self._came_back(request, who)
+                return await self._finish_single_sign_on(request, who)
             next_path = safe_path(request.query_params.get("next"))
-            # A page that is another person's than who is signed in here now asks for the form all the same.
+            # A page made for another person adds "other", to get the form although somebody is signed in.
             if "other" not in request.query_params and await self._person(request) is not None:
                 return RedirectResponse(next_path, 303)
             return sign_in_page(request, next_path=next_path)
@@ -129,13 +132,13 @@ class Sessions:
         return await self._signed_in(request, token, next_path)
 
     async def single_sign_on(self, request: Request) -> Response:
-        """Off to the identity provider, perhaps with an invitation to accept."""
+        """Redirect to the identity provider, perhaps with an invitation to accept."""
         if not oidc.is_configured():
             return sign_in_page(request, error=tr("This server has no single sign-on."), status=404)
-        asked = request.query_params
-        return oidc.start(request, next_path=safe_path(asked.get("next")), invitation=asked.get("invitation", ""))
+        query = request.query_params
+        return oidc.start(request, next_path=safe_path(query.get("next")), invitation=query.get("invitation", ""))
 
-    async def _came_back(self, request: Request, who: oidc.Identity) -> Response:
+    async def _finish_single_sign_on(self, request: Request, who: oidc.Identity) -> Response:
         try:
             token, path = await oidc.finish(request, self._project(), who, now=self._clock(), safe_path=safe_path)
         except SignInRefused as refusal:
@@ -143,7 +146,7 @@ class Sessions:
         return oidc.forget(request, await self._signed_in(request, token, path))
 
     async def sign_out(self, request: Request) -> Response:
-        """Ends the session and returns the person's seats."""
+        """End the session, and return the person's seats to the queue."""
         fields = await form(request)
         if not is_ours(request, fields):
             return sign_in_page(request, error=tr(STALE), status=403)
@@ -153,7 +156,7 @@ class Sessions:
         return _signed_out(request)
 
     async def sign_out_everywhere(self, request: Request) -> Response:
-        """Ends all sessions of the person and returns their seats."""
+        """End all sessions of the person, and return their seats to the queue."""
         fields = await form(request)
         person = await self._person(request)
         if person is None:
@@ -165,14 +168,14 @@ class Sessions:
         return _signed_out(request)
 
     async def account(self, request: Request) -> Response:
-        """The page of the person signed in."""
+        """Show the account page of the signed-in person."""
         person = await self._person(request)
         if person is None:
             return RedirectResponse(SIGN_IN_PATH, 303)
         return account_page(request, person, done=tr(CHANGED) if "changed" in request.query_params else "")
 
     async def change_password(self, request: Request) -> Response:
-        """Another password, for who knows the present one; wrong ones count as attempts to sign in."""
+        """Change the password of a person who knows the current one. A wrong one counts as an attempt to sign in."""
         fields = await form(request)
         person = await self._person(request)
         if person is None:
@@ -198,12 +201,12 @@ class Sessions:
         return await self._signed_in(request, token, f"{_ACCOUNT_PATH}?changed")
 
     async def invitation(self, request: Request) -> Response:
-        """Choosing a password with a one-time link; a used-up link says what to do."""
+        """Show the page of a one-time link; on POST, save the password and sign in. A used link gets a message."""
         invitation = request.path_params["invitation"]
         person = await run_in_threadpool(invited, self._project(), invitation, now=self._clock())
         if person is None:
-            gone = tr("This invitation was used already or has been replaced. Ask your lead for a new one.")
-            return sign_in_page(request, error=gone, status=410)
+            message = tr("This invitation was used already or has been replaced. Ask your lead for a new one.")
+            return sign_in_page(request, error=message, status=410)
         if request.method != "POST":
             return invitation_page(request, person.name)
         fields = await form(request)
@@ -223,22 +226,22 @@ class Sessions:
         return await self._signed_in(request, token, "/")
 
     async def asset(self, request: Request) -> Response:
-        """What the plain pages are drawn with."""
+        """Send the style sheet or the logo of the plain pages."""
         name = request.url.path.rpartition("/")[2]
         if name not in ASSETS:
             return not_found_page(request.url.path, await self._person(request))
         return FileResponse(_HERE / name, headers={"Cache-Control": "max-age=3600"}, media_type=ASSETS[name])
 
     async def _person(self, request: Request) -> Person | None:
-        """Whose session this is; the guard does not ask under /session/."""
+        """Return the person of the session, or None. The guard does not check requests under /session/."""
         token = request.cookies.get(SESSION_COOKIE)
         return await run_in_threadpool(person_for, self._project(), token, now=self._clock()) if token else None
 
     async def _attempt(self, request: Request, name: str, check: Callable[[], str]) -> str:
-        """Check a password, slowed down by failures before it; the session token.
+        """Check a password, delayed by earlier failures, and return the session token.
 
         Raises:
-            TooMuch: it comes too soon, and was neither checked nor counted.
+            TooMuch: the attempt came too soon, and was neither checked nor counted.
             SignInRefused, StoreUnavailable: see `check`.
         """
         project, address = self._project(), _address(request)
@@ -262,48 +265,48 @@ class Sessions:
         before = request.cookies.get(BROWSER_COOKIE, "")
         browser = await run_in_threadpool(remember_browser, self._project(), token, before, now=self._clock())
         set_cookie(request, response, BROWSER_COOKIE, browser, max_age_s=_BROWSER_S, strict=True)
-        kept = await run_in_threadpool(kept_language, self._project(), token, now=self._clock())
-        if kept in LANGUAGES:
-            plain_pages.set_language(request, response, kept)
-        elif (here := request.cookies.get(COOKIE)) in LANGUAGES:
-            await self._keep_language(token, here)
+        language = await run_in_threadpool(kept_language, self._project(), token, now=self._clock())
+        if language in LANGUAGES:
+            plain_pages.set_language(request, response, language)
+        elif (cookie_language := request.cookies.get(COOKIE)) in LANGUAGES:
+            await self._keep_language(token, cookie_language)
         return response
 
     async def _keep_language(self, token: str, language: str) -> None:
-        """Keep a language with the account of a session; the browser keeps it where the database cannot."""
+        """Store a language with the account of a session. If the database is unavailable, only the cookie has it."""
         with suppress(StoreUnavailable):
             await run_in_threadpool(keep_language, self._project(), token, language, now=self._clock())
 
 
 async def _used_link(_request: Request) -> Response:
-    """The link that made the project, after a new start of the server."""
+    """Answer the one-time link that created the project, after the server was restarted."""
     return no_project_page(True, 410)
 
 
 def _address(request: Request) -> str:
-    """Whose attempts are counted together: an address, or the network that one line has of version 6.
+    """Return the source whose attempts are counted together: an IPv4 address, or the /64 network of an IPv6 one.
 
-    Behind a proxy it is what the proxy says, if the server believes it (see docs/operations.md).
+    Behind a proxy, the address comes from the proxy's headers if the server trusts it (see docs/operations.md).
     """
     host = request.client.host if request.client else ""
     try:
-        found = ip_address(host)
+        ip = ip_address(host)
     except ValueError:
         return host
-    if isinstance(found, IPv6Address) and found.ipv4_mapped is None:
-        return str(ip_network(f"{found.compressed.partition('%')[0]}/64", strict=False))
+    if isinstance(ip, IPv6Address) and ip.ipv4_mapped is None:
+        return str(ip_network(f"{ip.compressed.partition('%')[0]}/64", strict=False))
     return host
 
 
 def _signed_out(request: Request) -> Response:
-    # Not "storage": it holds grades that were not sent yet.
+    # Not "storage": it holds grades that are not sent yet.
     response = RedirectResponse(SIGN_IN_PATH, 303, {"Clear-Site-Data": '"cache"'})
     delete_cookie(request, response, SESSION_COOKIE)
     return response
 
 
 def password_problem(request: Request, fields: dict[str, str], name: str = "") -> tuple[str, int]:
-    """Why a form with a new password cannot be taken, and the status that says so; an empty text if it can."""
+    """Return why a form with a new password is refused, and the HTTP status; ("", 200) if it is accepted."""
     password, again = (normalised_password(fields.get(name, "")) for name in ("password", "again"))
     if not is_ours(request, fields):
         return tr(STALE), 403
@@ -315,20 +318,23 @@ def password_problem(request: Request, fields: dict[str, str], name: str = "") -
 
 
 def sentence(refusal: ReelRankError) -> str:
-    """A refusal as people read it: the command line writes them without a capital."""
+    """Return a refusal as a sentence with a capital and a full stop; the command line shows it without a capital."""
     text = retold(refusal)
     return text[:1].upper() + text[1:].removesuffix(".") + "."
 
 
 def is_ours(request: Request, fields: dict[str, str]) -> bool:
-    """Double submit: the form repeats a cookie that another site can neither read nor send along."""
+    """Return whether a form comes from a page of this server.
+
+    Double-submit check: the form repeats a cookie that another site can neither read nor send along.
+    """
     cookie, sent = request.cookies.get(CSRF_COOKIE, ""), fields.get("csrf", "")
     same = hmac.compare_digest(cookie.encode(), sent.encode())
     return bool(cookie) and same and is_own_page(request)
 
 
 def safe_path(path: str | None) -> str:
-    """A path of this server to go on to; anything that could lead elsewhere becomes the front page."""
+    """Return a path of this server to redirect to; anything that could lead elsewhere becomes the front page."""
     path = path_within(base_path(), path or "")
     if re.fullmatch(r"/(?![/\\])[^\\\s]*", path) and not path.startswith("/session/"):
         return path

@@ -1,9 +1,9 @@
-"""Serve the websocket of a page: count it, read its messages as fast as the user's budget allows, clean the answers.
+"""Serve the websocket of a page within the user's limits: open pages, script runs, and size of messages.
 
-Each message that reruns the page's script costs the server some ten milliseconds of Python, and while that runs, nobody
-else's request moves on. So every user has a budget of runs, shared by all their pages. A message beyond it is not
-refused: the server reads it later, and the page waits. The numbers leave room for somebody who opens eight pages at
-once; they bound a program that sends as fast as it can.
+Each message that reruns the page's script costs about ten milliseconds of Python, and other requests wait for that
+time. So every user has a budget of script runs, shared by all their pages. A message beyond the budget is not refused:
+the server reads it later, and the page waits. The limits allow a person to open eight pages at once, and they slow down
+a program that sends as fast as it can.
 """
 
 import asyncio
@@ -32,8 +32,7 @@ from backend.core.ids import AnnotatorId
 _RERUN = "rerun_script"
 _UNSUPPORTED, _TOO_BIG, _NOT_OURS = 1003, 1009, 1002
 _OF_ALL = frozenset({"rerun_script", "stop_script", "app_heartbeat"})
-# What else Streamlit would do for anybody who asks: empty everybody's caches, read the server's git, write files beside
-# the app for programs that write code.
+# Other messages would let any page clear all caches, read the server's git repository, or write files beside the app.
 _SENT_BY = {Role.ANNOTATOR: _OF_ALL, Role.LEAD: _OF_ALL | {"file_urls_request", "backend_operation_request"}}
 _NAMELESS = "-"
 _OWNER_KEY = "reelrank_owner"
@@ -48,7 +47,7 @@ class Pages:
         self._sessions = KeptSessions()
 
     def most(self, person: Person) -> int:
-        """Return how many pages a user may have open."""
+        """Return how many pages this user may have open."""
         return LIMITS[person.role].pages
 
     def are_too_many(self, person: Person) -> bool:
@@ -59,12 +58,12 @@ class Pages:
         """Run Streamlit's part of a websocket within this user's limits.
 
         Args:
-            app: what answers behind the guard.
-            person: whom the guard let in.
-            token: of the sign-in; a session of another sign-in is not resumed.
-            scope: of the websocket, as for any ASGI app.
-            receive: reads from the page.
-            send: writes to the page.
+            app: the ASGI app behind the guard.
+            person: the signed-in person.
+            token: the session token; a Streamlit session of another sign-in is not resumed.
+            scope: the scope of the websocket, as for any ASGI app.
+            receive: reads a message from the page.
+            send: sends a message to the page.
         """
         limits = LIMITS[person.role]
         is_closed = False
@@ -111,11 +110,11 @@ class Pages:
 
 
 class NotOurs(Exception):
-    """A message that is none of Streamlit's."""
+    """Raised for bytes that are no message of a Streamlit page."""
 
 
 def kind_of(data: bytes, role: Role) -> str:
-    """Return which message a page sent, or an empty text for one that no page of this role sends.
+    """Return the type of a page's message, or "" for one that no page of this role sends.
 
     Raises:
         NotOurs: these bytes are no message.
@@ -136,9 +135,9 @@ def kind_of(data: bytes, role: Role) -> str:
 
 
 def without_machine(data: bytes) -> bytes:
-    """Take out of an answer where the server's files are, and which versions and machine it runs on.
+    """Return a message to a page without the paths, software versions and machine of the server.
 
-    Streamlit sends them at the beginning of every run, for its own statistics, which are off.
+    Streamlit sends these at the start of every run for its usage statistics, which are off.
     """
     message = ForwardMsg.FromString(data)
     kind = message.WhichOneof("type")
@@ -159,7 +158,7 @@ def without_machine(data: bytes) -> bytes:
 
 
 class _Opening:
-    """A websocket that is being opened: who opens it, and the session that Streamlit gives it."""
+    """A websocket that is being opened: its owner, and the session that Streamlit gives it."""
 
     def __init__(self, owner: str) -> None:
         self.owner = owner
@@ -170,7 +169,7 @@ _opening: ContextVar[_Opening | None] = ContextVar("opening", default=None)
 
 
 def bind_sessions(runtime: Runtime) -> None:
-    """Let Streamlit compare the owner of every session with whoever connects to it; called once, at the start."""
+    """Let only the owner of a Streamlit session reconnect to it. Call this once, at the start of the server."""
     connect: Any = runtime.connect_session
 
     def connect_as_owner(*args: Any, user_info: Any, **more: Any) -> str:
@@ -185,19 +184,19 @@ def bind_sessions(runtime: Runtime) -> None:
 
 
 def owner(person: Person, token: str) -> str:
-    """Return what tells the sessions of this sign-in, in this role, from all others."""
+    """Return a hash that identifies the sessions of this sign-in in this role."""
     return sha256(f"{person.annotator_id}/{person.role.value}/{token}".encode()).hexdigest()
 
 
 class KeptSessions:
-    """The sessions of closed pages, by user; used in one event loop."""
+    """The Streamlit sessions of closed pages, by user; used in one event loop."""
 
     def __init__(self) -> None:
         self._closed: defaultdict[int, deque[str]] = defaultdict(deque)
 
     @contextmanager
     def one_page(self, person: Person, token: str, most: int) -> Iterator[None]:
-        """Run Streamlit's websocket inside; afterwards, end the oldest sessions beyond the `most` that are kept."""
+        """Run a page's websocket inside; afterwards, end the user's oldest closed sessions, so that `most` remain."""
         opening = _Opening(owner(person, token))
         reset = _opening.set(opening)
         try:
@@ -214,28 +213,28 @@ class KeptSessions:
         closed.append(session_id)
         while len(closed) > most:
             runtime, oldest = Runtime.instance(), closed.popleft()
-            if not runtime.is_active_session(oldest):  # else its page came back
+            if not runtime.is_active_session(oldest):  # otherwise its page reconnected
                 runtime.close_session(oldest)
 
 
 OTHER_MESSAGE = 0.1
-"""What a message costs that runs no script, such as a sign of life, in runs."""
+"""Cost of a message that runs no script, such as a heartbeat, in script runs."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What one user may do by websocket."""
+    """Limits of one user's websockets."""
 
     pages: int
-    """Open at a time."""
+    """Pages open at a time."""
     burst: float
-    """Script runs without a wait, after a pause."""
+    """Script runs without delay after a quiet time."""
     runs_per_s: float
-    """Script runs in the long run."""
+    """Script runs a second in the long run."""
     message_bytes: int
-    """Size of one message; those of the app's pages have some kilobytes."""
+    """Largest size of one message; messages of the app's pages have a few kilobytes."""
     kept_sessions: int
-    """Closed pages whose state the server keeps for a reconnect, for two minutes at most."""
+    """Closed pages whose state is kept for a reconnect, for two minutes at most."""
 
 
 LIMITS = {
@@ -243,24 +242,24 @@ LIMITS = {
     Role.LEAD: Limits(pages=24, burst=120, runs_per_s=20, message_bytes=2 * 1024 * 1024, kept_sessions=12),
 }
 LARGEST_MESSAGE_BYTES = max(limits.message_bytes for limits in LIMITS.values())
-"""The server reads no more of a message than this, whoever sends it."""
+"""Largest message that the server reads, in bytes, whoever sends it."""
 SCRIPTS_AT_ONCE = 1
-"""Script runs of all annotators at a time. Each one more slows down every request that is answered beside it."""
+"""Script runs of all annotators at a time. Each further one would slow down all other requests."""
 LONGEST_WAIT_S = 30.0
-"""After this long a script runs although it is not its turn: a run that hangs must not stop all others."""
+"""Seconds after which a script runs without a turn: a run that hangs must not stop all others."""
 _HALF_LIFE_S = 10.0
 
 
 class RunBudget:
-    """Script runs that each user may still start; used in one event loop. `clock` gives seconds."""
+    """Script runs that each user may still start; used in one event loop. `clock` returns seconds."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._left: dict[AnnotatorId, tuple[float, float]] = {}
-        """Runs left, and when that was so; below zero are those that others of the user's pages wait for."""
+        """Runs left, and the time of that count. A negative number counts runs that the user's pages wait for."""
 
     def take(self, user: AnnotatorId, limits: Limits, cost: float) -> float:
-        """Take some of a user's budget, and return the seconds to wait before using it.
+        """Take `cost` runs from a user's budget, and return the seconds to wait before using them.
 
         >>> now = [0.0]
         >>> budget = RunBudget(lambda: now[0])
@@ -278,24 +277,24 @@ class RunBudget:
         return max(0.0, -left / limits.runs_per_s)
 
     async def wait(self, user: AnnotatorId, limits: Limits, cost: float) -> None:
-        """Take some of a user's budget, and return when it may be used."""
+        """Take `cost` runs from a user's budget, and wait until they may be used."""
         if wait_s := self.take(user, limits, cost):
             await asyncio.sleep(wait_s)
 
 
 class OpenPages:
-    """How many websockets each user has open; used in one event loop."""
+    """Number of open websockets of each user; used in one event loop."""
 
     def __init__(self) -> None:
         self._open: Counter[AnnotatorId] = Counter()
 
     def is_full(self, user: AnnotatorId, limits: Limits) -> bool:
-        """Return whether the user has as many pages open as they may."""
+        """Return whether the user may open no further page."""
         return self._open[user] >= limits.pages
 
     @contextmanager
     def one_more(self, user: AnnotatorId) -> Iterator[None]:
-        """Count a page as open."""
+        """Count a page as open while the block runs."""
         self._open[user] += 1
         try:
             yield
@@ -306,9 +305,9 @@ class OpenPages:
 
 
 class ScriptTurns:
-    """Let few scripts of annotators run at a time, first those of whoever ran least lately.
+    """Lets few scripts of annotators run at a time. The user whose scripts ran least lately goes first.
 
-    Used in the threads of the script runs. A turn inside another one of the same thread is part of it.
+    Used in the threads of the script runs. A turn inside another turn of the same thread belongs to that turn.
     """
 
     def __init__(self, at_once: int, clock: Callable[[], float] = time.monotonic) -> None:
@@ -316,14 +315,14 @@ class ScriptTurns:
         self._clock = clock
         self._lock = threading.Lock()
         self._waiting: list[tuple[float, int, threading.Event]] = []
-        """A heap: by how long the user's scripts ran lately, then by who came first."""
+        """Heap of waiting runs, by how long the user's scripts ran lately, then by arrival."""
         self._numbers = itertools.count()
         self._ran = RecentUse(_HALF_LIFE_S, clock)
         self._here = threading.local()
 
     @contextmanager
     def of(self, user: AnnotatorId) -> Iterator[None]:
-        """Wait for a turn, and have it while inside."""
+        """Wait for a turn, and hold it while the block runs."""
         if getattr(self._here, "has_turn", False):
             yield
             return
@@ -345,11 +344,11 @@ class ScriptTurns:
             if self._free > 0:
                 self._free -= 1
                 return
-            mine = (self._ran.of(user), next(self._numbers), threading.Event())
-            heapq.heappush(self._waiting, mine)
-        if not mine[2].wait(LONGEST_WAIT_S):
+            entry = (self._ran.of(user), next(self._numbers), threading.Event())
+            heapq.heappush(self._waiting, entry)
+        if not entry[2].wait(LONGEST_WAIT_S):
             with self._lock:
-                if mine in self._waiting:
-                    self._waiting.remove(mine)
+                if entry in self._waiting:
+                    self._waiting.remove(entry)
                     heapq.heapify(self._waiting)
                     self._free -= 1

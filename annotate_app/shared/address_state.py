@@ -1,13 +1,14 @@
-"""What a page shows stands in its address: inputs that survive Back and reload, and that can be sent to a colleague.
+"""Keep the state of a page's inputs in its address, so that Back, reload and shared links restore it.
 
-Streamlit's own `bind="query-params"` forgets what belongs to an input as soon as the page does not draw it; a list
-would lose its filter while one of its rows is open. Here the address alone holds the state, whatever is drawn:
+Streamlit's own `bind="query-params"` forgets the value of an input as soon as the page does not draw it. A list would
+lose its filter while one of its rows is open. Here the address alone holds the state, whatever is drawn:
 
     text("Search", "q", clears=("page",))
     show = choice("Show", "show", {"all": "All", "work": "In work"}, clears=("page",))
     st.button("Open", on_click=go, kwargs={"query": 7})
 
-Values that an address does not offer (it may be typed) count as the default, and the default never stands in it.
+An invalid value counts as the default, because anybody can type an address. The default is never written to the
+address.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,50 +24,50 @@ from backend.core.typed_text import is_storable
 
 _KEY = "address-"
 _PAGE_PX, _PAGES_SHOWN = 44, 7
-"""How wide the link to a page is, and to how many there are links at once."""
+"""Width of the link to one page of a list, in pixels, and the largest number of such links."""
 
 
 def read(name: str, default: str = "") -> str:
-    """What the address has under a name, or the default. A text that cannot be stored counts as the default."""
+    """Return the value of a query parameter, or the default if it is missing or cannot be stored as text."""
     value = st.query_params.get(name, default)
     return value if is_storable(value) else default
 
 
 def read_number(name: str, default: int | None = None) -> int | None:
-    """The number that the address has under a name; the default where it has none, or something else."""
+    """Return a query parameter as a number, or the default if it is missing or no number."""
     value = read(name)
     number = small_number(value)
     return default if number is None else number
 
 
 def go(**values: str | int | None) -> None:
-    """Callback, or part of one: writes values into the address in one step, which Back takes back; None removes one."""
-    kept = {name: st.query_params.get_all(name) for name in st.query_params if name not in values}
-    st.query_params.from_dict({**kept, **{name: str(value) for name, value in values.items() if value is not None}})
+    """Write values to the address in one step that Back undoes; None removes a value. For callbacks."""
+    others = {name: st.query_params.get_all(name) for name in st.query_params if name not in values}
+    st.query_params.from_dict({**others, **{name: str(value) for name, value in values.items() if value is not None}})
 
 
 def key_of(name: str) -> str:
-    """Streamlit's key of the input whose value stands under this name; in CSS `.st-key-address-NAME`."""
+    """Return Streamlit's key of the input for a query parameter; in CSS `.st-key-address-NAME`."""
     return f"{_KEY}{name}"
 
 
 def text(label: str, name: str, *, clears: Sequence[str] = (), **options: Any) -> str:
-    """A text input; returns what the address says.
+    """Draw a text input, and return its value from the address.
 
     Args:
-        label: of the input.
-        name: of its value in the address.
-        clears: what a change takes out of the address, such as the page of a list.
-        options: of `st.text_input`.
+        label: label of the input.
+        name: query parameter that holds the value.
+        clears: query parameters that a change removes, such as the page of a list.
+        options: further options of `st.text_input`.
     """
     value = read(name)
-    _stands(name, value)
+    _sync_input(name, value)
     st.text_input(label, key=key_of(name), on_change=_changed, args=(name, "", tuple(clears)), **options)
     return value
 
 
 def search(placeholder: str, *, name: str = "q", clears: Sequence[str] = ("page",), **options: Any) -> str:
-    """The search of a list; only screen readers get its label. Returns what the address says."""
+    """Draw the search field of a list, and return its value from the address. Only screen readers get its label."""
     label = options.pop("label", tr("Search"))
     return text(label, name, clears=clears, placeholder=placeholder, label_visibility="collapsed", **options)
 
@@ -81,28 +82,28 @@ def choice(
     box: bool = False,
     **more: Any,
 ) -> str:
-    """One of a few values, as segments side by side or as a box; returns the value that the address says.
+    """Draw a choice of one value, as a segmented control or a select box, and return its value from the address.
 
     Args:
-        label: of the input.
-        name: of its value in the address.
-        options: the label of each value, by the value.
-        default: the value that never stands in the address; the first one, unless it is given.
-        clears: what a change takes out of the address.
-        box: whether it is a box to open, for many values.
-        more: options of `st.segmented_control` or `st.selectbox`.
+        label: label of the input.
+        name: query parameter that holds the value.
+        options: maps each value to its label.
+        default: the value that is not written to the address; the first one if empty.
+        clears: query parameters that a change removes.
+        box: whether to draw a select box, for many values.
+        more: further options of `st.segmented_control` or `st.selectbox`.
     """
-    usual = default or next(iter(options))
-    value = read(name) if read(name) in options else usual
-    _stands(name, value, options[value])
+    default_value = default or next(iter(options))
+    value = read(name) if read(name) in options else default_value
+    _sync_input(name, value, options[value])
     draw: Any = st.selectbox if box else st.segmented_control
     draw(
         label,
         list(options),
-        format_func=lambda one: options[one],
+        format_func=lambda value_of_option: options[value_of_option],
         key=key_of(name),
         on_change=_changed,
-        args=(name, usual, tuple(clears)),
+        args=(name, default_value, tuple(clears)),
         **({} if box else {"required": True}),
         **more,
     )
@@ -110,18 +111,18 @@ def choice(
 
 
 def number(label: str, name: str, *, default: int, least: int, most: int, **options: Any) -> int:
-    """A whole number from `least` to `most`; returns what the address says, brought into that range.
+    """Draw an input for a whole number, and return its value from the address, clipped to the range.
 
     Args:
-        label: of the input.
-        name: of its value in the address.
-        default: the value that never stands in the address.
-        least: the smallest one.
-        most: the largest one.
-        options: of `st.number_input`.
+        label: label of the input.
+        name: query parameter that holds the value.
+        default: the value that is not written to the address.
+        least: smallest value.
+        most: largest value.
+        options: further options of `st.number_input`.
     """
     value = _within(name, default, least, most)
-    _stands(name, value)
+    _sync_input(name, value)
     st.number_input(
         label, least, most, step=1, key=key_of(name), on_change=_changed, args=(name, default, ()), **options
     )
@@ -129,21 +130,21 @@ def number(label: str, name: str, *, default: int, least: int, most: int, **opti
 
 
 def day(label: str, name: str, *, first: str, last: str, clears: Sequence[str] = (), **options: Any) -> str:
-    """A day between two others (`2026-03-14`), or none; returns what the address says of it, empty for none.
+    """Draw an input for an optional day, and return its value from the address (`2026-03-14`), or "" for none.
 
     Args:
-        label: of the input.
-        name: of its value in the address.
-        first: the earliest day that may be chosen.
-        last: the latest one.
-        clears: what a change takes out of the address.
-        options: of `st.date_input`.
+        label: label of the input.
+        name: query parameter that holds the value.
+        first: earliest day that may be chosen.
+        last: latest day that may be chosen.
+        clears: query parameters that a change removes.
+        options: further options of `st.date_input`.
     """
     earliest, latest = date.fromisoformat(first), date.fromisoformat(last)
     value = _day(read(name))
     if value is not None and not earliest <= value <= latest:
         value = None
-    _stands(name, value)
+    _sync_input(name, value)
     st.date_input(
         label,
         None,
@@ -158,25 +159,25 @@ def day(label: str, name: str, *, first: str, last: str, clears: Sequence[str] =
 
 
 def tabs(names: Sequence[str]) -> Sequence[TabContainer]:
-    """Tabs, of which the address says the open one, by its English name; the first one never stands in it.
+    """Draw tabs, and open the one that the address names in English. The first tab is not written to the address.
 
-    Streamlit's own way to bind them to the address keeps everybody else from writing there.
+    Streamlit's own binding of tabs to the address would prevent this module from writing to it.
     """
     open_now = read("tab") if read("tab") in names else names[0]
-    _stands("tab", tr(open_now))
-    return st.tabs([tr(one) for one in names], key=key_of("tab"), on_change=_turned, args=(tuple(names),))
+    _sync_input("tab", tr(open_now))
+    return st.tabs([tr(tab) for tab in names], key=key_of("tab"), on_change=_tab_changed, args=(tuple(names),))
 
 
 def page_number(pages: int, name: str = "page") -> int:
-    """The page of a list that the address says, from 1 to `pages`; an address from before may point past the end."""
+    """Return the page number of a list from the address, from 1 to `pages`. An old address may point past the end."""
     return _within(name, 1, 1, max(pages, 1))
 
 
 def pagination(pages: int, name: str = "page") -> None:
-    """The links to the pages of a list; nothing where there is one page only."""
+    """Draw the links to the pages of a list, if it has several."""
     if pages > 1:
-        _stands(name, page_number(pages, name))
-        # As wide as its content it leaves out pages that there is room for.
+        _sync_input(name, page_number(pages, name))
+        # With the width "content", Streamlit leaves out pages although there is room for them.
         width = _PAGE_PX * (min(pages, _PAGES_SHOWN) + 3)
         st.pagination(pages, key=key_of(name), width=width, on_change=_changed, args=(name, 1, ()))
 
@@ -193,21 +194,21 @@ def _day(text: str) -> date | None:
         return None
 
 
-def _stands(name: str, value: str | int | date | None, label: str = "") -> None:
-    """The input shows what the address says, which Back may have changed.
+def _sync_input(name: str, value: str | int | date | None, label: str = "") -> None:
+    """Set an input to its value from the address, which Back may have changed.
 
-    It is told so only where it shows something else: being told takes away what somebody is just typing. A box shows
-    the label it was told, so it is told again where the same value has another one.
+    The input is set only if it shows another value, because setting it discards what somebody is typing. A select box
+    is also set if the label of the same value has changed.
     """
-    shown = f"{key_of(name)}-label"
-    if st.session_state.get(key_of(name)) != value or st.session_state.get(shown, label) != label:
+    label_key = f"{key_of(name)}-label"
+    if st.session_state.get(key_of(name)) != value or st.session_state.get(label_key, label) != label:
         st.session_state[key_of(name)] = value
-    st.session_state[shown] = label
+    st.session_state[label_key] = label
 
 
-def _turned(names: Sequence[str]) -> None:
-    at = [tr(one) for one in names].index(st.session_state[key_of("tab")])
-    go(tab=names[at] if at else None)
+def _tab_changed(names: Sequence[str]) -> None:
+    index = [tr(tab) for tab in names].index(st.session_state[key_of("tab")])
+    go(tab=names[index] if index else None)
 
 
 def _changed(name: str, default: str | int, clears: tuple[str, ...]) -> None:

@@ -1,4 +1,4 @@
-"""Bars of the last days: what was done on each."""
+"""Draw bar charts of daily counts and hours."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -16,13 +16,13 @@ _OTHERS = marked("others")
 
 
 def day_chart(days: Sequence[tuple[str, int]], what: str, alt_text: str, color: str = "#6063f1") -> None:
-    """Draws the chart.
+    """Draw a chart with one bar a day.
 
     Args:
         days: each day (`2026-03-14`) with its count, the oldest first.
-        what: what is counted, as the tooltip calls it.
+        what: name of the counted thing in the tooltip.
         alt_text: the chart in words.
-        color: of the bars.
+        color: colour of the bars.
     """
     labels = [day_text(date.fromisoformat(day)) for day, _ in days]
     frame = pd.DataFrame({"Day": labels, what: [count for _, count in days]})
@@ -39,11 +39,11 @@ def day_chart(days: Sequence[tuple[str, int]], what: str, alt_text: str, color: 
 
 
 def stacked_days(days: Sequence[str], done: Sequence[tuple[str, str, float]], alt_text: str) -> None:
-    """Draws hours as one bar a day, a colour for each person; who did least stands together as others.
+    """Draw hours as one stacked bar a day, with a colour for each person. People with the fewest hours become "others".
 
     Args:
-        days: every day (`2026-03-14`) of the chart, the oldest first, those without any work too.
-        done: (day, name, hours).
+        days: every day (`2026-03-14`) of the chart, the oldest first, including days without work.
+        done: the work as tuples of (day, name, hours).
         alt_text: the chart in words.
     """
     sums: defaultdict[str, float] = defaultdict(float)

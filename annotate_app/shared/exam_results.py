@@ -1,4 +1,4 @@
-"""How somebody did in the qualification exam, as leads and the person see it: attempts, score, missed items."""
+"""Draw a person's results in the qualification exam, for leads and for the person: attempts, score, missed items."""
 
 from collections.abc import Sequence
 from html import escape
@@ -34,12 +34,12 @@ _COLOURS: dict[ExamPhase, Literal["green", "violet", "red", "orange"]] = {
 
 
 def badge(phase: ExamPhase, said: str = "{standing}") -> None:
-    """Somebody's place in the exam, as a coloured word, or what is `said` with it."""
+    """Draw a person's phase of the exam as a coloured badge, or the text `said` with the phase as `{standing}`."""
     st.badge(tr(said, standing=tr(wording.EXAM_WORDS[phase])), color=_COLOURS.get(phase, "orange"))
 
 
-def mine(exam: ExamPerson) -> None:
-    """The part of My work about the exam."""
+def own_results(exam: ExamPerson) -> None:
+    """Draw the section about the exam on the page My work."""
     st.header(tr("Exam"), anchor=False)
     if exam.phase is None and not exam.attempts:
         st.markdown(tr("This project has no exam, so there is no result to show."))
@@ -54,7 +54,7 @@ def mine(exam: ExamPerson) -> None:
 
 
 def one_attempt(attempt: ExamAttempt, *, opened: bool = False, for_lead: bool = True) -> None:
-    """One attempt that was handed in: score, kappas (for leads), misses by grade, missed items."""
+    """Draw an attempt that was handed in: score, kappas (for leads), misses by grade, missed items."""
     if attempt.result is None:
         return
     passed = tr("passed") if attempt.result.passed else tr("failed")
@@ -78,7 +78,7 @@ def one_attempt(attempt: ExamAttempt, *, opened: bool = False, for_lead: bool = 
 
 
 def by_grade(counts: Sequence[tuple[int, int]], scale: Scale) -> str:
-    """How many items of each right grade were missed, the highest grade first."""
+    """Return an HTML table of missed and asked items by right grade, the highest grade first."""
     rows = [
         (
             look.grade_mark(grade),
@@ -91,15 +91,15 @@ def by_grade(counts: Sequence[tuple[int, int]], scale: Scale) -> str:
 
 
 def missed_table(missed: Sequence[Missed]) -> str:
-    """The missed items: query, what was given, what is right and why, what was given after it was explained."""
+    """Return an HTML table of missed items: query, given grade, right grade, grade on a second try, explanation."""
     rows = [
         (
-            escape(one.query),
-            look.grade_mark(one.own),
-            look.grade_mark(one.right),
-            tr("not yet") if one.again is None else str(one.again),
-            escape(one.explanation),
+            escape(item.query),
+            look.grade_mark(item.own),
+            look.grade_mark(item.right),
+            tr("not yet") if item.again is None else str(item.again),
+            escape(item.explanation),
         )
-        for one in missed
+        for item in missed
     ]
     return look.table((tr("Missed query"), tr("Given"), tr("Right"), tr("Again"), tr("Why")), rows)

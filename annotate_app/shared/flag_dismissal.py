@@ -14,13 +14,13 @@ from backend.core.ids import AnnotatorId
 
 
 def dismissal(who: AnnotatorId, name: str, kinds: Sequence[FlagKind], place: str) -> None:
-    """Draw the button that dismisses flags of somebody, after asking why.
+    """Draw the button that dismisses quality flags of a person, with a field for the reason.
 
     Args:
-        who: whose flags.
-        name: the name of that person.
-        kinds: which flags.
-        place: where `look.outcome` shows the result.
+        who: the annotator with the flags.
+        name: name of the annotator.
+        kinds: the flags to dismiss.
+        place: name of the place where `look.outcome` shows the result.
     """
     key = f"dismiss-{who}-{'-'.join(kinds)}"
     with st.popover(tr("Dismiss"), key=key), st.form(f"{key}-form", border=False):
@@ -32,7 +32,7 @@ def dismissal(who: AnnotatorId, name: str, kinds: Sequence[FlagKind], place: str
 
 
 def dismiss(who: AnnotatorId, name: str, kinds: Sequence[FlagKind], place: str) -> None:
-    """Dismiss the flags: a callback."""
+    """Dismiss the flags, as the callback of the button."""
     reason = str(st.session_state[f"dismiss-{who}-{'-'.join(kinds)}-reason"])
     if look.done_as_lead(
         lambda project, lead: dismiss_flags(project, lead, who, kinds, reason, now=time.time()), f"{place}_problem"

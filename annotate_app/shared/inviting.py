@@ -1,4 +1,4 @@
-"""Invite somebody: the form, and one-time links, each shown with a copy button until the lead dismisses it."""
+"""Invite people: the form for a newcomer, and the one-time links, each with a copy button until it is dismissed."""
 
 import time
 from pathlib import Path
@@ -19,7 +19,7 @@ from backend.core.errors import ProjectError
 from backend.core.ids import AnnotatorId
 
 FORM = "form"
-"""The place of links that the form made; those of a row have the number of its person."""
+"""The `place` of links that the form made; links made in a person's row have the person's number as their place."""
 _LINKS = "invitations"
 _CSS = """
 .rr-copy { display: flex; flex-wrap: wrap; gap: .5rem; align-items: center; font: inherit; }
@@ -42,26 +42,29 @@ _mount = st.components.v2.component(
 
 class _Link(NamedTuple):
     lead: AnnotatorId
-    """Who made it: nobody else sees it, whoever gets hold of the session."""
+    """The lead who made the link. Nobody else sees it, even after signing in within the same Streamlit session."""
     place: str
     name: str
     url: str
 
 
 def form() -> None:
-    """Name and role of a newcomer."""
+    """Draw the form for the name and role of a newcomer."""
     with st.form("add_person"):
         name, role, button = st.columns([4, 2, 2], vertical_alignment="bottom")
         name.text_input(tr("Name"), key="new_name", placeholder=tr("They sign in with it"))
         role.selectbox(
-            tr("Role"), [role.value for role in Role], key="new_role", format_func=lambda one: tr(auth.ROLES[Role(one)])
+            tr("Role"),
+            [role.value for role in Role],
+            key="new_role",
+            format_func=lambda value: tr(auth.ROLES[Role(value)]),
         )
         button.form_submit_button(tr("Add and invite"), type="primary", on_click=add, width="stretch")
 
 
 @look.lead_callback("add_person_problem")
 def add(project: Project, lead: Person) -> None:
-    """Callback of the form: adds the person, and shows their link."""
+    """Add the person in the form and show their link, as the callback of the form."""
     name = st.session_state["new_name"].strip()
     if not name:
         raise ProjectError(tr("Enter a name. People sign in with it."))
@@ -71,54 +74,54 @@ def add(project: Project, lead: Person) -> None:
 
 
 def show_link(lead: Person, place: str, name: str, invitation: str) -> None:
-    """Part of a callback: show this link until the lead dismisses it; an older one of the same person works no more."""
+    """Show a link until the lead dismisses it. It replaces an older link of the same person, which no longer works."""
     url = invitation_url(st.context.url or "", invitation)
-    others = [one for one in st.session_state.get(_LINKS, []) if one.name != name]
-    st.session_state[_LINKS] = [*others, _Link(lead.annotator_id, place, name, url)]
+    other_links = [link for link in st.session_state.get(_LINKS, []) if link.name != name]
+    st.session_state[_LINKS] = [*other_links, _Link(lead.annotator_id, place, name, url)]
 
 
 def dismiss(url: str) -> None:
-    """Callback of a button: show this link no more."""
-    st.session_state[_LINKS] = [one for one in st.session_state.get(_LINKS, []) if one.url != url]
+    """Stop showing a link, as the callback of its button."""
+    st.session_state[_LINKS] = [link for link in st.session_state.get(_LINKS, []) if link.url != url]
 
 
 def links(place: str = "") -> None:
-    """The links made at a place of the page, or all of them, the newest first; and why somebody could not be added."""
+    """Draw the links made at a place of the page, or all links, the newest first, and any error of the form."""
     if place in (FORM, ""):
         look.refusal("add_person_problem")
     me = auth.current()
-    for one in reversed(st.session_state.get(_LINKS, [])):
-        if me is None or one.lead != me.annotator_id or place not in (one.place, ""):
+    for link in reversed(st.session_state.get(_LINKS, [])):
+        if me is None or link.lead != me.annotator_id or place not in (link.place, ""):
             continue
-        with st.container(border=True, key=component_key(f"link-{one.url}")):
-            st.markdown(tr("**Send this link to {name}**", name=plain(one.name)))
+        with st.container(border=True, key=component_key(f"link-{link.url}")):
+            st.markdown(tr("**Send this link to {name}**", name=plain(link.name)))
             data = {
-                "url": one.url,
-                "label": tr("Link for {name}", name=one.name),
+                "url": link.url,
+                "label": tr("Link for {name}", name=link.name),
                 "copy": tr("Copy link"),
                 "copied": tr("Copied."),
                 "failed": tr("Press Ctrl+C to copy."),
             }
-            _mount(key=component_key(f"copy-{one.url}"), data=data)
+            _mount(key=component_key(f"copy-{link.url}"), data=data)
             st.caption(
                 tr(
                     "They open it to choose a password. It works once, within two weeks. It stays here until you "
                     "dismiss it or close this page."
                 )
             )
-            key = component_key(f"dismiss-{one.url}")
-            st.button(tr("Dismiss"), key=key, on_click=dismiss, args=(one.url,))
+            key = component_key(f"dismiss-{link.url}")
+            st.button(tr("Dismiss"), key=key, on_click=dismiss, args=(link.url,))
 
 
 def invitation_url(page_url: str, invitation: str) -> str:
-    """The link for a newcomer, on the address at which people open the app."""
+    """Return the full URL of an invitation, at the address at which people open the app."""
     return f"{app_address(page_url)}/session/invitation/{invitation}"
 
 
 def app_address(page_url: str) -> str:
-    """Return the address at which people open the app: the project's public one, or that of the reader's browser.
+    """Return the URL at which people open the app: the project's public address, or the one in the reader's browser.
 
-    Both name what is served; the header `Host` of a request, which anybody can send, is never asked.
+    The `Host` header of a request is never used, because anybody can send any value.
     """
     if public := auth.project().settings.public_address:
         return public.rstrip("/")

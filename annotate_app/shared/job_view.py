@@ -18,9 +18,9 @@ from backend.campaign.setup.serving.model import Job, JobKind, JobState
 _CANCEL_PROBLEM = "cancel_job_problem"
 _EVERY_S = 1.0
 _WATCHED = "watched_job"
-"""In the session: the job whose progress was last on show."""
+"""Session key of the job whose progress was shown last."""
 _ROWS, _TALLEST_PX = 12, 420
-"""A table of more rows is scrolled in."""
+"""A table with more than `_ROWS` rows scrolls within `_TALLEST_PX` pixels."""
 
 
 def job_view(
@@ -38,26 +38,28 @@ def job_view(
 
 
 def find_job(project: Project, lead: Person, kinds: Collection[JobKind]) -> Job | None:
-    """Return the running job, whoever started it, or else the last job of these kinds whose outcome nobody dismissed.
+    """Return the running job, whoever started it, or else the last job of these kinds that nobody has dismissed.
 
-    While a job changes the project, no other job can start, so the pages of all such jobs show it.
+    While a job changes the project, no other such job can start, so the pages of all such jobs show it.
     """
     jobs = list_jobs(project, lead, now=time.time())
-    shown = [job for job in jobs if job.kind in kinds]
-    excluding = any(kind.changes_project for kind in kinds)
-    running = (job for job in jobs if job.is_running and (job in shown or (excluding and job.kind.changes_project)))
-    return next(running, shown[0] if shown else None)
+    own_jobs = [job for job in jobs if job.kind in kinds]
+    is_exclusive = any(kind.changes_project for kind in kinds)
+    running = (
+        job for job in jobs if job.is_running and (job in own_jobs or (is_exclusive and job.kind.changes_project))
+    )
+    return next(running, own_jobs[0] if own_jobs else None)
 
 
 def show_job(project: Project, lead: Person, job: Job, problem: str, then: Callable[[Job], None] | None = None) -> None:
-    """Show how far a job is, or its outcome with the button that dismisses it.
+    """Show the progress of a job, or its outcome with the button that dismisses it.
 
     Args:
         project: the project.
-        lead: who looks.
+        lead: the lead who opens the page.
         job: the job.
-        problem: the key in the session under which the page keeps why a button did nothing.
-        then: draws what a lead may do with an outcome.
+        problem: session key under which the page keeps a refusal.
+        then: draws the buttons for what a lead may do with an outcome.
     """
     if job.is_running:
         look.refusal(_CANCEL_PROBLEM)
@@ -80,12 +82,12 @@ def _dismiss(problem: str, key: str) -> None:
 
 @look.lead_callback(_CANCEL_PROBLEM)
 def _cancel(project: Project, lead: Person, key: str) -> None:
-    """Callback of the button: the job stops at its next step."""
+    """Ask a job to stop at its next step, as the callback of the button."""
     cancel_job(project, lead, key)
 
 
 def _running(project: Project, lead: Person, key: str) -> None:
-    """Show how far the job is; the whole page is drawn anew once it is over."""
+    """Show the progress of a job, and rerun the whole page once it is over."""
     if auth.current() is None:
         st.rerun()
     job = next((job for job in list_jobs(project, lead, now=time.time()) if job.key == key), None)
@@ -122,7 +124,7 @@ def _running(project: Project, lead: Person, key: str) -> None:
 
 
 def job_outcome(job: Job) -> None:
-    """Show how a job ended, in words and tables."""
+    """Show the outcome of a job in words and tables."""
     title = plain(retold(job.title))
     match job.state:
         case JobState.REFUSED:

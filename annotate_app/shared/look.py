@@ -1,4 +1,4 @@
-"""What every page shares: style, the header with project and person, the frame of a lead's page, tables as HTML."""
+"""Elements of all pages: style, the header with project and person, the frame of a lead's page, HTML tables."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
@@ -31,7 +31,7 @@ _document = st.components.v2.component(
     isolate_styles=False,
 )
 _HEADING = 240
-"""Signs of a text that stand in a heading."""
+"""Largest number of characters of a text in a heading."""
 _AWAY = marked("The server does not answer. This page continues once it is back: please wait.")
 _LOOK = (_HERE / "look.css").read_text(encoding="utf-8")
 WORDMARK = _HERE / "wordmark.svg"
@@ -45,7 +45,7 @@ _Args = ParamSpec("_Args")
 
 
 def style() -> None:
-    """How all pages look."""
+    """Add the style sheet and logo of all pages, and set the language of the document."""
     st.html(f"<style>{grade_colours()}{_LOOK}</style>")
     st.logo(WORDMARK, size="medium")
     if current() != SOURCE:
@@ -53,9 +53,9 @@ def style() -> None:
 
 
 def header(project: Project, person: Person) -> None:
-    """The bar on top: product, project, person, sign-out. The name leads to the account.
+    """Draw the bar at the top: project, person with a link to the account, and the sign-out button.
 
-    Plain HTML: it works without a script run of ours.
+    It is plain HTML, so its links work without a script run.
     """
     style()
     csrf = st.context.cookies.get(CSRF_COOKIE, "")
@@ -106,43 +106,43 @@ def lead_page(title: str) -> tuple[Project, Person, dict[str, Any]]:
     return project, person, counts
 
 
-def as_lead(act: Callable[[Project, Person], object]) -> str:
-    """Does what a lead asked for by a button; for callbacks, which run before the page and must not raise.
+def as_lead(action: Callable[[Project, Person], object]) -> str:
+    """Run an action for the signed-in lead. For callbacks, which run before the page and must not raise.
 
     Returns:
-        Why it was not done, in words for the lead; an empty text if it was.
+        Why the action was refused, in words for the lead, or "" if it succeeded.
     """
     try:
         person = auth.current()
         if person is None:
-            # Read after signing in again, beside what was typed; see `navigation.signed_out`.
+            # The lead reads this after signing in again, beside the restored draft; see `navigation.signed_out`.
             return tr("You were signed out, so nothing was done. What you entered is still here: try again.")
-        act(auth.project(), lead_of(auth.project(), person))
+        action(auth.project(), lead_of(auth.project(), person))
     except ReelRankError as refusal:
         return retold(refusal)
     return ""
 
 
-def done_as_lead(act: Callable[[Project, Person], object], problem: str) -> bool:
-    """Do what `as_lead` does, and return whether it succeeded. The refusal is kept under `problem` for `refusal`."""
+def done_as_lead(action: Callable[[Project, Person], object], problem: str) -> bool:
+    """Run an action like `as_lead`, and return whether it succeeded. `refusal(problem)` shows the reason if not."""
     results.clear(problem)
-    st.session_state[problem] = as_lead(act)
+    st.session_state[problem] = as_lead(action)
     return not st.session_state[problem]
 
 
 def lead_callback(
     problem: str,
 ) -> Callable[[Callable[Concatenate[Project, Person, _Args], object]], Callable[_Args, None]]:
-    """Decorate what a lead asks for by a button: as a callback, it is given the project and the lead (see `as_lead`).
+    """Decorate the callback of a lead's button: the function gets the project and the lead (see `as_lead`).
 
     Args:
-        problem: where in the session it is left why it was not done; `refusal` shows it.
+        problem: session key under which a refusal is kept; `refusal` shows it.
     """
 
-    def decorate(act: Callable[Concatenate[Project, Person, _Args], object]) -> Callable[_Args, None]:
-        @wraps(act)
+    def decorate(action: Callable[Concatenate[Project, Person, _Args], object]) -> Callable[_Args, None]:
+        @wraps(action)
         def callback(*args: _Args.args, **more: _Args.kwargs) -> None:
-            done_as_lead(lambda project, lead: act(project, lead, *args, **more), problem)
+            done_as_lead(lambda project, lead: action(project, lead, *args, **more), problem)
 
         return callback
 
@@ -150,52 +150,60 @@ def lead_callback(
 
 
 def metrics(values: Mapping[str, str | tuple[str, str]], widths: Sequence[int] = ()) -> None:
-    """Numbers side by side, by label; some with a word on what they mean. `widths`: of the columns, else equal."""
-    for column, (label, shown) in zip(st.columns(widths or len(values)), values.items(), strict=True):
-        value, meaning = shown if isinstance(shown, tuple) else (shown, None)
+    """Draw labelled figures side by side.
+
+    Args:
+        values: maps each label to its figure, or to the figure and an explanation.
+        widths: relative widths of the columns; equal if empty.
+    """
+    for column, (label, figure) in zip(st.columns(widths or len(values)), values.items(), strict=True):
+        value, meaning = figure if isinstance(figure, tuple) else (figure, None)
         column.metric(label, value, border=True, help=meaning)
 
 
 def refusal(key: str) -> None:
-    """Show why a callback refused, which it left in the session under `key`, until the reader dismisses it."""
+    """Show the refusal of a callback that the session keeps under `key`, until the reader dismisses it."""
     results.show(key, "problem")
 
 
 def outcome(name: str) -> None:
-    """Show what a callback left in the session under `NAME_problem` or `NAME_done`, until it is dismissed."""
+    """Show the result of a callback, kept in the session under `NAME_problem` or `NAME_done`, until it is dismissed."""
     refusal(f"{name}_problem")
     results.show(f"{name}_done")
 
 
 def csv_download(label: str, make: Callable[[], str], file_name: str, key: str, icon: str | None = None) -> None:
-    """Draw a button that downloads a CSV file, made on demand. The page does not rerun, which would lose the file."""
+    """Draw a button that downloads a CSV file, made at the click. The page does not rerun: that would lose it."""
     st.download_button(label, data=make, file_name=file_name, mime="text/csv", key=key, on_click="ignore", icon=icon)
 
 
 def settled(counts: dict[str, Any]) -> tuple[int, int]:
-    """Settled pairs (consensus, adjudicated or discarded) and all pairs, from the counts of `status_counts`."""
+    """Return the number of settled pairs (consensus, adjudicated or discarded) and of all pairs in `counts`.
+
+    `counts` are those of `status_counts`.
+    """
     pairs: dict[str, int] = counts["pairs"]
     return pairs["consensus"] + pairs["adjudicated"] + pairs["discarded"], sum(pairs.values())
 
 
 def table(head: Iterable[str], rows: Iterable[Sequence[str]], style: str = "") -> str:
-    """Return a table as HTML, with long texts cut. Its cells are HTML: escape what people wrote."""
+    """Return an HTML table with long texts cut. Heads and cells are HTML: escape what people wrote."""
     labels = "".join(f"<th scope='col'>{label}</th>" for label in head)
     body = "".join(f"<tr>{''.join(f'<td>{wording.clamped(cell)}</td>' for cell in row)}</tr>" for row in rows)
     return f"<table class='rr-grades {style}'><tr>{labels}</tr>{body}</table>"
 
 
 def grade_mark(value: int) -> str:
-    """A grade in its colour."""
+    """Return a grade in its colour, as HTML."""
     return f"<span class='rr-grade rr-r{value}'>{value}</span>"
 
 
 def text_heading(text: str, more: str = "") -> None:
-    """Write a heading of a text that a person wrote; a long one is cut, with a button that shows all of it.
+    """Draw a text that a person wrote as a heading. A long one is cut, with a button that shows all of it.
 
     Args:
-        text: a query, say.
-        more: Markdown behind it.
+        text: the text, such as a query.
+        more: Markdown that follows the text.
     """
     cut = wording.short(text, _HEADING)
     st.header(f"{plain(cut)} {more}".rstrip(), anchor=False)
@@ -205,10 +213,10 @@ def text_heading(text: str, more: str = "") -> None:
 
 
 def bar(value: float, most: float, more: str = "", form: str = ",") -> str:
-    """A number before a bar that is as long as its share of `most`; `more` (HTML) stands behind the number."""
+    """Return a number with a bar as long as its share of `most`, as HTML. `more` (HTML) follows the number."""
     return f"<span class='rr-pace' style='--share:{value / most:.3f}'>{value:{form}}{more}</span>"
 
 
 def thumbnail_address(video: str, start_s: float, end_s: float) -> str:
-    """Where the picture in the middle of a moment is; for the one of a whole video, from 0 to its duration."""
+    """Return the URL of a moment's thumbnail. For a whole video, the moment is 0 to the video's duration."""
     return full_path("/moments.webp?") + urlencode({"video": video, "start": start_s, "end": end_s})

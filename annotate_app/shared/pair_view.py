@@ -1,4 +1,4 @@
-"""One pair as leads look at it: clip, grades, notes with replies, skips, how it got its verdict, whether an example."""
+"""Draw a pair for leads: its clip, grades, notes with replies, skips, verdict, and use as an example."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -33,7 +33,7 @@ REPLY_LENGTH = 600
 
 
 def clip(pair: PairReview) -> None:
-    """The clip, and what it was cut from. At most once a pair on a page."""
+    """Draw the clip of a pair, with its moment, rank and caption. Call it once at most for a pair on a page."""
     review_clip(pair)
     st.caption(
         tr(
@@ -46,14 +46,14 @@ def clip(pair: PairReview) -> None:
 
 
 def heading(pair: PairReview) -> None:
-    """The query and the verdict."""
+    """Draw the query as a heading, with the verdict as a badge."""
     more = tr(", re-opened") if pair.re_opened else tr(", confirmed") if pair.confirmed else ""
     badge = f":{wording.VERDICT_COLOURS[pair.verdict]}-badge[{wording.verdict(pair.verdict)}{more}]"
     look.text_heading(pair.query, badge)
 
 
-def whole(pair: PairReview, grading: Grading, chosen: Sequence[Example] | None = None) -> None:
-    """Draw the clip beside the record of the pair; with the examples `chosen`, also whether it is one."""
+def pair_record(pair: PairReview, grading: Grading, chosen: Sequence[Example] | None = None) -> None:
+    """Draw the clip beside the record of the pair. With `chosen`, also draw the controls for use as an example."""
     picture, words = st.columns([2, 3], gap="medium")
     with picture:
         clip(pair)
@@ -66,12 +66,12 @@ def whole(pair: PairReview, grading: Grading, chosen: Sequence[Example] | None =
 
 
 def rule(pair: PairReview, grading: Grading) -> None:
-    """How the rule came to the verdict."""
+    """Draw the sentence that explains the verdict."""
     st.markdown(plain(wording.why(pair, grading)))
 
 
 def record(pair: PairReview, *, hidden: bool, with_notes: bool = True) -> None:
-    """Show grades, notes, acts of leads and skips, those that there are. `hidden` hides the names."""
+    """Draw the grades, notes, decisions of leads and skips of a pair. `hidden` hides the names."""
     if pair.grades:
         st.html(_grades(pair.grades, hidden))
     if with_notes:
@@ -83,7 +83,7 @@ def record(pair: PairReview, *, hidden: bool, with_notes: bool = True) -> None:
 
 
 def notes(pair: PairReview, *, hidden: bool) -> None:
-    """Show the notes of a pair, each with its reply or the form for one. `hidden` hides the names."""
+    """Draw the notes of a pair, each with its reply or the form for one. `hidden` hides the names."""
     for seat, grade in enumerate(pair.grades, 1):
         if grade.note is not None:
             _note(
@@ -92,33 +92,33 @@ def notes(pair: PairReview, *, hidden: bool) -> None:
 
 
 def grades_table(pair: PairReview) -> str:
-    """The grades of a pair with names and times, as HTML; empty where there are none."""
+    """Return the grades of a pair with names and times as an HTML table, or "" if there are none."""
     return _grades(pair.grades, hidden=False) if pair.grades else ""
 
 
 def example(pair: PairReview, chosen: Sequence[Example]) -> None:
-    """Whether the guideline shows this pair, and the way to change that.
+    """Draw the controls to show a pair in the guideline, withdraw it, or use it for practice.
 
     Args:
         pair: the pair.
-        chosen: the examples that stand, as `examples_chosen` gives them.
+        chosen: the current examples, from `examples_chosen`.
     """
-    for own in (found for found in chosen if found.pair == pair.pair):
+    for own in (candidate for candidate in chosen if candidate.pair == pair.pair):
         _withdrawal(pair, own)
     settled = pair.relevance is not None and not pair.fault
-    if settled and (pair.pair, pair.relevance) not in {(found.pair, found.grade) for found in chosen}:
-        _choice(pair, next((found for found in chosen if found.grade == pair.relevance), None))
+    if settled and (pair.pair, pair.relevance) not in {(candidate.pair, candidate.grade) for candidate in chosen}:
+        _choice(pair, next((candidate for candidate in chosen if candidate.grade == pair.relevance), None))
     if settled and pair.relevance is not None:
-        practice.of_pair(pair.pair, pair.relevance, pair.reason)
+        practice.practice_button(pair.pair, pair.relevance, pair.reason)
     look.outcome(f"example-{pair.pair}")
 
 
 def reply(note: int, seen: int) -> None:
-    """Callback of a note's form: its author reads the reply once the pair is settled, or a message says why not.
+    """Save the reply to a note, as the callback of its form. The author reads the reply once the pair is settled.
 
     Args:
-        note: the note, by its judgement.
-        seen: the reply that the lead had before them; 0 where there was none.
+        note: number of the judgement with the note.
+        seen: number of the reply that the lead saw before; 0 if there was none.
     """
     key = f"reply-text-{note}"
     act = partial(reply_to_note, note=note, text=st.session_state[key], seen=seen, now=time.time())
@@ -128,36 +128,36 @@ def reply(note: int, seen: int) -> None:
 
 
 def choose_example(pair: PairKey, grade: int) -> None:
-    """Callback of the form: annotators see this pair in the guideline from now on, or a message says why not."""
+    """Make a pair the example of a grade in the guideline, as the callback of the form."""
     note = st.session_state[f"example-note-{pair}"]
     act = partial(versions.choose_example, pair=pair, grade=grade, note=note, now=time.time())
-    _do(pair, act, tr("Annotators now see this pair as the example of grade {grade}.", grade=grade))
+    _change_example(pair, act, tr("Annotators now see this pair as the example of grade {grade}.", grade=grade))
 
 
 def withdraw_example(pair: PairKey, grade: int) -> None:
-    """Callback of the button: the guideline shows the example in words again."""
+    """Withdraw the example of a grade, as the callback of the button. The guideline shows its text again."""
     act = partial(versions.withdraw_example, grade=grade, now=time.time())
-    _do(pair, act, tr("The example of grade {grade} is withdrawn.", grade=grade))
+    _change_example(pair, act, tr("The example of grade {grade} is withdrawn.", grade=grade))
 
 
-def _do(pair: PairKey, act: Callable[[Project, Person], object], done: str) -> None:
+def _change_example(pair: PairKey, act: Callable[[Project, Person], object], done: str) -> None:
     if look.done_as_lead(act, f"example-{pair}_problem"):
         results.leave(f"example-{pair}", done)
 
 
 def _withdrawal(pair: PairReview, own: Example) -> None:
-    hidden = (
+    reason = (
         tr("its clip cannot be shown")
         if pair.fault
         else tr("its relevance is {relevance} now", relevance=pair.relevance)
     )
-    told = (
+    sentence = (
         tr("The guideline shows this as the example of grade {grade}", grade=own.grade)
         if own.showing
-        else tr("Chosen as the example of grade {grade}, but not shown: {hidden}", grade=own.grade, hidden=hidden)
+        else tr("Chosen as the example of grade {grade}, but not shown: {hidden}", grade=own.grade, hidden=reason)
     )
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f":material/menu_book: {told}. “{plain(own.note)}”", width="stretch")
+        st.markdown(f":material/menu_book: {sentence}. “{plain(own.note)}”", width="stretch")
         st.button(
             tr("Withdraw"),
             key=f"example-withdraw-{own.grade}-{pair.pair}",
@@ -192,11 +192,11 @@ def _note(note: GivenNote, who: str, grade: int, *, hidden: bool) -> None:
         if note.reply is None:
             _reply_form(note, tr("Your reply"), tr("Reply"))
         else:
-            by = tr("A lead") if hidden else plain(note.reply.lead)
+            name = tr("A lead") if hidden else plain(note.reply.lead)
             when = wording.when(note.reply.at, st.context.timezone)
             st.markdown(
                 ":material/reply: "
-                + tr("{by} replied, {when}: “{text}”", by=by, when=when, text=plain(note.reply.text))
+                + tr("{by} replied, {when}: “{text}”", by=name, when=when, text=plain(note.reply.text))
             )
             with st.popover(tr("Change the reply")):
                 _reply_form(note, tr("Your new reply"), tr("Replace the reply"))
@@ -217,7 +217,7 @@ def _reply_form(note: GivenNote, label: str, button: str) -> None:
         send.form_submit_button(button, on_click=reply, args=(note.note, seen), width="stretch")
 
 
-def _grades(given: Sequence[GivenGrade], hidden: bool) -> str:
+def _grades(grades: Sequence[GivenGrade], hidden: bool) -> str:
     zone = st.context.timezone
     rows = [
         (
@@ -227,7 +227,7 @@ def _grades(given: Sequence[GivenGrade], hidden: bool) -> str:
             _active(grade),
             wording.when(grade.at, zone),
         )
-        for seat, grade in enumerate(given, 1)
+        for seat, grade in enumerate(grades, 1)
     ]
     return look.table(
         (tr("Annotator"), tr("Grade", _context="noun"), tr("Round"), tr("Active"), tr("Graded")), rows, "rr-given"
@@ -245,21 +245,21 @@ def _active(grade: GivenGrade) -> str:
     return f"{grade.active_ms / 1000:.1f} s{too_fast}"
 
 
-def _acts(made: Sequence[GivenAct], hidden: bool) -> str:
-    """What leads did, the oldest first; of the decisions that stand the last one counts."""
+def _acts(acts: Sequence[GivenAct], hidden: bool) -> str:
+    """Return a table of leads' decisions, the oldest first. Of those not taken back, the last one counts."""
     zone = st.context.timezone
-    decided = [nth for nth, one in enumerate(made) if one.kind is ActKind.DECIDED and one.stands]
+    decided = [index for index, act in enumerate(acts) if act.kind is ActKind.DECIDED and act.stands]
     rows = []
-    for nth, one in enumerate(made):
-        gone = "" if one.stands or one.kind is ActKind.TAKEN_BACK else tr(" · taken back")
-        gone = tr(" · replaced") if nth in decided[:-1] else gone
-        what = look.grade_mark(one.relevance) if one.relevance is not None else tr(_ACTS[one.kind])
-        when = f"{wording.when(one.at, zone)}{gone}"
-        rows.append((tr("hidden") if hidden else escape(one.lead), what, escape(one.reason), when))
+    for index, act in enumerate(acts):
+        suffix = "" if act.stands or act.kind is ActKind.TAKEN_BACK else tr(" · taken back")
+        suffix = tr(" · replaced") if index in decided[:-1] else suffix
+        decision = look.grade_mark(act.relevance) if act.relevance is not None else tr(_ACTS[act.kind])
+        when = f"{wording.when(act.at, zone)}{suffix}"
+        rows.append((tr("hidden") if hidden else escape(act.lead), decision, escape(act.reason), when))
     return look.table((tr("Lead"), tr("Decision"), tr("Reason"), tr("When")), rows, "rr-decided")
 
 
-def _skips(given: Sequence[GivenSkip], hidden: bool) -> str:
+def _skips(skips: Sequence[GivenSkip], hidden: bool) -> str:
     zone = st.context.timezone
     rows = [
         (
@@ -268,6 +268,6 @@ def _skips(given: Sequence[GivenSkip], hidden: bool) -> str:
             escape(skip.reason),
             wording.when(skip.at, zone),
         )
-        for skip in given
+        for skip in skips
     ]
     return look.table((tr("Skipped by"), tr("Why"), tr("Reason"), tr("When")), rows)

@@ -1,4 +1,4 @@
-"""Let leads choose practice pairs for newcomers: list the current ones, and offer moments for a text."""
+"""Let leads manage practice pairs for newcomers: list the current pairs, and offer similar moments for a text."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -30,7 +30,7 @@ EXPLANATION_LENGTH = 400
 
 
 def practice(project: Project, lead: Any) -> None:
-    """Draw the switch of the tutorial, the current practice pairs, and the choice of others."""
+    """Draw the switch of the tutorial, the current practice pairs, and the form to add one."""
     campaign = project.campaign
     st.toggle(
         tr("Newcomers go through the tutorial before their first clip"),
@@ -47,16 +47,16 @@ def practice(project: Project, lead: Any) -> None:
     if not figures:
         st.info(tr("No practice pairs yet: newcomers only read the guideline."))
     for row in range(0, len(figures), 3):
-        for column, one in zip(st.columns(3), figures[row : row + 3], strict=False):
+        for column, figure in zip(st.columns(3), figures[row : row + 3], strict=False):
             with column:
-                _standing(one, campaign.scale)
+                _current_pair(figure, campaign.scale)
     st.header(tr("Add a practice pair"), anchor=False)
     _choose(project, lead, campaign.scale)
 
 
 @look.lead_callback("practice_problem")
 def switch(project: Project, lead: Person) -> None:
-    """Callback of the switch."""
+    """Switch the tutorial on or off, as the callback of the switch."""
     on = bool(st.session_state["tutorial-on"])
     switch_tutorial(project, lead, on, now=time.time())
     results.leave("practice", tr("Tutorial switched on.") if on else tr("Tutorial switched off."))
@@ -64,27 +64,29 @@ def switch(project: Project, lead: Person) -> None:
 
 @look.lead_callback("practice_problem")
 def withdraw(project: Project, lead: Person, practice_id: int) -> None:
-    """Callback: take a practice pair out."""
+    """Remove a practice pair, as the callback of its button."""
     withdraw_practice(project, lead, practice_id, now=time.time())
     results.leave("practice", tr("Practice pair removed."))
 
 
 def choose(text: str, moment_id: int) -> None:
-    """Callback: add this moment as a practice pair for this text."""
+    """Add a moment as a practice pair for a text, as the callback of its form."""
     state = st.session_state
     grade, why = int(state[f"practice-grade-{moment_id}"]), str(state[f"practice-why-{moment_id}"])
-    _do(lambda project, lead: choose_practice(project, lead, text, MomentId(moment_id), grade, why, now=time.time()))
+    _add_pair(
+        lambda project, lead: choose_practice(project, lead, text, MomentId(moment_id), grade, why, now=time.time())
+    )
 
 
 def choose_pair(pair: PairKey, grade: int) -> None:
-    """Callback at a settled pair: add it as a practice pair."""
+    """Add a settled pair as a practice pair, as the callback of its form."""
     why = str(st.session_state[f"practice-why-{pair}"])
     act = partial(choose_practice_pair, pair=pair, grade=grade, explanation=why, now=time.time())
-    _do(act, f"practice-{pair}")
+    _add_pair(act, f"practice-{pair}")
 
 
-def of_pair(pair: PairKey, grade: int, reason: str) -> None:
-    """Draw the button that adds a settled pair to the tutorial."""
+def practice_button(pair: PairKey, grade: int, reason: str) -> None:
+    """Draw the button and form that add a settled pair to the practice pairs."""
     with st.popover(tr("Use for practice"), icon=":material/school:"):
         st.markdown(
             tr(
@@ -98,25 +100,25 @@ def of_pair(pair: PairKey, grade: int, reason: str) -> None:
     look.outcome(f"practice-{pair}")
 
 
-def _do(act: Callable[[Project, Person], object], place: str = "practice_choice") -> None:
+def _add_pair(act: Callable[[Project, Person], object], place: str = "practice_choice") -> None:
     if look.done_as_lead(act, f"{place}_problem"):
         results.leave(place, tr("Practice pair added."))
 
 
-def _standing(one: PracticeFigures, scale: Scale) -> None:
-    with st.container(border=True, key=f"practice-{one.practice_id}"):
-        moment_clip(one, f"practised-{one.practice_id}", f"/practice/{one.key}.mp4")
-        st.markdown(f"**{one.grade} {plain(scale.label(one.grade).lower())}** · “{plain(wording.short(one.query))}”")
-        st.markdown(plain(one.explanation))
+def _current_pair(pair: PracticeFigures, scale: Scale) -> None:
+    with st.container(border=True, key=f"practice-{pair.practice_id}"):
+        moment_clip(pair, f"practised-{pair.practice_id}", f"/practice/{pair.key}.mp4")
+        st.markdown(f"**{pair.grade} {plain(scale.label(pair.grade).lower())}** · “{plain(wording.short(pair.query))}”")
+        st.markdown(plain(pair.explanation))
         answered = (
-            tr("{missed} of {people} missed it at first.", missed=one.missed, people=one.people)
-            if one.people
+            tr("{missed} of {people} missed it at first.", missed=pair.missed, people=pair.people)
+            if pair.people
             else tr("No answers yet.")
         )
         st.caption(answered)
-        if one.hidden:
-            st.warning(tr("Not shown now: {hidden}.", hidden=plain(retold(one.hidden))))
-        st.button(tr("Remove"), key=f"practice-out-{one.practice_id}", on_click=withdraw, args=(one.practice_id,))
+        if pair.hidden:
+            st.warning(tr("Not shown now: {hidden}.", hidden=plain(retold(pair.hidden))))
+        st.button(tr("Remove"), key=f"practice-out-{pair.practice_id}", on_click=withdraw, args=(pair.practice_id,))
 
 
 def _choose(project: Project, lead: Any, scale: Scale) -> None:
@@ -138,7 +140,7 @@ def _choose(project: Project, lead: Any, scale: Scale) -> None:
     if not text:
         return
     try:
-        offers = _offers(project, lead, text)
+        offers = _cached_offers(project, lead, text)
     except ReelRankError as refusal:
         st.error(plain(retold(refusal)))
         return
@@ -148,14 +150,14 @@ def _choose(project: Project, lead: Any, scale: Scale) -> None:
                 _offer(text, offer, scale)
 
 
-def _offers(project: Project, lead: Any, text: str) -> Sequence[Offer]:
-    """Return the offers for a text, found once: the encoder takes a moment to load."""
-    kept: tuple[str, Sequence[Offer]] = st.session_state.get("practice-offers", ("", ()))
-    if kept[0] != text:
+def _cached_offers(project: Project, lead: Any, text: str) -> Sequence[Offer]:
+    """Return the offers for a text, and keep them in the session, because the encoder takes a moment to load."""
+    cached: tuple[str, Sequence[Offer]] = st.session_state.get("practice-offers", ("", ()))
+    if cached[0] != text:
         with st.spinner(tr("Finding similar moments")):
-            kept = (text, practice_offers(project, lead, text))
-        st.session_state["practice-offers"] = kept
-    return kept[1]
+            cached = (text, practice_offers(project, lead, text))
+        st.session_state["practice-offers"] = cached
+    return cached[1]
 
 
 def _offer(text: str, offer: Offer, scale: Scale) -> None:

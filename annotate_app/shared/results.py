@@ -49,7 +49,10 @@ export default function ({ parentElement, data }) {
 
 
 class Result(NamedTuple):
-    """What came of a press: words, and a page that the reader may want next, as its path and the words of the link."""
+    """Result of a button: a text, its kind, and a link to a related page as its path and words.
+
+    `number` tells results apart, so that each is scrolled into view once.
+    """
 
     text: str
     kind: Kind = "done"
@@ -58,32 +61,32 @@ class Result(NamedTuple):
 
 
 def leave(name: str, text: str, *, kind: Kind = "done", link: tuple[str, str] | None = None) -> None:
-    """Part of a callback: leave a result for the place of this name."""
+    """Keep a result in the session for the place of this name. For callbacks."""
     st.session_state[f"{name}_done"] = Result(text, kind, link, next(_number))
 
 
 def clear(problem: str) -> None:
-    """Part of a callback: forget the results of the place whose refusals are kept under `problem`."""
+    """Forget the results of the place whose refusals are kept under `problem`. For callbacks."""
     st.session_state.pop(problem, None)
     st.session_state.pop(f"{problem.removesuffix('_problem')}_done", None)
 
 
 def show(key: str, kind: Kind = "done") -> None:
-    """Draw the result that the session keeps under a key, if any, with the button that dismisses it."""
-    kept = st.session_state.get(key)
-    if not kept:
+    """Draw the result that the session keeps under a key, if any, with a button that dismisses it."""
+    result = st.session_state.get(key)
+    if not result:
         return
-    if not isinstance(kept, Result):
-        kept = st.session_state[key] = Result(str(kept), kind, number=next(_number))
-    draw = {"done": st.success, "warning": st.warning, "problem": st.error}[kept.kind]
-    text = plain(kept.text)
-    if kept.link is not None:
-        path, words = kept.link
+    if not isinstance(result, Result):
+        result = st.session_state[key] = Result(str(result), kind, number=next(_number))
+    draw = {"done": st.success, "warning": st.warning, "problem": st.error}[result.kind]
+    text = plain(result.text)
+    if result.link is not None:
+        path, words = result.link
         text = f"{text} [{plain(words)}]({full_path(path)})"
     name = component_key(key)
     with st.container(horizontal=True, vertical_alignment="center", key=f"result-{name}"):
         draw(text, width="stretch")
-        bring_into_view(f"result-{name}", kept.number)
+        bring_into_view(f"result-{name}", result.number)
         st.button(
             tr("Dismiss"),
             key=f"dismiss-{name}",
@@ -95,7 +98,7 @@ def show(key: str, kind: Kind = "done") -> None:
 
 
 def bring_into_view(container: str, number: str | int) -> None:
-    """Scroll to the container of this key, which is being drawn; once for each number."""
+    """Scroll the page to the container with this key, once for each number. Call it while drawing the container."""
     _in_view(key=f"in-view-{container}", data={"box": f".st-key-{container}", "number": f"{container} {number}"})
 
 

@@ -1,4 +1,4 @@
-"""The texts of what waits for a lead and of what keeps annotators from a pair, each with a link to its page."""
+"""Texts and links for work that waits for a lead, and for reasons why annotators cannot grade a stuck pair."""
 
 from html import escape
 from typing import NamedTuple
@@ -10,7 +10,7 @@ from backend.campaign.monitoring.progress.model import Barred, WaitKind
 
 
 class WayThere(NamedTuple):
-    """A link to where something is dealt with: the title of the page, its query string, and what to do there."""
+    """A link to the page where a lead handles something: title of the page, query string, text of the link."""
 
     title: str
     asks: str
@@ -121,7 +121,7 @@ CURES = {
     WaitKind.RESERVED: marked("Nobody can grade these pairs until then."),
     WaitKind.CALIBRATION: marked("Nobody can grade these pairs until then."),
 }
-"""What a lead does about it, where the button alone does not say it."""
+"""Advice on waiting work, where the link alone does not say what to do."""
 SHORT: dict[WaitKind, tuple[str, str]] = {
     WaitKind.DISCARDED: marked_n("{n} discarded pair", "{n} discarded pairs"),
     WaitKind.NOTES: marked_n("{n} note without a reply", "{n} notes without a reply"),
@@ -143,7 +143,7 @@ SHORT: dict[WaitKind, tuple[str, str]] = {
     ),
     WaitKind.REPORTED: marked_n("{n} reported clip", "{n} reported clips"),
 }
-"""The same in a short line."""
+"""Short texts for the same kinds of waiting work."""
 OUT: dict[Barred, tuple[tuple[str, str], WayThere]] = {
     Barred.PAUSED: (
         marked_n("{who} could grade {which}, but is paused.", "{who} could grade {which}, but are paused."),
@@ -176,4 +176,4 @@ OUT: dict[Barred, tuple[tuple[str, str], WayThere]] = {
         WayThere("People", "", marked("Reinstate")),
     ),
 }
-"""Why somebody cannot grade a stuck pair, and the way to change that."""
+"""Reasons why annotators cannot grade a stuck pair, each with a link to the page where a lead can change that."""

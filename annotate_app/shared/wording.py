@@ -1,4 +1,4 @@
-"""Sentences and labels the lead's pages share: how a moment, a grade, a verdict and an instant are written."""
+"""Format moments, grades, verdicts, times and counts as text for pages."""
 
 import re
 from collections.abc import Sequence
@@ -51,7 +51,7 @@ NO_CAPTION = marked("no caption")
 _SIMILARITIES = {SourceKind.CAPTIONS: marked("captions"), SourceKind.VISUAL: marked("visual")}
 _NUMBERS = (marked("None"), marked("One"), marked("Two"), marked("Three"), marked("Four"), marked("Five"))
 _CLAMPED = 120
-"""Signs. A cell with more text is cut."""
+"""A table cell with more characters is cut."""
 _TAG = re.compile(r"<[^>]*>")
 
 
@@ -59,8 +59,8 @@ def clamped(cell: str, *, focus: bool = True) -> str:
     """Cut a table cell with a long text after two lines; the whole text shows on hover and on keyboard focus.
 
     Args:
-        cell: HTML.
-        focus: whether the text takes the focus itself; not where it stands in a row that has a link.
+        cell: content of the cell as HTML.
+        focus: whether the text itself can have the keyboard focus; False in a row that is a link.
 
     >>> clamped("<b>A dog runs.</b>")
     '<b>A dog runs.</b>'
@@ -74,12 +74,12 @@ def clamped(cell: str, *, focus: bool = True) -> str:
 
 
 def short(text: str, most: int = _CLAMPED) -> str:
-    """Return a text, or the beginning of a long one, of at most so many signs."""
+    """Return a text, cut to at most `most` characters."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def caption(text: str | None) -> str:
-    """What stands where a moment's caption is shown.
+    """Format the caption of a moment, with quotation marks.
 
     >>> caption("A dog runs."), caption(None)
     ('“A dog runs.”', 'no caption')
@@ -87,60 +87,60 @@ def caption(text: str | None) -> str:
     return tr(NO_CAPTION) if text is None else f"“{isolated(text)}”"
 
 
-def verdict(one: Verdict) -> str:
-    """A verdict in a word."""
-    return tr(_VERDICTS[one])
+def verdict(value: Verdict) -> str:
+    """Return a verdict as a word."""
+    return tr(_VERDICTS[value])
 
 
 def number(count: int) -> str:
-    """`Four`; digits from six on."""
+    """Write a number as a word up to five (`Four`), and in digits from six on."""
     return tr(_NUMBERS[count]) if count < len(_NUMBERS) else str(count)
 
 
 def count_of(count: int, noun: str) -> str:
-    """`1 pair`, `1,204 pairs`."""
+    """Write a number with its noun: `1 pair`, `1,204 pairs`."""
     return trn(*COUNTED[noun], count)
 
 
 def several(noun: str) -> str:
-    """`pairs`, `queries`."""
+    """Return the plural of a noun: `pairs`, `queries`."""
     return trn(*COUNTED[noun], 2, n="").strip()
 
 
 def the_last(count: int) -> str:
-    """`the last one`, `the last five`."""
+    """Write `the last one` or `the last five`."""
     return tr("the last one") if count == 1 else tr("the last {number}", number=number(count).lower())
 
 
 def are(count: int) -> str:
-    """`is` for one, `are` for any other number."""
+    """Return `is` for one, `are` for any other number."""
     return trn("is", "are", count)
 
 
 def pairs_are(count: int) -> str:
-    """`1 pair is`, `60 pairs are`."""
+    """Write a number of pairs with its verb: `1 pair is`, `60 pairs are`."""
     return trn("{n} pair is", "{n} pairs are", count)
 
 
-def ranks(found: Sequence[int]) -> str:
-    """Ranks in rising order, runs of three and more as such.
+def ranks(ranks_found: Sequence[int]) -> str:
+    """Format ranks in rising order; three or more consecutive ranks become a range.
 
     >>> ranks([7]), ranks([1, 2, 3, 5, 8, 9])
     ('Rank 7', 'Ranks 1–3, 5, 8 and 9')
     """
     runs: list[list[int]] = []
-    for rank in found:
+    for rank in ranks_found:
         if runs and rank == runs[-1][-1] + 1:
             runs[-1].append(rank)
         else:
             runs.append([rank])
-    told = [part for run in runs for part in ([f"{run[0]}–{run[-1]}"] if len(run) > 2 else map(str, run))]
-    which = told[0] if len(told) == 1 else tr("{before} and {last}", before=", ".join(told[:-1]), last=told[-1])
-    return tr("Rank {which}", which=which) if len(found) == 1 else tr("Ranks {which}", which=which)
+    parts = [part for run in runs for part in ([f"{run[0]}–{run[-1]}"] if len(run) > 2 else map(str, run))]
+    which = parts[0] if len(parts) == 1 else tr("{before} and {last}", before=", ".join(parts[:-1]), last=parts[-1])
+    return tr("Rank {which}", which=which) if len(ranks_found) == 1 else tr("Ranks {which}", which=which)
 
 
 class VideoSpan(Protocol):
-    """Anything with a span of a video: a pair, an offer, a description."""
+    """An object with a span of a video, such as a pair, an offer or a description."""
 
     @property
     def video(self) -> str:
@@ -156,16 +156,16 @@ class VideoSpan(Protocol):
 
 
 def moment(span: VideoSpan) -> str:
-    """`friends_s01e02, 63.47 to 77.42 s`."""
+    """Format a span of a video: `friends_s01e02, 63.47 to 77.42 s`."""
     return tr("{video}, {start_s:.2f} to {end_s:.2f} s", video=span.video, start_s=span.start_s, end_s=span.end_s)
 
 
 def found_by(pair: PairReview) -> str:
-    """What found a candidate, with its rank there; its similarity alone where captions did and nothing else."""
+    """Return the sources of a candidate with its rank in each. If captions alone found it, return its similarity."""
     similar = [] if pair.similarity is None else [tr("similarity {similarity:.3f}", similarity=pair.similarity)]
-    if all(one.source.kind is SourceKind.CAPTIONS for one in pair.found_by):
+    if all(entry.source.kind is SourceKind.CAPTIONS for entry in pair.found_by):
         return " ".join(similar) or tr("no similarity")
-    names = (tr("{label} (rank {rank})", label=_source(one.source), rank=one.rank) for one in pair.found_by)
+    names = (tr("{label} (rank {rank})", label=_source(entry.source), rank=entry.rank) for entry in pair.found_by)
     return " · ".join([*similar, tr("found by {names}", names=", ".join(names))])
 
 
@@ -174,7 +174,7 @@ def _source(source: CandidateSource) -> str:
 
 
 def when(at: float | None, timezone: str | None) -> str:
-    """An instant on the reader's clock, `9 Oct 2025, 10:53`; `never` where there is none."""
+    """Format a time in the reader's time zone, `9 Oct 2025, 10:53`; None becomes `never`."""
     if at is None:
         return tr("never")
     try:
@@ -185,22 +185,22 @@ def when(at: float | None, timezone: str | None) -> str:
 
 
 def grade(value: int, scale: Scale) -> str:
-    """`3 well`."""
+    """Write a grade with its word: `3 well`."""
     return f"{value} {scale.label(value).lower()}"
 
 
 def grades(given: Sequence[GivenGrade]) -> str:
-    """`0 · 4 · 1`, in the order of the seats."""
+    """Write grades in the order of the seats: `0 · 4 · 1`."""
     return " · ".join(str(grade.grade) for grade in given)
 
 
 def percent(value: float) -> str:
-    """`11.8 %`, `20 %`."""
+    """Format a percentage with at most one decimal: `11.8 %`, `20 %`."""
     return f"{value:.1f}".removesuffix(".0") + " %"
 
 
 def exam_result(result: ExamResult) -> str:
-    """`missed 9 of 100 (9 %, at most 20 %)`."""
+    """Summarise the result of an exam: `missed 9 of 100 (9 %, at most 20 %)`."""
     share = f"{percent(100 * result.missed / result.answers)}, " if result.answers else ""
     return tr(
         "missed {missed} of {answers} ({share}at most {most})",
@@ -212,7 +212,7 @@ def exam_result(result: ExamResult) -> str:
 
 
 def kappas(result: ExamResult) -> str:
-    """Both kappas of an exam with their base, or why there are none."""
+    """Write both kappas of an exam with the number of answers, or why they are undefined."""
     if result.kappa is None or result.kappa_quadratic is None:
         return tr("Kappa is undefined: {undefined}.", undefined=result.undefined)
     return tr(
@@ -224,7 +224,7 @@ def kappas(result: ExamResult) -> str:
 
 
 def why(pair: PairReview, grading: Grading) -> str:
-    """How the rule came to a pair's verdict, with its numbers."""
+    """Explain how the consensus rule reached a pair's verdict, with the grades."""
     values = sorted(grade.grade for grade in pair.grades)
     match pair.verdict:
         case Verdict.OPEN:
@@ -286,21 +286,28 @@ def why(pair: PairReview, grading: Grading) -> str:
 
 
 def differ(tolerance: int) -> str:
-    """What two grades do that do not agree: `differ by more than 1`, or `differ` where only equal ones agree."""
+    """Describe how two grades disagree: `differ by more than 1`, or `differ` if only equal grades agree."""
     return tr("differ by more than {tolerance}", tolerance=tolerance) if tolerance else tr("differ")
 
 
 def _agreed(values: Sequence[int], grading: Grading) -> str:
-    """`3 and 4 differ by at most 1; their mean 3.5, half up, is 4`; `both are 1` where only equal grades agree."""
+    """Explain why two grades agree: `3 and 4 differ by at most 1; their mean 3.5, half up, is 4`.
+
+    If only equal grades agree: `both are 1`.
+    """
     low, high = middle(values)
     if not grading.tolerance:
         return tr("both are {low}", low=low)
-    made = decide(values, grading.tolerance, grading.rounding, re_opened=len(values) > MOST_GRADES)
+    consensus = decide(values, grading.tolerance, grading.rounding, re_opened=len(values) > MOST_GRADES)
     if grading.rounding is Rounding.HALF_UP:
-        to = tr("half up, is {value}", value=made.relevance)
+        rounded = tr("half up, is {value}", value=consensus.relevance)
     else:
-        to = tr("half down, is {value}", value=made.relevance)
-    mean = tr("their mean is {low}", low=low) if low == high else tr("their mean {mean}, {to}", mean=made.mean, to=to)
+        rounded = tr("half down, is {value}", value=consensus.relevance)
+    mean = (
+        tr("their mean is {low}", low=low)
+        if low == high
+        else tr("their mean {mean}, {to}", mean=consensus.mean, to=rounded)
+    )
     return tr(
         "{low} and {high} differ by at most {tolerance}; {mean}",
         low=low,

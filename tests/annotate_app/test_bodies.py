@@ -145,13 +145,13 @@ def test_a_person_has_so_many_requests_under_way() -> None:
 
 def test_a_storm_of_refusals_is_told_slowly_and_a_pause_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
-    monkeypatch.setattr(request_limits, "TOLD_AT_ONCE", 5)
-    monkeypatch.setattr(request_limits, "TOLD_A_SECOND", 50.0)
+    monkeypatch.setattr(request_limits, "REFUSALS_AT_ONCE", 5)
+    monkeypatch.setattr(request_limits, "REFUSALS_A_SECOND", 50.0)
 
     async def refusals(mine: RequestLimits, people: list[int]) -> float:
         """In how many seconds all of these are told that come at once."""
         began = time.monotonic()
-        await asyncio.gather(*[mine.refused(AnnotatorId(person)) for person in people])
+        await asyncio.gather(*[mine.delay_refusal(AnnotatorId(person)) for person in people])
         return time.monotonic() - began
 
     async def storms() -> None:
@@ -186,12 +186,12 @@ def wraps(held: list[float]) -> Callable[..., object]:
 
 
 def test_who_was_refused_least_is_told_first_and_the_most_refused_makes_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(request_limits, "TOLD_AT_ONCE", 0)
-    monkeypatch.setattr(request_limits, "TOLD_A_SECOND", 100.0)
+    monkeypatch.setattr(request_limits, "REFUSALS_AT_ONCE", 0)
+    monkeypatch.setattr(request_limits, "REFUSALS_A_SECOND", 100.0)
     told: list[str] = []
 
     async def one(mine: RequestLimits, who: int, name: str) -> None:
-        await mine.refused(AnnotatorId(who))
+        await mine.delay_refusal(AnnotatorId(who))
         told.append(name)
 
     async def in_order() -> None:
@@ -200,8 +200,8 @@ def test_who_was_refused_least_is_told_first_and_the_most_refused_makes_room(mon
 
     asyncio.run(in_order())
     assert told == ["a0", "b0", "a1", "b1", "a2", "a3"]
-    monkeypatch.setattr(request_limits, "TOLD_A_SECOND", 1e-6)
-    monkeypatch.setattr(request_limits, "MOST_HELD", 3)
+    monkeypatch.setattr(request_limits, "REFUSALS_A_SECOND", 1e-6)
+    monkeypatch.setattr(request_limits, "MOST_DELAYED_REFUSALS", 3)
     told.clear()
 
     async def full() -> None:
@@ -397,7 +397,7 @@ def test_nobody_hands_in_more_in_an_hour_than_people_can_do() -> None:
 def ana(judging: Judging, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
     monkeypatch.setattr("annotate_app.server.routes.report_clip", lambda *_, **__: None)  # no video here has a file
     monkeypatch.setattr("time.time", lambda: NOW)
-    monkeypatch.setattr(request_limits, "TOLD_AT_ONCE", 1_000_000)  # these tests are the storm
+    monkeypatch.setattr(request_limits, "REFUSALS_AT_ONCE", 1_000_000)  # these tests are the storm
     add_person_with_password(judging.project, OPERATOR, "Ada", Role.ANNOTATOR, PASSWORD, now=NOW)
     have_read(judging.project)
     routes = own_routes(lambda: judging.project, ClipWorker(cut_clip), lambda project, lead: {})
@@ -485,15 +485,15 @@ def test_no_time_that_a_browser_counts_makes_sums_overflow(ana: TestClient, judg
 
 
 def test_only_what_changes_something_is_told_late(ana: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(request_limits, "TOLD_AT_ONCE", 2)
+    monkeypatch.setattr(request_limits, "REFUSALS_AT_ONCE", 2)
     later: list[AnnotatorId] = []
-    refused = RequestLimits.refused
+    refused = RequestLimits.delay_refusal
 
     async def noted(mine: RequestLimits, person: AnnotatorId) -> None:
         later.append(person)
         await refused(mine, person)
 
-    monkeypatch.setattr(RequestLimits, "refused", noted)
+    monkeypatch.setattr(RequestLimits, "delay_refusal", noted)
     for _ in range(4):
         assert ana.get("/clips/gone.mp4").status_code == 403
     assert later == []
@@ -501,4 +501,4 @@ def test_only_what_changes_something_is_told_late(ana: TestClient, monkeypatch: 
     for _ in range(4):
         assert ana.post("/desk/exchange", content=b"no json", headers=OURS).status_code == 400
     assert len(later) == 4
-    assert time.monotonic() - began >= 2 / request_limits.TOLD_A_SECOND
+    assert time.monotonic() - began >= 2 / request_limits.REFUSALS_A_SECOND

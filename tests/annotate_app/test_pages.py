@@ -388,7 +388,7 @@ def test_what_is_stuck_is_said_in_words() -> None:
         "1 grade exceeds the quotas.",
         "About 12 more pairs will be disputed at this rate, and need one more annotator.",
     ]
-    told = waiting.why_not(ahead)
+    told = waiting.unfinished_reason(ahead)
     assert "10 grades have nobody left to give them" in told
     assert "4 grades can only come from annotators who gave none in the last seven days" in told
     assert "about 3 days" in told
@@ -411,7 +411,7 @@ def test_queries_tells_in_a_line_what_waits_and_is_stuck(open_page_of: Open, rea
     nobody_left(real_project)
     from annotate_app.shared import waiting
 
-    waiting.forget()
+    waiting.drop_counts()
     shown = html(open_page_of("queries"))
     link = '<a href="/disputes?show=notes" target="_self">3 notes without a reply</a>'
     assert re.search(f"Waits for you: .*{re.escape(link)}", shown)
@@ -479,7 +479,7 @@ def test_what_the_menu_asks_for_is_by_page_and_counted_anew_only_after_a_while(
 ) -> None:
     from annotate_app.shared import waiting
 
-    waiting.forget()
+    waiting.drop_counts()
     project, lead = real_project.project, real_project.lead
     first = waiting.menu_answer(project, lead)
     assert first["counts"] == {"/disputes": "3", "/queries": "1", "/progress": "4"}
@@ -1049,7 +1049,7 @@ def test_what_became_of_rewrites_is_told_when_nothing_can_be_decided(
 
 
 def test_releases_are_listed_and_one_whose_file_is_gone_says_so(open_page_of: Open, real_project: SmallProject) -> None:
-    from annotate_app.screens.release.sections import told
+    from annotate_app.screens.release.sections import release_text
 
     project, lead = real_project.project, real_project.lead
     for name, notes, unfinished in (("v0", "", False), ("v1", "The first one", True)):
@@ -1060,7 +1060,7 @@ def test_releases_are_listed_and_one_whose_file_is_gone_says_so(open_page_of: Op
     assert len(app.get("download_button")) == 1
     assert any("**v0**" in one.value and "its file is missing" in one.value for one in app.markdown)
     kept = list_releases(project, lead)[0]
-    text = told(kept, "UTC")
+    text = release_text(kept, "UTC")
     assert "**v1** · 1 validation and 2 test queries, 50 graded moments · with unfinished queries" in text
     assert "The first one" in text
     assert f"`{kept.sha256[:16]}` · 0.0 MB" in text

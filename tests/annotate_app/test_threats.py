@@ -327,7 +327,7 @@ def test_every_page_says_what_a_browser_may_load(whole: Whole) -> None:
     for script in inline:
         digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
         assert f"'sha256-{digest}'" in parts["script-src"]
-    assert "https:" in guard.of_pages(clips_elsewhere=True)
+    assert "https:" in guard.page_policy(clips_elsewhere=True)
     assert whole.call("", "GET", "/session/sign-in").headers["content-security-policy"].startswith("default-src 'none'")
 
 

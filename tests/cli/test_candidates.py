@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from annotate_app.server import candidate_jobs
-from annotate_app.server.candidate_jobs import CandidatesAsked
+from annotate_app.server.candidate_jobs import CandidateOptions
 from backend.campaign.monitoring.videos.check import import_corpus
 from backend.campaign.nouns import OPERATOR, Role
 from backend.campaign.review.queries import take_back_queries
@@ -107,12 +107,12 @@ def test_the_command_tells_of_it(unread: Project, reelrank: Run) -> None:
 def test_the_page_tells_of_it_and_vectors_from_disk_count_too(unread: Project) -> None:
     lead = people.add(unread.store, OPERATOR, "Lea", Role.LEAD, now=NOW)
     ShortEncoder.encoded = 0
-    first = candidate_jobs.choose(unread, lead, CandidatesAsked(), progress=lambda *_: None)
+    first = candidate_jobs.choose(unread, lead, CandidateOptions(), progress=lambda *_: None)
     assert set(SENTENCES) <= set(first.sentences)
     assert ShortEncoder.encoded == len(CAPTIONS)
     take_back_queries(unread, lead, now=NOW)
     draw_queries(unread, lead, val=2, test=1, seed=1, now=NOW)
-    again = candidate_jobs.choose(unread, lead, CandidatesAsked(), progress=lambda *_: None)
+    again = candidate_jobs.choose(unread, lead, CandidateOptions(), progress=lambda *_: None)
     assert set(SENTENCES) <= set(again.sentences)
     assert ShortEncoder.encoded == len(CAPTIONS)
 

@@ -1,4 +1,4 @@
-"""Keys for the case that a lead looks at, beside the shortcuts of its buttons; and the next clip, loaded ahead."""
+"""Keyboard shortcuts for the case that a lead reviews; the clip of the next case is loaded ahead."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -11,9 +11,9 @@ from backend.campaign.nouns import Scale
 from backend.core.ids import PairKey
 
 LEGEND = "case-legend"
-"""Streamlit's key of the list of keys."""
+"""Streamlit's key of the list of shortcuts."""
 _ACTS = ("d", "o", "t", "u")
-"""Keys of buttons that do something about a pair."""
+"""Shortcuts of the buttons that change a pair."""
 _HERE = Path(__file__).parent
 _mount = st.components.v2.component(
     "reelrank_case_keys",
@@ -24,11 +24,11 @@ _mount = st.components.v2.component(
 
 
 def case_keys(pair: PairKey, following: PairKey | None) -> None:
-    """Obeys keys for the form of a pair: digits choose the relevance, W goes to the reason.
+    """Handle the shortcuts of a pair's form: digits choose the relevance, W goes to the reason.
 
     Args:
-        pair: the pair on show.
-        following: the pair whose clip is loaded ahead.
+        pair: the pair on the page.
+        following: the next pair, whose clip is loaded ahead; None at the end.
     """
     keys_of(
         "case-keys",
@@ -42,17 +42,17 @@ def case_keys(pair: PairKey, following: PairKey | None) -> None:
 def keys_of(
     name: str, *, reason: str, acts: Sequence[str], relevance: str = "", edit: str = "", following: str | None
 ) -> None:
-    """Obeys keys for the form on show: digits choose the relevance, W goes to the reason, E to the text to edit.
+    """Handle the shortcuts of a form: digits choose the relevance, W goes to the reason, E to the text to edit.
 
-    Keys that do something do nothing while the page is being drawn: they would reach what was on show before.
+    Shortcuts that change something are off while the page is being drawn: they would act on the case shown before.
 
     Args:
         name: Streamlit's key of this element.
-        reason: a selector of the field to write in.
-        acts: keys of buttons that do something.
-        relevance: a selector of the grades to choose from, if there are any.
-        edit: a selector of the text to edit, if there is one.
-        following: the path of the clip that is loaded ahead.
+        reason: CSS selector of the field for the reason.
+        acts: shortcuts of buttons that change something.
+        relevance: CSS selector of the grades to choose from, if there are any.
+        edit: CSS selector of the text to edit, if there is one.
+        following: path of the clip that is loaded ahead.
     """
     _mount(
         key=name,
@@ -68,17 +68,17 @@ def keys_of(
 
 
 def neighbours(name: str, place: int | None, count: int, step: Callable[[int], None]) -> None:
-    """Where the case on show stands in its list, and the buttons of the case before it and the next.
+    """Draw the position of a case in its list, with buttons for the previous and the next case.
 
     Args:
-        name: Streamlit's keys of the buttons begin with it.
-        place: in the list, from 1; None of a case that is not in it.
-        count: of the list.
-        step: the buttons' callback, given -1 or 1.
+        name: beginning of Streamlit's keys of the buttons.
+        place: position in the list, from 1; None if the case is no longer in it.
+        count: length of the list.
+        step: callback of the buttons, called with -1 or 1.
     """
-    at = tr("{place:,} of {count:,}", place=place, count=count) if place else tr("No longer in this list")
-    st.markdown(f"**{at}**", width="content")
-    for label, by, shortcut, icon in (
+    position = tr("{place:,} of {count:,}", place=place, count=count) if place else tr("No longer in this list")
+    st.markdown(f"**{position}**", width="content")
+    for label, offset, shortcut, icon in (
         (tr("Previous"), -1, "p", "chevron_left"),
         (tr("Next"), 1, "n", "chevron_right"),
     ):
@@ -87,14 +87,14 @@ def neighbours(name: str, place: int | None, count: int, step: Callable[[int], N
             key=f"{name}-{label.lower()}",
             icon=f":material/{icon}:",
             shortcut=shortcut,
-            disabled=place == (1 if by < 0 else count),
+            disabled=place == (1 if offset < 0 else count),
             on_click=step,
-            args=(by,),
+            args=(offset,),
         )
 
 
 def legend(scale: Scale) -> None:
-    """The list of keys, behind a button."""
+    """Draw a button that shows the shortcuts for reviewing a pair."""
     legend_of(
         (
             (f"`0`–`{scale.highest}`", tr("choose a relevance, then write the reason")),
@@ -111,6 +111,6 @@ def legend(scale: Scale) -> None:
 
 
 def legend_of(keys: Sequence[tuple[str, str]]) -> None:
-    """A list of keys and what they do, behind a button."""
+    """Draw a button that shows a list of shortcuts, each with its meaning."""
     with st.container(key=LEGEND, width="content"), st.popover(tr("Keys"), icon=":material/keyboard:"):
         st.markdown("  \n".join(f"{key} {tr(meaning)}" for key, meaning in keys))

@@ -1,10 +1,10 @@
 """Lists for leads: long lists in pages, searchable rows with controls, and a choice of queries by their text.
 
-Of a long list a click anywhere on a row opens it, and so does Enter.
+In a long list, a click anywhere on a row opens it, and so does Enter.
 
-Counting, searching, sorting and cutting into pages is the database's work: the widget asks for the rows of one page.
-What is searched, sorted by, and which page it is, stands in the address (`address_state`). Each row is a link, so that
-keyboards and screen readers reach it, and that it opens in a tab of its own as any link does.
+The database counts, searches, sorts and cuts into pages: the widget fetches only the rows of one page. The address
+holds the search, the order and the page number (`address_state`). Each row is a link, so keyboards and screen readers
+reach it, and it can be opened in a new tab.
 
     columns = (ListColumn("Query", sort="query"), ListColumn("Pairs", sort="pairs", number=True))
     sort = sorted_by(columns)  # "query", or "-query" from the largest down, or "" as the list comes
@@ -33,7 +33,7 @@ from backend.core.typed_text import nfc
 
 PER_PAGE, _ROWS_OF_CONTROLS = 25, 20
 _OFFERED = 100
-"""Queries that a search offers."""
+"""Largest number of queries that a search offers."""
 _Item = TypeVar("_Item")
 SORT = "sort"
 _HERE = Path(__file__).parent
@@ -48,11 +48,11 @@ _mount = st.components.v2.component(
 
 @dataclass(frozen=True, slots=True)
 class ListColumn:
-    """A column of a list. Not shown on a `phone` where it says so; `meaning` is told where the pointer rests."""
+    """A column of a list. If `phone` is False, phones do not show it; `meaning` is the tooltip of its head."""
 
     label: str
     sort: str = ""
-    """The name in the address by which the list is sorted; empty where it cannot be."""
+    """Value of the query parameter `sort` that sorts by this column; empty if it cannot be sorted by."""
     number: bool = False
     phone: bool = True
     meaning: str = ""
@@ -60,9 +60,12 @@ class ListColumn:
 
 @dataclass(frozen=True, slots=True)
 class ListRow:
-    """A row: what stands in the address once it is open, and a cell for each column, as HTML; the first names it.
+    """A row of a list.
 
-    A row whose `opens` is empty leads nowhere. `picture` is the address of a thumbnail, before the name.
+    Attributes:
+        opens: value in the address that opens the row; empty for a row that is no link.
+        cells: content of each column as HTML; the first one is the name of the row.
+        picture: URL of a thumbnail before the name, if any.
     """
 
     opens: str | int
@@ -71,15 +74,15 @@ class ListRow:
 
 
 def rows_of(items: Sequence[_Item], row: Callable[[_Item], ListRow]) -> Callable[[int, int], list[ListRow]]:
-    """Return the rows of one page of a list that is already in memory, as `long_list` expects them."""
-    return lambda first, most: [row(one) for one in items[first : first + most]]
+    """Return a `fetch` function for `long_list`, for a list that is already in memory."""
+    return lambda first, most: [row(item) for item in items[first : first + most]]
 
 
 def sorted_by(columns: Sequence[ListColumn]) -> str:
-    """By what the address wants the list sorted: a column's `sort`, with `-` before it from the largest down."""
-    wanted = address_state.read(SORT)
+    """Return the order of the list from the address: a column's `sort`, with `-` before it for descending order."""
+    sort = address_state.read(SORT)
     known = {column.sort for column in columns if column.sort}
-    return wanted if wanted.removeprefix("-") in known else ""
+    return sort if sort.removeprefix("-") in known else ""
 
 
 def long_list(
@@ -95,19 +98,19 @@ def long_list(
     page: str = "",
     current: str | int | None = None,
 ) -> None:
-    """The page of the list that the address says, how many rows there are, and the links to the other pages.
+    """Draw the page of a list that the address names, with the number of rows and links to the other pages.
 
     Args:
-        label: what the list is called to those who do not see it; one list of a name on a page.
-        columns: its columns.
-        count: how many rows there are in all, with the filters that hold.
-        fetch: the rows from the given one on (counted from 0), at most so many.
-        opens: the name in the address that opens a row; the row whose value stands there is marked.
-        noun: what a row is.
-        nothing: the sentence for a list without rows.
+        label: name of the list for screen readers, unique on the page.
+        columns: the columns.
+        count: number of all rows that match the filters.
+        fetch: function of a first row (from 0) and a largest number of rows that returns these rows.
+        opens: query parameter that opens a row; the row with its value is marked.
+        noun: English noun for a row, a key of `COUNTED`.
+        nothing: sentence for a list without rows.
         per_page: rows a page.
-        page: the path of the page that a row opens on, such as `/queries`; empty for the page that the list is on.
-        current: the row that is open where the address does not say so; N and P are then the page's.
+        page: path of the page on which a row opens, such as `/queries`; empty for the page with the list.
+        current: the open row, if the address does not name it; the page then handles the keys N and P.
     """
     if not count:
         st.info(nothing or tr("This list is empty."))
@@ -138,7 +141,7 @@ def long_list(
 
 
 def _end(shown: str, first: int, drawn: int, pages: int, page: str, key: str | None = None) -> None:
-    """Draw the footer of a page: which rows it shows, and links to the other pages."""
+    """Draw the footer of a list: which rows the page shows, and links to the other pages."""
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", key=key):
         if pages > 1:
             shown = tr("{first:,}–{first_2:,} of {shown}", first=first + 1, first_2=first + drawn, shown=shown)
@@ -151,50 +154,53 @@ def _table(
 ) -> str:
     classes = [_classes(column) for column in columns]
     body = "".join(_row(row, classes, opens, page, open_now) for row in rows)
-    by = sorted_by(columns)
-    head = "".join(_head(column, named, by) for column, named in zip(columns, classes, strict=True))
+    sort = sorted_by(columns)
+    head = "".join(_head(column, attrs, sort) for column, attrs in zip(columns, classes, strict=True))
     return f"<table aria-label='{escape(label)}'><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def _head(column: ListColumn, named: str, by: str) -> str:
+def _head(column: ListColumn, attrs: str, sort: str) -> str:
     title = f" title='{escape(tr(column.meaning))}'" if column.meaning else ""
     if not column.sort:
-        return f"<th scope='col'{named}{title}>{escape(tr(column.label))}</th>"
-    # One click sorts from the smallest up, a second one from the largest down, a third one not at all.
-    then = {column.sort: f"-{column.sort}", f"-{column.sort}": ""}.get(by, column.sort)
-    order = {column.sort: "ascending", f"-{column.sort}": "descending"}.get(by, "none")
-    button = f"<button type='button' data-sort='{escape(then)}'{title}>{escape(tr(column.label))}</button>"
-    return f"<th scope='col'{named} aria-sort='{order}'>{button}</th>"
+        return f"<th scope='col'{attrs}{title}>{escape(tr(column.label))}</th>"
+    # The first click sorts ascending, the second descending, the third restores the original order.
+    next_sort = {column.sort: f"-{column.sort}", f"-{column.sort}": ""}.get(sort, column.sort)
+    order = {column.sort: "ascending", f"-{column.sort}": "descending"}.get(sort, "none")
+    button = f"<button type='button' data-sort='{escape(next_sort)}'{title}>{escape(tr(column.label))}</button>"
+    return f"<th scope='col'{attrs} aria-sort='{order}'>{button}</th>"
 
 
 def _row(row: ListRow, classes: Sequence[str], opens: str, page: str, open_now: str) -> str:
     value = str(row.opens)
     if not value:
         plain = (wording.clamped(cell) for cell in row.cells)
-        return f"<tr>{''.join(f'<td{named}>{cell}</td>' for named, cell in zip(classes, plain, strict=True))}</tr>"
-    # What stands in the address is of this page.
-    here = {} if page else {name: st.query_params.get_all(name) for name in st.query_params}
-    address = here | {opens: [value]}
+        return f"<tr>{''.join(f'<td{attrs}>{cell}</td>' for attrs, cell in zip(classes, plain, strict=True))}</tr>"
+    # The present query parameters belong to this page, so a link to another page drops them.
+    own_query = {} if page else {name: st.query_params.get_all(name) for name in st.query_params}
+    address = own_query | {opens: [value]}
     chosen = " aria-current='true'" if not page and open_now == value else ""
-    to = full_path(page) if page else ""
+    path = full_path(page) if page else ""
     name, *others = (wording.clamped(cell, focus=False) for cell in row.cells)
-    link = f"<a href='{to}?{escape(urlencode(address, doseq=True))}' target='_self'>{name}</a>"
+    link = f"<a href='{path}?{escape(urlencode(address, doseq=True))}' target='_self'>{name}</a>"
     if row.picture:
         link = f"<div class='rr-pictured'><img loading='lazy' src='{escape(row.picture)}' alt=''/>{link}</div>"
-    cells = "".join(f"<td{named}>{cell}</td>" for named, cell in zip(classes, (link, *others), strict=True))
+    cells = "".join(f"<td{attrs}>{cell}</td>" for attrs, cell in zip(classes, (link, *others), strict=True))
     return f"<tr data-opens='{escape(value)}'{chosen}>{cells}</tr>"
 
 
 def _classes(column: ListColumn) -> str:
-    named = " ".join(
+    names = " ".join(
         name for name, holds in (("rr-number", column.number), ("rr-not-on-phones", not column.phone)) if holds
     )
-    return f" class='{named}'" if named else ""
+    return f" class='{names}'" if names else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Searched(Generic[_Item]):
-    """What is drawn of a list: its `rows` of the page, of `count` that were found."""
+    """One page of search results: its `rows`, and the `count` of all matches.
+
+    `noun` is the English noun for a row, `page` the query parameter with the page number.
+    """
 
     rows: Sequence[_Item]
     count: int
@@ -202,7 +208,7 @@ class Searched(Generic[_Item]):
     page: str
 
     def end(self) -> None:
-        """What stands below the rows: how many there are, and the way to the others."""
+        """Draw the footer below the rows: the number of rows, and links to the other pages."""
         pages = -(-self.count // _ROWS_OF_CONTROLS)
         if not self.count:
             st.info(tr("Nothing in this list matches your search."))
@@ -219,25 +225,25 @@ def searched(
     name: str = "q",
     page: str = "page",
 ) -> Searched[_Item]:
-    """Draw the search above a list of rows with controls, and return the rows to draw.
+    """Draw the search field above a list of rows with controls, and return the rows to draw.
 
         people = searched(reviews, lambda one: one.person.name, "person")
         for one in people.rows:
             ...
         people.end()
 
-    A list that fits on one page has no search.
+    A list that fits on one page has no search field.
 
     Args:
         items: the whole list.
-        words: what an item is found by.
-        noun: what an item is.
-        name: of the search, in the address.
-        page: of the page, in the address.
+        words: returns the text of an item that is searched.
+        noun: English noun for an item.
+        name: query parameter with the search text.
+        page: query parameter with the page number.
     """
-    found = matching(items, words, noun, name=name, clears=(page,), over=_ROWS_OF_CONTROLS)
-    first = (address_state.page_number(-(-len(found) // _ROWS_OF_CONTROLS), page) - 1) * _ROWS_OF_CONTROLS
-    return Searched(found[first : first + _ROWS_OF_CONTROLS], len(found), noun, page)
+    matches = matching(items, words, noun, name=name, clears=(page,), over=_ROWS_OF_CONTROLS)
+    first = (address_state.page_number(-(-len(matches) // _ROWS_OF_CONTROLS), page) - 1) * _ROWS_OF_CONTROLS
+    return Searched(matches[first : first + _ROWS_OF_CONTROLS], len(matches), noun, page)
 
 
 def matching(
@@ -249,13 +255,13 @@ def matching(
     clears: Sequence[str] = ("page",),
     over: int = 0,
 ) -> Sequence[_Item]:
-    """Draws the search, where there are more than `over` items; those that have all its words."""
-    asked = nfc(address_state.read(name)).casefold().split()
-    if len(items) > over or asked:
+    """Draw a search field if there are more than `over` items, and return the items that contain all its words."""
+    terms = nfc(address_state.read(name)).casefold().split()
+    if len(items) > over or terms:
         placeholder = tr("Search {items}", items=wording.count_of(len(items), noun))
         label = tr("Search {items}", items=wording.several(noun))
         address_state.search(placeholder, name=name, clears=clears, label=label, type="search", width=320)
-    return [item for item in items if all(word in nfc(words(item)).casefold() for word in asked)] if asked else items
+    return [item for item in items if all(word in nfc(words(item)).casefold() for word in terms)] if terms else items
 
 
 def choose_queries(
@@ -267,36 +273,36 @@ def choose_queries(
     *,
     none: str,
 ) -> None:
-    """A search beside the queries that are chosen; `chosen_queries(name)` says which.
+    """Draw a search field beside the chosen queries; `chosen_queries(name)` returns the choice.
 
-    Not for a form, in which a search would offer nothing until the form is sent.
+    Do not use it in a form: the search would offer nothing until the form is sent.
 
     Args:
         project: the project.
-        lead: who chooses.
-        name: of what is chosen, in the session.
-        labels: of the search and of the choice.
-        columns: where they are drawn.
-        none: what it means that nothing is chosen.
+        lead: the lead who chooses.
+        name: session key of the choice.
+        labels: labels of the search and of the choice.
+        columns: columns in which they are drawn.
+        none: placeholder that says what an empty choice means.
     """
     words = columns[0].text_input(labels[0], key=f"{name}_search", placeholder=tr("Words of the query, or its number"))
-    found = find_queries(project, lead, QueryFilter(search=words), most=_OFFERED) if words else []
+    matches = find_queries(project, lead, QueryFilter(search=words), most=_OFFERED) if words else []
     texts: MutableMapping[Any, str] = st.session_state.setdefault(f"{name}_names", {})
-    texts.update({one.query_id: one.query for one in found})
+    texts.update({query.query_id: query.query for query in matches})
     columns[1].multiselect(
         labels[1],
-        list(dict.fromkeys([*chosen_queries(name), *(one.query_id for one in found)])),
-        format_func=lambda one: texts.get(one, str(one)),
+        list(dict.fromkeys([*chosen_queries(name), *(query.query_id for query in matches)])),
+        format_func=lambda query: texts.get(query, str(query)),
         key=f"{name}_queries",
         placeholder=none,
     )
 
 
 def chosen_queries(name: str) -> list[QueryId]:
-    """What is chosen."""
+    """Return the queries chosen with `choose_queries`."""
     return list(st.session_state.get(f"{name}_queries") or ())
 
 
 def clear_queries(name: str) -> None:
-    """Choose nothing; for callbacks."""
+    """Empty the choice of `choose_queries`. For callbacks."""
     st.session_state.pop(f"{name}_queries", None)

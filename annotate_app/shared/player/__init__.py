@@ -1,4 +1,4 @@
-"""The grading player: registers it with Streamlit, and puts it on a page with the guideline that it shows."""
+"""Register the grading player with Streamlit, and put it on a page with the guideline."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -46,17 +46,17 @@ SCRIPTS = (
 
 
 def script() -> str:
-    """The component's JavaScript as one module."""
+    """Return the component's JavaScript as one module."""
     return joined(FOLDER, SCRIPTS)
 
 
 def markup() -> str:
-    """The component's HTML, without any words that come from a project."""
+    """Return the component's HTML, without any text of a project."""
     return (FOLDER / "player.html").read_text(encoding="utf-8")
 
 
 def style() -> str:
-    """The component's CSS; colours and fonts come from the app's theme."""
+    """Return the component's CSS; colours and fonts come from the app's theme."""
     return grade_colours() + joined(FOLDER, ("../../shared/desk/desk.css", "player.css"))
 
 
@@ -77,12 +77,12 @@ def player(
     grade nor loses one.
 
     Args:
-        desk_json: the desk as `/desk/exchange` answers it, see the protocol in `player/sync.js`.
-        person: names the annotator's store of unsent grades in the browser, so that two people who share a
+        desk_json: the desk in the format of `/desk/exchange`; see the protocol in `player/sync.js`.
+        person: the annotator. The browser stores unsent grades under their number, so that two people who share a
             computer never send each other's grades.
-        key: Streamlit's name of this element.
-        lesson: what is to be read, and practised, before the desk, as `screens.grade` has it; None for nothing.
-        assigned: how many pairs are assigned to them; None where no queries are.
+        key: Streamlit's key of this element.
+        lesson: the reading and practice before the desk, from `screens.grade`; None for none.
+        assigned: number of pairs assigned to the annotator; None if no queries are assigned.
     """
     project = auth.project()
     words = guideline(project.campaign, examples(project, person))
@@ -98,20 +98,19 @@ def player(
 
 
 def guideline(campaign: Campaign, examples: Sequence[Example] = (), language: str | None = None) -> dict[str, Any]:
-    """The guideline as plain JSON values, the lowest grade first.
+    """Return the guideline as plain JSON values, the lowest grade first.
 
     Args:
-        campaign: whose scale it is.
-        examples: what the project shows for some of the grades.
-        language: whose translations stand in the place of texts; None for the reader's.
+        campaign: the campaign with the scale and the questions.
+        examples: the project's examples for some of the grades.
+        language: the language of the texts; None for the reader's.
 
     Returns:
         `{"grades": [{"grade", "label", "meaning", "detail", "example", "shown"}], "choose": heading of the grades,
         "ask": heading of the questions, "before": the same as a page of the tutorial,
         "questions": [{"title", "text"}], "reminders": [text], "example_query": text}`,
-        where `shown` is `{"query",
-        "note", "clip"}` for a grade with an example of the project, else None; `clip` is its address. Nothing else of
-        an example goes to a browser.
+        where `shown` is `{"query", "note", "clip"}` for a grade with an example of the project, else None. `clip` is
+        the URL of its clip. A browser gets nothing else of an example.
     """
     language = current() if language is None else language
     grading = campaign.grading.in_language(language)

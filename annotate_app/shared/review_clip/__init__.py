@@ -34,13 +34,13 @@ _PROBLEM = "reported_problem"
 
 
 def review_clip(pair: PairReview | CalibrationPair, place: str = "") -> None:
-    """Shows the clip of one pair; it plays while it is in view. At most once a pair in one `place` of a page."""
+    """Draw the clip of a pair, which plays while in view. Call it once at most for a pair and `place` of a page."""
     gif = {"src": full_path(f"/clips/{pair.pair}.gif"), "name": f"{pair.video}_{pair.start_s:.2f}-{pair.end_s:.2f}.gif"}
     moment_clip(pair, f"clip-{place}{pair.pair}", f"/clips/{pair.pair}.mp4", gif)
 
 
 def moment_clip(span: wording.VideoSpan, key: str, src: str = "", gif: dict[str, str] | None = None) -> None:
-    """Draw the clip of any moment; see `clip_at`. `src` replaces the path made from its times."""
+    """Draw the clip of any moment; see `clip_at`. `src` replaces the path from `moment_path`."""
     label = tr(
         "Clip of {video}, {start_s:.2f} to {end_s:.2f} s", video=span.video, start_s=span.start_s, end_s=span.end_s
     )
@@ -53,13 +53,13 @@ def moment_path(span: wording.VideoSpan) -> str:
 
 
 def clip_at(src: str, label: str, key: str, gif: dict[str, str] | None = None) -> None:
-    """Shows the clip at a path of the app.
+    """Draw the clip at a path of the app.
 
     Args:
-        src: the path.
-        label: what the clip is called.
-        key: Streamlit's name of it.
-        gif: full `src` and file `name` of the same as a GIF, where it may be saved as one.
+        src: path of the clip.
+        label: name of the clip for screen readers.
+        key: Streamlit's key of this element.
+        gif: URL `src` and file `name` of the clip as a GIF; None if it cannot be saved as one.
     """
     _mount(
         key=component_key(key),
@@ -68,10 +68,13 @@ def clip_at(src: str, label: str, key: str, gif: dict[str, str] | None = None) -
 
 
 def video_troubles(wrong: Sequence[VideoState]) -> None:
-    """A table of them."""
+    """Draw a table of the videos with problems, each with the problem and advice."""
     rows = [
-        (f"<b>{escape(one.video)}</b>", f"{escape(retold(one.message))}<br><small>{escape(retold(one.advice))}</small>")
-        for one in wrong[:_SHOWN]
+        (
+            f"<b>{escape(state.video)}</b>",
+            f"{escape(retold(state.message))}<br><small>{escape(retold(state.advice))}</small>",
+        )
+        for state in wrong[:_SHOWN]
     ]
     st.html(look.table((tr("Video"), tr("Problem and what to do")), rows, "rr-videos"))
     if len(wrong) > _SHOWN:
@@ -85,15 +88,15 @@ def video_troubles(wrong: Sequence[VideoState]) -> None:
 
 
 @look.lead_callback(_PROBLEM)
-def keep_back(project: Project, lead: Person, pair: PairKey, reason: str) -> None:
-    """Callback of a button: a lead agrees that a clip is broken, so nobody gets it any more."""
+def block_clip(project: Project, lead: Person, pair: PairKey, reason: str) -> None:
+    """Block a clip that a lead confirms as broken, as the callback of a button. Nobody gets it any more."""
     queue.block_clip(project, lead, pair, reason, now=time.time())
 
 
 def reported_clips(project: Project, lead: Person) -> None:
-    """The clips that one person reported as broken, which others still get; a lead may keep each back."""
+    """Draw the list of clips that one person reported as broken and others still get, with buttons to block them."""
     look.refusal(_PROBLEM)
-    if not (found := queue.reported_clips(project, lead)):
+    if not (clips := queue.reported_clips(project, lead)):
         return
     st.header(tr("Clips that one person reported as broken"), anchor=False)
     st.caption(
@@ -103,18 +106,18 @@ def reported_clips(project: Project, lead: Person) -> None:
             "People."
         )
     )
-    for one in found[:_SHOWN]:
-        with st.container(horizontal=True, vertical_alignment="center", key=f"reported-{one.pair}"):
-            span = f"{one.start_s:.1f}\u2013{one.end_s:.1f} s"
+    for clip in clips[:_SHOWN]:
+        with st.container(horizontal=True, vertical_alignment="center", key=f"reported-{clip.pair}"):
+            span = f"{clip.start_s:.1f}\u2013{clip.end_s:.1f} s"
             st.markdown(
                 tr(
                     "**{video}**, {span}, reported by {name}: {reason}",
-                    video=plain(one.video),
+                    video=plain(clip.video),
                     span=span,
-                    name=plain(one.by),
-                    reason=plain(one.reason),
+                    name=plain(clip.by),
+                    reason=plain(clip.reason),
                 )
             )
-            st.button(tr("Block the clip"), key=f"keep-{one.pair}", on_click=keep_back, args=(one.pair, one.reason))
-    if len(found) > _SHOWN:
-        st.caption(tr("The first {shown} of {clips}.", shown=_SHOWN, clips=wording.count_of(len(found), "clip")))
+            st.button(tr("Block the clip"), key=f"keep-{clip.pair}", on_click=block_clip, args=(clip.pair, clip.reason))
+    if len(clips) > _SHOWN:
+        st.caption(tr("The first {shown} of {clips}.", shown=_SHOWN, clips=wording.count_of(len(clips), "clip")))

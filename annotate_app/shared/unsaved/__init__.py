@@ -15,18 +15,18 @@ _warn = st.components.v2.component(
 
 
 def warn_unsaved(container: str, *, changed: bool = False, saved: str = "", leaving: str = "") -> None:
-    """Warn while a field of a container differs from what it was before the reader edited it.
+    """Warn the reader on leaving the page while a field of a container has unsaved changes.
 
         with st.container(key="guideline-words"):
             ...
         warn_unsaved("guideline-words", saved="version 3", changed=typed != stored)
 
     Args:
-        container: Streamlit's key of the container that holds the fields. Draw it before.
-        changed: whether what has reached Python differs from what is stored. In a form nothing does before the
-            submit button; the browser compares the fields itself.
-        saved: what is stored, in any words. When it changes, the fields stand as saved.
-        leaving: a CSS selector of buttons that take the fields away, such as those of a list's pages.
+        container: Streamlit's key of the container with the fields, which is drawn before.
+        changed: whether the values that reached Python differ from the stored ones. A form sends none before its
+            submit button, so the browser compares its fields itself.
+        saved: any text that identifies the stored values. When it changes, the fields count as saved.
+        leaving: CSS selector of buttons that remove the fields, such as those of a list's pages.
     """
     _warn(
         key=f"unsaved-{container}",

@@ -1,7 +1,7 @@
-"""Sending files to the project's folder: dropped or chosen, one after the other, each with how far it has come.
+"""Upload files to the project's folder, one after the other, each with its progress.
 
-The bytes go to a route of our own (`annotate_app.server.lead_routes`), which streams them onto the disk; Streamlit's
-uploader would keep them in the memory of the server.
+The files go to a route of our own (`annotate_app.server.lead_routes`), which streams them to the disk. Streamlit's
+uploader would keep them in the server's memory.
 """
 
 from collections.abc import Callable, Sequence
@@ -26,30 +26,30 @@ _mount = st.components.v2.component(
 
 
 NOT_TAKEN = "files_not_taken"
-"""Where the session has, line by line, why files were refused that came with others; `not_taken` shows it."""
+"""Session key of the reasons why files of the last upload were refused, one line each; `not_taken` shows them."""
 
 
 def upload(kind: str, label: str, extensions: Sequence[str], on_sent: Callable[[list[str]], None]) -> None:
-    """Draws where files are dropped.
+    """Draw the area on which files are dropped.
 
     Args:
-        kind: under which the route takes them.
-        label: what is to be dropped there: `Videos from your computer`.
-        extensions: of the files that can be chosen.
-        on_sent: callback, given the names of what arrived, once everything that was chosen is over.
+        kind: kind of file, a key of `KINDS` in `lead_routes`.
+        label: name of the files, such as `Videos from your computer`.
+        extensions: extensions of the files that can be chosen.
+        on_sent: callback with the names of the files that arrived, called once all files are sent or refused.
     """
     data = {"kind": kind, "label": label, "extensions": list(extensions)} | browser_texts(_HERE, _SCRIPTS)
     key = f"upload-{kind}"
 
     def sent() -> None:
-        told = st.session_state[key]["sent"]
-        on_sent([nfc(name) for name in told["names"]])  # as the route kept them
-        st.session_state[NOT_TAKEN] = list(told["refused"])
+        result = st.session_state[key]["sent"]
+        on_sent([nfc(name) for name in result["names"]])  # as the route kept them
+        st.session_state[NOT_TAKEN] = list(result["refused"])
 
     _mount(key=key, data=data, on_sent_change=sent)
 
 
 def not_taken() -> None:
-    """Shows why files were refused, until others are sent: the page is drawn anew, often without what sent them."""
+    """Show why files were refused, until others are sent. The page is often redrawn without the upload area."""
     if refused := st.session_state.get(NOT_TAKEN):
         st.warning("\n\n".join([f"**{tr('Not taken:')}**", *map(plain, refused)]), icon=":material/block:")

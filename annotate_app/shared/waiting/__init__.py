@@ -1,8 +1,8 @@
-"""Say what waits for a lead and what is stuck, with links to where to deal with it; show the counts in the menu.
+"""Show leads the work that waits for them and the pairs that are stuck, with links, and the counts in the menu.
 
-The menu stays up to date on every page. The browser asks the route `/lead/waiting` every few seconds, and at once when
-its tab is shown again. A style sheet draws the counts beside the titles, not a run of the page: no dialog closes, and
-nothing typed is lost.
+The counts in the menu stay up to date on every page. The browser requests the route `/lead/waiting` every few seconds,
+and at once when its tab becomes visible. A style sheet draws the counts beside the titles without rerunning the page,
+so no dialog closes and no input is lost.
 """
 
 import math
@@ -27,17 +27,17 @@ from backend.campaign.nouns import FIRST_ROUND_SEATS, Person
 from backend.campaign.setup.project.folder import Project
 
 REFRESH_S = 15
-"""How often a page checks for changes."""
+"""Seconds between two checks for changes."""
 _SPARED = 30
-"""Counts are kept for this many times what counting took: while many people grade, something has always changed."""
+"""Counts are reused for this multiple of the time that counting took: while many people grade, they always change."""
 _ORDINALS = ("", marked("first"), marked("second"), marked("third"), marked("fourth"), marked("fifth"), marked("sixth"))
 _INVITE = WayThere("People", "", marked("Invite annotators"))
 _STUCK = WayThere("Queries", "?show=stuck", marked("Show stuck queries"))
 _DECIDE = WayThere("Disputes", "?show=escalated", marked("Adjudicate"))
 _NAMES = 3
-"""How many people a sentence names; the others are counted."""
+"""Largest number of people that a sentence names; the others are counted."""
 MORE_COUNTS: list[Callable[[Project, Person], dict[str, str]]] = []
-"""Other sources of counts behind a title; the server adds its own."""
+"""Functions that return further menu counts by page title; the server adds its own."""
 _HERE = Path(__file__).parent
 _mount = st.components.v2.component(
     "reelrank_menu_counts",
@@ -48,7 +48,7 @@ _mount = st.components.v2.component(
 
 
 class Line(NamedTuple):
-    """A sentence with its link; one `below` belongs to the line before it, and `note` is a second line in small."""
+    """A sentence with a link. A line with `below` belongs to the line before it; `note` is a second, smaller line."""
 
     text: str
     place: WayThere | None
@@ -57,12 +57,12 @@ class Line(NamedTuple):
 
 
 def wait_lines(waits: Iterable[Wait], timezone: str | None = None) -> list[Line]:
-    """Return a line for each thing that waits for a lead: how much, whom it is about, and since when."""
+    """Return a line for each kind of waiting work: its count, the people concerned, and the time of the newest."""
     return [wait_line(wait, timezone) for wait in waits]
 
 
 def wait_line(wait: Wait, timezone: str | None = None) -> Line:
-    """Return the line of one thing that waits."""
+    """Return the line for one kind of waiting work."""
     words, place = WAITS[wait.kind]
     parts = [f"“{isolated(wait.quote)}”"] if wait.quote else []
     parts += [names(wait.who)] if wait.who else []
@@ -72,84 +72,84 @@ def wait_line(wait: Wait, timezone: str | None = None) -> Line:
 
 
 def stuck_lines(ahead: Ahead) -> list[Line]:
-    """Return what the team cannot finish, with why and what to do."""
+    """Return lines about the work that the team cannot finish, with reasons and links."""
     lines = []
-    for one in ahead.stuck:
-        lines += lines_of(one)
+    for stuck in ahead.stuck:
+        lines += lines_of(stuck)
     if ahead.stuck:
         lines.append(Line(tr("Open a query to see which of its pairs are stuck."), _STUCK, below=True))
-    left = ahead.forecast
-    if left.over_quota:
-        text = trn("{n} grade exceeds the quotas.", "{n} grades exceed the quotas.", left.over_quota)
+    remaining = ahead.forecast
+    if remaining.over_quota:
+        text = trn("{n} grade exceeds the quotas.", "{n} grades exceed the quotas.", remaining.over_quota)
         lines.append(Line(text, WayThere("People", "?part=assignments", marked("Change the quotas"))))
-    if left.disputes:
+    if remaining.disputes:
         text = trn(
             "About {n} more pair will be disputed at this rate, and needs {lack}.",
             "About {n} more pairs will be disputed at this rate, and need {lack}.",
-            left.disputes,
-            lack=_needed(left.disputes_lack),
+            remaining.disputes,
+            lack=_needed(remaining.disputes_lack),
         )
         lines.append(Line(text, _INVITE))
     return lines
 
 
-def lines_of(one: Stuck, told: str = "") -> list[Line]:
-    """Return why pairs are stuck, with `told` about them, and below it what would help."""
-    lines = [Line(f"{_stuck(one)}{told}", _INVITE), *_ways_out(one)]
-    if min(one.places) > max(FIRST_ROUND_SEATS):
-        text = trn("You can also adjudicate it yourself.", "You can also adjudicate them yourself.", one.pairs)
+def lines_of(stuck: Stuck, suffix: str = "") -> list[Line]:
+    """Return a line that says why pairs are stuck, followed by `suffix`, and lines below it about what would help."""
+    lines = [Line(f"{_stuck_sentence(stuck)}{suffix}", _INVITE), *_ways_out(stuck)]
+    if min(stuck.places) > max(FIRST_ROUND_SEATS):
+        text = trn("You can also adjudicate it yourself.", "You can also adjudicate them yourself.", stuck.pairs)
         lines.append(Line(text, _DECIDE, below=True))
     return lines
 
 
 def forecast(ahead: Ahead) -> str:
-    """Return when the work may be done, in a few words; never a date that nobody can reach."""
-    found = ahead.forecast
+    """Return when the work may be done in a few words, or that it cannot be finished."""
+    outlook = ahead.forecast
     if not ahead.needed:
         return tr("nothing is left")
-    if found.stuck or found.over_quota or found.disputes or (found.idle and found.days is not None):
+    if outlook.stuck or outlook.over_quota or outlook.disputes or (outlook.idle and outlook.days is not None):
         return tr("cannot finish")
-    if found.exam:
+    if outlook.exam:
         return tr("after the exam")
-    return tr("unknown") if found.days is None else days(found)
+    return tr("unknown") if outlook.days is None else days(outlook)
 
 
-def why_not(ahead: Ahead) -> str:
-    """Return why the team cannot finish, and when the rest may be done; empty where it can finish."""
+def unfinished_reason(ahead: Ahead) -> str:
+    """Return why the team cannot finish, and how long the rest takes, or "" if the team can finish."""
     if forecast(ahead) != tr("cannot finish"):
         return ""
-    found = ahead.forecast
+    outlook = ahead.forecast
     reasons = []
-    if found.stuck:
+    if outlook.stuck:
         reasons.append(
-            trn("{n} grade has nobody left to give it", "{n} grades have nobody left to give them", found.stuck)
+            trn("{n} grade has nobody left to give it", "{n} grades have nobody left to give them", outlook.stuck)
         )
-    if found.over_quota:
-        reasons.append(trn("{n} grade exceeds the quotas", "{n} grades exceed the quotas", found.over_quota))
-    if found.idle:
+    if outlook.over_quota:
+        reasons.append(trn("{n} grade exceeds the quotas", "{n} grades exceed the quotas", outlook.over_quota))
+    if outlook.idle:
         reasons.append(
             trn(
                 "{n} grade can only come from annotators who gave none in the last seven days",
                 "{n} grades can only come from annotators who gave none in the last seven days",
-                found.idle,
+                outlook.idle,
             )
         )
-    if found.disputes:
+    if outlook.disputes:
         reasons.append(tr("further disputes will lack annotators"))
-    rest = "" if found.days is None else " " + tr("The rest takes {days}.", days=days(found))
+    rest = "" if outlook.days is None else " " + tr("The rest takes {days}.", days=days(outlook))
     return tr("Can't finish with the current team: {reasons}.", reasons=tr(", and ").join(reasons)) + rest
 
 
-def days(found: Forecast) -> str:
-    """`about 3 days`, `less than a day`."""
-    left = found.days or 0.0
-    if left < 1:
+def days(outlook: Forecast) -> str:
+    """Return the remaining time of a forecast in words: `about 3 days`, `less than a day`."""
+    remaining = outlook.days or 0.0
+    if remaining < 1:
         return tr("less than a day")
-    return tr("about {days}", days=wording.count_of(math.ceil(round(left, 3)), "day"))
+    return tr("about {days}", days=wording.count_of(math.ceil(round(remaining, 3)), "day"))
 
 
 def list_of(lines: Sequence[Line]) -> str:
-    """Return sentences as a list, each with its link."""
+    """Return lines as an HTML list, each with its link."""
     rows = "".join(
         f"<li{' class=rr-below' if line.below else ''}><span>{escape(line.text)}"
         f"{f'<small>{escape(line.note)}</small>' if line.note else ''}</span>"
@@ -159,66 +159,74 @@ def list_of(lines: Sequence[Line]) -> str:
     return f"<ul class='rr-waits'>{rows}</ul>"
 
 
-def now_waiting(project: Project, lead: Person) -> "Counted":
-    """Return what waits and what is stuck; counted again only if something has changed, and not at every click."""
+def current_counts(project: Project, lead: Person) -> "Counted":
+    """Return the waiting work and stuck pairs. They are counted again only after a change, and not at every click."""
     version, now = progress.work_version(project, lead), time.time()
-    kept = _kept.get(project.folder)
-    if kept is None or (kept.version != version and not 0 <= now - kept.at < _SPARED * kept.took_s):
+    counted = _kept.get(project.folder)
+    if counted is None or (counted.version != version and not 0 <= now - counted.at < _SPARED * counted.took_s):
         began = time.perf_counter()
         waits, stuck = inbox.waits(project, lead), progress.stuck(project, lead)
-        kept = keep(project, Counted(version, now, waits, stuck, time.perf_counter() - began))
-    return kept
+        counted = keep(project, Counted(version, now, waits, stuck, time.perf_counter() - began))
+    return counted
 
 
 def keep(project: Project, counted: "Counted") -> "Counted":
-    """Share what a page has just counted with all other pages."""
-    forget()  # a server serves one project
+    """Share counts that a page has just made with all other pages."""
+    drop_counts()  # drops older counts: a server serves one project
     _kept[project.folder] = counted
     return counted
 
 
-def forget() -> None:
-    """Count again the next time, whether something has changed or not."""
+def drop_counts() -> None:
+    """Drop the shared counts, so that the next page counts again."""
     _kept.clear()
 
 
 def counts(waits: Iterable[Wait], stuck: Iterable[Stuck]) -> dict[str, str]:
-    """Return what stands behind the titles of pages and groups in the menu: how much waits there.
+    """Return the menu counts by title of page or group: how much work waits there.
 
-    Behind Progress is what is stuck, or how many things wait in its inbox while nothing is stuck.
+    The count of Progress is the number of stuck pairs, or the number of entries in its inbox if none is stuck.
     """
-    found: dict[str, int] = {}
+    totals: dict[str, int] = {}
     kinds = 0
     for wait in waits:
         kinds += 1
-        if wait.kind is not WaitKind.TEAM:  # pairs that wait, and nothing that is on the page People
+        if wait.kind is not WaitKind.TEAM:  # it counts pairs, and the page People has none
             title = WAITS[wait.kind][1].title
-            found[title] = found.get(title, 0) + wait.count
+            totals[title] = totals.get(title, 0) + wait.count
     for page in PAGES:
-        if page.group and page.title in found:
-            found[page.group] = found.get(page.group, 0) + found[page.title]
-    told = {title: f"{count:,}" for title, count in found.items()}
-    if pairs := sum(one.pairs for one in stuck):
-        return {**told, "Progress": tr("{pairs:,} stuck", pairs=pairs)}
-    return {**told, "Progress": f"{kinds:,}"} if kinds else told
+        if page.group and page.title in totals:
+            totals[page.group] = totals.get(page.group, 0) + totals[page.title]
+    texts = {title: f"{count:,}" for title, count in totals.items()}
+    if pairs := sum(entry.pairs for entry in stuck):
+        return {**texts, "Progress": tr("{pairs:,} stuck", pairs=pairs)}
+    return {**texts, "Progress": f"{kinds:,}"} if kinds else texts
 
 
 @partial(auth.fragment, run_every=REFRESH_S)
 def line(project: Project, lead: Person) -> None:
-    """Show all that waits and is stuck in one line, which keeps itself up to date."""
-    kept = now_waiting(project, lead)
-    parts = [WAITS[one.kind][1]._replace(act=trn(*SHORT[one.kind], one.count)).link for one in kept.waits]
-    said = [tr("Waits for you: {parts}.", parts=", ".join(parts))] if parts else []
-    if pairs := sum(one.pairs for one in kept.stuck):
+    """Draw a line about all waiting work and stuck pairs, which updates itself."""
+    counted = current_counts(project, lead)
+    parts = [WAITS[entry.kind][1]._replace(act=trn(*SHORT[entry.kind], entry.count)).link for entry in counted.waits]
+    sentences = [tr("Waits for you: {parts}.", parts=", ".join(parts))] if parts else []
+    if pairs := sum(entry.pairs for entry in counted.stuck):
         place = WayThere("Progress", "", marked("Show why"))
-        told = trn("{n} pair is stuck.", "{n} pairs are stuck.", pairs)
-        said.append(f"<b>{told}</b> {place.link}")
-    if said:
-        st.html(f"<p class='rr-waiting'>{' '.join(said)}</p>")
+        sentence = trn("{n} pair is stuck.", "{n} pairs are stuck.", pairs)
+        sentences.append(f"<b>{sentence}</b> {place.link}")
+    if sentences:
+        st.html(f"<p class='rr-waiting'>{' '.join(sentences)}</p>")
 
 
 class Counted(NamedTuple):
-    """What waited and was stuck `at` a time, for which version of the work, and how long counting took."""
+    """Waiting work and stuck pairs at one time.
+
+    Attributes:
+        version: version of the work, from `progress.work_version`.
+        at: time of the count, in seconds since 1970.
+        waits: the waiting work.
+        stuck: the stuck pairs.
+        took_s: seconds that counting took.
+    """
 
     version: tuple[int, ...]
     at: float
@@ -230,25 +238,25 @@ class Counted(NamedTuple):
 _kept: dict[Path, Counted] = {}
 
 
-def _stuck(one: Stuck) -> str:
+def _stuck_sentence(stuck: Stuck) -> str:
     return trn(
         "{n} pair is stuck: it needs {lack} for the {which} grade.",
         "{n} pairs are stuck: they need {lack} for the {which} grade.",
-        one.pairs,
-        which=tr(" and ").join(tr(_ORDINALS[place]) for place in one.places),
-        lack=_needed(one.lacking),
+        stuck.pairs,
+        which=tr(" and ").join(tr(_ORDINALS[place]) for place in stuck.places),
+        lack=_needed(stuck.lacking),
     )
 
 
-def _ways_out(one: Stuck) -> Iterable[Line]:
-    for why, who, pairs in one.ways_out:
+def _ways_out(stuck: Stuck) -> Iterable[Line]:
+    for why, who, pairs in stuck.ways_out:
         words, place = OUT[why]
-        which = tr("it") if one.pairs == 1 else tr("all of them") if pairs == one.pairs else _of_them(pairs)
+        which = tr("it") if stuck.pairs == 1 else tr("all of them") if pairs == stuck.pairs else _of_them(pairs)
         yield Line(trn(*words, len(who), who=names(who), which=which), place, below=True)
 
 
 def names(who: Sequence[str]) -> str:
-    """Return up to three names, and the number of the others: `Ana, Ben, Cem and 2 others`."""
+    """List up to three names, and the number of the others: `Ana, Ben, Cem and 2 others`."""
     more = len(who) - _NAMES
     # One name more takes no more room than "1 other".
     shown = [*map(isolated, who[:_NAMES]), wording.count_of(more, "other")] if more > 1 else list(map(isolated, who))
@@ -272,20 +280,20 @@ def _needed(people: int) -> str:
 
 
 def menu_counts(project: Project, lead: Person) -> None:
-    """Put the counts into the menu, and keep them up to date."""
+    """Draw the counts in the menu, and keep them up to date."""
     groups = {tr(group): [f"/{page.address}" for page in pages] for group, pages in GROUPS.items()}
-    told = menu_answer(project, lead)
-    _mount(key="menu-counts", data={"told": told, "groups": groups, "every_ms": 1000 * REFRESH_S})
+    answer = menu_answer(project, lead)
+    _mount(key="menu-counts", data={"told": answer, "groups": groups, "every_ms": 1000 * REFRESH_S})
 
 
 def menu_answer(project: Project, lead: Person) -> dict[str, object]:
-    """Return the answer of the route: counts by path or group, and when they were made, in seconds since 1970."""
-    kept = now_waiting(project, lead)
-    by_title = counts(kept.waits, kept.stuck)
+    """Return the answer of `/lead/waiting`: counts by path or group, and their time in seconds since 1970."""
+    counted = current_counts(project, lead)
+    by_title = counts(counted.waits, counted.stuck)
     for more in MORE_COUNTS:
-        for title, told in more(project, lead).items():
-            by_title[title] = ", ".join(filter(None, (by_title.get(title), told)))
-    return {"at": kept.at, "counts": {_place(title): count for title, count in by_title.items()}}
+        for title, text in more(project, lead).items():
+            by_title[title] = ", ".join(filter(None, (by_title.get(title), text)))
+    return {"at": counted.at, "counts": {_place(title): count for title, count in by_title.items()}}
 
 
 def _place(title: str) -> str:
