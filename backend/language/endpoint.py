@@ -80,10 +80,10 @@ def read_answer(answer: str, captions: Sequence[str]) -> list[str]:
     ['A cat.']
     """
     lines = [line.strip() for line in answer.splitlines() if line.strip()]
-    found = [match for line in lines if (match := _LINE.fullmatch(line))]
-    if [int(match[1]) for match in found] == list(range(1, len(captions) + 1)):
-        return [_unquoted(match[2], caption) for match, caption in zip(found, captions, strict=True)]
-    if len(captions) == len(lines) == 1 and not found:
+    matches = [match for line in lines if (match := _LINE.fullmatch(line))]
+    if [int(match[1]) for match in matches] == list(range(1, len(captions) + 1)):
+        return [_unquoted(match[2], caption) for match, caption in zip(matches, captions, strict=True)]
+    if len(captions) == len(lines) == 1 and not matches:
         return [_unquoted(lines[0], captions[0])]
     return []
 
@@ -228,14 +228,14 @@ class _Work:
         """Make one request, and keep its rewrites; captions without one are queued again one by one."""
         import openai
 
-        instruction, asked, answered, lines = conversation(captions)
+        instruction, example, answered, lines = conversation(captions)
         try:
             completion = await client.chat.completions.create(
                 model=self.endpoint.model,
                 temperature=self.temperature,
                 messages=[
                     {"role": "system", "content": instruction},
-                    {"role": "user", "content": asked},
+                    {"role": "user", "content": example},
                     {"role": "assistant", "content": answered},
                     {"role": "user", "content": lines},
                 ],

@@ -94,13 +94,13 @@ def lacking(cache: ClipCache, jobs: Iterable[ClipJob], now: float) -> list[ClipJ
     def names(store: "ObjectStore", key: str) -> set[str]:
         return {PurePosixPath(meta["path"]).name for chunk in store.list(prefix=key or None) for meta in chunk}
 
-    held = _asked(cache, "", Doing.READING, names, now)
-    found = [] if held is None else [job for job in jobs if job.path.name not in held]
-    if held is not None and not found:
+    stored_names = _asked(cache, "", Doing.READING, names, now)
+    missing = [] if stored_names is None else [job for job in jobs if job.path.name not in stored_names]
+    if stored_names is not None and not missing:
         _note(cache, Doing.WRITING).unlink(
             missing_ok=True
         )  # an earlier failure to write is settled: every clip is in the bucket
-    return found
+    return missing
 
 
 def look(cache: ClipCache, now: float) -> None:
@@ -115,11 +115,11 @@ def troubles(cache: ClipCache) -> list[str]:
     """Return messages about the bucket's last failures, for leads; makes no request."""
     if cache.bucket is None:
         return []
-    found = []
+    messages = []
     for doing, meaning in _MEANINGS.items():
         with suppress(FileNotFoundError):
-            found.append(joined(" ", [recalled(_note(cache, doing).read_text(encoding="utf-8")), meaning]))
-    return found
+            messages.append(joined(" ", [recalled(_note(cache, doing).read_text(encoding="utf-8")), meaning]))
+    return messages
 
 
 _DONE = {Doing.READING: said("read"), Doing.WRITING: said("written")}
@@ -146,7 +146,7 @@ def _asked(
         return None
     try:
         with told(cache.bucket, _DONE[doing]):
-            found = ask(store_at(cache.bucket.root, hurried=True), cache.bucket.joined(name).key)
+            result = ask(store_at(cache.bucket.root, hurried=True), cache.bucket.joined(name).key)
     except VideoUnreadable:
         if doing is Doing.READING and name:
             _note(cache, doing).unlink(missing_ok=True)  # the bucket works; it only has no such clip
@@ -157,7 +157,7 @@ def _asked(
         _write(cache, doing, said("{error}.", error=error), now)
         return None
     _note(cache, doing).unlink(missing_ok=True)
-    return found
+    return result
 
 
 def _is_away(cache: ClipCache, now: float) -> bool:

@@ -195,8 +195,8 @@ def listed(folder: Address) -> list[str]:
     try:
         with told(folder):
             start = len(folder.key) + 1 if folder.key else 0
-            found = store_at(folder.root).list(prefix=folder.key or None)
-            return sorted(str(meta["path"])[start:] for chunk in found for meta in chunk)
+            chunks = store_at(folder.root).list(prefix=folder.key or None)
+            return sorted(str(meta["path"])[start:] for chunk in chunks for meta in chunk)
     except StorageUnavailable as unlisted:
         try:  # a failed listing has one error for all causes; a request for one object tells them apart
             with told(folder):

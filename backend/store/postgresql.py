@@ -86,8 +86,8 @@ class PostgresStore:
         After that, lost connections are waited for, so that the server can restart while people work.
         """
         with self.told(), psycopg.connect(self.address, autocommit=True) as first:
-            found = first.execute("SELECT 1 FROM pg_catalog.pg_tables WHERE tablename = '_sqlite_migrations'")
-            return found.fetchone() is not None
+            cursor = first.execute("SELECT 1 FROM pg_catalog.pg_tables WHERE tablename = '_sqlite_migrations'")
+            return cursor.fetchone() is not None
 
     @property
     def schema_level(self) -> str:
@@ -122,9 +122,9 @@ class PostgresStore:
         self.close()
         with self.told(), psycopg.connect(self.address, autocommit=True) as own:
             until = time.monotonic() + GONE_S
-            while (found := own.execute(OTHERS).fetchone()) and found[0] and time.monotonic() < until:
+            while (row := own.execute(OTHERS).fetchone()) and row[0] and time.monotonic() < until:
                 time.sleep(GONE_S / 40)  # the server drops our own closed connections a moment later
-        return int(found[0]) if found else 0
+        return int(row[0]) if row else 0
 
     def damaged_pages(self) -> list[str]:
         """Return nothing: the server checks its own pages (`pg_amcheck`)."""
@@ -177,8 +177,8 @@ class PostgresStore:
     @property
     def taken(self) -> Raw | None:
         """The connection of this thread's transaction; None outside a transaction."""
-        found: Raw | None = getattr(self._own, "taken", None)
-        return found
+        raw: Raw | None = getattr(self._own, "taken", None)
+        return raw
 
     def run(self, ask: Callable[[Raw], Answer]) -> Answer:
         """Call `ask` with the connection of this thread's transaction, or with any free one.

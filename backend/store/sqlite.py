@@ -292,12 +292,12 @@ def damage(connection: sqlite3.Connection) -> str | None:
     detected, because SQLite stores no checksums.
     """
     try:
-        found: str = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+        finding: str = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
     except READ_ERRORS as error:
         if not is_damage(error):
             raise
         return str(error)
-    return None if found == "ok" else " ".join(found.removeprefix("*** in database main ***").split())
+    return None if finding == "ok" else " ".join(finding.removeprefix("*** in database main ***").split())
 
 
 def is_damage(error: BaseException | None) -> bool:
@@ -312,13 +312,13 @@ def is_damage(error: BaseException | None) -> bool:
     )
 
 
-def damaged(path: Path | str, what: str) -> StoreUnavailable:
+def damaged(path: Path | str, fault: str) -> StoreUnavailable:
     """Return the error to raise about a damaged database."""
     return StoreUnavailable.said(
         "{path} is damaged, or not a ReelRank database ({what}). Stop the server, then run `reelrank "
         "restore {parent} BACKUP`. The damaged file is kept beside it.",
         path=path,
-        what=what,
+        what=fault,
         parent=Path(path).parent,
     )
 

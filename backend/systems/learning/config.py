@@ -118,21 +118,21 @@ def read_config(file: Path) -> Config:
     """
     data = bytes_of(file)
     try:
-        found = msgspec.toml.decode(data, type=Config)
+        config = msgspec.toml.decode(data, type=Config)
     except msgspec.ValidationError as error:
         raise InputError.single(file, fault_of(error)) from None
     except UNDECODABLE as error:
         raise InputError.single(file, f"is not TOML: {error}") from None
-    if wrong := _wrong(found):
+    if wrong := _wrong(config):
         raise InputError([Problem(str(file), None, message) for message in wrong])
-    return _placed(found, file.resolve().parent)
+    return _placed(config, file.resolve().parent)
 
 
 def _wrong(config: Config) -> list[str]:
     wrong = []
     if config.model.hidden % config.model.heads or config.model.hidden % 2:
-        told = f"field `model.hidden` is {config.model.hidden}"
-        wrong.append(f"{told}: it has to be even, and `model.heads`, {config.model.heads}, has to divide it")
+        field = f"field `model.hidden` is {config.model.hidden}"
+        wrong.append(f"{field}: it has to be even, and `model.heads`, {config.model.heads}, has to divide it")
     if len(set(config.seeds)) < len(config.seeds):
         wrong.append(f"field `seeds` names a seed twice: {', '.join(map(str, config.seeds))}")
     if config.loss.video == "crocs" and config.negatives is None:
