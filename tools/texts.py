@@ -61,7 +61,7 @@ class _Markup(HTMLParser):
         self.found.append(data.strip())
 
 
-def found() -> Catalog:
+def texts_in_code() -> Catalog:
     """Every text of the front end and every sentence of the back end, by its files, in the order of the files."""
     catalogue = Catalog(fuzzy=False, project="ReelRank", charset="utf-8")
     for path in [*sorted(FRONT_END.rglob("*")), *sorted(BACK_END.rglob("*.py"))]:
@@ -130,14 +130,14 @@ def updated(language: str) -> Catalog:
     """A language's catalogue with the texts that there are now."""
     with (CATALOGUES / f"{language}.po").open("rb") as file:
         known = read_po(file, locale=language)
-    known.update(found(), no_fuzzy_matching=True, update_creation_date=False)
+    known.update(texts_in_code(), no_fuzzy_matching=True, update_creation_date=False)
     known.obsolete.clear()
     return known
 
 
 def lacking(catalogue: Catalog) -> tuple[list[Message], list[Message]]:
     """Return the messages without a translation: those that annotators see, and those that leads alone do."""
-    places = {(message.id, message.context): [path for path, _ in message.locations] for message in found()}
+    places = {(message.id, message.context): [path for path, _ in message.locations] for message in texts_in_code()}
     empty = [message for message in catalogue if message.id and not (message.string and all(message.string))]
     needed = [
         message

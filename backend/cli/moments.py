@@ -95,7 +95,7 @@ def moments(
         own_report = take_moments(project, OPERATOR, own, only=only, now=start)
         done.append(
             f"{own.name}: {counted(own_report.moments, 'moment')}, {own_report.new:,} of them new."
-            f"{_gone(own_report.gone, own_report.stayed)}"
+            f"{_removal_words(own_report.gone, own_report.stayed)}"
         )
     if how is not None:
         options = ByShots(shortest, longest) if how == "shots" else windows
@@ -106,7 +106,7 @@ def moments(
         shots = f" from {counted(report.shots, 'shot')}" if how == "shots" else ""
         done.append(
             f"{counted(report.moments, 'moment')} by {how}{shots} of {counted(report.videos, 'video')}, "
-            f"{report.new:,} of them new.{_gone(report.gone, report.stayed)}"
+            f"{report.new:,} of them new.{_removal_words(report.gone, report.stayed)}"
         )
         problems += report.problems
     if export is not None:
@@ -134,7 +134,7 @@ def moments(
         fail("\n".join([f"{counted(len(problems), 'video')} with a problem; the rest is done:", *map(str, problems)]))
 
 
-def _gone(gone: int, stayed: int) -> str:
+def _removal_words(gone: int, stayed: int) -> str:
     parts = [f"{gone:,} removed" if gone else "", f"{stayed:,} kept, because they are in use" if stayed else ""]
     changes = ", ".join(filter(None, parts))
     return f" Earlier moments: {changes}." if changes else ""
@@ -178,7 +178,7 @@ def show(folder: Dir, json: Json = False) -> None:
         names = {row.person.annotator_id: row.person.name for row in list_people(project, OPERATOR)}
         who = "every annotator" if chosen.people is None else ", ".join(names[person] for person in chosen.people)
         scope = "all videos" if chosen.videos is None else f"{len(chosen.videos):,} of the videos"
-        say(f"Describing is open for {who}, in {scope}{_wanted(chosen)}.")
+        say(f"Describing is open for {who}, in {scope}{_goal_words(chosen)}.")
     else:
         say("Describing is closed. Open it with `reelrank describe open`, or on the page Captions.")
     enough = "" if figures.enough is None else f", {figures.enough:,} of them often enough"
@@ -319,7 +319,7 @@ def _people(project: "Project", names: list[str]) -> tuple[AnnotatorId, ...]:
     return tuple(dict.fromkeys(known[name_key(name)].annotator_id for name in names))
 
 
-def _wanted(chosen: DescribingChoice) -> str:
+def _goal_words(chosen: DescribingChoice) -> str:
     if chosen.per_video is not None:
         return f"; {counted(chosen.per_video, 'description')} wanted per video"
     return "" if chosen.per_minute is None else f"; {chosen.per_minute:g} descriptions wanted per minute of video"

@@ -124,7 +124,7 @@ def show(folder: Dir, json: Json = False) -> None:
         (
             *(row.name, minute(row.made_at), row.made_by or ""),
             *("" if count is None else f"{count:,}" for count in (row.val_queries, row.test_queries, row.moments)),
-            *(row.sha256[:12], _kept(row)),
+            *(row.sha256[:12], _place(row)),
         )
         for row in releases
     ]
@@ -242,7 +242,7 @@ def remove(
     say(f"Removed the release {name}.")
 
 
-def _kept(row: KeptRelease) -> str:
+def _place(row: KeptRelease) -> str:
     if row.file is None:
         return "(not kept)"
     return f"{row.file} ({row.megabytes:.1f} MB)" if row.megabytes is not None else f"{row.file} IS MISSING"

@@ -53,7 +53,7 @@ class Clip:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the name and identity; another process loads its own copy, which has to be the same model."""
-        return _loaded_there, (self.name, self.identity, self._advice)
+        return _load_on_worker, (self.name, self.identity, self._advice)
 
     def sentences(self, texts: Iterable[str], *, progress: Steps | None = None) -> dict[str, SentenceVectors]:
         """Return for each distinct text its tokens (at most the first 77) and their vectors.
@@ -88,7 +88,7 @@ class Clip:
         """
         place = folder / hashlib.sha256(self.identity.encode()).hexdigest()[:32] / "frames"
         path = place / f"{video_sha256}-{per_s:g}.npy"
-        if (known := _kept(path)) is not None:
+        if (known := _read_cached(path)) is not None:
             return known
         unit_vectors = np.concatenate([self._model().frames(part) for part in _parts(pictures())])
         keep_array(path, unit_vectors)
@@ -130,7 +130,7 @@ def load_clip(name: str, advice: str = FOR_POOLS) -> Clip:
     return Clip(name, identity, folder, advice)
 
 
-def _loaded_there(name: str, identity: str, advice: str) -> Clip:
+def _load_on_worker(name: str, identity: str, advice: str) -> Clip:
     clip = load_clip(name, advice)
     if clip.identity != identity:
         fault = said("{host} has another model of this name: install the same on all machines", host=gethostname())
@@ -147,7 +147,7 @@ def _unavailable(name: str, reason: str, advice: str) -> EncoderUnavailable:
     return EncoderUnavailable.said("CLIP model {name!r}: {reason}; {advice}", name=name, reason=reason, advice=advice)
 
 
-def _kept(path: Path) -> FloatArray | None:
+def _read_cached(path: Path) -> FloatArray | None:
     """Return the vectors in a file; None if it is missing or damaged."""
     try:
         vectors: FloatArray = np.load(path, allow_pickle=False)

@@ -172,7 +172,7 @@ class _LazyEncoder:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the spec and identity; another process loads its own copy, which has to be the same model."""
-        return _loaded_there, (self._spec, self.identity)
+        return _load_on_worker, (self._spec, self.identity)
 
     def encode(self, texts: Sequence[str], *, progress: Steps | None = None) -> FloatArray:
         """Return unit vectors of `texts`; each distinct text is encoded once, long ones first."""
@@ -218,7 +218,7 @@ class _LazyEncoder:
         return self._built
 
 
-def _loaded_there(spec: EncoderSpec, identity: str) -> Encoder:
+def _load_on_worker(spec: EncoderSpec, identity: str) -> Encoder:
     encoder = load(spec)
     if encoder.identity != identity:
         raise unavailable(

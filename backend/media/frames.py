@@ -132,7 +132,7 @@ def keep_frames(
     units = list(videos)
     make_private_folder(folder)
     run_units(
-        _kept,
+        _cache_vectors,
         (model, per_s, folder),
         units,
         where,
@@ -143,7 +143,7 @@ def keep_frames(
     )
 
 
-def _kept(shared: tuple[FrameModel, float, Path], video: Source) -> None:
+def _cache_vectors(shared: tuple[FrameModel, float, Path], video: Source) -> None:
     model, per_s, folder = shared
     with suppress(VideoUnreadable):
         vectors_of(model, video, per_s, folder)

@@ -120,16 +120,16 @@ class _Measured:
     def _measure(self, times: _Numbers, pictures: _Pictures, new: slice) -> None:
         number = np.arange(new.start, new.stop)
         last = len(times) - 1
-        step = _apart(pictures[new], pictures[np.maximum(number - 1, 0)])
-        stays = _apart(pictures[np.minimum(number + 1, last)], pictures[np.maximum(number - 2, 0)])
+        step = _difference(pictures[new], pictures[np.maximum(number - 1, 0)])
+        stays = _difference(pictures[np.minimum(number + 1, last)], pictures[np.maximum(number - 2, 0)])
         bright = pictures[:, 0].reshape(len(times), -1).astype(np.float32)
         deviation = bright.std(axis=1)
         centred = bright - bright.mean(axis=1, keepdims=True)
         first = np.searchsorted(times, times[new] - SPAN_S / 2 - 1e-6)
         end = np.minimum(np.searchsorted(times, times[new] + SPAN_S / 2 - 1e-6), last)
-        ends = _apart(pictures[end], pictures[first])
+        ends = _difference(pictures[end], pictures[first])
         mean = ((pictures[first].astype(np.uint16) + pictures[end]) // 2).astype(np.uint8)
-        off = _apart(pictures[new], mean)
+        off = _difference(pictures[new], mean)
         norm = np.maximum(deviation[first] * deviation[end] * bright.shape[1], 1e-6)
         alike = (centred[first] * centred[end]).sum(axis=1) / norm
         flat = deviation < FLAT
@@ -155,7 +155,7 @@ class _Measured:
         return sorted(cuts)
 
 
-def _apart(first: _Pictures, second: _Pictures) -> _Numbers:
+def _difference(first: _Pictures, second: _Pictures) -> _Numbers:
     """Return the mean absolute difference of pictures, 0 to 255."""
     return np.asarray(np.abs(first.astype(np.int16) - second).mean(axis=(1, 2, 3)), dtype=np.float64)
 

@@ -53,11 +53,11 @@ def tables(db: SqliteDatabase) -> Iterator[str]:
         yield _table(made[name])
 
 
-def the_rest(db: SqliteDatabase) -> Iterator[str]:
+def indexes_and_triggers(db: SqliteDatabase) -> Iterator[str]:
     """Yield the statements that create the indexes, views and triggers; run them after the rows are inserted."""
     for kind in ("index", "view"):
         for _, statement in parts(db, kind):
-            yield _said(written(parse_one(statement, read="sqlite")))
+            yield _undouble_percent(written(parse_one(statement, read="sqlite")))
     for _, statement in parts(db, "trigger"):
         yield from _trigger(statement)
 
@@ -72,7 +72,7 @@ def parts(db: SqliteDatabase, kind: str) -> list[tuple[str, str]]:
     return [(name, sql) for name, sql in rows]
 
 
-def _said(statement: str) -> str:
+def _undouble_percent(statement: str) -> str:
     """Undo the doubling of `%`, which only statements with parameters need."""
     return statement.replace("%%", "%")
 
@@ -97,7 +97,7 @@ def _table(sql: str) -> str:
     for valid in list(tree.find_all(exp.Anonymous)):
         if valid.name.lower() == "json_valid":
             valid.replace(exp.Not(this=exp.Is(this=exp.cast(valid.expressions[0], "json"), expression=exp.Null())))
-    return _said(written(tree))
+    return _undouble_percent(written(tree))
 
 
 def _trigger(sql: str) -> Iterator[str]:
@@ -109,7 +109,7 @@ def _trigger(sql: str) -> Iterator[str]:
     when = "TRUE"
     if match["when"]:
         condition = parse_one(f"SELECT 1 WHERE {match['when']}", read="sqlite")
-        when = _said(written(condition)).partition(" WHERE ")[2]
+        when = _undouble_percent(written(condition)).partition(" WHERE ")[2]
     row = "OLD" if action == "DELETE" else "NEW"
     yield (
         f"CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF {when} THEN "

@@ -52,9 +52,9 @@ def written(tree: exp.Expr) -> str:
     """Return the PostgreSQL text of a parsed SQLite statement."""
     _know_names_everywhere(tree)
     for node in _from_inside(tree):
-        spelled = _spelled(node)
-        if spelled is not node:
-            node.replace(spelled)
+        replacement = _translate_node(node)
+        if replacement is not node:
+            node.replace(replacement)
     _name_what_is_selected_from(tree)
     _tell_truth_from_numbers(tree)
     return tree.sql("postgres")
@@ -87,7 +87,7 @@ def _name_what_is_selected_from(tree: exp.Expr) -> None:
             subquery.set("alias", exp.TableAlias(this=exp.to_identifier(f"unnamed_{number}")))
 
 
-def _spelled(node: exp.Expr) -> exp.Expr:
+def _translate_node(node: exp.Expr) -> exp.Expr:
     """Return the PostgreSQL form of a node that has another name or meaning there; else the node itself."""
     match node:
         case exp.Literal() if node.is_string and "%" in node.this:
@@ -110,7 +110,7 @@ def _spelled(node: exp.Expr) -> exp.Expr:
         case exp.Cast() if node.to.is_type("float"):
             return exp.cast(node.this, "double")
         case exp.GroupConcat():
-            return _joined(node)
+            return _string_agg(node)
         case exp.Is() if isinstance(node.this, exp.Coalesce) and isinstance(node.expression, exp.Null):
             # Only SQLite allows coalesce() over values of different types.
             each = [node.this.this, *node.this.expressions]
@@ -127,11 +127,11 @@ def _spelled(node: exp.Expr) -> exp.Expr:
         case exp.Select() if _is_over_elements(node):
             _take_elements(node)
         case exp.Anonymous():
-            return _function(node)
+            return _translate_function(node)
     return node
 
 
-def _joined(node: exp.GroupConcat) -> exp.Expr:
+def _string_agg(node: exp.GroupConcat) -> exp.Expr:
     """Translate `group_concat` to `string_agg`, which takes only text and always needs a separator."""
     argument, separator = node.this, node.args.get("separator") or exp.Literal.string(",")
     distinct = isinstance(argument, exp.Distinct)
@@ -157,17 +157,19 @@ def _take_elements(select: exp.Select) -> None:
         column.replace(exp.cast(column.copy(), "bigint"))
 
 
-def _function(node: exp.Anonymous) -> exp.Expr:
+def _translate_function(node: exp.Anonymous) -> exp.Expr:
     name, arguments = node.name.lower(), node.expressions
     match name:
         case "date":
-            return _told_time(arguments[0], "%Y-%m-%d", [word.name for word in arguments[1:]])
+            return _format_time(arguments[0], "%Y-%m-%d", [word.name for word in arguments[1:]])
         case "strftime":
-            return _told_time(arguments[1], arguments[0].name.replace("%%", "%"), [word.name for word in arguments[2:]])
+            return _format_time(
+                arguments[1], arguments[0].name.replace("%%", "%"), [word.name for word in arguments[2:]]
+            )
     return node
 
 
-def _told_time(seconds: exp.Expr, form: str, words: list[str]) -> exp.Expr:
+def _format_time(seconds: exp.Expr, form: str, words: list[str]) -> exp.Expr:
     """Translate seconds since 1970 to text; `localtime` is the time zone of the connection (see `configure`)."""
     at: exp.Expr = exp.Anonymous(this="TO_TIMESTAMP", expressions=[seconds])
     if "localtime" not in words:

@@ -18,7 +18,7 @@ from backend.core.messages import said
 from backend.store import creating, postgresql, upkeep
 from backend.store.definitions import table_names
 from backend.store.engine import Connection, SqliteDatabase
-from backend.store.files import arriving, beside, copy, damage_of, fold, free, remove_secret
+from backend.store.files import arriving, copy, damage_of, fold, free, part_file, remove_secret
 from backend.store.foreign import require_known, texts_with_nul
 from backend.store.sqlite import damaged
 
@@ -49,7 +49,7 @@ def into_postgresql(path: Path, address: str, then: Callable[[], None], *, now: 
         raise damaged(path, "SQLite cannot read it")
     moment = datetime.fromtimestamp(now, UTC).strftime("%Y%m%d-%H%M%S")
     old_file = free(path.with_name(f"{path.stem}.before-move-{moment}.db"))
-    with closing(present), beside(path) as part:
+    with closing(present), part_file(path) as part:
         copy(present, part)
         if wrong := damage_of(part):
             raise damaged(path, wrong)

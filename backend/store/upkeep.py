@@ -22,7 +22,7 @@ from backend.store import events
 from backend.store.address import DUMP_ENDING
 from backend.store.connection import Store
 from backend.store.engine import Database, SqliteDatabase
-from backend.store.files import COMPANIONS, arriving, beside, copy, damage_of, fold, free, remove_secret, sync
+from backend.store.files import COMPANIONS, arriving, copy, damage_of, fold, free, part_file, remove_secret, sync
 from backend.store.foreign import require_known
 from backend.store.schema import migrations
 from backend.store.sqlite import READ_ERRORS, SqliteStore, damage, damaged, is_damage, open_store, schema_gap
@@ -127,7 +127,7 @@ def restore(path: Path, file: Path, *, now: float) -> Restored:
         )
     moment = datetime.fromtimestamp(now, UTC).strftime("%Y%m%d-%H%M%S")
     old_file = free(path.with_name(f"{path.stem}.before-restore-{moment}.db")) if path.exists() else None
-    with beside(path) as part:
+    with part_file(path) as part:
         for companion in ("", "-wal"):  # a live file copied by hand comes with a -wal
             if (source := file.with_name(file.name + companion)).exists():
                 shutil.copyfile(source, part.with_name(part.name + companion))
@@ -182,7 +182,7 @@ def migrate(path: Path, *, derive: Callable[[Database], None]) -> tuple[list[str
     if present is None:
         raise damaged(path, "SQLite cannot read it")
     old_file = free(path.with_name(f"{path.stem}.before-{pending[0]}.db"))
-    with closing(present), beside(path) as part:
+    with closing(present), part_file(path) as part:
         if wrong := damage(present):
             raise damaged(path, wrong)
         _keep(present, old_file)

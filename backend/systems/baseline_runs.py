@@ -162,8 +162,8 @@ def read_task(
     truths, videos = [source], None if videos is None else map_of(videos)
     if source.is_dir():
         truths = [choose_truth(source, split=split).path] if split else list(truths_in(source).values())
-        videos = videos or _there(map_of(source))
-        training = training or _there(source / TRAINING)
+        videos = videos or _if_exists(map_of(source))
+        training = training or _if_exists(source / TRAINING)
     elif split is not None and source.exists():
         raise InputError.single(source, "is a single truth, which has no splits: leave --split out")
     queries: dict[str, str] = {}
@@ -188,7 +188,7 @@ def read_task(
     )
 
 
-def _there(path: Path) -> Path | None:
+def _if_exists(path: Path) -> Path | None:
     return path if path.exists() else None
 
 

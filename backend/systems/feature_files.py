@@ -108,10 +108,10 @@ Opened = tuple[Mapping[str, Any], object, str | None]
 
 @contextmanager
 def _open_hdf5(path: Path) -> Iterator[Opened]:
-    with _damage_told(path):
+    with _explain_damage(path):
         file = hdf5(path).File(path, "r")
     with file:
-        with _damage_told(path):
+        with _explain_damage(path):
             arrays: dict[str, Any] = {}
             file.visititems(lambda name, item: arrays.update({name: item}) if hasattr(item, "shape") else None)
             for name, item in arrays.items():
@@ -126,10 +126,10 @@ def _open_hdf5(path: Path) -> Iterator[Opened]:
 
 @contextmanager
 def _open_npz(path: Path) -> Iterator[Opened]:
-    with _damage_told(path):
+    with _explain_damage(path):
         file = zipfile.ZipFile(path)
     with file:
-        with _damage_told(path):
+        with _explain_damage(path):
             names = [name.removesuffix(".npy") for name in file.namelist() if name.endswith(".npy")]
             arrays = {name: _Member(file, f"{name}.npy") for name in names}
             # One of these names that has dimensions is a video's.
@@ -176,7 +176,7 @@ class _Member:
 
 def _dim(path: Path, arrays: Mapping[str, Any]) -> int:
     """The length of all rows."""
-    with _damage_told(path):
+    with _explain_damage(path):
         shapes = {name: arrays[name].shape for name in arrays}
     if not shapes:
         raise InputError.single(path, "holds no features of any video")
@@ -255,7 +255,7 @@ def hdf5(path: Path) -> Any:
 
 
 @contextmanager
-def _damage_told(path: Path) -> Iterator[None]:
+def _explain_damage(path: Path) -> Iterator[None]:
     """Raise the same refusal for an unreadable file, whichever library fails."""
     try:
         yield

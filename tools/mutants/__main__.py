@@ -62,7 +62,7 @@ def try_room(room: Room, processes: int, results: Results) -> None:
         mutants += [(module, mutant) for mutant in made]
     results_file = place / f"{_digest(*(ROOT / module for module in room.modules()))}.tsv"
     tests = {file: _digest(ROOT / file) for file in room.test_files()}
-    met, fates = _found(results_file)
+    met, fates = _read_results(results_file)
     left: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
     for _, mutant in mutants:
         if not only_words(mutant) and fates.get(mutant.name) not in ("killed", "timeout"):
@@ -74,12 +74,12 @@ def try_room(room: Room, processes: int, results: Results) -> None:
             digests = ",".join(tests[file] for file in unmet)
             plan = {"mutants": names, "results": str(results_file), "tests": digests, "processes": processes}
             _run(tree, [*unmet, *room.modules()], place / "plan.json", plan)
-    fates = _found(results_file)[1]
+    fates = _read_results(results_file)[1]
     for module, mutant in mutants:
         results.add(module, mutant, "words" if only_words(mutant) else fates[mutant.name])
 
 
-def _found(file: Path) -> tuple[defaultdict[str, set[str]], dict[str, str]]:
+def _read_results(file: Path) -> tuple[defaultdict[str, set[str]], dict[str, str]]:
     """What is known of mutants by name: the files of tests that they met, by their digests, and what became of them."""
     met: defaultdict[str, set[str]] = defaultdict(set)
     fates: dict[str, str] = {}

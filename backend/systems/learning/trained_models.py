@@ -100,7 +100,7 @@ def predict_run(
     home = Path(settings.release) if release is None else release
     file = Path(settings.features) if features is None else features
     device = loop.device_of(settings)
-    queries = _asked(home / f"{split}.json")
+    queries = _asked_queries(home / f"{split}.json")
     encoder = _encoder(settings)
     if encoder.identity != card.sentences:
         fault = f"was trained with the sentence encoder {card.sentences}, but `encoder` is now {encoder.identity}"
@@ -124,7 +124,7 @@ def _material(settings: Config, progress: Progress | None) -> TrainingMaterial:
     """Return the data that training needs, checked against each other."""
     home, file = Path(settings.release), Path(settings.features)
     training = _training(home, settings.top)
-    val = _asked(home / "val.json")
+    val = _asked_queries(home / "val.json")
     encoder = _encoder(settings)
     with open_features(file, settings.rate) as features:
         frames = loop.identity_of(features.encoder, features.rate)
@@ -159,7 +159,7 @@ def _clips(
     return read_clips(features, str(file), videos, clip_s, dim=dim, progress=named(progress, "reading features"))
 
 
-def _asked(file: Path) -> AskedQueries:
+def _asked_queries(file: Path) -> AskedQueries:
     """Return the queries of a truth file; refuse one with problems."""
     entries = _queries(file, GradedMoment).entries
     queries = AskedQueries(
