@@ -95,7 +95,7 @@ def agreement(
 
 
 def _board(
-    place: Path, part: BoardPart, scale: str | None, others: Path | None
+    place: Path, part: BoardPart, scale: str | None, comparison_file: Path | None
 ) -> "tuple[AgreementBoard, AggregatorReport | None]":
     """Return the figures, and the comparison if a file for it is given, which is written too."""
     from backend.campaign.monitoring.quality.agreement_files import write_other_relevances
@@ -106,7 +106,7 @@ def _board(
         raise typer.BadParameter(
             "--split, --query, --from and --to need a project: a file has no splits, queries and days"
         )
-    if others is not None and part != WHOLE:
+    if comparison_file is not None and part != WHOLE:
         raise typer.BadParameter(
             "compares all pairs: leave --split, --query, --from and --to out", param_hint="--others"
         )
@@ -117,17 +117,17 @@ def _board(
 
             project = open_project(place)
             board = agreement_board(project, OPERATOR, part)
-            if others is not None:
+            if comparison_file is not None:
                 compared = other_relevances(project, OPERATOR, progress=progress)
         else:
             # A file needs no database, and so no more than the core.
             from backend.campaign.release.earlier.raw_agreement import agreement_of_file, other_relevances_of_file
 
             board = agreement_of_file(place, scale=scale)
-            if others is not None:
+            if comparison_file is not None:
                 compared = other_relevances_of_file(place, scale=scale, progress=progress)
-    if compared is not None and others is not None:
-        write_other_relevances(compared, others)
+    if compared is not None and comparison_file is not None:
+        write_other_relevances(compared, comparison_file)
     return board, compared
 
 

@@ -217,13 +217,13 @@ def check_report(folder: Dir, json: Json = False) -> None:
     say(f"{report.facts.file}: {report.facts.drawn:,} of {report.facts.queries:,} queries, seed {report.facts.seed}\n")
     shares = {"positives": report.positives, "negatives": report.negatives, "together": report.together}
     rows = [
-        (name, f"{one.settled:,}", f"{one.wrong:,}", *_percents(one), f"{one.waiting:,}", f"{one.undecided:,}")
-        for name, one in shares.items()
+        (name, f"{row.settled:,}", f"{row.wrong:,}", *_percents(row), f"{row.waiting:,}", f"{row.undecided:,}")
+        for name, row in shares.items()
     ]
     table(("videos", "settled", "wrong", "share", "95 % interval", "waiting", "undecided"), rows)
-    for one in report.wrong:
-        verdict = "does not match" if one.put_in_as == "positive" else "matches"
-        say(f"{one.put_in_as.value} that {verdict}: {one.video}, “{one.query}” ({one.source})")
+    for video in report.wrong:
+        verdict = "does not match" if video.put_in_as == "positive" else "matches"
+        say(f"{video.put_in_as.value} that {verdict}: {video.video}, “{video.query}” ({video.source})")
 
 
 def _percents(share: "PoolCheckShare") -> tuple[str, str]:

@@ -109,9 +109,9 @@ def tell(troubles: Sequence[VideoTrouble]) -> None:
     for problem in troubles:
         if problem.trouble is Trouble.DAMAGED:
             say(f"Damaged: {problem.video}: {problem.message}")
-    lost = [f"{problem.video}: {problem.message}" for problem in troubles if problem.trouble is not Trouble.DAMAGED]
-    if lost:
-        fail("\n".join([f"{counted(len(lost), 'video')} cannot be shown; the rest was imported:", *lost]))
+    messages = [f"{problem.video}: {problem.message}" for problem in troubles if problem.trouble is not Trouble.DAMAGED]
+    if messages:
+        fail("\n".join([f"{counted(len(messages), 'video')} cannot be shown; the rest was imported:", *messages]))
 
 
 def undecoded(videos: Sequence[VideoState]) -> None:

@@ -63,8 +63,8 @@ def numbered(lines: Sequence[str]) -> str:
 
 def conversation(captions: Sequence[str]) -> tuple[str, str, str, str]:
     """Return the messages for some captions: instruction, examples, the answer to the examples, and the captions."""
-    asked, answered = zip(*EXAMPLES, strict=True)
-    return INSTRUCTION, numbered(asked), numbered(answered), numbered(captions)
+    examples, example_answers = zip(*EXAMPLES, strict=True)
+    return INSTRUCTION, numbered(examples), numbered(example_answers), numbered(captions)
 
 
 def read_answer(answer: str, captions: Sequence[str]) -> list[str]:

@@ -60,7 +60,7 @@ def _files(source: Path | FrameFolder) -> list[Path | None]:
 
 def _stamp(files: Iterable[Path | None]) -> tuple[tuple[int, int], ...]:
     """Return size and modification time of every file; missing frames are left out."""
-    return tuple((told.st_size, told.st_mtime_ns) for file in files if file is not None and (told := file.stat()))
+    return tuple((status.st_size, status.st_mtime_ns) for file in files if file is not None and (status := file.stat()))
 
 
 @lru_cache(maxsize=_KEPT)

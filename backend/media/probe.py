@@ -221,8 +221,8 @@ def survey(
         WorkerLost, ClusterUnavailable: see `run_units`.
     """
     size = _size(videos)
-    here = not any(isinstance(video, Address) for video in videos.values())
-    decode = here and size <= CHEAP_BYTES if decode is None else decode
+    local = not any(isinstance(video, Address) for video in videos.values())
+    decode = local and size <= CHEAP_BYTES if decode is None else decode
     if where is None:
         alone = (size if decode else size // _READ_FASTER) < _WORTH_PROCESSES_BYTES
         where = HERE if alone else Where(min(_MOST_AT_ONCE, os.cpu_count() or 1))
@@ -235,7 +235,7 @@ def survey(
         called=lambda video: str(place_of_video(video)),
         sees=paths_of(videos.values()),
         apart=True,
-        kept=here,
+        kept=local,
         lost=lambda video, died: str(too_heavy(video, died)),
         progress=progress,
     )

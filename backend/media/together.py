@@ -73,10 +73,10 @@ def cut_ahead(jobs: Sequence[ClipJob], where: Where = HERE, *, progress: Steps |
     room = _Room(cache.max_bytes - held_bytes(cache))
     units = takewhile(lambda _: room.left > 0, _units(missing))
     make_private_folder(cache.folder)
-    sees = paths_of(job.source for job in missing)
+    paths = paths_of(job.source for job in missing)
     keep = not any(isinstance(job.source, Address) for job in missing) and cache.bucket is None
     cutting = each_unit(
-        _cut, None, units, where, called=_called, sees=sees, fills=[cache.folder], apart=True, kept=keep, lost=_lost
+        _cut, None, units, where, called=_called, sees=paths, fills=[cache.folder], apart=True, kept=keep, lost=_lost
     )
     for _, results in cutting:
         done = _with(done, results)

@@ -48,9 +48,9 @@ def table_names(db: SqliteDatabase) -> list[str]:
 def tables(db: SqliteDatabase) -> Iterator[str]:
     """Yield the statements that create the tables of an SQLite database in an empty PostgreSQL database."""
     yield from PREPARATION
-    made = dict(parts(db, "table"))
+    statements = dict(parts(db, "table"))
     for name in table_names(db):
-        yield _table(made[name])
+        yield _table(statements[name])
 
 
 def indexes_and_triggers(db: SqliteDatabase) -> Iterator[str]:

@@ -72,13 +72,13 @@ def _know_names_everywhere(tree: exp.Expr) -> None:
         for clause in ("where", "having", "order") if aliases else ():
             part = select.args.get(clause)
             for column in list(part.find_all(exp.Column)) if part else ():
-                meant = None if column.table else aliases.get(column.name)
-                if meant is None or column.find_ancestor(exp.Select) is not select:
+                aliased = None if column.table else aliases.get(column.name)
+                if aliased is None or column.find_ancestor(exp.Select) is not select:
                     continue
                 if clause == "order" and isinstance(column.parent, exp.Ordered):
                     continue
-                if not (isinstance(meant, exp.Column) and meant.name == column.name and not meant.table):
-                    column.replace(exp.paren(meant.copy()))
+                if not (isinstance(aliased, exp.Column) and aliased.name == column.name and not aliased.table):
+                    column.replace(exp.paren(aliased.copy()))
 
 
 def _name_what_is_selected_from(tree: exp.Expr) -> None:

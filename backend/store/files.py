@@ -131,9 +131,9 @@ def read_secret(db: Database) -> bytes | None:
 
 def ensure_secret(db: Database) -> bytes:
     """Return the campaign's secret; create it if there is none. Call it inside a transaction that writes."""
-    made = secrets.token_bytes(32)
-    db.conn.execute(f"INSERT OR IGNORE INTO {SECRET_TABLE} (one, secret) VALUES (1, ?)", [made.hex()])
-    return read_secret(db) or made
+    secret = secrets.token_bytes(32)
+    db.conn.execute(f"INSERT OR IGNORE INTO {SECRET_TABLE} (one, secret) VALUES (1, ?)", [secret.hex()])
+    return read_secret(db) or secret
 
 
 def remove_secret(file: Path) -> None:
