@@ -13,7 +13,7 @@ from backend.cli.commands import add_command
 from backend.cli.options import Cluster, Dir, Jobs, Json, argument, list_option, option, where_if_given, whole
 from backend.cli.output import end_with_json, now, progress_bar, say, say_each, seconds, table
 from backend.cli.pipeline import say_next
-from backend.cli.videos import DecodeOption, FpsOption, frame_rate, tell
+from backend.cli.videos import DecodeOption, FpsOption, frame_rate, print_problems
 from backend.core.addresses import place_of
 from backend.core.messages import as_text
 
@@ -109,7 +109,7 @@ def import_(
         say("Nothing was written: this was a dry run.")
     else:
         say_next(project)
-    tell(report.troubles)
+    print_problems(report.troubles)
 
 
 def known_format(name: str | None) -> None:

@@ -104,7 +104,7 @@ def frame_rate(text: str) -> Fraction:
     return rate
 
 
-def tell(troubles: Sequence[VideoTrouble]) -> None:
+def print_problems(troubles: Sequence[VideoTrouble]) -> None:
     """Print the problems of imported videos; exit with code 1 if one cannot be shown."""
     for problem in troubles:
         if problem.trouble is Trouble.DAMAGED:
