@@ -139,19 +139,19 @@ def _read(path: Path, names: tuple[str, ...]) -> tuple[dict[str, list[str]], Ten
             if max([4 * file.metadata.num_rows * kind.list_size, *sizes]) > LARGEST_MATRIX:
                 message = f"holds more than {LARGEST_MATRIX / 2**30:g} GiB of probabilities"
                 raise InputError.single(path, message)
-            found: dict[str, list[str]] = {name: [] for name in names}
+            columns: dict[str, list[str]] = {name: [] for name in names}
             probability = np.empty((file.metadata.num_rows, kind.list_size), dtype=np.float32)
             done = 0
             for group in range(file.num_row_groups):
                 table = file.read_row_group(group)
                 for name in names:
-                    found[name] += table.column(name).to_pylist()
+                    columns[name] += table.column(name).to_pylist()
                 for chunk in table.column("probability").chunks:
                     probability[done : done + len(chunk)] = chunk.flatten().to_numpy().reshape(len(chunk), -1)
                     done += len(chunk)
     except (OSError, pa.ArrowException) as error:
         raise InputError.single(path, f"cannot be read as Parquet: {str(error).splitlines()[0]}") from None
-    return found, torch.from_numpy(probability)
+    return columns, torch.from_numpy(probability)
 
 
 class CroCsLoss(nn.Module):

@@ -35,15 +35,15 @@ def importers(sources: dict[str, str]) -> dict[str, set[str]]:
     >>> importers({"a": "from b import c", "b": "", "b.c": "import a"})["a"]
     {'b.c'}
     """
-    found: dict[str, set[str]] = defaultdict(set)
+    importing: dict[str, set[str]] = defaultdict(set)
     for name, source in sources.items():
         for node in ast.walk(ast.parse(source)):
             targets = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             if isinstance(node, ast.ImportFrom) and node.module:
                 targets = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
             for target in {*targets} & sources.keys() - {name}:
-                found[target].add(name)
-    return found
+                importing[target].add(name)
+    return importing
 
 
 def code_lines(source: str) -> int:
@@ -66,9 +66,9 @@ def main() -> None:
     """Print the counts."""
     sources = modules(*PACKAGES)
     length = {name: len(source.splitlines()) for name, source in sources.items()}
-    once = [name for name, others in importers(sources).items() if len(others) == 1]
+    once = [name for name, importing in importers(sources).items() if len(importing) == 1]
     longest = max(length, key=lambda name: length[name])
-    for what, count in {
+    for label, count in {
         "modules": len(sources),
         "with exactly one importer": len(once),
         f"of those under {SMALL} lines": sum(length[name] < SMALL for name in once),
@@ -78,7 +78,7 @@ def main() -> None:
         "code lines of tests": sum(map(code_lines, modules("tests").values())),
         "decisions": len(list((ROOT / "docs" / "decisions").glob("*.md"))),
     }.items():
-        sys.stdout.write(f"{count:7,}  {what}\n")
+        sys.stdout.write(f"{count:7,}  {label}\n")
 
 
 if __name__ == "__main__":

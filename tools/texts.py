@@ -61,7 +61,7 @@ class _Markup(HTMLParser):
         self.found.append(data.strip())
 
 
-def found() -> Catalog:
+def texts_in_code() -> Catalog:
     """Every text of the front end and every sentence of the back end, by its files, in the order of the files."""
     catalogue = Catalog(fuzzy=False, project="ReelRank", charset="utf-8")
     for path in [*sorted(FRONT_END.rglob("*")), *sorted(BACK_END.rglob("*.py"))]:
@@ -88,8 +88,8 @@ def _texts(path: Path) -> Iterator[tuple[str, str | tuple[str, ...], str]]:
         yield from _python(ast.parse(path.read_text(encoding="utf-8")), keywords)
         return
     for call, *texts in _IN_JAVASCRIPT.findall(path.read_text(encoding="utf-8")):
-        taken = [json.loads(text) for text in texts if text][: 2 if KEYWORDS[call] else 1]
-        yield "", tuple(taken) if len(taken) == 2 else taken[0], ""
+        arguments = [json.loads(text) for text in texts if text][: 2 if KEYWORDS[call] else 1]
+        yield "", tuple(arguments) if len(arguments) == 2 else arguments[0], ""
 
 
 def _python(
@@ -99,13 +99,17 @@ def _python(
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call) or (called := _called(node)) not in keywords:
             continue
-        taken = node.args[: 2 if keywords[called] else 1]
-        texts = [one.value for one in taken if isinstance(one, ast.Constant) and isinstance(one.value, str)]
-        if len(texts) == len(taken):
+        arguments = node.args[: 2 if keywords[called] else 1]
+        texts = [
+            argument.value
+            for argument in arguments
+            if isinstance(argument, ast.Constant) and isinstance(argument.value, str)
+        ]
+        if len(texts) == len(arguments):
             contexts = [
-                one.value.value
-                for one in node.keywords
-                if one.arg == "_context" and isinstance(one.value, ast.Constant)
+                argument.value.value
+                for argument in node.keywords
+                if argument.arg == "_context" and isinstance(argument.value, ast.Constant)
             ]
             text = tuple(texts) if len(texts) == 2 else texts[0]
             yield str(contexts[0]) if contexts else "", text, _BY_LEADS if node in by_leads else ""
@@ -118,7 +122,7 @@ def _called(node: ast.Call) -> str:
 def _is_read_by_leads(node: ast.AST) -> bool:
     if not isinstance(node, ast.Call):
         return False
-    for_leads = any(isinstance(given, ast.Attribute) and given.attr == "LEAD" for given in node.args)
+    for_leads = any(isinstance(argument, ast.Attribute) and argument.attr == "LEAD" for argument in node.args)
     return _called(node) in ("Event", "Group") or (_called(node) == "Page" and for_leads)
 
 
@@ -126,14 +130,14 @@ def updated(language: str) -> Catalog:
     """A language's catalogue with the texts that there are now."""
     with (CATALOGUES / f"{language}.po").open("rb") as file:
         known = read_po(file, locale=language)
-    known.update(found(), no_fuzzy_matching=True, update_creation_date=False)
+    known.update(texts_in_code(), no_fuzzy_matching=True, update_creation_date=False)
     known.obsolete.clear()
     return known
 
 
 def lacking(catalogue: Catalog) -> tuple[list[Message], list[Message]]:
     """Return the messages without a translation: those that annotators see, and those that leads alone do."""
-    places = {(message.id, message.context): [path for path, _ in message.locations] for message in found()}
+    places = {(message.id, message.context): [path for path, _ in message.locations] for message in texts_in_code()}
     empty = [message for message in catalogue if message.id and not (message.string and all(message.string))]
     needed = [
         message

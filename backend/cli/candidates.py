@@ -165,9 +165,9 @@ def _say_pooled(report: PoolingReport, *, again: bool, dry_run: bool, took: str)
             ("run", "predictions", "candidates", "from this run alone", "not handed out before"),
             [(run.name, run.spans, run.candidates, run.alone, run.new) for run in report.runs],
         )
-    what = "new candidate" if again else "candidate"
+    noun = "new candidate" if again else "candidate"
     say(
-        f"{counted(report.queries, 'query', 'queries')}, {counted(report.candidates, what)} ({report.moments:,} of "
+        f"{counted(report.queries, 'query', 'queries')}, {counted(report.candidates, noun)} ({report.moments:,} of "
         f"them new moments); {counted(report.pairs, 'pair')} {'would be ' if dry_run else ''}open for judging ({took})."
     )
     if report.encoder:
@@ -207,20 +207,20 @@ def show(
     from backend.campaign.selection.batches.suggestions import batch_shares, batch_suggestions
 
     project = open_project(folder)
-    found, shares = batch_suggestions(project, OPERATOR), batch_shares(project, OPERATOR)
+    batches, shares = batch_suggestions(project, OPERATOR), batch_shares(project, OPERATOR)
     if json:
-        end_with_json(_document(found) | {"queries_by_batches": shares})
-    say(f"The rule, version {found.rule.version}: a next batch is worth opening if {found.rule.rule.words}.\n")
+        end_with_json(_document(batches) | {"queries_by_batches": shares})
+    say(f"The rule, version {batches.rule.version}: a next batch is worth opening if {batches.rule.rule.words}.\n")
     rows: list[tuple[object, ...]] = [
-        (word.value, len(said), sum(one.pairs for one in said)) for word in RuleWord for said in [found.saying(word)]
+        (word.value, len(said), sum(row.pairs for row in said)) for word in RuleWord for said in [batches.saying(word)]
     ]
-    rows += [("declined by a lead", found.declined, ""), ("not settled yet", found.unsettled, "")]
+    rows += [("declined by a lead", batches.declined, ""), ("not settled yet", batches.unsettled, "")]
     table(("the rule says", "queries", "pairs"), rows)
     if each:
         say("")
-        for one in found.queries:
-            say(f"query {one.query_id} ({one.split.value}), batch {one.number}: {one.reading.words}; {one.query}")
-    if found.saying(RuleWord.OPEN):
+        for row in batches.queries:
+            say(f"query {row.query_id} ({row.split.value}), batch {row.number}: {row.reading.words}; {row.query}")
+    if batches.saying(RuleWord.OPEN):
         say(f"\nNext: reelrank batches accept {folder}")
 
 
@@ -238,9 +238,9 @@ def accept(
 
     start = now()
     project = open_project(folder)
-    seen = batch_suggestions(project, OPERATOR)
+    batches = batch_suggestions(project, OPERATOR)
     with progress_bar() as progress:
-        done = accept_suggestions(project, OPERATOR, seen, decline=decline, now=start, progress=progress)
+        done = accept_suggestions(project, OPERATOR, batches, decline=decline, now=start, progress=progress)
     opened = counted(done.opened, "batch", "batches")
     say(f"Opened {opened} with {counted(done.pairs, 'pair')} for the annotators ({seconds(start)}).")
     if decline:
@@ -274,17 +274,17 @@ def rule(
 
     project = open_project(folder)
     current = batch_rule_versions(project, OPERATOR)[-1].rule
-    wanted = current
+    edited = current
     if mean is not None:
-        wanted = replace(wanted, mean=mean or None)
+        edited = replace(edited, mean=mean or None)
     if finds is not None:
-        wanted = replace(wanted, finds=finds or None)
-    wanted = replace(wanted, grade=wanted.grade if grade is None else grade, last=wanted.last if last is None else last)
-    if wanted != current or reason:
-        set_batch_rule(project, OPERATOR, wanted, reason, now=now())
-    for one in batch_rule_versions(project, OPERATOR):
-        who = f" (set by {one.by or 'the command line'}: {one.reason})" if one.since is not None else ""
-        say(f"{one.version}  {one.rule.words}{who}")
+        edited = replace(edited, finds=finds or None)
+    edited = replace(edited, grade=edited.grade if grade is None else grade, last=edited.last if last is None else last)
+    if edited != current or reason:
+        set_batch_rule(project, OPERATOR, edited, reason, now=now())
+    for entry in batch_rule_versions(project, OPERATOR):
+        who = f" (set by {entry.by or 'the command line'}: {entry.reason})" if entry.since is not None else ""
+        say(f"{entry.version}  {entry.rule.words}{who}")
 
 
 def depth(folder: Dir, out: Annotated[Path, argument("OUT", "Folder for the files.")]) -> None:
@@ -303,23 +303,23 @@ def depth(folder: Dir, out: Annotated[Path, argument("OUT", "Folder for the file
     say(f"Written: {', '.join(map(str, report.files))}")
 
 
-def _document(found: Suggestions) -> dict[str, Any]:
+def _document(suggestions: Suggestions) -> dict[str, Any]:
     return {
-        "rule": found.rule,
+        "rule": suggestions.rule,
         "queries": [
             {
-                "query_id": one.query_id,
-                "query": one.query,
-                "split": one.split.value,
-                "number": one.number,
-                "pairs": one.pairs,
-                "word": one.reading.word.value,
-                "says": one.reading.words,
+                "query_id": suggestion.query_id,
+                "query": suggestion.query,
+                "split": suggestion.split.value,
+                "number": suggestion.number,
+                "pairs": suggestion.pairs,
+                "word": suggestion.reading.word.value,
+                "says": suggestion.reading.words,
             }
-            for one in found.queries
+            for suggestion in suggestions.queries
         ],
-        "declined": found.declined,
-        "unsettled": found.unsettled,
+        "declined": suggestions.declined,
+        "unsettled": suggestions.unsettled,
     }
 
 

@@ -149,13 +149,13 @@ def _say(report: "RewriteReport", took: str, endpoint: "Endpoint | None", prices
         say(f"{line}.")
 
 
-def _print_summary(found: "RewriteSummary") -> None:
+def _print_summary(summary: "RewriteSummary") -> None:
     say(
-        f"{found.captions:,} imprecise captions, {found.changed:,} of them changed; "
-        f"words per caption: {found.words_before:.2f} before, {found.words_after:.2f} after."
+        f"{summary.captions:,} imprecise captions, {summary.changed:,} of them changed; "
+        f"words per caption: {summary.words_before:.2f} before, {summary.words_after:.2f} after."
     )
-    if found.replacements:
-        table(("replacement", "count"), found.replacements)
+    if summary.replacements:
+        table(("replacement", "count"), summary.replacements)
 
 
 SHOWN = 12
@@ -283,8 +283,8 @@ def queries(
     )
     if dry_run:
         say("Nothing was written. The first queries would be:")
-        for text, of in report.first:
-            say(f"  {of.value}: {text}")
+        for text, part in report.first:
+            say(f"  {part.value}: {text}")
     of_file = f", {report.own:,} of them from {own.name}" if own else ""
     say(
         f"{report.val:,} validation, {report.test:,} test and {report.train:,} training queries{of_file}, "

@@ -55,17 +55,17 @@ def spread(args: Sequence[str], option: str) -> list[str]:
     >>> spread(["--run", "a.json", "b=c.json", "--k", "5"], "--run")
     ['--run', 'a.json', '--run', 'b=c.json', '--k', '5']
     """
-    found: list[str] = []
-    wanted = within = False
+    repeated: list[str] = []
+    needs_value = within = False
     for arg in args:
-        if within and not wanted and not arg.startswith("-"):
-            found += [option, arg]
+        if within and not needs_value and not arg.startswith("-"):
+            repeated += [option, arg]
             continue
-        if not wanted:
+        if not needs_value:
             within = arg == option or arg.startswith(f"{option}=")
-        wanted = arg == option
-        found.append(arg)
-    return found
+        needs_value = arg == option
+        repeated.append(arg)
+    return repeated
 
 
 SECTIONS = {
@@ -102,8 +102,8 @@ class ReelRank(CommandGroup):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return a command by its current or former name; None if there is none."""
         group, _, name = FORMER_NAMES.get(cmd_name, cmd_name).partition(" ")
-        found: Any = super().get_command(ctx, group)
-        return found.commands[name] if name else found
+        command: Any = super().get_command(ctx, group)
+        return command.commands[name] if name else command
 
 
 app = typer.Typer(
@@ -158,10 +158,10 @@ def with_options(function: Callable[..., None]) -> Callable[..., None]:
     ]
     options = [option.replace(kind=inspect.Parameter.KEYWORD_ONLY) for part in lists for option in part]
 
-    def command(**given: Any) -> None:
+    def command(**values: Any) -> None:
         for name, group in groups.items():
-            given[name] = group(**{field.name: given.pop(field.name) for field in fields(group)})
-        function(**given)
+            values[name] = group(**{field.name: values.pop(field.name) for field in fields(group)})
+        function(**values)
 
     command.__name__, command.__doc__ = function.__name__, function.__doc__
     command.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]

@@ -71,7 +71,7 @@ Charts = Annotated[
 
 def read_charts(texts: list[str], *, in_pools: bool) -> list[tuple[str, Path]]:
     """Read `order=figure.svg` as name and file; a file alone is a chart by-k, or own-video in pools."""
-    found = []
+    charts = []
     for text in texts:
         name, equals, file = text.partition("=")
         known = name in CHARTS
@@ -81,8 +81,8 @@ def read_charts(texts: list[str], *, in_pools: bool) -> list[tuple[str, Path]]:
         if path.suffix not in (".svg", ".png"):
             raise typer.BadParameter(f"{path.name} is neither .svg nor .png", param_hint="--chart")
         usual = "own-video" if in_pools else "by-k"
-        found.append((name if known and equals else usual, path))
-    return found
+        charts.append((name if known and equals else usual, path))
+    return charts
 
 
 @dataclass(frozen=True)
@@ -117,14 +117,14 @@ class PoolChoices:
         if pool is not None:
             conventions = PoolConventions(self.outside_pool, self.one_per_video, self.top_videos)
             return PoolFile(pool, conventions, self.first_step, self.own_video)
-        given = {
+        pool_options = {
             "--outside-pool": self.outside_pool != "error",
             "--one-per-video": self.one_per_video,
             "--top-videos": self.top_videos,
             "--first-step": self.first_step,
             "--own-video (or --chart own-video=FILE)": self.own_video,
         }
-        for name, value in given.items():
+        for name, value in pool_options.items():
             if value:
                 raise typer.BadParameter("needs pools: add --pool FILE", param_hint=name)
         return None
@@ -224,11 +224,11 @@ class RunChoices:
     def read(self) -> "RunList":
         """Return the runs, and the truth of each split."""
         listed = self._listed()
-        wanted = set(map(nfc, self.upper_bound or ()))
-        if unknown := wanted - {run.name for run in listed.runs}:
+        upper_bounds = set(map(nfc, self.upper_bound or ()))
+        if unknown := upper_bounds - {run.name for run in listed.runs}:
             names = ", ".join(dict.fromkeys(run.name for run in listed.runs))
             raise typer.BadParameter(f"{min(unknown)!r} is not one of {names}", param_hint="--upper-bound")
-        marked = (replace(run, upper_bound=run.upper_bound or run.name in wanted) for run in listed.runs)
+        marked = (replace(run, upper_bound=run.upper_bound or run.name in upper_bounds) for run in listed.runs)
         return replace(listed, runs=tuple(marked))
 
     def _listed(self) -> "RunList":
@@ -262,14 +262,14 @@ class RunChoices:
         for text in self.run or ():
             if text.endswith(".toml"):
                 raise typer.BadParameter(f"{text} is a list of runs; give it with --runs", param_hint="--run")
-        named = tuple(named_files(self.run or ()))
+        runs = tuple(named_files(self.run or ()))
         if self.split is None:
-            return RunList(named, truths={"": self.truth} if self.truth else {})
+            return RunList(runs, truths={"": self.truth} if self.truth else {})
         if self.truth is None or not self.truth.is_dir():
             message = "needs a list of runs or a release: add --runs FILE.toml, or give --truth the folder of a release"
             raise typer.BadParameter(message, param_hint="--split")
         chosen = choose_truth(self.truth, split=self.split)
-        return RunList(named, truths={"": chosen.path}, videos=chosen.videos)
+        return RunList(runs, truths={"": chosen.path}, videos=chosen.videos)
 
 
 @dataclass(frozen=True)

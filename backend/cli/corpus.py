@@ -13,7 +13,7 @@ from backend.cli.commands import add_command
 from backend.cli.options import Cluster, Dir, Jobs, Json, argument, list_option, option, where_if_given, whole
 from backend.cli.output import end_with_json, now, progress_bar, say, say_each, seconds, table
 from backend.cli.pipeline import say_next
-from backend.cli.videos import DecodeOption, FpsOption, frame_rate, tell
+from backend.cli.videos import DecodeOption, FpsOption, frame_rate, print_problems
 from backend.core.addresses import place_of
 from backend.core.messages import as_text
 
@@ -89,7 +89,7 @@ def import_(
     say(f"{file.name}: format {report.format}{detected} ({seconds(start)}).\n")
     new = report.videos, report.moments, report.captions
     rows = zip(("videos", "moments", "captions"), report.taken, new, strict=True)
-    table(("what", "read", "would be new" if dry_run else "new"), [(what, f"{n:,}", f"{m:,}") for what, n, m in rows])
+    table(("what", "read", "would be new" if dry_run else "new"), [(noun, f"{n:,}", f"{m:,}") for noun, n, m in rows])
     left_out = [(f"{left.count:,}", left.why, ", ".join(left.where)) for left in report.left_out]
     if report.merged:
         left_out.append((f"{report.merged:,}", "video, span and caption of an earlier row: merged", ""))
@@ -99,8 +99,8 @@ def import_(
     say("")
     say_each("Note: {}", report.notes)
     if report.format == "tvr":
-        kept = "of every type" if types and "all" in types else f"of type {','.join(types or ['v'])}"
-        say(f"Note: lines {kept} were imported. The paper uses v, purely visual; --type all imports every line.")
+        type_words = "of every type" if types and "all" in types else f"of type {','.join(types or ['v'])}"
+        say(f"Note: lines {type_words} were imported. The paper uses v, purely visual; --type all imports every line.")
     if videos is None:
         say("No videos were checked. Import again with --videos FOLDER before judging begins.")
     elif not report.decoded:
@@ -109,7 +109,7 @@ def import_(
         say("Nothing was written: this was a dry run.")
     else:
         say_next(project)
-    tell(report.troubles)
+    print_problems(report.troubles)
 
 
 def known_format(name: str | None) -> None:
@@ -121,10 +121,10 @@ def known_format(name: str | None) -> None:
         raise typer.BadParameter(f"{name!r} is not one of {known}", param_hint="--format")
 
 
-def read_columns(given: list[str]) -> Mapping[str, str]:
+def read_columns(values: list[str]) -> Mapping[str, str]:
     """Read `start=begin,end=finish` as a mapping. Any other form is wrong usage."""
-    pairs = [part.partition("=") for part in given]
-    text = ",".join(given)
+    pairs = [part.partition("=") for part in values]
+    text = ",".join(values)
     if not all(name and column for name, _, column in pairs):
         message = f"{text!r} is not of the form NAME=COLUMN,NAME=COLUMN, as in start=begin,end=finish"
         raise typer.BadParameter(message, param_hint="--columns")
@@ -162,11 +162,11 @@ def stats(
         if len(places) == 1 and places[0].is_dir() and is_project(places[0]):
             from backend.campaign.release.statistics.from_project import project_statistics
 
-            found = project_statistics(open_project(places[0]), OPERATOR, progress=progress)
+            figures = project_statistics(open_project(places[0]), OPERATOR, progress=progress)
         else:
             from backend.campaign.release.statistics.from_files import file_statistics
 
-            found = file_statistics(
+            figures = file_statistics(
                 places, format=format_, types=frozenset(types) if types else None, columns=called, progress=progress
             )
             if places[0].is_dir():
@@ -174,37 +174,37 @@ def stats(
 
                 truth = release_statistics(places[0])
     if json:
-        end_with_json({**msgspec.to_builtins(found, enc_hook=as_text), **({"release": truth} if truth else {})})
-    say_each("Note: {}", found.notes)
-    table(("what", "figure"), _rows(found))
+        end_with_json({**msgspec.to_builtins(figures, enc_hook=as_text), **({"release": truth} if truth else {})})
+    say_each("Note: {}", figures.notes)
+    table(("what", "figure"), _rows(figures))
     if truth:
         from backend.campaign.release.export.rules.statistics import release_statistics_table
 
         head, *rows = release_statistics_table(truth)
         say("\nGraded truth. Three numbers are minimum, mean and maximum; each moment or video counts once:")
         table(("what", *head[1:]), rows)
-    say(f"\nwords: {found.tokeniser}")
-    say(f"verbs: in base form, by {found.verb_list};")
+    say(f"\nwords: {figures.tokeniser}")
+    say(f"verbs: in base form, by {figures.verb_list};")
     say("       at least: a form in the text can only be a verb; at most: a form can be a verb")
 
 
-def _rows(found: "Statistics") -> list[tuple[str, str]]:
-    parts = [(f"  {part}", f"{queries:,}") for part, queries in found.parts.items()] if len(found.parts) > 1 else []
-    unknown = f" ({found.videos_without_duration:,} more of unknown duration)" if found.videos_without_duration else ""
+def _rows(stats: "Statistics") -> list[tuple[str, str]]:
+    parts = [(f"  {part}", f"{queries:,}") for part, queries in stats.parts.items()] if len(stats.parts) > 1 else []
+    unknown = f" ({stats.videos_without_duration:,} more of unknown duration)" if stats.videos_without_duration else ""
     return [
-        ("queries", f"{found.queries:,}"),
+        ("queries", f"{stats.queries:,}"),
         *parts,
-        ("distinct queries", f"{found.distinct_queries:,}"),
-        ("pairs of a query and a moment", f"{found.pairs:,}"),
-        ("moments", f"{found.moments:,}"),
-        ("videos", f"{found.videos:,}{unknown}"),
-        ("vocabulary (words)", f"{found.vocabulary:,}"),
-        ("verbs, at least", f"{found.verbs_at_least:,}"),
-        ("verbs, at most", f"{found.verbs_at_most:,}"),
-        ("words per query, mean", f"{found.words_per_query:.2f}"),
-        ("hours of moments", f"{found.moment_hours:,.1f}"),
-        ("hours of videos", "unknown" if found.video_hours is None else f"{found.video_hours:,.1f}"),
-        ("seconds per moment, mean", f"{found.mean_moment_s:.2f}"),
-        ("seconds per pair's moment, mean", f"{found.mean_pair_s:.2f}"),
-        ("seconds per video, mean", "unknown" if found.mean_video_s is None else f"{found.mean_video_s:.2f}"),
+        ("distinct queries", f"{stats.distinct_queries:,}"),
+        ("pairs of a query and a moment", f"{stats.pairs:,}"),
+        ("moments", f"{stats.moments:,}"),
+        ("videos", f"{stats.videos:,}{unknown}"),
+        ("vocabulary (words)", f"{stats.vocabulary:,}"),
+        ("verbs, at least", f"{stats.verbs_at_least:,}"),
+        ("verbs, at most", f"{stats.verbs_at_most:,}"),
+        ("words per query, mean", f"{stats.words_per_query:.2f}"),
+        ("hours of moments", f"{stats.moment_hours:,.1f}"),
+        ("hours of videos", "unknown" if stats.video_hours is None else f"{stats.video_hours:,.1f}"),
+        ("seconds per moment, mean", f"{stats.mean_moment_s:.2f}"),
+        ("seconds per pair's moment, mean", f"{stats.mean_pair_s:.2f}"),
+        ("seconds per video, mean", "unknown" if stats.mean_video_s is None else f"{stats.mean_video_s:.2f}"),
     ]

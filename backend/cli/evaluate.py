@@ -88,10 +88,10 @@ def evaluate(
     from backend.scoring.tables import SCORE_FORMATS, per_query_csv
     from backend.scoring.views.splits import joined as joined_scores
 
-    given = run_choices.read()
-    given = replace(given, runs=tuple(replace(one, path=whole(one.path, cluster)) for one in given.runs))
-    at, videos = where(jobs, cluster, usual=1), scoring.videos or given.videos
-    if not given.truths and scoring.pool is None:
+    inputs = run_choices.read()
+    inputs = replace(inputs, runs=tuple(replace(run, path=whole(run.path, cluster)) for run in inputs.runs))
+    at, videos = where(jobs, cluster, usual=1), scoring.videos or inputs.videos
+    if not inputs.truths and scoring.pool is None:
         raise typer.BadParameter("give --truth FILE, or --pool FILE", param_hint="--truth")
     charts = read_charts(chart or [], in_pools=scoring.pool is not None)
     if any(name == "own-video" for name, _ in charts):
@@ -101,11 +101,11 @@ def evaluate(
         raise typer.BadParameter("needs a report: add --report FILE.html", param_hint="--project")
     json_alone, to_file = json is not None and str(json) == "-", out is not None and str(out) != "-"
     form = "json" if json_alone and not to_file else format_
-    shown = writing.shown(form, variant=given.variant_title, intervals=intervals, benchmark=scoring.benchmark)
+    style = writing.shown(form, variant=inputs.variant_title, intervals=intervals, benchmark=scoring.benchmark)
     of_one_split = {"--report": report, "--per-query": per_query, "--chart": charts[0][1] if charts else None}
     for name, value in of_one_split.items():
-        if value is not None and len(given.splits) > 1:
-            parts = ", ".join(given.splits)
+        if value is not None and len(inputs.splits) > 1:
+            parts = ", ".join(inputs.splits)
             raise typer.BadParameter(f"works on one split: add --split with one of {parts}", param_hint=name)
     for place in (report, per_query, json, out, *(file for _, file in charts)):
         _require_place(place)
@@ -115,14 +115,14 @@ def evaluate(
 
         film = report_frames(open_project(project), OPERATOR)
     with progress_bar() as progress:
-        boards = score_splits(given, videos=videos, pool=pools, where=at, progress=progress, **scoring.conventions())
-        asked = Sureness(baseline and nfc(baseline), resamples, seed)
+        boards = score_splits(inputs, videos=videos, pool=pools, where=at, progress=progress, **scoring.conventions())
+        sureness = Sureness(baseline and nfc(baseline), resamples, seed)
         summaries = {}
         for name, board in boards.items():
             summaries[name] = board.summary([part.value for part in by or ()], errors=errors)
             if intervals or baseline is not None:
-                add_statistics(summaries[name], board, asked, progress=progress)
-        summary, board = joined_scores(summaries), boards[given.splits[0]]
+                add_statistics(summaries[name], board, sureness, progress=progress)
+        summary, board = joined_scores(summaries), boards[inputs.splits[0]]
         # Before the report, which takes longer: a chart of nothing is refused.
         for chart_name, file in charts:
             from backend.scoring.report.figures import write_figure
@@ -134,9 +134,9 @@ def evaluate(
             made = datetime.fromtimestamp(now(), UTC)
             page = report_page(
                 board,
-                file_inputs(given.truths.get(given.splits[0]), [one.path for one in given.runs], videos, pools),
+                file_inputs(inputs.truths.get(inputs.splits[0]), [run.path for run in inputs.runs], videos, pools),
                 made=made,
-                asked=asked if baseline else None,
+                asked=sureness if baseline else None,
                 film=film,
                 progress=progress,
             )
@@ -150,9 +150,9 @@ def evaluate(
         save(json, encoded)
     if form == "table":
         with printed_to(out if to_file else None):
-            print_scores(summary, shown, boards, everything=everything, asked=scoring.measure is not None)
+            print_scores(summary, style, boards, everything=everything, chosen=scoring.measure is not None)
     elif to_file or not json_alone:
-        text = encoded if form == "json" else SCORE_FORMATS[form](summary, shown)
+        text = encoded if form == "json" else SCORE_FORMATS[form](summary, style)
         with printed_to(out if to_file else None, as_it_is=True):
             machine_output().write(text.removesuffix("\n") + "\n")
     written = [*(file for _, file in charts), report, per_query, json, out]
@@ -174,7 +174,7 @@ _COMPARED = ("run", "difference", "difference_interval", "p", "p_holm", "p_t", "
 
 
 def print_scores(
-    summary: dict[str, Any], shown: "Shown", boards: Mapping[str, "Scoreboard"], *, everything: bool, asked: bool
+    summary: dict[str, Any], style: "Shown", boards: Mapping[str, "Scoreboard"], *, everything: bool, chosen: bool
 ) -> None:
     """Print warnings and notes first, then the scores in brief, or all of them.
 
@@ -182,10 +182,10 @@ def print_scores(
 
     Args:
         summary: the scores.
-        shown: the format of numbers.
+        style: the format of numbers.
         boards: the scoreboard of each split.
         everything: whether to print all measures with the meaning of their keys.
-        asked: whether measures were named by an option: then none is left out.
+        chosen: whether measures were named by an option: then none is left out.
     """
     from backend.scoring.views import brief, splits
 
@@ -197,19 +197,19 @@ def print_scores(
     _print_lines(dict.fromkeys(notices))
     if notices:
         say("")
-    printed = summary if everything or asked else brief.in_brief(summary)
-    (_print_paper if splits.is_grouped(summary) else _print_runs)(printed, shown, in_brief=not everything)
+    printed = summary if everything or chosen else brief.in_brief(summary)
+    (_print_paper if splits.is_grouped(summary) else _print_runs)(printed, style, in_brief=not everything)
     if more := brief.left_out(summary, printed):
         say("")
         paragraph(f"--all also prints the other measures: {', '.join(more)}.")
 
 
-def _print_paper(summary: dict[str, Any], shown: "Shown", *, in_brief: bool) -> None:
+def _print_paper(summary: dict[str, Any], style: "Shown", *, in_brief: bool) -> None:
     """Print models and their variants, split beside split."""
     from backend.scoring.views import paper, ranking, splits
     from backend.scoring.views.table import legend as score_legend
 
-    tables = paper.paper(summary, shown)
+    tables = paper.paper(summary, style)
     _print_lines(tables[0].notes)
     for block in tables:
         say(f"\n{block.title}")
@@ -218,7 +218,7 @@ def _print_paper(summary: dict[str, Any], shown: "Shown", *, in_brief: bool) -> 
     _print_lines(ranking.figures(first).notes if "benchmark" in first else [] if in_brief else score_legend(first))
 
 
-def _print_runs(summary: dict[str, Any], shown: "Shown", *, in_brief: bool) -> None:
+def _print_runs(summary: dict[str, Any], style: "Shown", *, in_brief: bool) -> None:
     """Print runs side by side, below the preset and every non-default option."""
     from backend.scoring.views import brief, errors, ranking, splits
     from backend.scoring.views.table import legend as score_legend
@@ -231,15 +231,15 @@ def _print_runs(summary: dict[str, Any], shown: "Shown", *, in_brief: bool) -> N
         say(figures.title)
         _print(figures)
         _print_lines(figures.notes)
-    elif in_brief and (grid := brief.grid(summary, shown)):
+    elif in_brief and (grid := brief.grid(summary, style)):
         paragraph(grid.title)
         _print(grid)
     else:
-        _print(ranking.narrow_means(summary, shown))
+        _print(ranking.narrow_means(summary, style))
         _print_lines(score_legend(summary))
     runs = summary["runs"]
     if any("intervals" in run for run in runs):
-        placed = ranking.ranking(summary, shown=shown)
+        placed = ranking.ranking(summary, shown=style)
         # In two, so that a narrow terminal has room for each.
         for part in (("place", "run", "mean", "interval", "missing"), _COMPARED):
             if part is not _COMPARED or placed.has("difference"):
@@ -247,13 +247,13 @@ def _print_runs(summary: dict[str, Any], shown: "Shown", *, in_brief: bool) -> N
                 _print(placed.only(part))
         _print_lines(placed.notes)
     for by in runs[0].get("by", ()):
-        groups = splits.groups(summary, by, shown=shown)
+        groups = splits.groups(summary, by, shown=style)
         say(f"\n{groups.title}: {' '.join(groups.notes)}")
         _print(groups)
     if "own_video" in runs[0]:
-        beside = errors.own_and_pool(summary)
-        say(f"\n{beside.title}. {' '.join(beside.notes)}")
-        _print(beside)
+        comparison = errors.own_and_pool(summary)
+        say(f"\n{comparison.title}. {' '.join(comparison.notes)}")
+        _print(comparison)
     if "errors" in runs[0]:
         _print_errors(summary)
 

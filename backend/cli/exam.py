@@ -78,7 +78,7 @@ class ExamOptions:
             raise typer.BadParameter("the file contains the answer key: leave --key out", param_hint="--key")
 
 
-def preview(folder: Dir, *, asked: ExamOptions, json: Json = False) -> None:
+def preview(folder: Dir, *, options: ExamOptions, json: Json = False) -> None:
     """Preview an exam, and how guessing would score in it.
 
     Nothing is set. In random guesses, all grades of the scale are equally likely. The page Exam shows the pairs.
@@ -89,26 +89,26 @@ def preview(folder: Dir, *, asked: ExamOptions, json: Json = False) -> None:
     from backend.campaign.qualification.exam.setting import preview_exam, preview_exam_from_file
 
     project = open_project(folder)
-    if asked.file is not None:
-        found = preview_exam_from_file(
-            project, OPERATOR, KeyFile.at(asked.file), most_missed=asked.most_missed, now=now()
+    if options.file is not None:
+        previewed = preview_exam_from_file(
+            project, OPERATOR, KeyFile.at(options.file), most_missed=options.most_missed, now=now()
         )
     else:
-        found = preview_exam(project, OPERATOR, **asked.drawn(), now=now())
+        previewed = preview_exam(project, OPERATOR, **options.drawn(), now=now())
     if json:
-        end_with_json(found)
-    items = len(found.items)
-    drawn = found.source if found.seed is None else f"{found.source}, seed {found.seed}"
-    say(f"{_size(items, found.queries)} from {drawn}; {found.most_missed:g} % of the answers may miss.")
-    _say_key(found.grades, found.short)
-    if found.guesses is not None:
-        _say_guesses(found.guesses)
+        end_with_json(previewed)
+    items = len(previewed.items)
+    drawn = previewed.source if previewed.seed is None else f"{previewed.source}, seed {previewed.seed}"
+    say(f"{_size(items, previewed.queries)} from {drawn}; {previewed.most_missed:g} % of the answers may miss.")
+    _say_key(previewed.grades, previewed.short)
+    if previewed.guesses is not None:
+        _say_guesses(previewed.guesses)
 
 
 def set_exam(
     folder: Dir,
     *,
-    asked: ExamOptions,
+    options: ExamOptions,
     although: Although = "",
     newcomers_only: Annotated[bool, option("--newcomers-only", "Exempt everybody who has graded here.")] = False,
 ) -> None:
@@ -124,22 +124,22 @@ def set_exam(
     from backend.campaign.qualification.exam import setting
 
     project = open_project(folder)
-    if asked.file is not None:
+    if options.file is not None:
         report = setting.set_exam_from_file(
             project,
             OPERATOR,
-            KeyFile.at(asked.file),
-            most_missed=asked.most_missed,
+            KeyFile.at(options.file),
+            most_missed=options.most_missed,
             although=although,
             newcomers_only=newcomers_only,
             now=now(),
         )
-        source = f"the answer key in {asked.file.name}"
+        source = f"the answer key in {options.file.name}"
     else:
         report = setting.set_exam(
-            project, OPERATOR, **asked.drawn(), although=although, newcomers_only=newcomers_only, now=now()
+            project, OPERATOR, **options.drawn(), although=although, newcomers_only=newcomers_only, now=now()
         )
-        source = f"{'settled' if asked.key == 'settled' else 'open'} pairs, seed {asked.seed}"
+        source = f"{'settled' if options.key == 'settled' else 'open'} pairs, seed {options.seed}"
     say(f"{_size(report.items, report.queries)} from {source}; {report.most_missed:g} % of the answers may miss.")
     _say_key(report.grades, report.short)
     if report.exempted:
@@ -237,8 +237,8 @@ def _say_key(grades: tuple[int, ...], short: str) -> None:
 
 def _say_guesses(guesses: "ExamGuesses") -> None:
     rows: list[tuple[object, ...]] = [
-        (f"always {one.grade}", one.missed, guesses.items, f"{100 * one.missed / guesses.items:.1f}", _verdict(one))
-        for one in guesses.constants
+        (f"always {row.grade}", row.missed, guesses.items, f"{100 * row.missed / guesses.items:.1f}", _verdict(row))
+        for row in guesses.constants
     ]
     share = 100 * guesses.chance_missed
     odds = f"passes in {100 * guesses.chance_passes:.2g} %"
@@ -248,8 +248,8 @@ def _say_guesses(guesses: "ExamGuesses") -> None:
         say(f"\nGuessing does too well: {'; '.join(guesses.weak)}.\nTo use this exam anyway: --although REASON")
 
 
-def _verdict(one: "ExamConstant") -> str:
-    return "PASSES" if one.passed else "fails narrowly" if one.near else "fails"
+def _verdict(guess: "ExamConstant") -> str:
+    return "PASSES" if guess.passed else "fails narrowly" if guess.near else "fails"
 
 
 def _annotator(project: "Project", name: str) -> AnnotatorId:

@@ -23,29 +23,29 @@ def status(folder: Dir, json: Json = False) -> None:
     from backend.campaign.qualification.exam.setting import exam_although, exam_held
 
     project = open_project(folder)
-    held, people = exam_held(project, OPERATOR), exam_results(project, OPERATOR)
+    current, people = exam_held(project, OPERATOR), exam_results(project, OPERATOR)
     reservation = exam_although(project, OPERATOR)
     if json:
         weak, although = reservation or ([], "")
-        stage = held.stage if held else None
-        exam = {"exam": held, "stage": stage, "weak": weak, "although": although}
+        stage = current.stage if current else None
+        exam = {"exam": current, "stage": stage, "weak": weak, "although": although}
         end_with_json({**exam, "finished": _finished(people), "people": people})
-    if held is None:
+    if current is None:
         say("This project has no exam.")
     else:
-        seed = "" if held.seed is None else f", seed {held.seed}"
+        seed = "" if current.seed is None else f", seed {current.seed}"
         say(
-            f"Exam of {counted(held.items, 'pair')} of {counted(held.queries, 'query', 'queries')} from "
-            f"{held.source}{seed}; {held.most_missed:g} % of the answers may miss."
+            f"Exam of {counted(current.items, 'pair')} of {counted(current.queries, 'query', 'queries')} from "
+            f"{current.source}{seed}; {current.most_missed:g} % of the answers may miss."
         )
-        if held.key_from.comes_later:
+        if current.key_from.comes_later:
             finished = _finished(people)
-            say(f"{held.stage.capitalize()} (answer key: {held.key_from}); its pairs are reserved until it ends.")
+            say(f"{current.stage.capitalize()} (answer key: {current.key_from}); its pairs are reserved until it ends.")
             say(f"Handed in: {', '.join(finished) or 'nobody'}.")
         if reservation is not None:
             say(f"Guessing does too well: {'; '.join(reservation[0])}. Reason to use it anyway: {reservation[1]}")
         say("")
-    table(("annotator", "exam", "attempts", "missed", "of", "kappa", "quadratic"), [_row(one) for one in people])
+    table(("annotator", "exam", "attempts", "missed", "of", "kappa", "quadratic"), [_row(row) for row in people])
 
 
 def results(
@@ -61,34 +61,34 @@ def results(
     """
     from backend.campaign.qualification.exam.results import exam_outcomes, exam_outcomes_csv
 
-    found = exam_outcomes(open_project(folder), OPERATOR)
+    outcomes = exam_outcomes(open_project(folder), OPERATOR)
     if csv is not None:
-        save(csv, exam_outcomes_csv(found))
+        save(csv, exam_outcomes_csv(outcomes))
     if json:
-        say(json_text(found))
-    elif found.people:
-        _print(found)
+        say(json_text(outcomes))
+    elif outcomes.people:
+        _print(outcomes)
     else:
         say("Nobody has handed in an exam yet.")
     tell_written([csv], data=json)
 
 
-def _print(found: "ExamOutcomes") -> None:
-    outcomes = [*((one.person.name, one.outcome) for one in found.people), ("mean of all", found.together)]
-    rows = [row for name, of in outcomes for row in _figures(name, of)]
+def _print(results: "ExamOutcomes") -> None:
+    outcomes = [*((entry.person.name, entry.outcome) for entry in results.people), ("mean of all", results.together)]
+    rows = [row for name, outcome in outcomes for row in _figures(name, outcome)]
     table(("annotator", "figure", "n", "value", "from", "to"), [row[:-1] for row in rows], (True, True, *[False] * 4))
-    why = [f"{name}, {row[1]}: {row[-1]}" for name, of in outcomes for row in _figures(name, of) if row[-1]]
+    why = [f"{name}, {row[1]}: {row[-1]}" for name, outcome in outcomes for row in _figures(name, outcome) if row[-1]]
     if why:
         say("\n" + "\n".join(why))
 
 
 def _finished(people: Sequence["ExamPerson"]) -> list[str]:
     """Return the names of those who have handed in an attempt."""
-    return [one.person.name for one in people if any(attempt.handed_in_at is not None for attempt in one.attempts)]
+    return [row.person.name for row in people if any(attempt.handed_in_at is not None for attempt in row.attempts)]
 
 
-def _row(one: "ExamPerson") -> tuple[object, ...]:
-    attempt = one.attempts[-1] if one.attempts else None
+def _row(row: "ExamPerson") -> tuple[object, ...]:
+    attempt = row.attempts[-1] if row.attempts else None
     result = attempt.result if attempt else None
     figures: tuple[object, ...] = ("", "", "", "")
     if result is not None:
@@ -96,23 +96,23 @@ def _row(one: "ExamPerson") -> tuple[object, ...]:
         figures = (result.missed, result.answers, *kappas)
     elif attempt is not None:
         figures = ("", f"{attempt.answered} so far", "", "")
-    return (one.person.name, one.phase.value if one.phase else "", len(one.attempts), *figures)
+    return (row.person.name, row.phase.value if row.phase else "", len(row.attempts), *figures)
 
 
-def _figures(name: str, of: "ExamOutcome") -> list[tuple[str, str, int, str, str, str, str]]:
+def _figures(name: str, outcome: "ExamOutcome") -> list[tuple[str, str, int, str, str, str, str]]:
     """Return rows (name, figure, n, value, bounds of its interval, why it is undefined) of one outcome."""
     figures = {
-        "missed first, %": (of.missed_first, 100, 1),
-        "missed after, %": (of.missed_after, 100, 1),
-        "kappa": (of.kappa, 1, 2),
-        "quadratic kappa": (of.kappa_quadratic, 1, 2),
+        "missed first, %": (outcome.missed_first, 100, 1),
+        "missed after, %": (outcome.missed_after, 100, 1),
+        "kappa": (outcome.kappa, 1, 2),
+        "quadratic kappa": (outcome.kappa_quadratic, 1, 2),
     }
 
     def shown(value: float | None, scale: int, digits: int) -> str:
         return "" if value is None else f"{scale * value:.{digits}f}"
 
     rows = []
-    for nth, (figure, (one, scale, digits)) in enumerate(figures.items()):
-        value, low, high = (shown(number, scale, digits) for number in (one.value, one.low, one.high))
-        rows.append(("" if nth else name, figure, one.n, value, low, high, one.reason))
+    for nth, (figure, (estimate, scale, digits)) in enumerate(figures.items()):
+        value, low, high = (shown(number, scale, digits) for number in (estimate.value, estimate.low, estimate.high))
+        rows.append(("" if nth else name, figure, estimate.n, value, low, high, estimate.reason))
     return rows

@@ -63,8 +63,8 @@ def agreement(
         say(json_text({**agreement_json(board), **rest}))
         tell_written([others], data=True)
         return
-    found = board.summary
-    say(f"{_rows_of(found, 'grade')}")
+    summary = board.summary
+    say(f"{_rows_of(summary, 'grade')}")
     if board.imported or board.simulated:
         say(f"{board.imported:,} of the grades are from earlier campaigns, {board.simulated:,} are simulated.")
     say("")
@@ -80,12 +80,12 @@ def agreement(
     table(heads, [_settled_row(part) for part in board.settled])
     say("")
     people = [
-        (one.name, f"{one.grades:,}", f"{one.most_used} ({one.most_used_share:.0%})", *_figure_cells(one.bias, "+.3f"))
-        for one in board.people
+        (row.name, f"{row.grades:,}", f"{row.most_used} ({row.most_used_share:.0%})", *_figure_cells(row.bias, "+.3f"))
+        for row in board.people
     ]
     table(("Annotator", "grades", "most used", "bias", "95 % interval"), people)
     say("")
-    flagged = [one.name for one in board.people if one.often]
+    flagged = [row.name for row in board.people if row.often]
     if flagged:
         say(f"Gave one grade more than {board.most_used_limit:.0%} of the time: {', '.join(flagged)}.")
     say("Alpha: Krippendorff's. Kappa: Cohen's, of couples who share 50 pairs. Intervals: bootstrap over pairs.")
@@ -95,7 +95,7 @@ def agreement(
 
 
 def _board(
-    place: Path, part: BoardPart, scale: str | None, others: Path | None
+    place: Path, part: BoardPart, scale: str | None, comparison_file: Path | None
 ) -> "tuple[AgreementBoard, AggregatorReport | None]":
     """Return the figures, and the comparison if a file for it is given, which is written too."""
     from backend.campaign.monitoring.quality.agreement_files import write_other_relevances
@@ -106,7 +106,7 @@ def _board(
         raise typer.BadParameter(
             "--split, --query, --from and --to need a project: a file has no splits, queries and days"
         )
-    if others is not None and part != WHOLE:
+    if comparison_file is not None and part != WHOLE:
         raise typer.BadParameter(
             "compares all pairs: leave --split, --query, --from and --to out", param_hint="--others"
         )
@@ -117,17 +117,17 @@ def _board(
 
             project = open_project(place)
             board = agreement_board(project, OPERATOR, part)
-            if others is not None:
+            if comparison_file is not None:
                 compared = other_relevances(project, OPERATOR, progress=progress)
         else:
             # A file needs no database, and so no more than the core.
             from backend.campaign.release.earlier.raw_agreement import agreement_of_file, other_relevances_of_file
 
             board = agreement_of_file(place, scale=scale)
-            if others is not None:
+            if comparison_file is not None:
                 compared = other_relevances_of_file(place, scale=scale, progress=progress)
-    if compared is not None and others is not None:
-        write_other_relevances(compared, others)
+    if compared is not None and comparison_file is not None:
+        write_other_relevances(compared, comparison_file)
     return board, compared
 
 
@@ -136,13 +136,13 @@ def _say_others(compared: "AggregatorReport", file: Path | None) -> None:
     say("")
     rows = [
         (
-            AGGREGATOR_WORDS[one.name],
-            f"{one.differs:,} of {one.by_rule:,} ({one.differs / max(one.by_rule, 1):.1%})",
-            f"{one.differs_by_more:,}",
-            f"{one.differs_from_lead:,} of {one.by_lead:,}",
-            f"{one.gained:,}",
+            AGGREGATOR_WORDS[count.name],
+            f"{count.differs:,} of {count.by_rule:,} ({count.differs / max(count.by_rule, 1):.1%})",
+            f"{count.differs_by_more:,}",
+            f"{count.differs_from_lead:,} of {count.by_lead:,}",
+            f"{count.gained:,}",
         )
-        for one in compared.counts
+        for count in compared.counts
     ]
     table(("Instead of the rule", "other relevance", "by more than one", "than a lead's", "of discarded"), rows)
     say(f"Written: {file}, with {counted(len(compared.pairs), 'pair')} that differ. The rule does not change.")
@@ -245,9 +245,9 @@ def _say_verdicts(report: "JudgementsReport") -> None:
     _say_some("but not handed out again, as only their numbers are known", report.never_sent_on)
 
 
-def _say_some(what: str, pair_ids: Sequence[int]) -> None:
+def _say_some(group: str, pair_ids: Sequence[int]) -> None:
     if pair_ids:
-        say(f"Disputed, {what}: {first_of(pair_ids, SHOWN, ' ...')}")
+        say(f"Disputed, {group}: {first_of(pair_ids, SHOWN, ' ...')}")
 
 
 @add_command("consensus")

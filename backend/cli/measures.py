@@ -109,12 +109,12 @@ def noise(
             where=where(jobs, cluster),
             progress=progress,
         )
-    found: dict[tuple[Any, ...], list[tuple[Any, Any]]] = {}
+    errors: dict[tuple[Any, ...], list[tuple[Any, Any]]] = {}
     for row in study.rows:
         place = (row["measure"], f"{row['sigma_s']:g} s", as_text(row["median_iou"], ".3f"))
-        found.setdefault(place, []).append((row["rmse"], row["system"]))
+        errors.setdefault(place, []).append((row["rmse"], row["system"]))
     rows = []
-    for place, (*systems, mean) in found.items():  # the mean of systems comes last
+    for place, (*systems, mean) in errors.items():  # the mean of systems comes last
         least, most = min(systems), max(systems)
         rows.append((*place, f"{mean[0]:.4f}", f"{least[0]:.4f}", f"{most[0]:.4f}", most[1]))
     finish(study, out, json, ("RMSE of means", "sigma", "median IoU", "mean of systems", "least", "most", "by"), rows)

@@ -77,7 +77,7 @@ def moments(
     done: list[str] = []
     if videos is not None:
         with progress_bar() as progress:
-            found = register_videos(
+            added = register_videos(
                 project,
                 OPERATOR,
                 whole(videos, cluster),
@@ -87,15 +87,15 @@ def moments(
                 now=start,
                 progress=progress,
             )
-        again = f", {len(found.videos) - found.new:,} were there already" if len(found.videos) > found.new else ""
-        done.append(f"{counted(found.new, 'video')} added from {videos.name}{again}.")
-        done += [f"Damaged: {video.name}: {video.facts.damage}." for video in found.videos if video.facts.damage]
-        problems += found.problems
+        again = f", {len(added.videos) - added.new:,} were there already" if len(added.videos) > added.new else ""
+        done.append(f"{counted(added.new, 'video')} added from {videos.name}{again}.")
+        done += [f"Damaged: {video.name}: {video.facts.damage}." for video in added.videos if video.facts.damage]
+        problems += added.problems
     if own is not None:
-        taken = take_moments(project, OPERATOR, own, only=only, now=start)
+        own_report = take_moments(project, OPERATOR, own, only=only, now=start)
         done.append(
-            f"{own.name}: {counted(taken.moments, 'moment')}, {taken.new:,} of them new."
-            f"{_gone(taken.gone, taken.stayed)}"
+            f"{own.name}: {counted(own_report.moments, 'moment')}, {own_report.new:,} of them new."
+            f"{_removal_words(own_report.gone, own_report.stayed)}"
         )
     if how is not None:
         options = ByShots(shortest, longest) if how == "shots" else windows
@@ -106,7 +106,7 @@ def moments(
         shots = f" from {counted(report.shots, 'shot')}" if how == "shots" else ""
         done.append(
             f"{counted(report.moments, 'moment')} by {how}{shots} of {counted(report.videos, 'video')}, "
-            f"{report.new:,} of them new.{_gone(report.gone, report.stayed)}"
+            f"{report.new:,} of them new.{_removal_words(report.gone, report.stayed)}"
         )
         problems += report.problems
     if export is not None:
@@ -134,31 +134,31 @@ def moments(
         fail("\n".join([f"{counted(len(problems), 'video')} with a problem; the rest is done:", *map(str, problems)]))
 
 
-def _gone(gone: int, stayed: int) -> str:
+def _removal_words(gone: int, stayed: int) -> str:
     parts = [f"{gone:,} removed" if gone else "", f"{stayed:,} kept, because they are in use" if stayed else ""]
-    kept = ", ".join(filter(None, parts))
-    return f" Earlier moments: {kept}." if kept else ""
+    changes = ", ".join(filter(None, parts))
+    return f" Earlier moments: {changes}." if changes else ""
 
 
 def _list(project: "Project") -> None:
     from backend.campaign.corpus.moments.editing import videos_and_moments
 
-    found = videos_and_moments(project, OPERATOR)
-    if not found:
+    videos = videos_and_moments(project, OPERATOR)
+    if not videos:
         say("The project has no videos yet. Add them with --videos FOLDER.")
         return
-    origins = [origin for origin in Origin if any(origin in video.moments for video in found)]
+    origins = [origin for origin in Origin if any(origin in video.moments for video in videos)]
     rows = [
         (
             *(v.name, f"{v.duration_s:.1f}", "–" if v.shots is None else f"{v.shots:,}"),
             *(f"{v.moments.get(origin, 0):,}" for origin in origins),
             f"{v.used:,}",
         )
-        for v in found
+        for v in videos
     ]
     table(("video", "seconds", "shots", *origins, "used"), rows)
-    total = sum(video.total for video in found)
-    say(f"\n{counted(total, 'moment')} of {counted(len(found), 'video')}.")
+    total = sum(video.total for video in videos)
+    say(f"\n{counted(total, 'moment')} of {counted(len(videos), 'video')}.")
 
 
 def show(folder: Dir, json: Json = False) -> None:
@@ -176,16 +176,17 @@ def show(folder: Dir, json: Json = False) -> None:
         end_with_json({"choice": chosen, "figures": figures})
     if chosen.open:
         names = {row.person.annotator_id: row.person.name for row in list_people(project, OPERATOR)}
-        who = "every annotator" if chosen.people is None else ", ".join(names[one] for one in chosen.people)
-        which = "all videos" if chosen.videos is None else f"{len(chosen.videos):,} of the videos"
-        say(f"Describing is open for {who}, in {which}{_wanted(chosen)}.")
+        who = "every annotator" if chosen.people is None else ", ".join(names[person] for person in chosen.people)
+        scope = "all videos" if chosen.videos is None else f"{len(chosen.videos):,} of the videos"
+        say(f"Describing is open for {who}, in {scope}{_goal_words(chosen)}.")
     else:
         say("Describing is closed. Open it with `reelrank describe open`, or on the page Captions.")
     enough = "" if figures.enough is None else f", {figures.enough:,} of them often enough"
     say(f"{figures.described:,} of {figures.videos:,} videos described{enough}.")
     if figures.people:
         rows = [
-            (one.name, one.waiting, one.returned, one.accepted, f"{60 * one.active_h:.0f}") for one in figures.people
+            (person.name, person.waiting, person.returned, person.accepted, f"{60 * person.active_h:.0f}")
+            for person in figures.people
         ]
         table(("annotator", "to review", "sent back", "accepted", "minutes"), rows)
 
@@ -255,17 +256,17 @@ def list_descriptions(
 
     project = open_project(folder)
     status = None if which == "all" else DescriptionStatus(which)
-    wanted = DescriptionFilter(status, search)
-    count = count_descriptions(project, OPERATOR, wanted)
-    found = find_descriptions(project, OPERATOR, wanted, most=count)
+    criteria = DescriptionFilter(status, search)
+    count = count_descriptions(project, OPERATOR, criteria)
+    descriptions = find_descriptions(project, OPERATOR, criteria, most=count)
     if json:
-        end_with_json(found)
-    if not found:
+        end_with_json(descriptions)
+    if not descriptions:
         say("No descriptions to list.")
         return
     rows = [
-        (one.video, f"{one.start_s:.2f}", f"{one.end_s:.2f}", one.author, one.status.value, one.sentence)
-        for one in found
+        (row.video, f"{row.start_s:.2f}", f"{row.end_s:.2f}", row.author, row.status.value, row.sentence)
+        for row in descriptions
     ]
     left = (True, False, False, True, True, True)
     table(("video", "start", "end", "by", "status", "sentence"), rows, left)
@@ -302,9 +303,9 @@ def guideline(
     if file is not None:
         text = decode_text(bytes_of(file), str(file))
         reword_describing(project, OPERATOR, text, reason, now=now())
-    found = describing_guideline(project, OPERATOR)
-    say(f"Version {found.version}{f': {found.reason}' if found.reason else ''}")
-    say(found.text)
+    current = describing_guideline(project, OPERATOR)
+    say(f"Version {current.version}{f': {current.reason}' if current.reason else ''}")
+    say(current.text)
 
 
 def _people(project: "Project", names: list[str]) -> tuple[AnnotatorId, ...]:
@@ -313,12 +314,12 @@ def _people(project: "Project", names: list[str]) -> tuple[AnnotatorId, ...]:
 
     known = {name_key(row.person.name): row.person for row in list_people(project, OPERATOR)}
     if missing := [name for name in dict.fromkeys(names) if name_key(name) not in known]:
-        there = ", ".join(person.name for person in known.values())
-        fail(f"there is no user named {', '.join(missing)}; the users are {there}")
+        existing = ", ".join(person.name for person in known.values())
+        fail(f"there is no user named {', '.join(missing)}; the users are {existing}")
     return tuple(dict.fromkeys(known[name_key(name)].annotator_id for name in names))
 
 
-def _wanted(chosen: DescribingChoice) -> str:
+def _goal_words(chosen: DescribingChoice) -> str:
     if chosen.per_video is not None:
         return f"; {counted(chosen.per_video, 'description')} wanted per video"
     return "" if chosen.per_minute is None else f"; {chosen.per_minute:g} descriptions wanted per minute of video"

@@ -33,16 +33,16 @@ def stats(file: PoolFile, json: Json = False) -> None:
     """
     from backend.scoring.pools.files import pool_statistics
 
-    found = pool_statistics(file)
+    statistics = pool_statistics(file)
     if json:
-        end_with_json(found)
-    table(("what", "figure"), _rows(found))
+        end_with_json(statistics)
+    table(("what", "figure"), _rows(statistics))
     _name(
-        found.without_distractor,
+        statistics.without_distractor,
         "query has only positive videos in its pool",
         "queries have only positive videos in their pools",
     )
-    _name(found.short, "query has a short pool and is left out", "queries have a short pool and are left out")
+    _name(statistics.short, "query has a short pool and is left out", "queries have a short pool and are left out")
 
 
 def figures(
@@ -76,24 +76,24 @@ def figures(
     say("\n".join(map(str, report.files)))
 
 
-def _name(ids: tuple[str, ...], one: str, several: str) -> None:
+def _name(ids: tuple[str, ...], singular: str, plural: str) -> None:
     """Print which queries a statement is about."""
     if ids:
-        say(f"\n{len(ids):,} {one if len(ids) == 1 else several}:\n  {first_of(ids, _NAMED)}")
+        say(f"\n{len(ids):,} {singular if len(ids) == 1 else plural}:\n  {first_of(ids, _NAMED)}")
 
 
-def _rows(found: "PoolStatistics") -> list[tuple[str, str]]:
+def _rows(statistics: "PoolStatistics") -> list[tuple[str, str]]:
     return [
-        ("queries", f"{found.queries:,}"),
-        ("videos", f"{found.videos:,}"),
-        ("positive videos per query, mean, own included", f"{found.positives:.3f}"),
-        ("videos per pool", f"{found.pool:,}"),
-        ("positive moments per query, mean", f"{found.positive_moments:.3f}"),
-        ("queries with several moments in their own video", f"{found.several_in_own:,}"),
-        ("queries without a distractor", f"{len(found.without_distractor):,}"),
-        ("queries left out because of a short pool", f"{len(found.short):,}"),
-        ("sentences without a pool", f"{found.without_pool:,}"),
-        ("hours of videos", f"{found.hours:,.1f}"),
+        ("queries", f"{statistics.queries:,}"),
+        ("videos", f"{statistics.videos:,}"),
+        ("positive videos per query, mean, own included", f"{statistics.positives:.3f}"),
+        ("videos per pool", f"{statistics.pool:,}"),
+        ("positive moments per query, mean", f"{statistics.positive_moments:.3f}"),
+        ("queries with several moments in their own video", f"{statistics.several_in_own:,}"),
+        ("queries without a distractor", f"{len(statistics.without_distractor):,}"),
+        ("queries left out because of a short pool", f"{len(statistics.short):,}"),
+        ("sentences without a pool", f"{statistics.without_pool:,}"),
+        ("hours of videos", f"{statistics.hours:,.1f}"),
     ]
 
 
@@ -152,9 +152,9 @@ def negatives(
     )
     say("Effective: the number of equally likely negatives with the same uncertainty; --temperature changes it.")
     say(f"Encoder: {report.encoder}")
-    for what, count in (("queries", report.queries_without), ("videos", report.videos_without)):
+    for noun, count in (("queries", report.queries_without), ("videos", report.videos_without)):
         if count:
-            say(f"Note: {count:,} {what} have no potential negative; their probabilities are all 0.")
+            say(f"Note: {count:,} {noun} have no potential negative; their probabilities are all 0.")
     say_each("Note: {}", report.left_out)
 
 
@@ -209,21 +209,21 @@ def check_report(folder: Dir, json: Json = False) -> None:
     """
     from backend.campaign.selection.pools.checking import pool_check_report
 
-    found = pool_check_report(open_project(folder), OPERATOR)
-    if found is None:
+    report = pool_check_report(open_project(folder), OPERATOR)
+    if report is None:
         fail(f"{folder} is no pool check: create one with `reelrank mvmr check`")
     if json:
-        end_with_json(found)
-    say(f"{found.facts.file}: {found.facts.drawn:,} of {found.facts.queries:,} queries, seed {found.facts.seed}\n")
-    shares = {"positives": found.positives, "negatives": found.negatives, "together": found.together}
+        end_with_json(report)
+    say(f"{report.facts.file}: {report.facts.drawn:,} of {report.facts.queries:,} queries, seed {report.facts.seed}\n")
+    shares = {"positives": report.positives, "negatives": report.negatives, "together": report.together}
     rows = [
-        (name, f"{one.settled:,}", f"{one.wrong:,}", *_percents(one), f"{one.waiting:,}", f"{one.undecided:,}")
-        for name, one in shares.items()
+        (name, f"{row.settled:,}", f"{row.wrong:,}", *_percents(row), f"{row.waiting:,}", f"{row.undecided:,}")
+        for name, row in shares.items()
     ]
     table(("videos", "settled", "wrong", "share", "95 % interval", "waiting", "undecided"), rows)
-    for one in found.wrong:
-        what = "does not match" if one.put_in_as == "positive" else "matches"
-        say(f"{one.put_in_as.value} that {what}: {one.video}, “{one.query}” ({one.source})")
+    for video in report.wrong:
+        verdict = "does not match" if video.put_in_as == "positive" else "matches"
+        say(f"{video.put_in_as.value} that {verdict}: {video.video}, “{video.query}” ({video.source})")
 
 
 def _percents(share: "PoolCheckShare") -> tuple[str, str]:

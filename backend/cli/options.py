@@ -26,7 +26,7 @@ def argument(metavar: str, help_text: str, **rest: Any) -> Any:
 def list_option(
     usage: str,
     help_text: str,
-    of: Callable[[str], object] = float,
+    convert: Callable[[str], object] = float,
     *,
     split: Callable[[str], Sequence[str]] | None = None,
     unique: bool = True,
@@ -36,25 +36,25 @@ def list_option(
     Args:
         usage: its name and metavar: `--k K,K`.
         help_text: what the option is for.
-        of: converts a text to a value; raises `ValueError` if it cannot.
+        convert: converts a text to a value; raises `ValueError` if it cannot.
         split: splits a text in which a comma does not always separate two values.
         unique: whether repeated values are dropped.
     """
 
     def parse(text: object) -> list[object]:
-        given = str(text)
-        parts = [part.strip() for part in (given.split(",") if split is None else split(given))]
-        if of is str and not all(parts):
-            raise typer.BadParameter(f"{given!r} has an empty value: write values with one comma between them")
+        written = str(text)
+        parts = [part.strip() for part in (written.split(",") if split is None else split(written))]
+        if convert is str and not all(parts):
+            raise typer.BadParameter(f"{written!r} has an empty value: write values with one comma between them")
         try:
-            return [of(part) for part in parts]
+            return [convert(part) for part in parts]
         except ValueError:
-            raise typer.BadParameter(f"{given!r} is not a list of numbers such as 10,20,40") from None
+            raise typer.BadParameter(f"{written!r} is not a list of numbers such as 10,20,40") from None
 
     def merge(ctx: typer.Context, value: list[list[object]] | None) -> list[object] | None:
         if value is None or ctx.resilient_parsing:
             return None
-        merged = [one for part in value for one in part]
+        merged = [item for part in value for item in part]
         return list(dict.fromkeys(merged)) if unique else merged
 
     return option(usage, help_text, parser=parse, callback=merge)

@@ -116,13 +116,13 @@ def end_with_json(value: object) -> NoReturn:
     raise typer.Exit
 
 
-def counted(count: int, one: str, several: str = "") -> str:
+def counted(count: int, singular: str, plural: str = "") -> str:
     """Return a number with its noun.
 
     >>> counted(1, "pair"), counted(1204, "pair"), counted(2, "query", "queries")
     ('1 pair', '1,204 pairs', '2 queries')
     """
-    return f"{count:,} {one if count == 1 else several or one + 's'}"
+    return f"{count:,} {singular if count == 1 else plural or singular + 's'}"
 
 
 def first_of(values: Sequence[object], most: int, more: str = " and {:,} more") -> str:
@@ -169,7 +169,7 @@ def tell_written(paths: Iterable[Path | None], *, data: bool = False) -> None:
 def progress_bar() -> Iterator[Progress]:
     """Show a bar for each running step; nothing if standard error is not a terminal."""
     if not sys.stderr.isatty():
-        yield lambda what, done, total: None
+        yield lambda step, done, total: None
         return
     from rich import progress
     from rich.console import Console
@@ -183,10 +183,10 @@ def progress_bar() -> Iterator[Progress]:
     ) as bars:
         tasks: dict[str, progress.TaskID] = {}
 
-        def report(what: str, done: int, total: int) -> None:
-            if what not in tasks:
-                tasks[what] = bars.add_task(visible(what), total=total)
-            bars.update(tasks[what], completed=done, total=total)
+        def report(step: str, done: int, total: int) -> None:
+            if step not in tasks:
+                tasks[step] = bars.add_task(visible(step), total=total)
+            bars.update(tasks[step], completed=done, total=total)
 
         yield report
 

@@ -77,9 +77,9 @@ def remove(folder: Dir, name: Annotated[str, argument("NAME", "Name of the user.
 
     project = open_project(folder)
     known = [row.person for row in list_people(project, OPERATOR) if not row.is_archived]
-    user = next((one for one in known if name_key(one.name) == name_key(name)), None)
+    user = next((person for person in known if name_key(person.name) == name_key(name)), None)
     if user is None:
-        fail(f"there is no user named {name}; the users are {', '.join(one.name for one in known) or '(none)'}")
+        fail(f"there is no user named {name}; the users are {', '.join(person.name for person in known) or '(none)'}")
     if remove_person(project, OPERATOR, user.annotator_id, now=now()):
         say(f"{user.name} is archived. Their work stays on record.")
     else:
@@ -105,48 +105,48 @@ def hours(
     from backend.campaign.monitoring.hours import report
 
     days = {"first": day_of(first, "--from"), "last": day_of(last, "--to")}
-    found = report.hours(open_project(folder), OPERATOR, **days, rate=rate, currency=currency)
+    figures = report.hours(open_project(folder), OPERATOR, **days, rate=rate, currency=currency)
     if csv is not None:
-        save(csv, report.payroll_csv(found.days, found.currency))
+        save(csv, report.payroll_csv(figures.days, figures.currency))
     if json:
-        say(json_text(found))
+        say(json_text(figures))
         tell_written([csv], data=True)
         return
-    _print_hours(found)
+    _print_hours(figures)
     if csv is not None:
         say(f"\nWritten: {csv}, a row per annotator and day.")
 
 
-def _print_hours(found: HoursReport) -> None:
-    if found.people:
+def _print_hours(figures: HoursReport) -> None:
+    if figures.people:
         rows = [
             (
-                one.name,
-                f"{one.days:,}",
-                f"{one.judgements:,}",
-                f"{one.hours:.2f}",
-                "-" if one.an_hour is None else f"{one.an_hour:.0f}",
-                _money(one.pay),
+                person.name,
+                f"{person.days:,}",
+                f"{person.judgements:,}",
+                f"{person.hours:.2f}",
+                "-" if person.an_hour is None else f"{person.an_hour:.0f}",
+                _money(person.pay),
             )
-            for one in found.people
+            for person in figures.people
         ]
-        judgements = sum(one.judgements for one in found.people)
-        rows.append(("together", "", f"{judgements:,}", f"{found.hours:.2f}", "", _money(found.pay)))
-        table(("annotator", "days", "judgements", "hours", "an hour", found.currency), rows)
+        judgements = sum(person.judgements for person in figures.people)
+        rows.append(("together", "", f"{judgements:,}", f"{figures.hours:.2f}", "", _money(figures.pay)))
+        table(("annotator", "days", "judgements", "hours", "an hour", figures.currency), rows)
     else:
         say("Nobody worked in this time.")
-    if found.rate is None and not found.own_rates:
+    if figures.rate is None and not figures.own_rates:
         say(
             "\nNo hourly rate set. Add hourly_rate under [pay] on the page Settings or in reelrank.toml, or use --rate."
         )
-    say_each("\nreelrank.toml has a rate for {}, who is no annotator here.", found.unknown_rates)
-    for count, which in ((found.simulated, "simulated"), (found.imported, "imported")):
+    say_each("\nreelrank.toml has a rate for {}, who is no annotator here.", figures.unknown_rates)
+    for count, kind in ((figures.simulated, "simulated"), (figures.imported, "imported")):
         if count:
-            say(f"\nLeft out: {counted(count, f'{which} judgement')}.")
-    unmeasured = sum(day.unmeasured for day in found.days)
+            say(f"\nLeft out: {counted(count, f'{kind} judgement')}.")
+    unmeasured = sum(day.unmeasured for day in figures.days)
     if unmeasured:
         say(f"\nGrades and answers without a measured time, and without pay: {unmeasured:,}.")
-    say(f"\n{_ahead(found.outlook, found.currency)}")
+    say(f"\n{_ahead(figures.outlook, figures.currency)}")
 
 
 def _ahead(ahead: Outlook, currency: str) -> str:
@@ -191,32 +191,32 @@ def flags(
     from backend.campaign.monitoring.quality import flags as quality_flags
 
     project = open_project(folder)
-    found = quality_flags.flags(project, OPERATOR)
+    people = quality_flags.flags(project, OPERATOR)
     if person is not None:
-        found = [one for one in found if name_key(one.name) == name_key(person)]
-        if not found:
+        people = [row for row in people if name_key(row.name) == name_key(person)]
+        if not people:
             fail(f"there is no annotator named {person}: reelrank users flags without --person lists them")
     if json:
-        end_with_json({"people": found})
-    table(("annotator", "grades", *FLAG_NAMES.values()), [_row(one) for one in found])
+        end_with_json({"people": people})
+    table(("annotator", "grades", *FLAG_NAMES.values()), [_row(row) for row in people])
     say("")
-    for one in found:
-        for flag in one.flags if person is not None else one.raised:
-            say(f"{one.name}, {FLAG_NAMES[flag.kind].lower()}{' (!)' if flag in one.raised else ''}: {flag.told}")
+    for row in people:
+        for flag in row.flags if person is not None else row.raised:
+            say(f"{row.name}, {FLAG_NAMES[flag.kind].lower()}{' (!)' if flag in row.raised else ''}: {flag.told}")
             if person is not None:
-                _pairs(project, one, flag)
-    if not any(one.raised for one in found):
+                _pairs(project, row, flag)
+    if not any(row.raised for row in people):
         say("Nothing is flagged.")
 
 
-def _row(one: PersonFlags) -> tuple[object, ...]:
-    return (one.name, f"{one.grades:,}", *(f"{'! ' if flag in one.raised else ''}{flag.figure}" for flag in one.flags))
+def _row(row: PersonFlags) -> tuple[object, ...]:
+    return (row.name, f"{row.grades:,}", *(f"{'! ' if flag in row.raised else ''}{flag.figure}" for flag in row.flags))
 
 
-def _pairs(project: "Project", one: PersonFlags, flag: Flag) -> None:
+def _pairs(project: "Project", person: PersonFlags, flag: Flag) -> None:
     from backend.campaign.monitoring.quality import flags as quality_flags
 
-    behind = quality_flags.behind_flag(project, OPERATOR, one.annotator_id, flag.kind)
+    behind = quality_flags.behind_flag(project, OPERATOR, person.annotator_id, flag.kind)
     if behind.pairs:
         say(f"  pairs: {first_of(behind.pairs, SHOWN)}")
     if behind.by_number:

@@ -51,7 +51,7 @@ def init(folder: Dir, encoder: EncoderOption = None, kind: KindOption = None, sc
     if project.network_warning:
         say(project.network_warning)
     if scale:
-        labels = ", ".join(f"{one.grade} {one.label}" for one in project.campaign.scale.meanings)
+        labels = ", ".join(f"{meaning.grade} {meaning.label}" for meaning in project.campaign.scale.meanings)
         within = project.campaign.tolerance
         say(f"Grades: {labels}; two agree if they {f'differ by at most {within}' if within else 'are equal'}.")
     say_next(project)
@@ -145,30 +145,30 @@ def _say_release(
     report: "ReleaseReport | FormReport", options: ReleaseOptions, start: float, more: list[str], *notes: str
 ) -> None:
     """Print what was written, and what is left out."""
-    found = report.selection
+    selection = report.selection
     say(
-        f"{report.place}: {found.count(Split.VAL)} validation and {found.count(Split.TEST)} test queries with "
-        f"{counted(found.moments, 'graded moment')}; {len(report.files)} files ({seconds(start)})."
+        f"{report.place}: {selection.count(Split.VAL)} validation and {selection.count(Split.TEST)} test queries with "
+        f"{counted(selection.moments, 'graded moment')}; {len(report.files)} files ({seconds(start)})."
     )
     for line in (*more, f"SHA-256 of its manifest: {report.sha256}"):
         say(line)
-    _say_left_out(found, unfinished=options.unfinished)
+    _say_left_out(selection, unfinished=options.unfinished)
     say_each("Note: {}", notes)
     if report.simulated:
         say(f"Note: it has {counted(report.simulated, 'SIMULATED judgement')}, and is not ground truth.")
 
 
-def _say_left_out(found: ReleaseSelection, *, unfinished: bool) -> None:
+def _say_left_out(selection: ReleaseSelection, *, unfinished: bool) -> None:
     """Print which queries and pairs are left out, and which may surprise the reader."""
-    if found.unfinished:
+    if selection.unfinished:
         hint = "" if unfinished else ". --unfinished includes those with a settled pair"
-        say(f"Note: left out {_queries(found.unfinished)} with pairs that still wait for grades{hint}.")
-    if found.unfinished_within:
-        say(f"Note: included {_queries(found.unfinished_within)} with pairs that still wait for grades.")
-    if found.without_relevance:
-        say(f"Note: left out {_queries(found.without_relevance)} without a pair that has a relevance.")
-    if found.adjudicated_left_out:
-        say(f"Note: left out {counted(found.adjudicated_left_out, 'adjudicated pair')}.")
+        say(f"Note: left out {_queries(selection.unfinished)} with pairs that still wait for grades{hint}.")
+    if selection.unfinished_within:
+        say(f"Note: included {_queries(selection.unfinished_within)} with pairs that still wait for grades.")
+    if selection.without_relevance:
+        say(f"Note: left out {_queries(selection.without_relevance)} without a pair that has a relevance.")
+    if selection.adjudicated_left_out:
+        say(f"Note: left out {counted(selection.adjudicated_left_out, 'adjudicated pair')}.")
 
 
 def _queries(queries: Sequence[QueryCounts]) -> str:

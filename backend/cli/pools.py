@@ -107,8 +107,8 @@ def build(
     }
     with progress_bar() as progress:
         if source.is_dir():
-            if given := [option for option, value in file_only.items() if value is not None]:
-                raise typer.BadParameter(f"a project has its own: leave out {', '.join(given)}", param_hint=given[0])
+            if extra := [option for option, value in file_only.items() if value is not None]:
+                raise typer.BadParameter(f"a project has its own: leave out {', '.join(extra)}", param_hint=extra[0])
             project = open_project(whole(source, cluster))
             report = build_pools(
                 project,
@@ -172,9 +172,9 @@ def _tell(report: "BuildReport", options: PoolOptions, out: Path, start: float) 
     say(f"Written to {out} ({seconds(start)}): pools.json, pairs.csv, manifest.json.")
 
 
-def _name(ids: tuple[str, ...], what: str) -> None:
+def _name(ids: tuple[str, ...], statement: str) -> None:
     if ids:
-        say(f"{what[0].upper()}{what[1:]}: {first_of(ids, _NAMED)}.")
+        say(f"{statement[0].upper()}{statement[1:]}: {first_of(ids, _NAMED)}.")
 
 
 def calibrate(
@@ -199,7 +199,7 @@ def calibrate(
 
     start = now()
     with progress_bar() as progress:
-        found = calibrate_thresholds(
+        result = calibrate_thresholds(
             labelled,
             out,
             encoder=encoder,
@@ -208,19 +208,19 @@ def calibrate(
             where=where(jobs, cluster, usual=1),
             progress=progress,
         )
-    alike, different = [f"{share:.1%}" for share in found.held_out] if found.held_out else ("", "")
-    high, low = f"at {found.t_pos:g} or more", f"at {found.t_neg:g} or less"
+    alike, different = [f"{share:.1%}" for share in result.held_out] if result.held_out else ("", "")
+    high, low = f"at {result.t_pos:g} or more", f"at {result.t_neg:g} or less"
     table(
         ("pairs", "count", "kept", "share", "beyond the other", "share by the other half"),
         [
-            ("alike", found.alike, high, f"{found.kept_alike:.1%}", found.alike_below, alike),
-            ("different", found.different, low, f"{found.kept_different:.1%}", found.different_above, different),
+            ("alike", result.alike, high, f"{result.kept_alike:.1%}", result.alike_below, alike),
+            ("different", result.different, low, f"{result.kept_different:.1%}", result.different_above, different),
         ],
     )
-    say(f"\nt_pos {found.t_pos:g}, t_neg {found.t_neg:g}: {found.rule} ({found.youden:.3f}, at {found.best:g}).")
-    if found.neither:
-        say(f"{counted(found.neither, 'pair is', 'pairs are')} neither: scores above 2 and below 4.")
-    say(f"Encoder: {found.encoder}")
+    say(f"\nt_pos {result.t_pos:g}, t_neg {result.t_neg:g}: {result.rule} ({result.youden:.3f}, at {result.best:g}).")
+    if result.neither:
+        say(f"{counted(result.neither, 'pair is', 'pairs are')} neither: scores above 2 and below 4.")
+    say(f"Encoder: {result.encoder}")
     say(
         f"Written to {out} ({seconds(start)}): thresholds.json, calibration.csv, calibration.png, calibration.svg. "
         f"For pools: reelrank mvmr build DIR_OR_FILE OUT --thresholds {out / 'thresholds.json'}"

@@ -81,10 +81,10 @@ def move(
     """
     from backend.campaign.doctor import database
 
-    rows, kept = database.move(folder, target, now=now())
+    rows, old_file = database.move(folder, target, now=now())
     say(f"Moved {sum(rows.values()):,} rows of {len(rows)} tables, and compared each.")
-    if kept:
-        say(f"reelrank.toml has the address, without a password. The old database file is kept in {kept}.")
+    if old_file:
+        say(f"reelrank.toml has the address, without a password. The old database file is kept in {old_file}.")
     else:
         say("The PostgreSQL database is unchanged. Drop it when you no longer need it.")
 
@@ -118,8 +118,8 @@ def doctor(
             say(f"  Repaired. {finding.meaning}" if finding.repaired else f"  {finding.meaning}")
         if report.predicted_clips:
             say(f"cache/clips has {report.predicted_clips:,} clips of predictions; they are deleted when it is full.")
-        found = counted(len(report.findings), "problem") + " found" if report.findings else "nothing found"
-        say(f"{len(report.checks)} checks, {found} ({seconds(start)}).")
+        problems = counted(len(report.findings), "problem") + " found" if report.findings else "nothing found"
+        say(f"{len(report.checks)} checks, {problems} ({seconds(start)}).")
     raise typer.Exit(0 if report.well else 1)
 
 
@@ -176,8 +176,8 @@ def _rows(counts: dict[str, Any]) -> list[tuple[str, str, int]]:
                 for number, count in numbers.items()
             ]
         elif isinstance(value, dict):
-            words = {what: f"with batch {what} open" for what in value} if stage == "batches" else _WORDS
-            rows += [(_STAGES.get(stage, stage), words.get(what, str(what)), count) for what, count in value.items()]
+            words = {key: f"with batch {key} open" for key in value} if stage == "batches" else _WORDS
+            rows += [(_STAGES.get(stage, stage), words.get(key, str(key)), count) for key, count in value.items()]
         elif isinstance(value, int) and stage != "simulated":
             rows.append((stage, "", value))
     return rows
@@ -192,12 +192,12 @@ def settings(folder: Dir, json: Json = False) -> None:
     """
     from backend.campaign.monitoring.activity.log import campaign_settings
 
-    found = campaign_settings(open_project(folder), OPERATOR)
+    entries = campaign_settings(open_project(folder), OPERATOR)
     if json:
-        end_with_json(found)
+        end_with_json(entries)
     rows = [
-        (one.name, one.value, "the beginning" if one.since is None else instant(one.since), one.by or "")
-        for one in found
+        (row.name, row.value, "the beginning" if row.since is None else instant(row.since), row.by or "")
+        for row in entries
     ]
     table(("setting", "now", "since (UTC)", "by"), rows)
 
@@ -225,21 +225,21 @@ def log(
 
     since, until = day_of(first, "--from"), day_of(last, "--to")
     project = open_project(folder)
-    wanted = ActivityFilter(about, by, began(since) if since else None, ended(until) if until else None, search.strip())
+    chosen = ActivityFilter(about, by, began(since) if since else None, ended(until) if until else None, search.strip())
     if csv is not None:
-        save(csv, activity_csv(project, OPERATOR, wanted))
-    found = find_activity(project, OPERATOR, wanted, first=0, most=most)
-    count = count_activity(project, OPERATOR, wanted)
+        save(csv, activity_csv(project, OPERATOR, chosen))
+    entries = find_activity(project, OPERATOR, chosen, first=0, most=most)
+    count = count_activity(project, OPERATOR, chosen)
     if json:
-        say(json_text({"count": count, "entries": found}))
+        say(json_text({"count": count, "entries": entries}))
         tell_written([csv], data=True)
         return
     table(
         ("when (UTC)", "who", "what", "about"),
-        [(instant(one.at), one.by or "no person", one.words, one.about) for one in found],
+        [(instant(entry.at), entry.by or "no person", entry.words, entry.about) for entry in entries],
     )
-    if count > len(found):
-        say(f"\n{count - len(found):,} earlier entries: --most shows more, --csv writes all.")
+    if count > len(entries):
+        say(f"\n{count - len(entries):,} earlier entries: --most shows more, --csv writes all.")
     if csv is not None:
         say(f"\nWritten: {csv}, {counted(count, 'entry', 'entries')}.")
 

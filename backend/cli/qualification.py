@@ -29,11 +29,11 @@ def show(folder: Dir, json: Json = False) -> None:
         end_with_json({"versions": versions, "readers": readers})
     _say_guideline(versions[-1].grading)
     say("\nVersions:")
-    for before, one in zip([None, *versions], versions, strict=False):
-        since = "from the beginning" if one.since is None else f"since {minute(one.since)}"
-        by = f" by {one.by}" if one.by else "" if one.since is None else " by the command line"
-        say(f"  {one.version}  {since}{by}{f': {one.reason}' if one.reason else ''}")
-        for change in guideline_changes(before.grading, one.grading) if before else ():
+    for before, version in zip([None, *versions], versions, strict=False):
+        since = "from the beginning" if version.since is None else f"since {minute(version.since)}"
+        by = f" by {version.by}" if version.by else "" if version.since is None else " by the command line"
+        say(f"  {version.version}  {since}{by}{f': {version.reason}' if version.reason else ''}")
+        for change in guideline_changes(before.grading, version.grading) if before else ():
             say(f"     {change.where}: {change.before or '(nothing)'} -> {change.after or '(nothing)'}")
 
 
@@ -60,8 +60,8 @@ def set_guideline(
 
 
 def _say_guideline(grading: Grading) -> None:
-    for n, asked in enumerate(grading.questions, start=1):
-        say(f"{n}. {asked.title} {asked.text}")
+    for n, question in enumerate(grading.questions, start=1):
+        say(f"{n}. {question.title} {question.text}")
     for meaning in reversed(grading.scale.meanings):
         say(f"{meaning.grade}  {meaning.label}: {meaning.meaning}. {meaning.detail}")
         if meaning.example:
@@ -105,7 +105,7 @@ def tutorial_status(folder: Dir, json: Json = False) -> None:
     say(
         f"New annotators {'see the tutorial' if project.campaign.tutorial else 'start at once: the tutorial is off'}.\n"
     )
-    rows = [(one.grade, one.query, one.video, one.people, one.missed, one.hidden or "yes") for one in pairs]
+    rows = [(pair.grade, pair.query, pair.video, pair.people, pair.missed, pair.hidden or "yes") for pair in pairs]
     table(("grade", "query", "video", "answered", "missed", "shown"), rows)
 
 
@@ -151,7 +151,7 @@ def start_round(
     """
     from backend.campaign.qualification.exam.setting import start_trial
 
-    ids = [QueryId(one) for one in chosen or ()]
+    ids = [QueryId(query_id) for query_id in chosen or ()]
     project = open_project(folder)
     report = start_trial(project, OPERATOR, queries=queries, pairs=pairs, seed=seed, chosen=ids, now=now())
     drawn = "chosen" if chosen else f"seed {seed}"
@@ -168,20 +168,20 @@ def trial_status(folder: Dir, json: Json = False) -> None:
     """
     from backend.campaign.qualification.exam.setting import trial_round
 
-    found = trial_round(open_project(folder), OPERATOR)
+    trial = trial_round(open_project(folder), OPERATOR)
     if json:
-        end_with_json(found)
-    if found is None:
+        end_with_json(trial)
+    if trial is None:
         say("This project has had no calibration round.")
         return
-    state = "open" if found.ended_at is None else "ended"
-    say(f"Calibration round of {counted(len(found.pairs), 'pair')}, {state}.\n")
-    people = [(one.name, one.answered, "yes" if one.finished else "") for one in found.people]
+    state = "open" if trial.ended_at is None else "ended"
+    say(f"Calibration round of {counted(len(trial.pairs), 'pair')}, {state}.\n")
+    people = [(person.name, person.answered, "yes" if person.finished else "") for person in trial.people]
     table(("annotator", "answered", "finished"), people)
     say("")
     rows = [
         (pair.spread, " ".join(str(answer.grade) for answer in pair.answers), pair.notes, pair.rank, pair.query)
-        for pair in found.pairs
+        for pair in trial.pairs
     ]
     table(("spread", "grades", "notes", "rank", "query"), rows)
 
@@ -213,11 +213,11 @@ def export_answers(
     from backend.campaign.qualification.exam.setting import trial_csv, trial_round
 
     project = open_project(folder)
-    found = trial_round(project, OPERATOR)
-    if found is None:
+    trial = trial_round(project, OPERATOR)
+    if trial is None:
         fail("this project has had no calibration round: start one with `reelrank trial start`")
     save(file, trial_csv(project, OPERATOR, names=names))
-    say(f"Written: {file}, {counted(sum(len(pair.answers) for pair in found.pairs), 'answer')}.")
+    say(f"Written: {file}, {counted(sum(len(pair.answers) for pair in trial.pairs), 'answer')}.")
 
 
 add_group(
@@ -306,7 +306,7 @@ def gold_status(folder: Dir, json: Json = False) -> None:
     say("")
     table(
         ("annotator", "answers", "right", "of the last", "%", "state", "not met yet"),
-        [_gold_row(one) for one in people],
+        [_gold_row(person) for person in people],
     )
 
 
@@ -338,10 +338,10 @@ def _say_gold(report: "questions.GoldReport") -> None:
         )
 
 
-def _gold_row(one: "questions.GoldPerson") -> tuple[object, ...]:
-    share = "" if one.accuracy is None else f"{one.accuracy:.0f}"
-    state = "paused" if one.pause else (one.findings[0].kind.value if one.findings else "")
-    return (one.person.name, len(one.answers), one.within, one.counted, share, state, one.left)
+def _gold_row(row: "questions.GoldPerson") -> tuple[object, ...]:
+    share = "" if row.accuracy is None else f"{row.accuracy:.0f}"
+    state = "paused" if row.pause else (row.findings[0].kind.value if row.findings else "")
+    return (row.person.name, len(row.answers), row.within, row.counted, share, state, row.left)
 
 
 add_group(

@@ -114,24 +114,24 @@ def show(folder: Dir, json: Json = False) -> None:
     """
     from backend.campaign.release.export.kept_releases import list_releases
 
-    found = list_releases(open_project(folder), OPERATOR)
+    releases = list_releases(open_project(folder), OPERATOR)
     if json:
-        end_with_json(found)
-    if not found:
+        end_with_json(releases)
+    if not releases:
         say(f"There are no releases yet. Next: reelrank export {folder} OUT")
         return
     rows = [
         (
-            *(one.name, minute(one.made_at), one.made_by or ""),
-            *("" if held is None else f"{held:,}" for held in (one.val_queries, one.test_queries, one.moments)),
-            *(one.sha256[:12], _kept(one)),
+            *(row.name, minute(row.made_at), row.made_by or ""),
+            *("" if count is None else f"{count:,}" for count in (row.val_queries, row.test_queries, row.moments)),
+            *(row.sha256[:12], _place(row)),
         )
-        for one in found
+        for row in releases
     ]
     table(("name", "made", "by", "val", "test", "moments", "sha256", "kept in"), rows)
-    for one in found:
-        if said := "; ".join([*one.settings, *([one.notes] if one.notes else [])]):
-            say(f"{one.name}: {said}")
+    for row in releases:
+        if said := "; ".join([*row.settings, *([row.notes] if row.notes else [])]):
+            say(f"{row.name}: {said}")
 
 
 @add_command("diff")
@@ -155,29 +155,29 @@ def diff(
         if project:
             from backend.campaign.release.export.kept_releases import release_changes
 
-            found = release_changes(open_project(project), OPERATOR, before, after, progress=progress)
+            changes = release_changes(open_project(project), OPERATOR, before, after, progress=progress)
         else:
-            found = diff_releases(Path(before), Path(after), progress=progress)
+            changes = diff_releases(Path(before), Path(after), progress=progress)
     if csv is not None:
-        save(csv, diff_csv(found))
+        save(csv, diff_csv(changes))
     if json:
-        say(json_text(found))
+        say(json_text(changes))
         tell_written([csv], data=True)
         return
-    for query in found.queries[:SHOWN]:
+    for query in changes.queries[:SHOWN]:
         say(f"query {query.query_id}: {query.before or '(not there)'} -> {query.after or '(not there)'}{_why(query)}")
-    for pair in found.pairs[:SHOWN]:
-        named = f", pair {pair.pair_id}" if pair.pair_id else ""
+    for pair in changes.pairs[:SHOWN]:
+        pair_number = f", pair {pair.pair_id}" if pair.pair_id else ""
         moment = f"{pair.video} {pair.start_s:g}-{pair.end_s:g} s"
-        was, now_ = ("none" if one is None else one for one in (pair.before, pair.after))
-        say(f"query {pair.query_id}{named}, {moment}: {was} -> {now_}{_why(pair)}")
-    more = max(0, len(found.queries) - SHOWN) + max(0, len(found.pairs) - SHOWN)
+        was, now_ = ("none" if relevance is None else relevance for relevance in (pair.before, pair.after))
+        say(f"query {pair.query_id}{pair_number}, {moment}: {was} -> {now_}{_why(pair)}")
+    more = max(0, len(changes.queries) - SHOWN) + max(0, len(changes.pairs) - SHOWN)
     if more:
         say(f"... and {more:,} more; --csv FILE has all of them")
     say(
-        f"{found.before} -> {found.after}: {counted(len(found.queries), 'query', 'queries')} changed. Moments: "
-        f"{found.same:,} the same, {sum(found.moved.values()):,} with another relevance, {found.moments_gone:,} "
-        f"removed, {found.moments_new:,} new."
+        f"{changes.before} -> {changes.after}: {counted(len(changes.queries), 'query', 'queries')} changed. Moments: "
+        f"{changes.same:,} the same, {sum(changes.moved.values()):,} with another relevance, {changes.moments_gone:,} "
+        f"removed, {changes.moments_new:,} new."
     )
     tell_written([csv])
 
@@ -208,16 +208,16 @@ def terms(
     if citation_file is not None:
         citation = decode_text(bytes_of(citation_file), str(citation_file))
     if licence is None and citation is None:
-        found = release_terms(project, OPERATOR)
+        current = release_terms(project, OPERATOR)
     else:
-        found = set_release_terms(project, OPERATOR, licence=licence, citation=citation, reason=reason, now=now())
+        current = set_release_terms(project, OPERATOR, licence=licence, citation=citation, reason=reason, now=now())
     if json:
-        end_with_json(found)
-    say(f"Licence: {found.licence or '(none chosen)'}")
-    say(f"Citation: {found.citation or '(none)'}")
-    if found.at is not None:
-        because = f": {found.reason}" if found.reason else ""
-        say(f"Set {minute(found.at)} by {found.by or 'the command line'}{because}")
+        end_with_json(current)
+    say(f"Licence: {current.licence or '(none chosen)'}")
+    say(f"Citation: {current.citation or '(none)'}")
+    if current.at is not None:
+        because = f": {current.reason}" if current.reason else ""
+        say(f"Set {minute(current.at)} by {current.by or 'the command line'}{because}")
 
 
 def remove(
@@ -235,17 +235,17 @@ def remove(
     from backend.campaign.release.export.removing import remove_release
 
     project = open_project(folder)
-    names = [one.name for one in list_releases(project, OPERATOR)]
+    names = [release.name for release in list_releases(project, OPERATOR)]
     if nfc(name) not in map(nfc, names):
         fail(f"there is no release named {name}; the releases are {', '.join(names) or '(none)'}")
     remove_release(project, OPERATOR, name, name, reason, now=now())
     say(f"Removed the release {name}.")
 
 
-def _kept(one: KeptRelease) -> str:
-    if one.file is None:
+def _place(row: KeptRelease) -> str:
+    if row.file is None:
         return "(not kept)"
-    return f"{one.file} ({one.megabytes:.1f} MB)" if one.megabytes is not None else f"{one.file} IS MISSING"
+    return f"{row.file} ({row.megabytes:.1f} MB)" if row.megabytes is not None else f"{row.file} IS MISSING"
 
 
 add_group(

@@ -47,9 +47,9 @@ def add_truth(
 
     with progress_bar() as report:
         report(f"reading {file.name}", 0, 1)
-        kept = kept_runs.add_truth(open_project(folder), OPERATOR, file, name=name, now=now())
+        added = kept_runs.add_truth(open_project(folder), OPERATOR, file, name=name, now=now())
         report(f"reading {file.name}", 1, 1)
-    say(f"Added {kept.name}: {said_n(*_QUERIES, kept.queries)}, {said_n(*_GRADED, kept.moments)}.")
+    say(f"Added {added.name}: {said_n(*_QUERIES, added.queries)}, {said_n(*_GRADED, added.moments)}.")
 
 
 def add_run(
@@ -74,10 +74,10 @@ def add_run(
     with progress_bar() as report:
         report(f"reading {file.name}", 0, 1)
         project = open_project(folder)
-        kept = kept_runs.add_run(project, OPERATOR, file, name=name, videos=videos, upper_bound=upper_bound, now=now())
+        added = kept_runs.add_run(project, OPERATOR, file, name=name, videos=videos, upper_bound=upper_bound, now=now())
         report(f"reading {file.name}", 1, 1)
-    label = run_label(kept.name, upper_bound=kept.upper_bound)
-    say(f"Added {label}: {said_n(*_QUERIES, kept.queries)}, {said_n(*_PREDICTIONS, kept.moments)}.")
+    label = run_label(added.name, upper_bound=added.upper_bound)
+    say(f"Added {label}: {said_n(*_QUERIES, added.queries)}, {said_n(*_PREDICTIONS, added.moments)}.")
 
 
 def list_truths(folder: Dir, json: Json = False) -> None:
@@ -109,8 +109,8 @@ def remove_truth(folder: Dir, name: Kept) -> None:
     """
     from backend.campaign.release.board import kept_runs
 
-    kept = kept_runs.remove_truth(open_project(folder), OPERATOR, name, now=now())
-    say(f"Removed {kept.name} (from {kept.file}).")
+    removed = kept_runs.remove_truth(open_project(folder), OPERATOR, name, now=now())
+    say(f"Removed {removed.name} (from {removed.file}).")
 
 
 def remove_run(folder: Dir, name: Kept) -> None:
@@ -122,25 +122,25 @@ def remove_run(folder: Dir, name: Kept) -> None:
     """
     from backend.campaign.release.board import kept_runs
 
-    kept = kept_runs.remove_run(open_project(folder), OPERATOR, name, now=now())
-    say(f"Removed {kept.name} (from {kept.file}).")
+    removed = kept_runs.remove_run(open_project(folder), OPERATOR, name, now=now())
+    say(f"Removed {removed.name} (from {removed.file}).")
 
 
-def _list(kept: "list[board_model.Kept]", json: bool) -> None:
+def _list(files: "list[board_model.Kept]", json: bool) -> None:
     from backend.scoring.upper_bound import run_label
 
     if json:
-        end_with_json([{name: value for name, value in asdict(one).items() if value is not False} for one in kept])
+        end_with_json([{name: value for name, value in asdict(row).items() if value is not False} for row in files])
     rows = [
         (
-            run_label(one.name, upper_bound=one.upper_bound),
-            f"{one.queries:,}",
-            f"{one.moments:,}",
-            one.file,
-            one.sha256[:12],
-            minute(one.added_at),
+            run_label(row.name, upper_bound=row.upper_bound),
+            f"{row.queries:,}",
+            f"{row.moments:,}",
+            row.file,
+            row.sha256[:12],
+            minute(row.added_at),
         )
-        for one in kept
+        for row in files
     ]
     table(("name", "queries", "moments", "file", "sha256", "added"), rows)
 
@@ -172,16 +172,16 @@ def match_run(
     for place in (out, qrels):
         if place is not None and place.exists():
             raise typer.BadParameter(f"{place} exists already: name a new file")
-    found = trec.match_run(truth, run, mu, videos=videos)
-    save(out, found.run)
+    matched = trec.match_run(truth, run, mu, videos=videos)
+    save(out, matched.run)
     if qrels is not None:
-        save(qrels, found.qrels)
-    held = f"{said_n(*_PREDICTIONS, found.predictions)} for {said_n(*_QUERIES, found.queries)}"
-    say(f"{out}: {held}; matched to a moment at IoU >= {mu:g}: {found.taken:,} ({seconds(start)}).")
+        save(qrels, matched.qrels)
+    counts = f"{said_n(*_PREDICTIONS, matched.predictions)} for {said_n(*_QUERIES, matched.queries)}"
+    say(f"{out}: {counts}; matched to a moment at IoU >= {mu:g}: {matched.taken:,} ({seconds(start)}).")
     tell_written([qrels])
-    if found.missing:
-        say(f"Note: the run lacks {said_n(*_QUERIES, found.missing)} of the truth, which count 0.")
-    say_each("Warning: {}", found.warnings)
+    if matched.missing:
+        say(f"Note: the run lacks {said_n(*_QUERIES, matched.missing)} of the truth, which count 0.")
+    say_each("Warning: {}", matched.warnings)
 
 
 add_group(

@@ -167,7 +167,7 @@ def serve(
         say(project.network_warning)
     if step := next_step(project, OPERATOR):
         say(f"Nobody can grade yet. Next: {step}")
-        if any(one.person.role is Role.LEAD for one in list_people(project, OPERATOR, now=now())):
+        if any(row.person.role is Role.LEAD for row in list_people(project, OPERATOR, now=now())):
             say("A lead can do this, and everything after it, on the page Set up.")
         else:
             say(f"You can do all of it in the browser. Add a lead first: reelrank users add {folder} NAME --role lead")
@@ -202,8 +202,8 @@ def _require_metrics(address: str) -> None:
         fail(str(error))
     if importlib.util.find_spec("prometheus_client") is None:
         fail("--metrics needs the package prometheus-client: run `pip install 'reelrank[metrics]'`")
-    if taken := _listen_error(host, port):
-        fail(f"cannot listen on {address} ({taken.strerror}): choose another --metrics")
+    if problem := _listen_error(host, port):
+        fail(f"cannot listen on {address} ({problem.strerror}): choose another --metrics")
 
 
 def _require_port(host: str, port: int, command: str, with_make: str = "") -> None:

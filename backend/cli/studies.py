@@ -53,7 +53,7 @@ class StudyOptions:
         from backend.scoring.run_files import named_files
 
         try:
-            return self.inputs_of(truth, {one.name: one.path for one in named_files(run)})
+            return self.inputs_of(truth, {run_file.name: run_file.path for run_file in named_files(run)})
         except InputError as error:
             raise typer.BadParameter(str(error), param_hint="--run") from None
 
@@ -92,14 +92,14 @@ def matrix(
     """
     first, second, value = fields
     names = list(dict.fromkeys(str(row[first]) for row in study.rows))
-    others = list(dict.fromkeys(str(row[second]) for row in study.rows))
+    columns = list(dict.fromkeys(str(row[second]) for row in study.rows))
     cells = {(row[first], row[second]): as_text(row[value], form) for row in study.rows}
-    shown = others[:_COLUMNS]
-    more = f" ({len(shown)} of {len(others)})" if len(others) > len(shown) else ""
-    if names != others:
-        return (title + more, *shown), [(a, *(cells[a, b] for b in shown)) for a in names]
-    rows = [(f"{n} {a}", *(cells[a, b] for b in shown)) for n, a in enumerate(names, start=1)]
-    return (title + more, *map(str, range(1, len(shown) + 1))), rows
+    first_columns = columns[:_COLUMNS]
+    more = f" ({len(first_columns)} of {len(columns)})" if len(columns) > len(first_columns) else ""
+    if names != columns:
+        return (title + more, *first_columns), [(a, *(cells[a, b] for b in first_columns)) for a in names]
+    rows = [(f"{n} {a}", *(cells[a, b] for b in first_columns)) for n, a in enumerate(names, start=1)]
+    return (title + more, *map(str, range(1, len(first_columns) + 1))), rows
 
 
 def finish(
@@ -207,21 +207,21 @@ def benchmarks(
     from backend.scoring.benchmarks import BENCHMARKS, benchmark_named
 
     if name is None:
-        rows = [(one.name, one.about) for one in BENCHMARKS.values()]
+        rows = [(benchmark.name, benchmark.about) for benchmark in BENCHMARKS.values()]
         table(("benchmark", "what is scored"), rows, [True, True])
         return
     try:
-        one = benchmark_named(name)
+        benchmark = benchmark_named(name)
     except InputError as error:
         fail(str(error))
-    say(f"{one.title}: {one.about}.")
-    say(f"Evaluator: {one.evaluator}.")
+    say(f"{benchmark.title}: {benchmark.about}.")
+    say(f"Evaluator: {benchmark.evaluator}.")
     table(
         ("figure", "computed as"),
-        [(f.name, ", ".join(filter(None, (f.key, f.about)))) for f in one.figures],
+        [(f.name, ", ".join(filter(None, (f.key, f.about)))) for f in benchmark.figures],
         [True, True],
     )
-    changed = [f"{option}={value}" for option, value in one.options.items()]
-    say(f"Preset {', '.join([one.preset, *changed])}.")
-    for note in one.notes:
+    changed = [f"{option}={value}" for option, value in benchmark.options.items()]
+    say(f"Preset {', '.join([benchmark.preset, *changed])}.")
+    for note in benchmark.notes:
         say(note)

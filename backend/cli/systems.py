@@ -190,15 +190,15 @@ def train(
         reports = train_model(config, progress=progress)
     table(
         ("seed", "epochs", "best epoch", "NDCG@20, IoU>=0.5 (val)", "folder"),
-        [(one.seed, one.epochs, one.best, f"{one.ndcg:.4f}", one.folder) for one in reports],
+        [(run.seed, run.epochs, run.best, f"{run.ndcg:.4f}", run.folder) for run in reports],
         left=(False, False, False, False, True),
     )
-    for one in reports:
-        if one.resumed:
-            done = "was finished already" if one.resumed == one.epochs else f"went on after epoch {one.resumed}"
-            say(f"Seed {one.seed} {done}.")
-        if not one.stopped_early:
-            say(f"Note: seed {one.seed} reached the last epoch. Consider a higher `training.epochs`.")
+    for run in reports:
+        if run.resumed:
+            done = "was finished already" if run.resumed == run.epochs else f"went on after epoch {run.resumed}"
+            say(f"Seed {run.seed} {done}.")
+        if not run.stopped_early:
+            say(f"Note: seed {run.seed} reached the last epoch. Consider a higher `training.epochs`.")
     say(f"Took {seconds(start)}. Next: reelrank predict {reports[0].folder} RUN.json")
 
 
@@ -221,8 +221,6 @@ def predict(
     from backend.systems.learning.trained_models import predict_run
 
     with progress_bar() as progress:
-        found = predict_run(folder, out, split=split, release=release, features=features, progress=progress)
-    queries = counted(found.queries, "query", "queries")
-    say(
-        f"{found.out}: {queries} over {counted(found.videos, 'video')}, by seed {found.seed} after epoch {found.epoch}."
-    )
+        run = predict_run(folder, out, split=split, release=release, features=features, progress=progress)
+    queries = counted(run.queries, "query", "queries")
+    say(f"{run.out}: {queries} over {counted(run.videos, 'video')}, by seed {run.seed} after epoch {run.epoch}.")

@@ -68,11 +68,11 @@ def probe(
             progress=progress,
         )
     if json:
-        say(json_text([_plain(one) for one in report.videos]))
+        say(json_text([_plain(state) for state in report.videos]))
         raise typer.Exit(1 if report.wrong else 0)
     table(
         ("video", "file", "length", "frames/s", "size", "codec", "sound", "problem"),
-        [_row(one) for one in report.videos],
+        [_row(state) for state in report.videos],
         left=(True, True, False, False, False, True, True, True),
     )
     say("")
@@ -81,11 +81,11 @@ def probe(
     say_each("Accepted the new content of {}. Grades of the earlier content stay.", report.accepted)
     if report.freed:
         say(f"{counted(report.freed, 'clip')} can be shown again.")
-    for one in report.wrong:
-        say(f"{one.video}: {one.advice}")
-    if any(one.trouble is Trouble.MISSING for one in report.wrong):
+    for state in report.wrong:
+        say(f"{state.video}: {state.advice}")
+    if any(state.trouble is Trouble.MISSING for state in report.wrong):
         say("Use --videos FOLDER to name the folder of missing videos.")
-    if any(one.trouble is Trouble.CHANGED for one in report.wrong):
+    if any(state.trouble is Trouble.CHANGED for state in report.wrong):
         say("Use --accept VIDEO to accept the new content of a changed video.")
     undecoded(report.videos)
     wrong = f"{len(report.wrong):,} with a problem" if report.wrong else "no problems"
@@ -104,34 +104,34 @@ def frame_rate(text: str) -> Fraction:
     return rate
 
 
-def tell(troubles: Sequence[VideoTrouble]) -> None:
+def print_problems(troubles: Sequence[VideoTrouble]) -> None:
     """Print the problems of imported videos; exit with code 1 if one cannot be shown."""
-    for one in troubles:
-        if one.trouble is Trouble.DAMAGED:
-            say(f"Damaged: {one.video}: {one.message}")
-    lost = [f"{one.video}: {one.message}" for one in troubles if one.trouble is not Trouble.DAMAGED]
-    if lost:
-        fail("\n".join([f"{counted(len(lost), 'video')} cannot be shown; the rest was imported:", *lost]))
+    for problem in troubles:
+        if problem.trouble is Trouble.DAMAGED:
+            say(f"Damaged: {problem.video}: {problem.message}")
+    messages = [f"{problem.video}: {problem.message}" for problem in troubles if problem.trouble is not Trouble.DAMAGED]
+    if messages:
+        fail("\n".join([f"{counted(len(messages), 'video')} cannot be shown; the rest was imported:", *messages]))
 
 
 def undecoded(videos: Sequence[VideoState]) -> None:
     """Print how many videos were not decoded, so that damage inside may be missed."""
-    count = sum(one.shown and not one.decoded for one in videos)
+    count = sum(state.shown and not state.decoded for state in videos)
     if count:
         say(f"The frames of {counted(count, 'video')} were not decoded. To find damage inside, add --decode.")
 
 
-def _row(one: VideoState) -> tuple[str, ...]:
+def _row(state: VideoState) -> tuple[str, ...]:
     facts: tuple[str, ...] = ("", "", "", "")
-    if one.fps is not None:
-        rate, size = f"{float(one.fps):.3f}".rstrip("0").rstrip("."), f"{one.width_px}x{one.height_px}"
-        facts = (rate, size, one.codec, "yes" if one.has_audio else "no")
-    return (one.video, one.path or "", f"{one.duration_s:.2f} s", *facts, one.message)
+    if state.fps is not None:
+        rate, size = f"{float(state.fps):.3f}".rstrip("0").rstrip("."), f"{state.width_px}x{state.height_px}"
+        facts = (rate, size, state.codec, "yes" if state.has_audio else "no")
+    return (state.video, state.path or "", f"{state.duration_s:.2f} s", *facts, state.message)
 
 
-def _plain(one: VideoState) -> dict[str, object]:
-    named = {name: getattr(one, name) for name in VideoState.__slots__}
-    return {**named, "fps": None if one.fps is None else str(one.fps), "advice": one.advice}
+def _plain(state: VideoState) -> dict[str, object]:
+    values = {name: getattr(state, name) for name in VideoState.__slots__}
+    return {**values, "fps": None if state.fps is None else str(state.fps), "advice": state.advice}
 
 
 def remove(
@@ -181,13 +181,13 @@ def queued(
             now=start,
         )
     clips = report.clips
-    wanted = clips.there + clips.shared + clips.cut + clips.left + len(clips.failed)
-    if wanted == 0 and not report.without_file:
+    total = clips.there + clips.shared + clips.cut + clips.left + len(clips.failed)
+    if total == 0 and not report.without_file:
         say("Nothing to cut: no pair waits for grades.")
         return
     shared = f"{clips.shared:,} in the bucket, " if project.settings.clips.bucket else ""
     counts = f"{clips.there:,} existed, {shared}{clips.cut:,} cut, {len(clips.failed):,} failed"
-    say(f"{counted(wanted, 'clip')}: {counts} ({seconds(start)}).")
+    say(f"{counted(total, 'clip')}: {counts} ({seconds(start)}).")
     if clips.left:
         say(
             f"{clips.left:,} more do not fit in cache/clips. They are cut when an annotator needs them. "

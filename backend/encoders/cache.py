@@ -63,17 +63,17 @@ def encode_cached(encoder: Encoder, texts: Sequence[str], folder: Path, *, progr
             sources, targets = zip(*pairs, strict=True)
             vectors[list(targets)] = shard["vector"][list(sources)]
     # Sorted before splitting into shards, so that every batch holds texts of similar length.
-    unknown = longest_first(encoder, (texts[found[0]] for found in rows.values()))
+    unknown = longest_first(encoder, (texts[numbers[0]] for numbers in rows.values()))
     parts = [unknown[start : start + SHARD_TEXTS] for start in range(0, len(unknown), SHARD_TEXTS)]
     where = where_of(encoder)
     where = replace(where, jobs=max(1, min(where.jobs, len(parts))))
     encoded = 0
     if progress and unknown:
         progress(0, len(unknown))
-    for place_of_part, found in each_unit(_encoded, encoder, parts, where, called=_called) if parts else ():
+    for place_of_part, new_vectors in each_unit(_encoded, encoder, parts, where, called=_called) if parts else ():
         part = parts[place_of_part]
         fresh = np.empty(len(part), dtype=record)
-        fresh["vector"] = found
+        fresh["vector"] = new_vectors
         encoded += len(part)
         if progress:
             progress(encoded, len(unknown))

@@ -53,7 +53,7 @@ class Clip:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the name and identity; another process loads its own copy, which has to be the same model."""
-        return _loaded_there, (self.name, self.identity, self._advice)
+        return _load_on_worker, (self.name, self.identity, self._advice)
 
     def sentences(self, texts: Iterable[str], *, progress: Steps | None = None) -> dict[str, SentenceVectors]:
         """Return for each distinct text its tokens (at most the first 77) and their vectors.
@@ -62,14 +62,14 @@ class Clip:
             EncoderUnavailable: the model cannot be built.
         """
         unique = longest_first(self, texts)
-        found: dict[str, SentenceVectors] = {}
+        vectors_by_text: dict[str, SentenceVectors] = {}
         for start in range(0, len(unique), _AT_ONCE):
             part = unique[start : start + _AT_ONCE]
             for text, (tokens, vectors) in zip(part, self._model().sentences(part), strict=True):
-                found[text] = SentenceVectors(tokens, vectors)
+                vectors_by_text[text] = SentenceVectors(tokens, vectors)
             if progress:
-                progress(len(found), len(unique))
-        return found
+                progress(len(vectors_by_text), len(unique))
+        return vectors_by_text
 
     def frames(
         self, video_sha256: str, per_s: float, pictures: Callable[[], Iterable[Picture]], folder: Path
@@ -88,11 +88,11 @@ class Clip:
         """
         place = folder / hashlib.sha256(self.identity.encode()).hexdigest()[:32] / "frames"
         path = place / f"{video_sha256}-{per_s:g}.npy"
-        if (known := _kept(path)) is not None:
+        if (known := _read_cached(path)) is not None:
             return known
-        found = np.concatenate([self._model().frames(part) for part in _parts(pictures())])
-        keep_array(path, found)
-        return found
+        unit_vectors = np.concatenate([self._model().frames(part) for part in _parts(pictures())])
+        keep_array(path, unit_vectors)
+        return unit_vectors
 
     def _model(self) -> "ClipModel":
         if self._built is None:
@@ -118,24 +118,24 @@ def load_clip(name: str, advice: str = FOR_POOLS) -> Clip:
     """
     files = {"allow_patterns": ["*.json", "*.txt", "*.safetensors", "*pytorch_model*.bin"]}
     folder = model_folder(
-        name, lambda there: bool(_weights(there)), [files], lambda why: _unavailable(name, why, advice)
+        name, lambda snapshot: bool(_weights(snapshot)), [files], lambda why: _unavailable(name, why, advice)
     )
     weights = _weights(folder)
     if not weights:
         why = said("{folder} holds no weights (.safetensors, or pytorch_model.bin)", folder=folder.name)
         raise _unavailable(name, why, advice)
-    others = sorted(path for path in folder.rglob("*") if path.suffix in {".json", ".txt"})
+    texts = sorted(path for path in folder.rglob("*") if path.suffix in {".json", ".txt"})
     label = folder.resolve().name if Path(name).expanduser().is_dir() else name
-    identity = f"{label} kind=clip weights={files_sha256(weights)} files={files_sha256(others)[:12]}"
+    identity = f"{label} kind=clip weights={files_sha256(weights)} files={files_sha256(texts)[:12]}"
     return Clip(name, identity, folder, advice)
 
 
-def _loaded_there(name: str, identity: str, advice: str) -> Clip:
-    found = load_clip(name, advice)
-    if found.identity != identity:
-        told = said("{host} has another model of this name: install the same on all machines", host=gethostname())
-        raise _unavailable(name, told, advice)
-    return found
+def _load_on_worker(name: str, identity: str, advice: str) -> Clip:
+    clip = load_clip(name, advice)
+    if clip.identity != identity:
+        fault = said("{host} has another model of this name: install the same on all machines", host=gethostname())
+        raise _unavailable(name, fault, advice)
+    return clip
 
 
 def _weights(folder: Path) -> list[Path]:
@@ -147,13 +147,13 @@ def _unavailable(name: str, reason: str, advice: str) -> EncoderUnavailable:
     return EncoderUnavailable.said("CLIP model {name!r}: {reason}; {advice}", name=name, reason=reason, advice=advice)
 
 
-def _kept(path: Path) -> FloatArray | None:
+def _read_cached(path: Path) -> FloatArray | None:
     """Return the vectors in a file; None if it is missing or damaged."""
     try:
-        found: FloatArray = np.load(path, allow_pickle=False)
+        vectors: FloatArray = np.load(path, allow_pickle=False)
     except (OSError, EOFError, ValueError):
         return None
-    return found if found.ndim == 2 and found.dtype == np.float32 and len(found) else None
+    return vectors if vectors.ndim == 2 and vectors.dtype == np.float32 and len(vectors) else None
 
 
 def _parts(pictures: Iterable[Picture]) -> Iterator[Sequence[Picture]]:
@@ -175,10 +175,10 @@ def of_span(frames: FloatArray, start_s: float, end_s: float, per_s: float) -> F
     [0.7071, 0.7071]
     """
     first, after = ceil(start_s * per_s - 0.5), ceil(end_s * per_s - 0.5)
-    shown = frames[max(0, first) : max(0, after)]
-    if len(shown) == 0:
+    part = frames[max(0, first) : max(0, after)]
+    if len(part) == 0:
         nearest = floor((start_s + end_s) / 2 * per_s)
-        shown = frames[min(nearest, len(frames) - 1)][np.newaxis]
-    mean = shown.mean(axis=0, dtype=np.float64)
+        part = frames[min(nearest, len(frames) - 1)][np.newaxis]
+    mean = part.mean(axis=0, dtype=np.float64)
     unit: FloatArray = (mean / max(float(np.linalg.norm(mean)), np.finfo(np.float64).tiny)).astype(np.float32)
     return unit

@@ -82,8 +82,8 @@ class SentenceModel:
     def token_counts(self, texts: Sequence[str]) -> list[int]:
         """Return the number of tokens of each text, at most the number that the model reads."""
         limit = self._model.max_seq_length
-        found = self._model.tokenizer(list(texts), truncation=True, max_length=limit, return_attention_mask=False)
-        return [len(tokens) for tokens in found["input_ids"]]
+        encoded = self._model.tokenizer(list(texts), truncation=True, max_length=limit, return_attention_mask=False)
+        return [len(tokens) for tokens in encoded["input_ids"]]
 
     def _hasten(self, encoded: int) -> None:
         """Switch to OpenVINO, if installed, once `WORTH_IT` texts were encoded, because many more are likely."""
@@ -195,8 +195,8 @@ class _Compiled(torch.nn.Module):
 
     def forward(self, **inputs: Any) -> BaseModelOutput:
         """Return the last hidden state as a copy, because the next request overwrites the original."""
-        found = self._request.infer([inputs[name].numpy() for name in self._names], share_inputs=True)
-        return BaseModelOutput(last_hidden_state=torch.from_numpy(found[0].copy()))
+        outputs = self._request.infer([inputs[name].numpy() for name in self._names], share_inputs=True)
+        return BaseModelOutput(last_hidden_state=torch.from_numpy(outputs[0].copy()))
 
 
 class _LastState(torch.nn.Module):
@@ -249,17 +249,17 @@ class ClipModel:
 
     def frames(self, pictures: Sequence[npt.NDArray[np.uint8]]) -> FloatArray:
         """Return unit vectors of RGB pictures, float32 `(pictures, dim)`."""
-        found = []
+        parts = []
         for start in range(0, len(pictures), BATCH):
             inputs = self._processor(images=list(pictures[start : start + BATCH]), return_tensors="pt")
             with torch.inference_mode():
                 features = self._model.get_image_features(pixel_values=inputs["pixel_values"].to(self._device))
-            found.append(_unit(features.pooler_output))
-        return np.concatenate(found)
+            parts.append(_unit(features.pooler_output))
+        return np.concatenate(parts)
 
     def sentences(self, texts: Sequence[str]) -> list[tuple[list[int], FloatArray]]:
         """Return for each text its token ids, start and end included, and a unit vector of each, `(tokens, dim)`."""
-        found = []
+        sentences_read = []
         for start in range(0, len(texts), BATCH):
             part = list(texts[start : start + BATCH])
             inputs = self._processor(text=part, padding=True, truncation=True, return_tensors="pt").to(self._device)
@@ -269,10 +269,10 @@ class ClipModel:
                 ).last_hidden_state
                 vectors = _unit(self._model.text_projection(states))
             for row, count in enumerate(inputs["attention_mask"].sum(dim=1).tolist()):
-                found.append((inputs["input_ids"][row, :count].tolist(), vectors[row, :count]))
-        return found
+                sentences_read.append((inputs["input_ids"][row, :count].tolist(), vectors[row, :count]))
+        return sentences_read
 
 
 def _unit(vectors: torch.Tensor) -> FloatArray:
-    found: FloatArray = torch.nn.functional.normalize(vectors.float(), dim=-1).cpu().numpy()
-    return found
+    unit: FloatArray = torch.nn.functional.normalize(vectors.float(), dim=-1).cpu().numpy()
+    return unit

@@ -164,9 +164,9 @@ class Captions:
                 some = pending[start : start + self._at_once]
                 query, caption, unseen = self._nearest(queries[some], depth)
                 scores = self._exact(queries[some], query, caption)
-                found = rank_moments(query, caption, scores, self._described, count=len(some), k=k)
-                enough = settled(found, k, unseen) | (depth >= len(self._vectors))
-                parts.append(found.of(enough))
+                ranking = rank_moments(query, caption, scores, self._described, count=len(some), k=k)
+                enough = settled(ranking, k, unseen) | (depth >= len(self._vectors))
+                parts.append(ranking.of(enough))
                 order.append(some[enough])
                 unsettled.append(some[~enough])
             pending = np.concatenate(unsettled)

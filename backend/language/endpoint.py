@@ -63,8 +63,8 @@ def numbered(lines: Sequence[str]) -> str:
 
 def conversation(captions: Sequence[str]) -> tuple[str, str, str, str]:
     """Return the messages for some captions: instruction, examples, the answer to the examples, and the captions."""
-    asked, answered = zip(*EXAMPLES, strict=True)
-    return INSTRUCTION, numbered(asked), numbered(answered), numbered(captions)
+    examples, example_answers = zip(*EXAMPLES, strict=True)
+    return INSTRUCTION, numbered(examples), numbered(example_answers), numbered(captions)
 
 
 def read_answer(answer: str, captions: Sequence[str]) -> list[str]:
@@ -80,10 +80,10 @@ def read_answer(answer: str, captions: Sequence[str]) -> list[str]:
     ['A cat.']
     """
     lines = [line.strip() for line in answer.splitlines() if line.strip()]
-    found = [match for line in lines if (match := _LINE.fullmatch(line))]
-    if [int(match[1]) for match in found] == list(range(1, len(captions) + 1)):
-        return [_unquoted(match[2], caption) for match, caption in zip(found, captions, strict=True)]
-    if len(captions) == len(lines) == 1 and not found:
+    matches = [match for line in lines if (match := _LINE.fullmatch(line))]
+    if [int(match[1]) for match in matches] == list(range(1, len(captions) + 1)):
+        return [_unquoted(match[2], caption) for match, caption in zip(matches, captions, strict=True)]
+    if len(captions) == len(lines) == 1 and not matches:
         return [_unquoted(lines[0], captions[0])]
     return []
 
@@ -228,14 +228,14 @@ class _Work:
         """Make one request, and keep its rewrites; captions without one are queued again one by one."""
         import openai
 
-        instruction, asked, answered, lines = conversation(captions)
+        instruction, example, answered, lines = conversation(captions)
         try:
             completion = await client.chat.completions.create(
                 model=self.endpoint.model,
                 temperature=self.temperature,
                 messages=[
                     {"role": "system", "content": instruction},
-                    {"role": "user", "content": asked},
+                    {"role": "user", "content": example},
                     {"role": "assistant", "content": answered},
                     {"role": "user", "content": lines},
                 ],

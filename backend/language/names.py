@@ -43,13 +43,13 @@ class FlairTagger:
         """
         if not texts:
             return []
-        found: list[tuple[str, ...]] = []
-        with tempfile.TemporaryFile() as asked, tempfile.TemporaryFile() as heard:
-            asked.write(json.dumps(list(texts)).encode())
-            asked.seek(0)
+        names_by_text: list[tuple[str, ...]] = []
+        with tempfile.TemporaryFile() as input_file, tempfile.TemporaryFile() as error_file:
+            input_file.write(json.dumps(list(texts)).encode())
+            input_file.seek(0)
             command = [self.python, str(SCRIPT), self.model]
             try:
-                child = subprocess.Popen(command, stdin=asked, stdout=subprocess.PIPE, stderr=heard)
+                child = subprocess.Popen(command, stdin=input_file, stdout=subprocess.PIPE, stderr=error_file)
             except OSError as error:
                 raise self._unavailable(
                     said("{python} cannot be run: {fault}", python=self.python, fault=error.strerror)
@@ -57,19 +57,19 @@ class FlairTagger:
             with child:
                 try:
                     for line in child.stdout or ():
-                        found.append(tuple(json.loads(line)))
+                        names_by_text.append(tuple(json.loads(line)))
                         if progress:
-                            progress(len(found), len(texts))
+                            progress(len(names_by_text), len(texts))
                 except BaseException:
                     child.kill()
                     raise
-            if child.returncode != 0 or len(found) != len(texts):
-                heard.seek(0)
-                lines = [line for line in heard.read().decode(errors="replace").splitlines() if line.strip()]
+            if child.returncode != 0 or len(names_by_text) != len(texts):
+                error_file.seek(0)
+                lines = [line for line in error_file.read().decode(errors="replace").splitlines() if line.strip()]
                 raise self._unavailable(
                     lines[-1].strip() if lines else said("it ended with code {code}", code=child.returncode)
                 )
-        return found
+        return names_by_text
 
     def _unavailable(self, why: str) -> TaggerUnavailable:
         return TaggerUnavailable.said(

@@ -17,7 +17,7 @@ from backend.core.errors import StorageUnavailable, VideoUnreadable
 from backend.core.file_system import make_private, make_private_folder
 from backend.core.messages import joined, kept, recalled, said
 from backend.media.jobs import MEDIA_TYPES, ClipCache, ClipJob, part_of
-from backend.media.remote import store_at, told
+from backend.media.remote import explain_errors, store_at
 
 if TYPE_CHECKING:
     from obstore.store import ObjectStore, S3Store
@@ -52,7 +52,7 @@ def brought(job: ClipJob, now: float) -> bool:
             part.unlink(missing_ok=True)
         return True
 
-    return _asked(job.cache, job.path.name, Doing.READING, bring, now) or False
+    return _request(job.cache, job.path.name, Doing.READING, bring, now) or False
 
 
 def has(job: ClipJob, now: float) -> bool:
@@ -70,7 +70,7 @@ def stored(job: ClipJob, now: float) -> bool:
         bucket.put(key, job.path, attributes=attributes)
         return True
 
-    return _asked(job.cache, job.path.name, Doing.WRITING, store, now) or False
+    return _request(job.cache, job.path.name, Doing.WRITING, store, now) or False
 
 
 def signed(job: ClipJob, now: float) -> str | None:
@@ -85,7 +85,7 @@ def signed(job: ClipJob, now: float) -> str | None:
         store.head(key)
         return obstore.sign(cast("S3Store", store), "GET", key, timedelta(seconds=job.cache.signed_s))
 
-    return _asked(job.cache, job.path.name, Doing.READING, sign, now) if job.cache.signed_s else None
+    return _request(job.cache, job.path.name, Doing.READING, sign, now) if job.cache.signed_s else None
 
 
 def lacking(cache: ClipCache, jobs: Iterable[ClipJob], now: float) -> list[ClipJob]:
@@ -94,19 +94,19 @@ def lacking(cache: ClipCache, jobs: Iterable[ClipJob], now: float) -> list[ClipJ
     def names(store: "ObjectStore", key: str) -> set[str]:
         return {PurePosixPath(meta["path"]).name for chunk in store.list(prefix=key or None) for meta in chunk}
 
-    held = _asked(cache, "", Doing.READING, names, now)
-    found = [] if held is None else [job for job in jobs if job.path.name not in held]
-    if held is not None and not found:
+    stored_names = _request(cache, "", Doing.READING, names, now)
+    missing = [] if stored_names is None else [job for job in jobs if job.path.name not in stored_names]
+    if stored_names is not None and not missing:
         _note(cache, Doing.WRITING).unlink(
             missing_ok=True
         )  # an earlier failure to write is settled: every clip is in the bucket
-    return found
+    return missing
 
 
 def look(cache: ClipCache, now: float) -> None:
     """Check now whether the bucket can be read, even if it failed lately; `troubles` returns the result."""
     _note(cache, Doing.READING).unlink(missing_ok=True)
-    _asked(
+    _request(
         cache, "", Doing.READING, lambda store, key: next(iter(store.list(prefix=key or None)), None), now, at_once=True
     )
 
@@ -115,11 +115,11 @@ def troubles(cache: ClipCache) -> list[str]:
     """Return messages about the bucket's last failures, for leads; makes no request."""
     if cache.bucket is None:
         return []
-    found = []
+    messages = []
     for doing, meaning in _MEANINGS.items():
         with suppress(FileNotFoundError):
-            found.append(joined(" ", [recalled(_note(cache, doing).read_text(encoding="utf-8")), meaning]))
-    return found
+            messages.append(joined(" ", [recalled(_note(cache, doing).read_text(encoding="utf-8")), meaning]))
+    return messages
 
 
 _DONE = {Doing.READING: said("read"), Doing.WRITING: said("written")}
@@ -132,7 +132,7 @@ _MEANINGS = {
 }
 
 
-def _asked(
+def _request(
     cache: ClipCache,
     name: str,
     doing: Doing,
@@ -145,8 +145,8 @@ def _asked(
     if cache.bucket is None or (not at_once and _is_away(cache, now)):
         return None
     try:
-        with told(cache.bucket, _DONE[doing]):
-            found = ask(store_at(cache.bucket.root, hurried=True), cache.bucket.joined(name).key)
+        with explain_errors(cache.bucket, _DONE[doing]):
+            result = ask(store_at(cache.bucket.root, hurried=True), cache.bucket.joined(name).key)
     except VideoUnreadable:
         if doing is Doing.READING and name:
             _note(cache, doing).unlink(missing_ok=True)  # the bucket works; it only has no such clip
@@ -157,7 +157,7 @@ def _asked(
         _write(cache, doing, said("{error}.", error=error), now)
         return None
     _note(cache, doing).unlink(missing_ok=True)
-    return found
+    return result
 
 
 def _is_away(cache: ClipCache, now: float) -> bool:

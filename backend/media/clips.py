@@ -130,12 +130,12 @@ def _evict(cache: ClipCache, max_bytes: int, now: float, newest: Path | None = N
         elif path.suffix == ".part" and stat.st_mtime < now - SAFE_AGE_S:
             path.unlink(missing_ok=True)
             freed += stat.st_size
-    held = sum(size for _, size, _ in clips)
+    total = sum(size for _, size, _ in clips)
     for used, size, path in sorted(clips):
-        if held <= max_bytes or used > now - SAFE_AGE_S:
+        if total <= max_bytes or used > now - SAFE_AGE_S:
             break
         if path != newest:
             path.unlink(missing_ok=True)
-            held -= size
+            total -= size
             freed += size
     return freed

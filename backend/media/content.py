@@ -60,7 +60,7 @@ def _files(source: Path | FrameFolder) -> list[Path | None]:
 
 def _stamp(files: Iterable[Path | None]) -> tuple[tuple[int, int], ...]:
     """Return size and modification time of every file; missing frames are left out."""
-    return tuple((told.st_size, told.st_mtime_ns) for file in files if file is not None and (told := file.stat()))
+    return tuple((status.st_size, status.st_mtime_ns) for file in files if file is not None and (status := file.stat()))
 
 
 @lru_cache(maxsize=_KEPT)
@@ -68,10 +68,10 @@ def _sha256_of(source: Path | FrameFolder, stamp: tuple[tuple[int, int], ...]) -
     if isinstance(source, Path):
         with source.open("rb") as opened:
             return hashlib.file_digest(opened, "sha256").hexdigest()
-    found = hashlib.sha256(f"frames, {source.fps} a second\n".encode())
+    digest = hashlib.sha256(f"frames, {source.fps} a second\n".encode())
     for place, file in enumerate(frame_files(source.path)):
         if file is not None:
             data = file.read_bytes()
-            found.update(f"{place} {len(data)}\n".encode())
-            found.update(data)
-    return found.hexdigest()
+            digest.update(f"{place} {len(data)}\n".encode())
+            digest.update(data)
+    return digest.hexdigest()

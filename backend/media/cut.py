@@ -88,19 +88,19 @@ def why_empty(span: FrameSpan, name: str, start_s: float, end_s: float) -> str:
 
 def warnings(span: FrameSpan, stream: PictureStream, end_s: float) -> tuple[str, ...]:
     """Return warnings for leads about a moment that ends at `end_s`; `span` must have been read to its end."""
-    found = []
+    messages = []
     if span.damage is not None:
-        found.append(span.damage)
+        messages.append(span.damage)
     # Annotations are rounded, so less than a whole missing frame is no reason for a warning.
     if Fraction(end_s) - span.ends_s >= frame_interval_s(stream):
-        found.append(
+        messages.append(
             said(
                 "the video ends at {ends_s:.1f} s, before the end of the moment at {end_s} s",
                 ends_s=float(span.ends_s),
                 end_s=end_s,
             )
         )
-    return tuple(found)
+    return tuple(messages)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,12 +125,12 @@ def cut(source: Source, start_s: float, end_s: float, out: Path, profile: Profil
         VideoUnreadable: nothing can be shown. After any error `out` is as it was before.
     """
     require_span(source, start_s, end_s)
-    wanted = CutSpan(float(start_s), float(end_s), out)
+    span = CutSpan(float(start_s), float(end_s), out)
     with ExitStack() as parts:
-        return _alone(source, _Clip(source, wanted, profile or Profile(), parts))
+        return _alone(source, _Clip(source, span, profile or Profile(), parts))
 
 
-def cut_together(source: Source, wanted: Sequence[CutSpan], profile: Profile) -> list[CutReport | VideoUnreadable]:
+def cut_together(source: Source, spans: Sequence[CutSpan], profile: Profile) -> list[CutReport | VideoUnreadable]:
     """Cut several moments of one video from one decoding, from the first moment's start to the last one's end.
 
     Each clip is the same as from `cut`. If that is uncertain, the moments are cut one by one instead: on damage, a
@@ -142,14 +142,14 @@ def cut_together(source: Source, wanted: Sequence[CutSpan], profile: Profile) ->
     Raises:
         OSError: the disk is full or fails. Then no new clip is there.
     """
-    if len(wanted) > 1:
+    if len(spans) > 1:
         with ExitStack() as parts:
-            if reports := _shared(source, [_Clip(source, one, profile, parts) for one in wanted]):
+            if reports := _shared(source, [_Clip(source, span, profile, parts) for span in spans]):
                 return list(reports)
-    return [_tried(source, one, profile) for one in wanted]
+    return [_tried(source, span, profile) for span in spans]
 
 
-def decoding_starts_s(source: Source, wanted: Sequence[CutSpan]) -> list[Fraction]:
+def decoding_starts_s(source: Source, spans: Sequence[CutSpan]) -> list[Fraction]:
     """Return where the decoding of each moment alone would begin, in seconds: at a key frame before it.
 
     Raises:
@@ -158,21 +158,21 @@ def decoding_starts_s(source: Source, wanted: Sequence[CutSpan]) -> list[Fractio
     with opened(source) as container:
         stream = picture_stream(container, source)
         if not isinstance(container, InputContainer) or not isinstance(stream, VideoStream):
-            return [Fraction(one.start_s) for one in wanted]
-        found = (next(packets_from(container, stream, Fraction(one.start_s)), None) for one in wanted)
-        return [(time_of(packet, stream) if packet is not None else None) or Fraction(0) for packet in found]
+            return [Fraction(span.start_s) for span in spans]
+        firsts = (next(packets_from(container, stream, Fraction(span.start_s)), None) for span in spans)
+        return [(time_of(packet, stream) if packet is not None else None) or Fraction(0) for packet in firsts]
 
 
 class _Clip:
     """A clip being cut, under a temporary name until it is complete."""
 
-    def __init__(self, source: Source, wanted: CutSpan, profile: Profile, parts: ExitStack) -> None:
+    def __init__(self, source: Source, span: CutSpan, profile: Profile, parts: ExitStack) -> None:
         """Prepare a clip; leaving `parts` closes its files and removes unfinished ones."""
-        self.wanted = wanted
-        self.end = Fraction(wanted.end_s)
+        self.wanted = span
+        self.end = Fraction(span.end_s)
         self._source = source
         self._profile = profile
-        self._part = part_of(wanted.out)
+        self._part = part_of(span.out)
         parts.callback(self._part.unlink, missing_ok=True)
         self._open = parts.enter_context(
             ExitStack()
@@ -232,9 +232,9 @@ def _alone(source: Source, clip: _Clip) -> CutReport:
         return clip.report(span, stream)
 
 
-def _tried(source: Source, wanted: CutSpan, profile: Profile) -> CutReport | VideoUnreadable:
+def _tried(source: Source, span: CutSpan, profile: Profile) -> CutReport | VideoUnreadable:
     try:
-        return cut(source, wanted.start_s, wanted.end_s, wanted.out, profile)
+        return cut(source, span.start_s, span.end_s, span.out, profile)
     except VideoUnreadable as error:
         return error
 

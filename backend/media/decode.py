@@ -130,7 +130,9 @@ def sound_stream(container: Opened) -> AudioStream | None:
         return None
     best = container.streams.best("audio")
     candidates = [best, *container.streams.audio]
-    return next((one for one in candidates if isinstance(one, AudioStream) and one.codec_context is not None), None)
+    return next(
+        (stream for stream in candidates if isinstance(stream, AudioStream) and stream.codec_context is not None), None
+    )
 
 
 def shown_size(stream: PictureStream, rotation: int) -> tuple[int, int]:
@@ -182,18 +184,18 @@ def packets_from(container: InputContainer, stream: S, start_s: Fraction) -> Ite
         ticks = min(max(first, floor((start_s + zero_s - back_s) / base_s)), _LAST_TICK)
         with suppress(av.FFmpegError):  # a format without an index: read from the beginning
             container.seek(ticks, stream=stream)
-        found = packets(container, stream)
+        following = packets(container, stream)
         passed: list[Packet[S]] = []
-        for packet in found:
+        for packet in following:
             passed.append(packet)
             if packet.is_keyframe and time_of(packet, stream) is not None:
                 break
         key_s = time_of(passed[-1], stream) if passed else None
         if ticks <= first:
-            yield from chain(passed, found)
+            yield from chain(passed, following)
             return
         if key_s is not None and key_s <= start_s:
-            yield from chain(passed[-1:], found)
+            yield from chain(passed[-1:], following)
             return
         back_s = 2 * back_s + 2
 
@@ -341,7 +343,7 @@ class FrameSpan:
         last: TimedFrame | None = None
         for frame in self._decoded():
             for place, moment in enumerate(moments):
-                yield from ((place, one) for one in moment.add(frame))
+                yield from ((place, timed_frame) for timed_frame in moment.add(frame))
             if float(frame.time_s) >= self._end_s:
                 self.ends_s = frame.time_s
                 return
@@ -351,7 +353,7 @@ class FrameSpan:
             if self.ends_s < self._end_s and isinstance(self._container, InputContainer):
                 self.ends_s = max(self.ends_s, sound_ends_s(self._container, last.time_s))
         for place, moment in enumerate(moments):
-            yield from ((place, one) for one in moment.finish(self.ends_s))
+            yield from ((place, timed_frame) for timed_frame in moment.finish(self.ends_s))
 
     def _decoded(self) -> Iterator[TimedFrame]:
         """Yield frames in order of presentation, from at or before the start; damaged ones are recorded and skipped."""
@@ -381,14 +383,14 @@ class FrameSpan:
         counted = timed_by_decoding(container, stream) and stream.codec_context.name in _OPEN_GROUPS
         while True:
             from_s = Fraction(0) if counted else max(start_s - back_s, Fraction(0))
-            found = self._from(container, stream, from_s)
+            frames = self._from(container, stream, from_s)
             if from_s <= 0:
-                yield from found
+                yield from frames
                 return
-            first = next((frame for frame in found if frame.time_s in self._intact), None)
+            first = next((frame for frame in frames if frame.time_s in self._intact), None)
             if first is not None and float(first.time_s) <= self._start_s and not _needs_others(stream, first):
                 yield first
-                yield from found
+                yield from frames
                 return
             back_s = 2 * back_s + 2
 

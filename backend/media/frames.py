@@ -48,13 +48,13 @@ def frame_times(source: Source) -> list[float]:
 def _announced(container: Opened, source: Source) -> set[Fraction]:
     if isinstance(container, OpenFolder):
         return {place * container.interval_s for place, file in enumerate(container.files) if file is not None}
-    found: set[Fraction] = set()
+    times: set[Fraction] = set()
     stream = video_stream(container, source)
     for packet in packets(container, stream):
         time_s = time_of(packet, stream)
         if time_s is not None and not packet.is_discard:
-            found.add(time_s)
-    return found
+            times.add(time_s)
+    return times
 
 
 def frames_at(source: Source, per_s: float) -> Iterator[NDArray[np.uint8]]:
@@ -76,7 +76,7 @@ def frames_at(source: Source, per_s: float) -> Iterator[NDArray[np.uint8]]:
         convert: PictureConverter | None = None
         next_s = step_s / 2
         first: NDArray[np.uint8] | None = None
-        shown = False
+        yielded = False
         for frame in FrameSpan(container, stream, 0.0, _NO_END_S):
             if first is not None and next_s >= frame.time_s + frame.lasts_s:
                 continue
@@ -85,11 +85,11 @@ def frames_at(source: Source, per_s: float) -> Iterator[NDArray[np.uint8]]:
             first = pixels if first is None else first
             while next_s < frame.time_s + frame.lasts_s:
                 yield pixels
-                shown = True
+                yielded = True
                 next_s += step_s
     if first is None:
         raise VideoUnreadable.named(source.name, said("is damaged: none of its frames can be shown"))
-    if not shown:
+    if not yielded:
         yield first
 
 
@@ -132,7 +132,7 @@ def keep_frames(
     units = list(videos)
     make_private_folder(folder)
     run_units(
-        _kept,
+        _cache_vectors,
         (model, per_s, folder),
         units,
         where,
@@ -143,7 +143,7 @@ def keep_frames(
     )
 
 
-def _kept(shared: tuple[FrameModel, float, Path], video: Source) -> None:
+def _cache_vectors(shared: tuple[FrameModel, float, Path], video: Source) -> None:
     model, per_s, folder = shared
     with suppress(VideoUnreadable):
         vectors_of(model, video, per_s, folder)

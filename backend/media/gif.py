@@ -95,8 +95,8 @@ def _palette(chosen: _Chosen) -> tuple[VideoFrame, list[int], CutReport]:
     if graph is None:
         raise VideoUnreadable.about(chosen.source.name, said("no frame of the moment can be shown"))
     graph.vpush(None)
-    shown = [round((time_s - times[0]) / _TICK) for time_s in (*times, chosen.ends_s)]
-    return graph.vpull(), shown, CutReport(len(times), float(chosen.ends_s - times[0]), chosen.told)
+    ticks = [round((time_s - times[0]) / _TICK) for time_s in (*times, chosen.ends_s)]
+    return graph.vpull(), ticks, CutReport(len(times), float(chosen.ends_s - times[0]), chosen.told)
 
 
 def _write(chosen: _Chosen, palette: VideoFrame, times: list[int], out: Path) -> None:

@@ -144,20 +144,20 @@ def predicted(job: ClipJob) -> ClipJob:
 
 def storyboard(job: ClipJob) -> ClipJob:
     """Return the job of a storyboard, frames of the clip's span side by side, in the same folder."""
-    return _beside(job, ClipKind.STORYBOARD, "webp")
+    return _job_for(job, ClipKind.STORYBOARD, "webp")
 
 
 def thumbnail(job: ClipJob) -> ClipJob:
     """Return the job of a thumbnail, the small frame in the middle of the clip's span."""
-    return _beside(job, ClipKind.THUMBNAIL, "webp")
+    return _job_for(job, ClipKind.THUMBNAIL, "webp")
 
 
 def gif(job: ClipJob) -> ClipJob:
     """Return the job of the clip's span as a GIF, for slides and papers."""
-    return _beside(job, ClipKind.GIF, "gif")
+    return _job_for(job, ClipKind.GIF, "gif")
 
 
-def _beside(job: ClipJob, kind: ClipKind, suffix: str) -> ClipJob:
+def _job_for(job: ClipJob, kind: ClipKind, suffix: str) -> ClipJob:
     return replace(job, kind=kind, path=job.path.with_name(f"{kind}{job.path.stem}.{suffix}"))
 
 

@@ -221,12 +221,12 @@ def survey(
         WorkerLost, ClusterUnavailable: see `run_units`.
     """
     size = _size(videos)
-    here = not any(isinstance(video, Address) for video in videos.values())
-    decode = here and size <= CHEAP_BYTES if decode is None else decode
+    local = not any(isinstance(video, Address) for video in videos.values())
+    decode = local and size <= CHEAP_BYTES if decode is None else decode
     if where is None:
         alone = (size if decode else size // _READ_FASTER) < _WORTH_PROCESSES_BYTES
         where = HERE if alone else Where(min(_MOST_AT_ONCE, os.cpu_count() or 1))
-    found = Survey({}, {}, decode)
+    report = Survey({}, {}, decode)
     results = run_units(
         _measured,
         (decode, known or {}),
@@ -235,16 +235,16 @@ def survey(
         called=lambda video: str(place_of_video(video)),
         sees=paths_of(videos.values()),
         apart=True,
-        kept=here,
+        kept=local,
         lost=lambda video, died: str(too_heavy(video, died)),
         progress=progress,
     )
     for name, result in zip(videos, results, strict=True):
         if isinstance(result, VideoFacts):
-            found.facts[name] = result
+            report.facts[name] = result
         else:
-            found.unreadable[name] = result
-    return found
+            report.unreadable[name] = result
+    return report
 
 
 def _measured(shared: tuple[bool, Mapping[str, str]], video: Source) -> VideoFacts | str:
@@ -266,8 +266,8 @@ def _facts(video: Source, decode: bool, known: Mapping[str, str]) -> VideoFacts:
         return replace(facts, decoded=True, damage=known[facts.sha256])
     if not decode:
         return facts
-    told = [one for one in (damage_inside(video), facts.damage) if one]
-    return replace(facts, decoded=True, damage="; ".join(told))
+    damages = [text for text in (damage_inside(video), facts.damage) if text]
+    return replace(facts, decoded=True, damage="; ".join(damages))
 
 
 def _size(videos: Mapping[str, Source]) -> int:

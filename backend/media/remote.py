@@ -29,7 +29,7 @@ _HURRIED: dict[str, int] = {"tries": 1, "tried_s": 3, "connect_s": 2, "silent_s"
 
 
 @contextmanager
-def told(address: Address, done: str = _READ) -> Iterator[None]:
+def explain_errors(address: Address, done: str = _READ) -> Iterator[None]:
     """Turn errors of an access to an address into messages; `done` is the participle for it, such as "read".
 
     Raises:
@@ -72,7 +72,7 @@ def told(address: Address, done: str = _READ) -> Iterator[None]:
 def store_at(root: str, *, hurried: bool = False) -> "ObjectStore":
     """Return a bucket or a server; `hurried` gives up within seconds, for what can be had in another way.
 
-    Use it within `told`, which turns its errors into messages.
+    Use it within `explain_errors`, which turns its errors into messages.
     """
     from obstore.store import from_url
 
@@ -140,7 +140,7 @@ class RemoteFile(io.RawIOBase):
         start = number * BLOCK_BYTES
         length = min(BLOCK_BYTES, self._size - start)
         try:
-            with told(self._address):
+            with explain_errors(self._address):
                 data = bytes(store_at(self._address.root).get_range(self._address.key, start=start, length=length))
             if len(data) != length:
                 raise VideoUnreadable.named(self._address.name, said("changed while it was read: try again"))
@@ -157,7 +157,7 @@ def opened_at(address: Address) -> "Iterator[InputContainer]":
 
     Raises:
         VideoUnreadable: there is nothing at the address, or no video.
-        StorageUnavailable: see `told`; also if the connection fails while the video is read.
+        StorageUnavailable: see `explain_errors`; also if the connection fails while the video is read.
     """
     import av  # not needed for access to a bucket alone
 
@@ -176,7 +176,7 @@ def content_of(address: Address) -> str:
 
     Raises:
         VideoUnreadable: there is nothing at the address.
-        StorageUnavailable: see `told`.
+        StorageUnavailable: see `explain_errors`.
     """
     return _mark_of(_head(address))
 
@@ -190,16 +190,16 @@ def listed(folder: Address) -> list[str]:
     """Return the sorted keys below a folder, relative to it, such as `party/dance.mp4`.
 
     Raises:
-        StorageUnavailable: see `told`.
+        StorageUnavailable: see `explain_errors`.
     """
     try:
-        with told(folder):
+        with explain_errors(folder):
             start = len(folder.key) + 1 if folder.key else 0
-            found = store_at(folder.root).list(prefix=folder.key or None)
-            return sorted(str(meta["path"])[start:] for chunk in found for meta in chunk)
+            chunks = store_at(folder.root).list(prefix=folder.key or None)
+            return sorted(str(meta["path"])[start:] for chunk in chunks for meta in chunk)
     except StorageUnavailable as unlisted:
         try:  # a failed listing has one error for all causes; a request for one object tells them apart
-            with told(folder):
+            with explain_errors(folder):
                 store_at(folder.root).head(folder.joined("nothing").key)
         except VideoUnreadable:
             raise StorageUnavailable.said(
@@ -213,7 +213,7 @@ def listed(folder: Address) -> list[str]:
 
 def whole(address: Address) -> bytes:
     """Return the content of a small file; raises as `content_of`."""
-    with told(address):
+    with explain_errors(address):
         return bytes(store_at(address.root).get(address.key).bytes())
 
 
@@ -223,5 +223,5 @@ def _mark_of(meta: Any) -> str:
 
 
 def _head(address: Address) -> Any:
-    with told(address):
+    with explain_errors(address):
         return store_at(address.root).head(address.key)

@@ -66,13 +66,13 @@ def find_shots(
         VideoUnreadable: it is no video, or none of its pictures can be shown.
     """
     measured = _Measured()
-    seen = False
+    any_frame = False
     for times, pictures, final in _blocks(source):
         measured.add(times, pictures, final=final)
-        seen = seen or len(times) > 0
+        any_frame = any_frame or len(times) > 0
         if progress and len(times):
             progress(float(times[-1]))
-    if not seen:
+    if not any_frame:
         raise VideoUnreadable.named(source.name, said("is damaged: none of its frames can be shown"))
     begins = [0.0, *(time for time in measured.changes() if 0 < time < duration_s)]
     return list(zip(begins, [*begins[1:], duration_s], strict=True))
@@ -120,16 +120,16 @@ class _Measured:
     def _measure(self, times: _Numbers, pictures: _Pictures, new: slice) -> None:
         number = np.arange(new.start, new.stop)
         last = len(times) - 1
-        step = _apart(pictures[new], pictures[np.maximum(number - 1, 0)])
-        stays = _apart(pictures[np.minimum(number + 1, last)], pictures[np.maximum(number - 2, 0)])
+        step = _difference(pictures[new], pictures[np.maximum(number - 1, 0)])
+        stays = _difference(pictures[np.minimum(number + 1, last)], pictures[np.maximum(number - 2, 0)])
         bright = pictures[:, 0].reshape(len(times), -1).astype(np.float32)
         deviation = bright.std(axis=1)
         centred = bright - bright.mean(axis=1, keepdims=True)
         first = np.searchsorted(times, times[new] - SPAN_S / 2 - 1e-6)
         end = np.minimum(np.searchsorted(times, times[new] + SPAN_S / 2 - 1e-6), last)
-        ends = _apart(pictures[end], pictures[first])
+        ends = _difference(pictures[end], pictures[first])
         mean = ((pictures[first].astype(np.uint16) + pictures[end]) // 2).astype(np.uint8)
-        off = _apart(pictures[new], mean)
+        off = _difference(pictures[new], mean)
         norm = np.maximum(deviation[first] * deviation[end] * bright.shape[1], 1e-6)
         alike = (centred[first] * centred[end]).sum(axis=1) / norm
         flat = deviation < FLAT
@@ -139,7 +139,7 @@ class _Measured:
     def changes(self) -> list[float]:
         """Return the times at which shots change, in order; a cut takes precedence over a fade or dissolve near it."""
         times, steps, stays, flat, ends, blends = map(np.concatenate, zip(*self._found, strict=True))
-        found = [float(times[n]) for n in _cuts(steps, stays)]
+        cuts = [float(times[n]) for n in _cuts(steps, stays)]
         for first, end in _runs(flat):
             middle = (first + end) // 2
             if first == 0 or end == len(times):
@@ -147,28 +147,28 @@ class _Measured:
             if (
                 ends[middle] >= DISSOLVE or times[end] - times[first] >= SPAN_S / 2
             ):  # after a flash the picture is as before
-                _unless_near(found, float(times[middle]))
+                _unless_near(cuts, float(times[middle]))
         while blends.max(initial=0.0) > 0:
             best = int(blends.argmax())
-            _unless_near(found, float(times[best]))
+            _unless_near(cuts, float(times[best]))
             blends[np.abs(times - times[best]) < SPAN_S] = 0
-        return sorted(found)
+        return sorted(cuts)
 
 
-def _apart(one: _Pictures, other: _Pictures) -> _Numbers:
+def _difference(first: _Pictures, second: _Pictures) -> _Numbers:
     """Return the mean absolute difference of pictures, 0 to 255."""
-    return np.asarray(np.abs(one.astype(np.int16) - other).mean(axis=(1, 2, 3)), dtype=np.float64)
+    return np.asarray(np.abs(first.astype(np.int16) - second).mean(axis=(1, 2, 3)), dtype=np.float64)
 
 
 def _cuts(steps: _Numbers, stays: _Numbers) -> list[int]:
     """Return the indexes of frames that begin a shot with a cut."""
-    found = []
+    places = []
     for n in np.flatnonzero(steps >= CUT).tolist():
         around = np.concatenate([steps[max(1, n - AROUND) : n], steps[n + 1 : n + 1 + AROUND]])
         stands_out = not len(around) or (steps[n] >= CUT_RATIO * around.mean() and steps[n] >= around.max())
         if n and stands_out and stays[n] >= STAYS * steps[n]:
-            found.append(n)
-    return found
+            places.append(n)
+    return places
 
 
 def _runs(flags: NDArray[np.bool_]) -> list[tuple[int, int]]:
@@ -177,7 +177,7 @@ def _runs(flags: NDArray[np.bool_]) -> list[tuple[int, int]]:
     return [(int(first), int(end)) for first, end in edges.reshape(-1, 2)]
 
 
-def _unless_near(found: list[float], time_s: float) -> None:
+def _unless_near(times: list[float], time_s: float) -> None:
     """Add a change, unless one was found near it already."""
-    if all(abs(time_s - other) >= SPAN_S / 2 for other in found):
-        found.append(time_s)
+    if all(abs(time_s - other) >= SPAN_S / 2 for other in times):
+        times.append(time_s)

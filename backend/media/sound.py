@@ -85,19 +85,19 @@ def _placed(frames: Iterator[AudioFrame]) -> Iterator[tuple[int, NDArray[np.floa
     waiting = deque(islice(described, _AHEAD))
     run: _Run | None = None
     while waiting:
-        one = waiting[0]
+        block = waiting[0]
         usual = _usual_place(waiting)
         # The form of sound may change within a recording; every form needs a converter of its own.
         if usual is not None and (
             run is None
-            or run.form != one.form
-            or (one.place is not None and min(abs(one.place - run.ends), abs(usual - run.ends)) > _TOLERANCE)
+            or run.form != block.form
+            or (block.place is not None and min(abs(block.place - run.ends), abs(usual - run.ends)) > _TOLERANCE)
         ):
             if run is not None:
                 yield from run.converted(None)
-            run = _Run(one, usual)
+            run = _Run(block, usual)
         if run is not None:
-            yield from run.converted(one)
+            yield from run.converted(block)
         waiting.popleft()
         waiting.extend(islice(described, 1))
     if run is not None:

@@ -55,7 +55,9 @@ def source_at(path: Place, fps: Fraction = USUAL_FPS) -> Source:
 
 def place_in(folder: Path, stored: str) -> Place:
     """Return the place that a project stored: an address, or a path relative to its folder."""
-    return Address(stored) if stored.startswith(tuple(f"{one}://" for one in SCHEMES)) else on_disk(folder / stored)
+    return (
+        Address(stored) if stored.startswith(tuple(f"{scheme}://" for scheme in SCHEMES)) else on_disk(folder / stored)
+    )
 
 
 NOT_OPENED = said("is not a video file, or its index is missing")
@@ -98,7 +100,7 @@ def frame_files(folder: Path) -> list[Path | None]:
         names = [entry.name for entry in entries if is_picture(entry.name)]
     names.sort(key=_in_order)
     files = [folder / name for name in names]
-    numbers = [int(found[-1]) if (found := re.findall(r"\d+", Path(name).stem)) else None for name in names]
+    numbers = [int(digits[-1]) if (digits := re.findall(r"\d+", Path(name).stem)) else None for name in names]
     first, last = (numbers[0], numbers[-1]) if numbers else (None, None)
     if first is None or last is None or len(set(numbers)) < len(numbers):
         return list(files)

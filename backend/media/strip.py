@@ -82,13 +82,13 @@ def _cells(
     container: Opened, stream: PictureStream, start_s: float, end_s: float, times: list[float], width_px: int
 ) -> Iterator[NDArray[np.uint8]]:
     convert: PictureConverter | None = None
-    shown: VideoFrame | None = None
+    last: VideoFrame | None = None
     cell = _fitted(np.zeros((9, 16, 3), dtype=np.uint8), width_px)
     for picture in _visible(container, stream, start_s, end_s, times):
-        if picture is not shown:
+        if picture is not last:
             convert = convert or PictureConverter(stream, picture)
             pixels = np.asarray(convert(picture).to_ndarray(format="bgr24"), dtype=np.uint8)
-            cell, shown = _fitted(pixels, width_px), picture
+            cell, last = _fitted(pixels, width_px), picture
         yield cell
 
 

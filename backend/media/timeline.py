@@ -55,7 +55,7 @@ def start_of(container: InputContainer) -> Fraction:
         for stream in container.streams
         if stream.start_time is not None and stream.time_base is not None
     ]
-    return min((one for one in exact if abs(one - rounded_s) <= _MICROSECOND), default=rounded_s)
+    return min((start for start in exact if abs(start - rounded_s) <= _MICROSECOND), default=rounded_s)
 
 
 def may_jump(container: InputContainer) -> bool:
@@ -69,10 +69,10 @@ def timed(container: InputContainer, stream: Stream) -> Iterator[Packet[Any]]:
         yield from timed_from(container, stream, Fraction(0))
         return
     ticks = round(-start_of(container) / stream.time_base) if stream.time_base else 0
-    found = _read(container, stream)
+    packets = _read(container, stream)
     if isinstance(stream, VideoStream) and container.format.name in _TIMED_BY_DECODING:
-        found = _timed_by_decoding(container, stream, found)
-    for packet in found:
+        packets = _timed_by_decoding(container, stream, packets)
+    for packet in packets:
         yield _moved(packet, ticks)
 
 
@@ -216,8 +216,8 @@ class _Packets:
 
     def key_before(self, time_s: Fraction) -> int:
         """Return the index of the last key frame shown at or before an instant, or 0."""
-        found = bisect_right(self.key_times, floor(time_s / self.base_s))
-        return self.keys[found - 1] if found else 0
+        count = bisect_right(self.key_times, floor(time_s / self.base_s))
+        return self.keys[count - 1] if count else 0
 
     def before(self, number: int) -> int:
         """Return the index of a packet a little before another one, with a known position; 0 for the file's start."""
@@ -236,25 +236,25 @@ class _Packets:
         order = [number for number in range(len(self.pts)) if self.pts[number] != _NONE]
         # Of two packets with one time, the one that is not reordered is shown first.
         order.sort(key=lambda number: (self.pts[number], -self.dts[number], number))
-        shown = [self.pts[number] for number in order]
-        steps = Counter(map(sub, shown[1:], shown))
+        times = [self.pts[number] for number in order]
+        steps = Counter(map(sub, times[1:], times))
         if not steps.pop(0, 0) or not steps:
             return
         step = steps.most_common(1)[0][0]
-        for at in [at for at in range(1, len(shown)) if shown[at] == shown[at - 1]]:
+        for at in [at for at in range(1, len(times)) if times[at] == times[at - 1]]:
             for far in range(_FAR):
-                after, before = min(at + far, len(shown) - 1), at - 1 - far
-                if after + 1 == len(shown) or shown[after + 1] - shown[after] > step:
+                after, before = min(at + far, len(times) - 1), at - 1 - far
+                if after + 1 == len(times) or times[after + 1] - times[after] > step:
                     place = at
                     while place < after and self._waits(order[at], order[place + 1]):
                         place += 1
                     order.insert(place, order.pop(at))
-                    shown[at : after + 1] = [time + step for time in shown[at : after + 1]]
+                    times[at : after + 1] = [time + step for time in times[at : after + 1]]
                     break
-                if before > 0 and shown[before] - shown[before - 1] > step:
-                    shown[before:at] = [time - step for time in shown[before:at]]
+                if before > 0 and times[before] - times[before - 1] > step:
+                    times[before:at] = [time - step for time in times[before:at]]
                     break
-        for number, time in zip(order, shown, strict=True):
+        for number, time in zip(order, times, strict=True):
             self.pts[number] = time
         for at, number in enumerate(self.keys):
             self.key_times[at] = max(self.pts[number], self.key_times[at - 1]) if at else self.pts[number]
@@ -280,9 +280,9 @@ def timed_from(container: InputContainer, stream: Stream, start_s: Fraction) -> 
     key = known.key_before(start_s)
     near = known.before(key)
     while near > 0:
-        found = _from_place(container, stream, known, near, key)
-        if found is not None:
-            yield from found
+        packets = _from_place(container, stream, known, near, key)
+        if packets is not None:
+            yield from packets
             return
         near = known.before(max(near - 2 * (key - near), 0))
     _to_beginning(container)
@@ -302,9 +302,9 @@ def _from_place(
     alike = Counter(known.marks[near : near + reach + 1])
     with suppress(av.FFmpegError):
         container.seek(known.places[near], unsupported_byte_offset=True)
-        found = _read(container, stream)
+        packets = _read(container, stream)
         place: int | None = None
-        for packet in islice(found, reach):
+        for packet in islice(packets, reach):
             mark = _mark(packet)
             # Packets at one position cannot be told apart: the first packet of the next position says where we are.
             come = place is not None and packet.pos is not None and packet.pos != place
@@ -313,7 +313,7 @@ def _from_place(
             if alike[mark] == 1:
                 number = by_mark.get(mark, number)
             if number is not None and known.marks[number] == mark:
-                return _timed_by_place(known, number, key, chain([packet], found))
+                return _timed_by_place(known, number, key, chain([packet], packets))
     return None
 
 
@@ -371,17 +371,17 @@ def _packets_of(container: InputContainer) -> dict[int, _Packets]:
     key = (name, container.size, *stamp)
     if key not in _known:
         streams = _with_sound(container)
-        found = {stream.index: _Packets(stream.time_base or Fraction(1)) for stream in streams}
+        indexes = {stream.index: _Packets(stream.time_base or Fraction(1)) for stream in streams}
         clock = _Clock(start_of(container))
         _to_beginning(container)
         for packet in _read(container, *streams):
             clock.put_right(packet)
-            found[packet.stream.index].add(packet)
+            indexes[packet.stream.index].add(packet)
         for stream in container.streams.video:
-            found[stream.index].settle()
+            indexes[stream.index].settle()
         while len(_known) >= _KEPT:
             _known.pop(next(iter(_known)), None)
-        _known[key] = found
+        _known[key] = indexes
     return _known[key]
 
 

@@ -62,10 +62,10 @@ def cut_ahead(jobs: Sequence[ClipJob], where: Where = HERE, *, progress: Steps |
         NoRoom: the disk is full. Clips cut before that stay.
         WorkerLost, ClusterUnavailable: see `each_unit`.
     """
-    wanted = {job.path: job for job in jobs}  # two videos of one content share their clips
-    missing = [job for job in wanted.values() if not is_cut(job)]
-    there = wanted.keys() - {job.path for job in missing}
-    done = CutAhead(there=len(there), stored=_stored([wanted[path] for path in there]))
+    by_path = {job.path: job for job in jobs}  # two videos of one content share their clips
+    missing = [job for job in by_path.values() if not is_cut(job)]
+    existing = by_path.keys() - {job.path for job in missing}
+    done = CutAhead(there=len(existing), stored=_stored([by_path[path] for path in existing]))
     if not missing:
         return done
     report = progress or (lambda done, total: None)
@@ -73,14 +73,14 @@ def cut_ahead(jobs: Sequence[ClipJob], where: Where = HERE, *, progress: Steps |
     room = _Room(cache.max_bytes - held_bytes(cache))
     units = takewhile(lambda _: room.left > 0, _units(missing))
     make_private_folder(cache.folder)
-    sees = paths_of(job.source for job in missing)
-    kept = not any(isinstance(job.source, Address) for job in missing) and cache.bucket is None
+    paths = paths_of(job.source for job in missing)
+    keep = not any(isinstance(job.source, Address) for job in missing) and cache.bucket is None
     cutting = each_unit(
-        _cut, None, units, where, called=_called, sees=sees, fills=[cache.folder], apart=True, kept=kept, lost=_lost
+        _cut, None, units, where, called=_called, sees=paths, fills=[cache.folder], apart=True, kept=keep, lost=_lost
     )
-    for _, found in cutting:
-        done = _with(done, found)
-        room.left -= sum(_size(job) for job, told in found if not isinstance(told, VideoUnreadable))
+    for _, results in cutting:
+        done = _with(done, results)
+        room.left -= sum(_size(job) for job, result in results if not isinstance(result, VideoUnreadable))
         report(done.cut + done.shared + len(done.failed), len(missing))
     return replace(done, left=len(missing) - done.cut - done.shared - len(done.failed))
 
@@ -105,16 +105,16 @@ def groups(source_spans: Sequence[CutSpan], starts_s: Sequence[float]) -> list[l
         source_spans: moments, sorted by start.
         starts_s: where the decoding of each alone would begin, in seconds.
     """
-    found: list[list[CutSpan]] = []
+    parts: list[list[CutSpan]] = []
     ends_s = 0.0
-    for one, starts in zip(source_spans, starts_s, strict=True):
-        if found and starts < ends_s and len(found[-1]) < MOST:
-            found[-1].append(one)
-            ends_s = max(ends_s, one.end_s)
+    for span, starts in zip(source_spans, starts_s, strict=True):
+        if parts and starts < ends_s and len(parts[-1]) < MOST:
+            parts[-1].append(span)
+            ends_s = max(ends_s, span.end_s)
         else:
-            found.append([one])
-            ends_s = one.end_s
-    return found
+            parts.append([span])
+            ends_s = span.end_s
+    return parts
 
 
 def _called(jobs: list[ClipJob]) -> str:
@@ -122,14 +122,18 @@ def _called(jobs: list[ClipJob]) -> str:
     return f"{jobs[0].source.name}, {jobs[0].start_s:.2f}-{max(job.end_s for job in jobs):.2f} s"
 
 
-def _with(done: CutAhead, found: Sequence[Told]) -> CutAhead:
-    failed = [(job, str(told)) for job, told in found if isinstance(told, VideoUnreadable)]
-    shared = sum(told is None for _, told in found)
-    warned = [(job, "; ".join(told.warnings)) for job, told in found if isinstance(told, CutReport) and told.warnings]
+def _with(done: CutAhead, results: Sequence[Told]) -> CutAhead:
+    failed = [(job, str(result)) for job, result in results if isinstance(result, VideoUnreadable)]
+    shared = sum(result is None for _, result in results)
+    warned = [
+        (job, "; ".join(result.warnings))
+        for job, result in results
+        if isinstance(result, CutReport) and result.warnings
+    ]
     return replace(
         done,
         shared=done.shared + shared,
-        cut=done.cut + len(found) - len(failed) - shared,
+        cut=done.cut + len(results) - len(failed) - shared,
         failed=(*done.failed, *failed),
         warned=(*done.warned, *warned),
     )
@@ -160,16 +164,16 @@ def _units(jobs: Sequence[ClipJob]) -> Iterator[list[ClipJob]]:
 def _cut(_: None, jobs: list[ClipJob]) -> list[Told]:
     """Cut clips of one video, sorted by start, in a worker; those in the bucket are not cut."""
     shared = [job for job in jobs if clip_bucket.has(job, time.time())]
-    wanted = [job for job in jobs if job not in shared]
+    own = [job for job in jobs if job not in shared]
     try:
-        with within_bounds(jobs[0].source, sum(job.end_s - job.start_s for job in wanted)):
-            found = _cut_here(wanted)
+        with within_bounds(jobs[0].source, sum(job.end_s - job.start_s for job in own)):
+            results = _cut_here(own)
     except VideoUnreadable as error:
-        found = [(job, error) for job in wanted]
-    for job, told in found:
-        if isinstance(told, CutReport):
+        results = [(job, error) for job in own]
+    for job, result in results:
+        if isinstance(result, CutReport):
             clip_bucket.stored(job, time.time())
-    return [*((job, None) for job in shared), *found]
+    return [*((job, None) for job in shared), *results]
 
 
 def _lost(jobs: list[ClipJob], died: str) -> list[Told]:
@@ -193,16 +197,16 @@ def _cut_here(jobs: list[ClipJob]) -> list[Told]:
         starts_s = [float(start_s) for start_s in decoding_starts_s(source, spans)]
     except VideoUnreadable as error:
         return [(job, error) for job in jobs]
-    found: list[Told] = []
+    results: list[Told] = []
     for group in groups(spans, starts_s):
-        told = with_room(cache, partial(cut_together, source, group, cache.profile))
+        reports = with_room(cache, partial(cut_together, source, group, cache.profile))
         for span in group:
             with suppress(
                 FileNotFoundError
             ):  # clips that could not be cut are reported; others may have been removed already to make room
                 make_private(span.out)
-        found += [(by_path[span.out], one) for span, one in zip(group, told, strict=True)]
-    return found
+        results += [(by_path[span.out], report) for span, report in zip(group, reports, strict=True)]
+    return results
 
 
 Moment = tuple[Path, float, float]
@@ -233,11 +237,11 @@ def cut(source: Path, start_s: float, end_s: float, out: Path) -> CutReport:
     require_room(out)
     require_span(source, start_s, end_s)
     moment: Moment = (source, start_s, end_s)
-    told: CutReport | VideoUnreadable
-    (told,) = run_units(_cut_apart, out, [moment], apart=True, lost=lambda moment, died: too_heavy(moment[0], died))
-    if isinstance(told, VideoUnreadable):
-        raise told
-    return told
+    result: CutReport | VideoUnreadable
+    (result,) = run_units(_cut_apart, out, [moment], apart=True, lost=lambda moment, died: too_heavy(moment[0], died))
+    if isinstance(result, VideoUnreadable):
+        raise result
+    return result
 
 
 def _cut_apart(out: Path, moment: Moment) -> CutReport | VideoUnreadable:

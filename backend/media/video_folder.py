@@ -137,11 +137,11 @@ def _videos_below(folder: Path) -> tuple[set[Path], set[Path], set[Path]]:
         here = Path(at)
         links |= {here / name for name in below if not name.startswith(".") and _is_link_out(here / name, folder)}
         # Names that begin with a dot belong to file managers.
-        named = [name for name in names if name.lower().endswith(EXTENSIONS) and not name.startswith(".")]
-        found = {path for name in named if (path := here / name).is_file()}
-        links |= (out := {path for path in found if _is_link_out(path, folder)})
-        files |= found - out
-        if not found and here != folder and any(map(is_picture, names)):
+        videos = [name for name in names if name.lower().endswith(EXTENSIONS) and not name.startswith(".")]
+        existing = {path for name in videos if (path := here / name).is_file()}
+        links |= (out := {path for path in existing if _is_link_out(path, folder)})
+        files |= existing - out
+        if not existing and here != folder and any(map(is_picture, names)):
             folders.add(here)
     return files, folders, links
 
@@ -170,14 +170,14 @@ class RemoteFolder:
         self._folder = folder
         self._named: dict[str, list[Address]] = defaultdict(list)
         self._places: dict[str, Address] = {}
-        found = _videos(folder)
-        for place, address in sorted(found.items(), key=lambda one: _order(one[0])):
+        addresses = _videos(folder)
+        for place, address in sorted(addresses.items(), key=lambda entry: _order(entry[0])):
             at = PurePosixPath(place)
             self._places.setdefault(nfc(at.with_suffix("").as_posix()), address)
             names = _names(at)
             for name in names | {nfc(unquote(name)) for name in names if address.in_web}:
                 self._named[name].append(address)
-        self.videos = frozenset(found.values())
+        self.videos = frozenset(addresses.values())
 
     def named(self) -> dict[str, Address]:
         """Return every video's address by its path below the folder without extension, in order of these paths."""
@@ -191,17 +191,17 @@ class RemoteFolder:
                 one.
         """
         for candidate in _candidates(name):
-            found = self._named.get(candidate, [])
-            found = [one for one in found if one.parent == self._folder] or found
-            if len({one.parent for one in found}) > 1:
-                told = ", ".join(map(str, found))
+            matches = self._named.get(candidate, [])
+            matches = [address for address in matches if address.parent == self._folder] or matches
+            if len({address.parent for address in matches}) > 1:
+                listed = ", ".join(map(str, matches))
                 raise VideoUnreadable.about(
-                    name, said("several videos have that name in {folder}: {told}", folder=self._folder, told=told)
+                    name, said("several videos have that name in {folder}: {told}", folder=self._folder, told=listed)
                 )
-            if _clash(found):
+            if _clash(matches):
                 raise VideoUnreadable.about(name, CLASH)
-            if found:
-                return found[0]
+            if matches:
+                return matches[0]
         raise VideoUnreadable.about(name, said("no video in {folder}", folder=self._folder))
 
 
@@ -213,7 +213,7 @@ def _videos(folder: Address) -> dict[str, Address]:
     if folder.name.lower().endswith(EXTENSIONS):
         return {folder.name: folder}
     if folder.name.lower().endswith(LIST):
-        return {one.name: one for one in _named_in(folder)}
+        return {address.name: address for address in _named_in(folder)}
     if folder.in_web:
         raise InputError.single(
             folder,
@@ -227,12 +227,12 @@ def _videos(folder: Address) -> dict[str, Address]:
 
 
 def _named_in(file: Address) -> list[Address]:
-    found = []
+    addresses = []
     for row, line in enumerate(utf8(whole(file), str(file)).decode("utf-8-sig", "replace").splitlines(), 1):
         if not (address := line.strip()) or address.startswith("#"):
             continue
         place = place_of(address if "://" in address else file.parent.joined(address).text)
         if not isinstance(place, Address) or not place.name.lower().endswith(EXTENSIONS):
             raise InputError.single(file, said("{address} is not the address of a video", address=address), row)
-        found.append(place)
-    return found
+        addresses.append(place)
+    return addresses

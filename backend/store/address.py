@@ -45,9 +45,9 @@ def password_of(address: str) -> str:
     >>> password_of("postgresql://reelrank:s%40fe@db.lab/campaign"), password_of("postgresql://db.lab/c?password=s%40fe")
     ('s@fe', 's@fe')
     """
-    asked = re.search(r"(?i)[?&]password=([^&]*)", address)
-    found = asked or re.match(r"[a-z]+://[^:/@?]*:([^@]*)@", address)
-    return unquote(found[1]) if found else ""
+    in_query = re.search(r"(?i)[?&]password=([^&]*)", address)
+    match = in_query or re.match(r"[a-z]+://[^:/@?]*:([^@]*)@", address)
+    return unquote(match[1]) if match else ""
 
 
 def without_password(address: str) -> str:
@@ -82,9 +82,9 @@ def dump(address: str, part: Path) -> None:
     if password := password_of(address):
         environment["PGPASSWORD"] = password
     # --no-password: never ask for one, because nobody can answer during a nightly backup.
-    asked = ["--format=custom", "--no-owner", "--no-privileges", "--no-password", f"--file={part}"]
+    options = ["--format=custom", "--no-owner", "--no-privileges", "--no-password", f"--file={part}"]
     _run(
-        ["pg_dump", *asked, f"--exclude-table-data={SECRET_TABLE}", f"--dbname={without_password(address)}"],
+        ["pg_dump", *options, f"--exclude-table-data={SECRET_TABLE}", f"--dbname={without_password(address)}"],
         address,
         environment,
     )

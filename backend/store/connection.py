@@ -131,7 +131,7 @@ def campaign_secret(store: Store) -> bytes:
     Raises:
         StoreUnavailable: there is none, and the database cannot be written.
     """
-    if found := read_secret(store.db):
-        return found
+    if secret := read_secret(store.db):
+        return secret
     with store.writing() as db:
         return ensure_secret(db)

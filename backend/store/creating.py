@@ -8,7 +8,7 @@ from psycopg import sql
 from backend.core.errors import ProjectError
 from backend.store import sqlite
 from backend.store.address import shown
-from backend.store.definitions import table_names, tables, the_rest
+from backend.store.definitions import indexes_and_triggers, table_names, tables
 from backend.store.dialect import Raw
 from backend.store.engine import SqliteDatabase
 from backend.store.postgresql import PostgresConnection, PostgresStore
@@ -57,7 +57,7 @@ def create_from(
                 raw.execute(statement.encode())
             for name in table_names(source):
                 _copy(raw, source, name)
-            for statement in the_rest(source):
+            for statement in indexes_and_triggers(source):
                 raw.execute(statement.encode())
             check(store.conn)
             # Without statistics the server takes large tables for small ones, which costs 0.1 s an exchange.

@@ -48,16 +48,16 @@ def table_names(db: SqliteDatabase) -> list[str]:
 def tables(db: SqliteDatabase) -> Iterator[str]:
     """Yield the statements that create the tables of an SQLite database in an empty PostgreSQL database."""
     yield from PREPARATION
-    made = dict(parts(db, "table"))
+    statements = dict(parts(db, "table"))
     for name in table_names(db):
-        yield _table(made[name])
+        yield _table(statements[name])
 
 
-def the_rest(db: SqliteDatabase) -> Iterator[str]:
+def indexes_and_triggers(db: SqliteDatabase) -> Iterator[str]:
     """Yield the statements that create the indexes, views and triggers; run them after the rows are inserted."""
     for kind in ("index", "view"):
         for _, statement in parts(db, kind):
-            yield _said(written(parse_one(statement, read="sqlite")))
+            yield _undouble_percent(written(parse_one(statement, read="sqlite")))
     for _, statement in parts(db, "trigger"):
         yield from _trigger(statement)
 
@@ -72,7 +72,7 @@ def parts(db: SqliteDatabase, kind: str) -> list[tuple[str, str]]:
     return [(name, sql) for name, sql in rows]
 
 
-def _said(statement: str) -> str:
+def _undouble_percent(statement: str) -> str:
     """Undo the doubling of `%`, which only statements with parameters need."""
     return statement.replace("%%", "%")
 
@@ -88,7 +88,7 @@ def _table(sql: str) -> str:
     for column in tree.find_all(exp.ColumnDef):
         kind = column.args["kind"]
         counts = kind.is_type("int") and any(
-            isinstance(one.kind, exp.PrimaryKeyColumnConstraint) for one in column.constraints
+            isinstance(constraint.kind, exp.PrimaryKeyColumnConstraint) for constraint in column.constraints
         )
         column.set("kind", exp.DataType.build(_TYPES[kind.this.name]))
         if counts:
@@ -97,26 +97,26 @@ def _table(sql: str) -> str:
     for valid in list(tree.find_all(exp.Anonymous)):
         if valid.name.lower() == "json_valid":
             valid.replace(exp.Not(this=exp.Is(this=exp.cast(valid.expressions[0], "json"), expression=exp.Null())))
-    return _said(written(tree))
+    return _undouble_percent(written(tree))
 
 
 def _trigger(sql: str) -> Iterator[str]:
     """Translate a trigger that refuses a change; its condition goes into a function, which may query other tables."""
-    found = _TRIGGER.search(sql)
-    if found is None:
+    match = _TRIGGER.search(sql)
+    if match is None:
         raise ValueError(f"no trigger of ours: {sql}")
-    name, act, says = found["name"], found["act"], found["says"].replace("%", "%%")
+    name, action, says = match["name"], match["act"], match["says"].replace("%", "%%")
     when = "TRUE"
-    if found["when"]:
-        condition = parse_one(f"SELECT 1 WHERE {found['when']}", read="sqlite")
-        when = _said(written(condition)).partition(" WHERE ")[2]
-    row = "OLD" if act == "DELETE" else "NEW"
+    if match["when"]:
+        condition = parse_one(f"SELECT 1 WHERE {match['when']}", read="sqlite")
+        when = _undouble_percent(written(condition)).partition(" WHERE ")[2]
+    row = "OLD" if action == "DELETE" else "NEW"
     yield (
         f"CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF {when} THEN "
         f"RAISE EXCEPTION '{says}' USING ERRCODE = 'check_violation'; END IF; RETURN {row}; END $$"
     )
-    of = f" OF {found['column']}" if found["column"] else ""
-    yield f"CREATE TRIGGER {name} BEFORE {act}{of} ON {found['table']} FOR EACH ROW EXECUTE FUNCTION {name}()"
+    column = f" OF {match['column']}" if match["column"] else ""
+    yield f"CREATE TRIGGER {name} BEFORE {action}{column} ON {match['table']} FOR EACH ROW EXECUTE FUNCTION {name}()"
 
 
 # Disabled triggers are left out: they protect nothing.
@@ -147,7 +147,7 @@ def differences(raw: Raw) -> list[str]:
     Of a table, the names of its columns and the number of its foreign keys are compared.
     """
     with closing(sqlite.fresh()) as made:
-        wanted = {(kind, name) for kind, name, _ in sqlite.schema(made)}
+        expected = {(kind, name) for kind, name, _ in sqlite.schema(made)}
         tables = {
             name: (
                 {column.name for column in made.table(name).columns},
@@ -155,36 +155,36 @@ def differences(raw: Raw) -> list[str]:
             )
             for name in table_names(made)
         }
-    there = {(row[0], row[1]) for row in raw.execute(THINGS)}
-    found: dict[str, set[str]] = {}
+    existing = {(row[0], row[1]) for row in raw.execute(THINGS)}
+    columns: dict[str, set[str]] = {}
     for row in raw.execute(COLUMNS):
-        found.setdefault(row[0], set()).add(row[1])
+        columns.setdefault(row[0], set()).add(row[1])
     pointing = [row[0] for row in raw.execute(REFERENCES)]
     changed = {
         ("table", name)
         for name, shape in tables.items()
-        if ("table", name) in there and shape != (found.get(name), pointing.count(name))
+        if ("table", name) in existing and shape != (columns.get(name), pointing.count(name))
     }
-    return sorted(f"{kind} {name}" for kind, name in (wanted ^ there) | changed)
+    return sorted(f"{kind} {name}" for kind, name in (expected ^ existing) | changed)
 
 
 def dangling(raw: Raw) -> list[str]:
     """Return the rows that refer to rows that do not exist. A restore with constraints disabled can leave such rows."""
-    found = []
+    messages = []
     for table, parent, columns, keys in raw.execute(REFERENCES).fetchall():
         mine = [sql.Identifier("c", column) for column in columns]
         query = sql.SQL("SELECT concat_ws(', ', {shown}) FROM {table} c WHERE {set} AND NOT EXISTS ({there})").format(
             shown=sql.SQL(", ").join(mine),
             table=sql.Identifier(table),
-            set=sql.SQL(" AND ").join(sql.SQL("{} IS NOT NULL").format(one) for one in mine),
+            set=sql.SQL(" AND ").join(sql.SQL("{} IS NOT NULL").format(identifier) for identifier in mine),
             there=sql.SQL("SELECT 1 FROM {} p WHERE {}").format(
                 sql.Identifier(parent),
                 sql.SQL(" AND ").join(
-                    sql.SQL("{} = {}").format(sql.Identifier("p", key), one)
-                    for key, one in zip(keys, mine, strict=True)
+                    sql.SQL("{} = {}").format(sql.Identifier("p", key), identifier)
+                    for key, identifier in zip(keys, mine, strict=True)
                 ),
             ),
         )
-        named = f"{', '.join(columns)}"
-        found += [f"{table} with {named} {row[0]} -> {parent}" for row in raw.execute(query)]
-    return found
+        listed = f"{', '.join(columns)}"
+        messages += [f"{table} with {listed} {row[0]} -> {parent}" for row in raw.execute(query)]
+    return messages

@@ -52,9 +52,9 @@ def written(tree: exp.Expr) -> str:
     """Return the PostgreSQL text of a parsed SQLite statement."""
     _know_names_everywhere(tree)
     for node in _from_inside(tree):
-        spelled = _spelled(node)
-        if spelled is not node:
-            node.replace(spelled)
+        replacement = _translate_node(node)
+        if replacement is not node:
+            node.replace(replacement)
     _name_what_is_selected_from(tree)
     _tell_truth_from_numbers(tree)
     return tree.sql("postgres")
@@ -68,17 +68,17 @@ def _from_inside(tree: exp.Expr) -> list[exp.Expr]:
 def _know_names_everywhere(tree: exp.Expr) -> None:
     """Replace aliases in other clauses of their SELECT; PostgreSQL allows them only alone in ORDER BY."""
     for select in tree.find_all(exp.Select):
-        named = {one.alias: one.this for one in select.expressions if isinstance(one, exp.Alias)}
-        for clause in ("where", "having", "order") if named else ():
+        aliases = {item.alias: item.this for item in select.expressions if isinstance(item, exp.Alias)}
+        for clause in ("where", "having", "order") if aliases else ():
             part = select.args.get(clause)
             for column in list(part.find_all(exp.Column)) if part else ():
-                meant = None if column.table else named.get(column.name)
-                if meant is None or column.find_ancestor(exp.Select) is not select:
+                aliased = None if column.table else aliases.get(column.name)
+                if aliased is None or column.find_ancestor(exp.Select) is not select:
                     continue
                 if clause == "order" and isinstance(column.parent, exp.Ordered):
                     continue
-                if not (isinstance(meant, exp.Column) and meant.name == column.name and not meant.table):
-                    column.replace(exp.paren(meant.copy()))
+                if not (isinstance(aliased, exp.Column) and aliased.name == column.name and not aliased.table):
+                    column.replace(exp.paren(aliased.copy()))
 
 
 def _name_what_is_selected_from(tree: exp.Expr) -> None:
@@ -87,7 +87,7 @@ def _name_what_is_selected_from(tree: exp.Expr) -> None:
             subquery.set("alias", exp.TableAlias(this=exp.to_identifier(f"unnamed_{number}")))
 
 
-def _spelled(node: exp.Expr) -> exp.Expr:
+def _translate_node(node: exp.Expr) -> exp.Expr:
     """Return the PostgreSQL form of a node that has another name or meaning there; else the node itself."""
     match node:
         case exp.Literal() if node.is_string and "%" in node.this:
@@ -110,11 +110,11 @@ def _spelled(node: exp.Expr) -> exp.Expr:
         case exp.Cast() if node.to.is_type("float"):
             return exp.cast(node.this, "double")
         case exp.GroupConcat():
-            return _joined(node)
+            return _string_agg(node)
         case exp.Is() if isinstance(node.this, exp.Coalesce) and isinstance(node.expression, exp.Null):
             # Only SQLite allows coalesce() over values of different types.
             each = [node.this.this, *node.this.expressions]
-            return exp.paren(exp.and_(*(exp.Is(this=one.copy(), expression=exp.Null()) for one in each)))
+            return exp.paren(exp.and_(*(exp.Is(this=argument.copy(), expression=exp.Null()) for argument in each)))
         case exp.In() if not any(node.args.get(part) for part in ("expressions", "query", "field", "unnest")):
             return exp.false()
         case exp.Limit() if isinstance(node.expression, exp.Placeholder):
@@ -127,15 +127,15 @@ def _spelled(node: exp.Expr) -> exp.Expr:
         case exp.Select() if _is_over_elements(node):
             _take_elements(node)
         case exp.Anonymous():
-            return _function(node)
+            return _translate_function(node)
     return node
 
 
-def _joined(node: exp.GroupConcat) -> exp.Expr:
+def _string_agg(node: exp.GroupConcat) -> exp.Expr:
     """Translate `group_concat` to `string_agg`, which takes only text and always needs a separator."""
-    of, separator = node.this, node.args.get("separator") or exp.Literal.string(",")
-    distinct = isinstance(of, exp.Distinct)
-    text: exp.Expr = exp.cast((of.expressions[0] if distinct else of).copy(), "text")
+    argument, separator = node.this, node.args.get("separator") or exp.Literal.string(",")
+    distinct = isinstance(argument, exp.Distinct)
+    text: exp.Expr = exp.cast((argument.expressions[0] if distinct else argument).copy(), "text")
     return exp.Anonymous(
         this="STRING_AGG", expressions=[exp.Distinct(expressions=[text]) if distinct else text, separator.copy()]
     )
@@ -143,8 +143,8 @@ def _joined(node: exp.GroupConcat) -> exp.Expr:
 
 def _is_over_elements(select: exp.Select) -> bool:
     source = select.args.get("from_")
-    of = source.this.this if source is not None and isinstance(source.this, exp.Table) else None
-    return isinstance(of, exp.Anonymous) and of.name.lower() == "json_each"
+    table = source.this.this if source is not None and isinstance(source.this, exp.Table) else None
+    return isinstance(table, exp.Anonymous) and table.name.lower() == "json_each"
 
 
 def _take_elements(select: exp.Select) -> None:
@@ -157,17 +157,19 @@ def _take_elements(select: exp.Select) -> None:
         column.replace(exp.cast(column.copy(), "bigint"))
 
 
-def _function(node: exp.Anonymous) -> exp.Expr:
-    name, given = node.name.lower(), node.expressions
+def _translate_function(node: exp.Anonymous) -> exp.Expr:
+    name, arguments = node.name.lower(), node.expressions
     match name:
         case "date":
-            return _told_time(given[0], "%Y-%m-%d", [one.name for one in given[1:]])
+            return _format_time(arguments[0], "%Y-%m-%d", [word.name for word in arguments[1:]])
         case "strftime":
-            return _told_time(given[1], given[0].name.replace("%%", "%"), [one.name for one in given[2:]])
+            return _format_time(
+                arguments[1], arguments[0].name.replace("%%", "%"), [word.name for word in arguments[2:]]
+            )
     return node
 
 
-def _told_time(seconds: exp.Expr, form: str, words: list[str]) -> exp.Expr:
+def _format_time(seconds: exp.Expr, form: str, words: list[str]) -> exp.Expr:
     """Translate seconds since 1970 to text; `localtime` is the time zone of the connection (see `configure`)."""
     at: exp.Expr = exp.Anonymous(this="TO_TIMESTAMP", expressions=[seconds])
     if "localtime" not in words:
@@ -250,8 +252,8 @@ def cursor_for(raw: Raw, parameters: Parameters) -> "psycopg.Cursor[NamedRow]":
     type of each parameter, and None has none. So a statement with None in it gets a cursor that writes the values into
     its text.
     """
-    given = parameters.values() if isinstance(parameters, Mapping) else parameters
-    return ClientCursor(raw) if any(one is None for one in given) else raw.cursor()
+    values = parameters.values() if isinstance(parameters, Mapping) else parameters
+    return ClientCursor(raw) if any(value is None for value in values) else raw.cursor()
 
 
 def configure(raw: Raw) -> None:

@@ -31,7 +31,7 @@ def arriving(target: Path) -> Iterator[Path]:
         raise ProjectError.said(
             "{target} cannot be written: {parent} is not a folder", target=target, parent=target.parent
         )
-    with _told(target), own_folder(target) as own:
+    with _explain_errors(target), own_folder(target) as own:
         part = own / target.name
         make_private_file(part)
         yield part
@@ -41,7 +41,7 @@ def arriving(target: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def beside(path: Path) -> Iterator[Path]:
+def part_file(path: Path) -> Iterator[Path]:
     """Provide a temporary file beside the database; it is deleted afterwards, unless it replaced the database.
 
     Its name is always the same, so the next call deletes one that a killed command left behind.
@@ -49,7 +49,7 @@ def beside(path: Path) -> Iterator[Path]:
     part = path.with_name(path.name + ".part")
     _remove(part)
     try:
-        with _told(part):
+        with _explain_errors(part):
             make_private_file(part)
             yield part
     finally:
@@ -57,7 +57,7 @@ def beside(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def _told(target: Path) -> Iterator[None]:
+def _explain_errors(target: Path) -> Iterator[None]:
     """Turn errors of writing a file into messages that name the file and the reason."""
     try:
         yield
@@ -131,9 +131,9 @@ def read_secret(db: Database) -> bytes | None:
 
 def ensure_secret(db: Database) -> bytes:
     """Return the campaign's secret; create it if there is none. Call it inside a transaction that writes."""
-    made = secrets.token_bytes(32)
-    db.conn.execute(f"INSERT OR IGNORE INTO {SECRET_TABLE} (one, secret) VALUES (1, ?)", [made.hex()])
-    return read_secret(db) or made
+    secret = secrets.token_bytes(32)
+    db.conn.execute(f"INSERT OR IGNORE INTO {SECRET_TABLE} (one, secret) VALUES (1, ?)", [secret.hex()])
+    return read_secret(db) or secret
 
 
 def remove_secret(file: Path) -> None:

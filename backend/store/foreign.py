@@ -21,7 +21,7 @@ from backend.core.typed_text import has_nul_escape
 from backend.store.engine import SqliteDatabase
 from backend.store.schema import DIGESTS, migrations
 
-Thing = tuple[str, str, str]
+SchemaObject = tuple[str, str, str]
 """(type, name, SQL) of one object in a database's schema."""
 
 _SQLITES_OWN = re.compile(r"table sqlite_(sequence|stat[14])|index sqlite_autoindex_.*", re.DOTALL)
@@ -32,15 +32,15 @@ _COMPUTED = (2, 3)
 """Values of `hidden` in `table_xinfo` for generated columns."""
 
 
-def things(connection: sqlite3.Connection) -> set[Thing]:
+def schema_objects(connection: sqlite3.Connection) -> set[SchemaObject]:
     """Return all objects in a database's schema except SQLite's own."""
     rows = connection.execute("SELECT type, name, coalesce(sql, '') FROM sqlite_master")
     return {(row[0], row[1], row[2]) for row in rows if not _SQLITES_OWN.fullmatch(f"{row[0]} {row[1]}")}
 
 
-def digest(found: Collection[Thing]) -> str:
+def digest(objects: Collection[SchemaObject]) -> str:
     """Return the SHA-256 of a set of schema objects, in hex."""
-    return hashlib.sha256(repr(sorted(found)).encode()).hexdigest()
+    return hashlib.sha256(repr(sorted(objects)).encode()).hexdigest()
 
 
 def require_known(connection: sqlite3.Connection, path: Path) -> None:
@@ -53,19 +53,19 @@ def require_known(connection: sqlite3.Connection, path: Path) -> None:
     Raises:
         ProjectError: there are such objects.
     """
-    found = things(connection)
-    noted = next((kind for kind, name, _ in found if name == _NOTED), None)
+    objects = schema_objects(connection)
+    noted = next((kind for kind, name, _ in objects if name == _NOTED), None)
     if noted is None:
         return  # not a ReelRank database: the caller reports that
     if noted == "table":
         names = {row[0] for row in connection.execute(f"SELECT name FROM {_NOTED} WHERE migration_set = 'reelrank'")}
-        newest = max(names & {one.name for one in migrations._migrations}, default="")
-        if DIGESTS.get(newest) == digest(found):
+        newest = max(names & {entry.name for entry in migrations._migrations}, default="")
+        if DIGESTS.get(newest) == digest(objects):
             return
-        ours = at(newest) if newest else frozenset()
+        ours = objects_up_to(newest) if newest else frozenset()
     else:
         ours = frozenset()
-    if foreign := [" ".join(one[:2]) for one in sorted(found - ours) if _acts(connection, one)]:
+    if foreign := [" ".join(entry[:2]) for entry in sorted(objects - ours) if _acts(connection, entry)]:
         listed = ", ".join(foreign[:_SHOWN])
         if len(foreign) > _SHOWN:
             listed = said("{things} and others", things=listed)
@@ -80,16 +80,16 @@ def require_known(connection: sqlite3.Connection, path: Path) -> None:
 
 
 @cache
-def at(newest: str) -> frozenset[Thing]:
+def objects_up_to(newest: str) -> frozenset[SchemaObject]:
     """Return the schema objects that the migrations up to `newest` create."""
-    later = {one.name for one in migrations._migrations if one.name > newest}
+    later = {migration.name for migration in migrations._migrations if migration.name > newest}
     with closing(SqliteDatabase(memory=True)) as db:
         migrations.apply(db, stop_before=later)
-        return frozenset(things(db.conn))
+        return frozenset(schema_objects(db.conn))
 
 
-def _acts(connection: sqlite3.Connection, thing: Thing) -> bool:
-    kind, name, sql = thing
+def _acts(connection: sqlite3.Connection, entry: SchemaObject) -> bool:
+    kind, name, sql = entry
     if kind in ("trigger", "view"):
         return True
     if kind != "table":

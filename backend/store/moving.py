@@ -18,7 +18,7 @@ from backend.core.messages import said
 from backend.store import creating, postgresql, upkeep
 from backend.store.definitions import table_names
 from backend.store.engine import Connection, SqliteDatabase
-from backend.store.files import arriving, beside, copy, damage_of, fold, free, remove_secret
+from backend.store.files import arriving, copy, damage_of, fold, free, part_file, remove_secret
 from backend.store.foreign import require_known, texts_with_nul
 from backend.store.sqlite import damaged
 
@@ -48,8 +48,8 @@ def into_postgresql(path: Path, address: str, then: Callable[[], None], *, now: 
     if present is None:
         raise damaged(path, "SQLite cannot read it")
     moment = datetime.fromtimestamp(now, UTC).strftime("%Y%m%d-%H%M%S")
-    kept = free(path.with_name(f"{path.stem}.before-move-{moment}.db"))
-    with closing(present), beside(path) as part:
+    old_file = free(path.with_name(f"{path.stem}.before-move-{moment}.db"))
+    with closing(present), part_file(path) as part:
         copy(present, part)
         if wrong := damage_of(part):
             raise damaged(path, wrong)
@@ -63,13 +63,13 @@ def into_postgresql(path: Path, address: str, then: Callable[[], None], *, now: 
                     first="; ".join(nul[:_SHOWN]) + (" ..." if len(nul) > _SHOWN else ""),
                     advice=WITHOUT_NUL,
                 )
-            there = digests(source.conn, source)
-            store = creating.create_from(address, source, lambda moved: _compare(there, digests(moved, source)))
+            expected = digests(source.conn, source)
+            store = creating.create_from(address, source, lambda moved: _compare(expected, digests(moved, source)))
             store.close()
         then()
-        path.replace(kept)
-    remove_secret(kept)
-    return {name: rows for name, (rows, _) in there.items()}, kept
+        path.replace(old_file)
+    remove_secret(old_file)
+    return {name: rows for name, (rows, _) in expected.items()}, old_file
 
 
 def into_file(address: str, path: Path, then: Callable[[], None]) -> dict[str, int]:
@@ -90,17 +90,17 @@ def into_file(address: str, path: Path, then: Callable[[], None]) -> dict[str, i
         raise ProjectError(f"{path} already exists: move it away, because it may be somebody's work")
     store = postgresql.open_store(address, path.parent)
     try:
-        if others := store.others():
+        if connections := store.others():
             raise StoreUnavailable(
-                f"The project at {store.place} is in use ({others} connections): stop its servers and every other "
+                f"The project at {store.place} is in use ({connections} connections): stop its servers and every other "
                 "ReelRank command, then try again. Nothing was changed."
             )
         with store.writing() as db:  # keeps others from writing until the new location is recorded
             with arriving(path) as part:
                 store.copy_to(part)
                 with closing(SqliteDatabase(sqlite3.connect(part), execute_plugins=False)) as copied:
-                    there = digests(db.conn, copied)
-                    _compare(there, digests(copied.conn, copied))
+                    expected = digests(db.conn, copied)
+                    _compare(expected, digests(copied.conn, copied))
                 fold(part)
                 if wrong := damage_of(part):
                     raise damaged(part, wrong)
@@ -111,23 +111,23 @@ def into_file(address: str, path: Path, then: Callable[[], None]) -> dict[str, i
                 raise
     finally:
         store.close()
-    return {name: rows for name, (rows, _) in there.items()}
+    return {name: rows for name, (rows, _) in expected.items()}
 
 
 def digests(connection: Connection | sqlite3.Connection, schema: SqliteDatabase) -> dict[str, tuple[int, int]]:
     """Return for each table of `schema` its number of rows, and the sum of their hashes modulo 2**128."""
-    found = {}
+    digests_by_table = {}
     for name in table_names(schema):
         columns = ", ".join(f'"{column.name}"' for column in schema.table(name).columns)
         rows, total = 0, 0
         for row in connection.execute(f'SELECT {columns} FROM "{name}"'):
             digest = hashlib.blake2b(msgspec.json.encode(list(row)), digest_size=16).digest()
             rows, total = rows + 1, (total + int.from_bytes(digest, "big")) % (1 << 128)
-        found[name] = (rows, total)
-    return found
+        digests_by_table[name] = (rows, total)
+    return digests_by_table
 
 
-def _compare(there: dict[str, tuple[int, int]], here: dict[str, tuple[int, int]]) -> None:
-    wrong = [name for name, digest in there.items() if here.get(name) != digest]
+def _compare(expected: dict[str, tuple[int, int]], copied: dict[str, tuple[int, int]]) -> None:
+    wrong = [name for name, digest in expected.items() if copied.get(name) != digest]
     if wrong:
         raise ProjectError(f"{', '.join(wrong)} did not arrive unchanged: the move was undone, and nothing was changed")

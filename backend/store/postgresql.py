@@ -85,9 +85,9 @@ class PostgresStore:
 
         After that, lost connections are waited for, so that the server can restart while people work.
         """
-        with self.told(), psycopg.connect(self.address, autocommit=True) as first:
-            found = first.execute("SELECT 1 FROM pg_catalog.pg_tables WHERE tablename = '_sqlite_migrations'")
-            return found.fetchone() is not None
+        with self.explain_errors(), psycopg.connect(self.address, autocommit=True) as first:
+            cursor = first.execute("SELECT 1 FROM pg_catalog.pg_tables WHERE tablename = '_sqlite_migrations'")
+            return cursor.fetchone() is not None
 
     @property
     def schema_level(self) -> str:
@@ -96,12 +96,12 @@ class PostgresStore:
 
     def writing(self) -> AbstractContextManager[Database]:
         """Open a transaction for writing; see `connection.writing`."""
-        return self.atomic() if self.taken else self._transaction(BEGIN_WRITING)
+        return self.atomic() if self.own_connection else self._transaction(BEGIN_WRITING)
 
     @contextmanager
     def reading(self) -> Iterator[Database]:
         """Open a transaction for reading; see `connection.reading`."""
-        if self.taken:
+        if self.own_connection:
             yield self
             return
         with self._transaction(BEGIN_READING) as db:
@@ -110,21 +110,21 @@ class PostgresStore:
     @contextmanager
     def atomic(self) -> Iterator[Database]:
         """Open a transaction, or a nested one within the current transaction; if it fails, all of it is undone."""
-        if self.taken is None:
+        if self.own_connection is None:
             with self._transaction("BEGIN"):
                 yield self
             return
-        with self.told(), self.taken.transaction():
+        with self.explain_errors(), self.own_connection.transaction():
             yield self
 
     def others(self) -> int:
         """Return how many connections to the database other processes have."""
         self.close()
-        with self.told(), psycopg.connect(self.address, autocommit=True) as own:
+        with self.explain_errors(), psycopg.connect(self.address, autocommit=True) as own:
             until = time.monotonic() + GONE_S
-            while (found := own.execute(OTHERS).fetchone()) and found[0] and time.monotonic() < until:
+            while (row := own.execute(OTHERS).fetchone()) and row[0] and time.monotonic() < until:
                 time.sleep(GONE_S / 40)  # the server drops our own closed connections a moment later
-        return int(found[0]) if found else 0
+        return int(row[0]) if row else 0
 
     def damaged_pages(self) -> list[str]:
         """Return nothing: the server checks its own pages (`pg_amcheck`)."""
@@ -132,7 +132,7 @@ class PostgresStore:
 
     def dangling(self) -> list[str]:
         """Return the rows that refer to rows that do not exist."""
-        with self.told(), self.one() as raw:
+        with self.explain_errors(), self.one() as raw:
             return dangling(raw)
 
     def texts_with_nul(self) -> list[str]:
@@ -141,7 +141,7 @@ class PostgresStore:
 
     def schema_differences(self) -> list[str]:
         """Return the tables, indexes, triggers and views that differ from those that the migrations create."""
-        with self.told(), self.one() as raw:
+        with self.explain_errors(), self.one() as raw:
             return differences(raw)
 
     def copy_to(self, part: Path) -> None:
@@ -175,26 +175,26 @@ class PostgresStore:
             pool.close()
 
     @property
-    def taken(self) -> Raw | None:
+    def own_connection(self) -> Raw | None:
         """The connection of this thread's transaction; None outside a transaction."""
-        found: Raw | None = getattr(self._own, "taken", None)
-        return found
+        raw: Raw | None = getattr(self._own, "connection", None)
+        return raw
 
     def run(self, ask: Callable[[Raw], Answer]) -> Answer:
         """Call `ask` with the connection of this thread's transaction, or with any free one.
 
         Outside a transaction `ask` may only read; writes need a transaction (see `writing`).
         """
-        if self.taken is not None:
-            return ask(self.taken)
+        if self.own_connection is not None:
+            return ask(self.own_connection)
         with self._lent(ask) as (_, answer):
             return answer
 
     @contextmanager
     def one(self) -> Iterator[Raw]:
         """Provide the connection of this thread's transaction, or any free one after checking that it works."""
-        if self.taken is not None:
-            yield self.taken
+        if self.own_connection is not None:
+            yield self.own_connection
             return
         with self._lent(ConnectionPool.check_connection) as (raw, _):
             yield raw
@@ -226,7 +226,7 @@ class PostgresStore:
                 pool.putconn(raw)
 
     @contextmanager
-    def told(self) -> Iterator[None]:
+    def explain_errors(self) -> Iterator[None]:
         """Turn errors of the database, or of the connection to it, into messages for people.
 
         A row that violates a constraint raises `sqlite3.IntegrityError` as in SQLite, so callers need not know the
@@ -252,13 +252,13 @@ class PostgresStore:
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[Database]:
         # Not prepared, because several statements in one message cannot be.
-        with self.told(), self._lent(lambda raw: raw.execute(begin.encode(), prepare=False)) as (raw, _):
-            self._own.taken = raw
+        with self.explain_errors(), self._lent(lambda raw: raw.execute(begin.encode(), prepare=False)) as (raw, _):
+            self._own.connection = raw
             try:
                 yield self
                 raw.execute("COMMIT")
             finally:
-                self._own.taken = None
+                self._own.connection = None
                 if not raw.closed and raw.info.transaction_status is not TransactionStatus.IDLE:
                     raw.execute("ROLLBACK")
 
@@ -299,19 +299,19 @@ class PostgresConnection:
     @property
     def in_transaction(self) -> bool:
         """True while this thread is in a transaction."""
-        return self._store.taken is not None
+        return self._store.own_connection is not None
 
     def execute(self, statement: str, parameters: Parameters = (), /) -> Cursor:
         """Run one statement, and fetch all its rows."""
         translation = translated(statement).encode()
         checked(parameters)
-        with self._store.told():
+        with self._store.explain_errors():
             return self._store.run(lambda raw: cursor_for(raw, parameters).execute(translation, parameters))
 
     def executemany(self, statement: str, parameters: Iterable[Parameters], /) -> Cursor:
         """Run one statement once for each set of parameters; `rowcount` is the total of all."""
         translation, many = translated(statement).encode(), [*map(checked, parameters)]
-        with self._store.told(), self._store.one() as raw:
+        with self._store.explain_errors(), self._store.one() as raw:
             cursor = raw.cursor()
             cursor.executemany(translation, many)
             return cursor

@@ -19,7 +19,7 @@ from backend.core.errors import ProjectError, SchemaOutOfDate, StoreUnavailable
 from backend.core.file_system import make_private_file
 from backend.core.messages import said
 from backend.store.engine import Database, SqliteDatabase, checked
-from backend.store.foreign import Thing, require_known, texts_with_nul, things
+from backend.store.foreign import SchemaObject, require_known, schema_objects, texts_with_nul
 from backend.store.schema import migrations
 
 BUSY_TIMEOUT_S = 30.0
@@ -76,7 +76,7 @@ class SqliteStore:
         """This thread's connection."""
         db: SqliteDatabase | None = getattr(self._local, "db", None)
         if db is None:
-            with _told(self.path):
+            with _explain_errors(self.path):
                 db = self._local.db = _connect(self.path)
         return db
 
@@ -138,7 +138,7 @@ class SqliteStore:
         if not self._turn.acquire(timeout=BUSY_TIMEOUT_S):
             raise StoreUnavailable(_text(self.path, sqlite3.SQLITE_BUSY))
         try:
-            with _told(self.path):
+            with _explain_errors(self.path):
                 db.conn.execute("BEGIN IMMEDIATE")
                 try:
                     yield db
@@ -157,7 +157,7 @@ class SqliteStore:
         if db.conn.in_transaction:
             yield db
             return
-        with _told(self.path):
+        with _explain_errors(self.path):
             db.conn.execute("BEGIN")
             try:
                 yield db
@@ -179,7 +179,7 @@ def create(path: Path) -> SqliteStore:
     try:
         with suppress(OSError):  # SQLite runs into the same error, and reports it
             make_private_file(path)  # SQLite's companion files get the same permissions
-        with _told(path), closing(fresh()) as made:
+        with _explain_errors(path), closing(fresh()) as made:
             made.conn.backup(store.db.conn)
     except BaseException:
         store.close()
@@ -231,7 +231,7 @@ def _require_usable(store: SqliteStore) -> None:
     path = store.path
     unknown, pending = schema_gap(store)
     if not unknown:
-        with _told(path):
+        with _explain_errors(path):
             require_known(store.db.conn, path)
     if unknown:
         raise SchemaOutOfDate.said(
@@ -246,7 +246,7 @@ def _require_usable(store: SqliteStore) -> None:
             pending=", ".join(pending),
             parent=path.parent,
         )
-    with _told(path):
+    with _explain_errors(path):
         wrong = damage(store.db.conn)
     if wrong:
         raise damaged(path, wrong)
@@ -263,9 +263,9 @@ def references_to(table: str) -> list[tuple[str, str]]:
         return [(row[0], row[1]) for row in rows]
 
 
-def schema(db: SqliteDatabase) -> set[Thing]:
+def schema(db: SqliteDatabase) -> set[SchemaObject]:
     """Return (type, name, SQL) of every object in the database except SQLite's own."""
-    return things(db.conn)
+    return schema_objects(db.conn)
 
 
 def schema_gap(store: SqliteStore) -> tuple[list[str], list[str]]:
@@ -292,12 +292,12 @@ def damage(connection: sqlite3.Connection) -> str | None:
     detected, because SQLite stores no checksums.
     """
     try:
-        found: str = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+        finding: str = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
     except READ_ERRORS as error:
         if not is_damage(error):
             raise
         return str(error)
-    return None if found == "ok" else " ".join(found.removeprefix("*** in database main ***").split())
+    return None if finding == "ok" else " ".join(finding.removeprefix("*** in database main ***").split())
 
 
 def is_damage(error: BaseException | None) -> bool:
@@ -312,19 +312,19 @@ def is_damage(error: BaseException | None) -> bool:
     )
 
 
-def damaged(path: Path | str, what: str) -> StoreUnavailable:
+def damaged(path: Path | str, fault: str) -> StoreUnavailable:
     """Return the error to raise about a damaged database."""
     return StoreUnavailable.said(
         "{path} is damaged, or not a ReelRank database ({what}). Stop the server, then run `reelrank "
         "restore {parent} BACKUP`. The damaged file is kept beside it.",
         path=path,
-        what=what,
+        what=fault,
         parent=Path(path).parent,
     )
 
 
 @contextmanager
-def _told(path: Path) -> Iterator[None]:
+def _explain_errors(path: Path) -> Iterator[None]:
     """Turn SQLite's errors about the disk and its locks into messages for people."""
     try:
         yield

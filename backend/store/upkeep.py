@@ -22,7 +22,7 @@ from backend.store import events
 from backend.store.address import DUMP_ENDING
 from backend.store.connection import Store
 from backend.store.engine import Database, SqliteDatabase
-from backend.store.files import COMPANIONS, arriving, beside, copy, damage_of, fold, free, remove_secret, sync
+from backend.store.files import COMPANIONS, arriving, copy, damage_of, fold, free, part_file, remove_secret, sync
 from backend.store.foreign import require_known
 from backend.store.schema import migrations
 from backend.store.sqlite import READ_ERRORS, SqliteStore, damage, damaged, is_damage, open_store, schema_gap
@@ -96,13 +96,13 @@ class Backup:
 
 def backups(folder: Path) -> list[Backup]:
     """Return the copies in a folder, newest first; none if the folder does not exist. Links are left out."""
-    found = []
+    copies = []
     for file in (*folder.glob("*.db"), *folder.glob(f"*{DUMP_ENDING}")):
         with suppress(FileNotFoundError):  # somebody may be deleting files
-            told = file.lstat()
-            if stat.S_ISREG(told.st_mode):  # leads download what is listed: a link could be to any file
-                found.append(Backup(file, told.st_mtime, told.st_size / 1e6))
-    return sorted(found, key=lambda one: (-one.made_at, one.file.name))
+            status = file.lstat()
+            if stat.S_ISREG(status.st_mode):  # leads download what is listed: a link could be to any file
+                copies.append(Backup(file, status.st_mtime, status.st_size / 1e6))
+    return sorted(copies, key=lambda backup: (-backup.made_at, backup.file.name))
 
 
 def restore(path: Path, file: Path, *, now: float) -> Restored:
@@ -126,8 +126,8 @@ def restore(path: Path, file: Path, *, now: float) -> Restored:
             "{file} is the project's database itself: name a copy made by `reelrank backup`", file=file
         )
     moment = datetime.fromtimestamp(now, UTC).strftime("%Y%m%d-%H%M%S")
-    kept = free(path.with_name(f"{path.stem}.before-restore-{moment}.db")) if path.exists() else None
-    with beside(path) as part:
+    old_file = free(path.with_name(f"{path.stem}.before-restore-{moment}.db")) if path.exists() else None
+    with part_file(path) as part:
         for companion in ("", "-wal"):  # a live file copied by hand comes with a -wal
             if (source := file.with_name(file.name + companion)).exists():
                 shutil.copyfile(source, part.with_name(part.name + companion))
@@ -135,19 +135,19 @@ def restore(path: Path, file: Path, *, now: float) -> Restored:
         pending = _require_ours(part, file)
         remove_secret(part)  # a file copied by hand has one, and anybody with that file knows it
         with closing(sqlite3.connect(part, isolation_level=None)) as new:
-            payload = {"file": file.name, "kept": kept.name if kept else None}
+            payload = {"file": file.name, "kept": old_file.name if old_file else None}
             events.record(SqliteDatabase(new), RESTORED, at=now, actor=None, subject="project", payload=payload)
             after = _counts(new) or {}
         present = alone(path)
         if present is None:
-            _replace_file(path, part, kept)
-            return Restored(kept, None, after, pending)
+            _replace_file(path, part, old_file)
+            return Restored(old_file, None, after, pending)
         with closing(present):
             before = _counts(present)
-            if kept:
-                _keep(present, kept)
+            if old_file:
+                _keep(present, old_file)
             _put(part, present)
-    return Restored(kept, before, after, pending)
+    return Restored(old_file, before, after, pending)
 
 
 def migrate(path: Path, *, derive: Callable[[Database], None]) -> tuple[list[str], Path | None]:
@@ -181,15 +181,15 @@ def migrate(path: Path, *, derive: Callable[[Database], None]) -> tuple[list[str
     present = alone(path)
     if present is None:
         raise damaged(path, "SQLite cannot read it")
-    kept = free(path.with_name(f"{path.stem}.before-{pending[0]}.db"))
-    with closing(present), beside(path) as part:
+    old_file = free(path.with_name(f"{path.stem}.before-{pending[0]}.db"))
+    with closing(present), part_file(path) as part:
         if wrong := damage(present):
             raise damaged(path, wrong)
-        _keep(present, kept)
+        _keep(present, old_file)
         copy(present, part)
         _upgrade(part, derive)
         _put(part, present)
-    return pending, kept
+    return pending, old_file
 
 
 def _upgrade(part: Path, derive: Callable[[Database], None]) -> None:
@@ -204,9 +204,9 @@ def _upgrade(part: Path, derive: Callable[[Database], None]) -> None:
     fold(part)
 
 
-def _keep(present: sqlite3.Connection, kept: Path) -> None:
+def _keep(present: sqlite3.Connection, old_file: Path) -> None:
     """Copy the present state: byte for byte if it is damaged, else without the campaign's secret."""
-    with arriving(kept) as part:
+    with arriving(old_file) as part:
         copy(present, part)
         if not damage_of(part):
             remove_secret(part)
@@ -250,18 +250,18 @@ def alone(path: Path) -> sqlite3.Connection | None:
     return connection
 
 
-def _replace_file(path: Path, part: Path, kept: Path | None) -> None:
+def _replace_file(path: Path, part: Path, old_file: Path | None) -> None:
     """Replace a file that is no readable database with `part`, and keep the old bytes."""
     companions = [path.with_name(path.name + end) for end in COMPANIONS]
     if _in_use_by_lock(path, *_SHARED_LOCKS) or _in_use_by_lock(companions[1], *_SHM_IN_USE):
         raise _in_use(path)
-    if kept:
-        for found in (path, *companions):
-            if found.exists():
-                with arriving(kept.with_name(kept.name + found.name.removeprefix(path.name))) as copied:
-                    shutil.copyfile(found, copied)
-    for found in companions:
-        found.unlink(missing_ok=True)  # first, or SQLite would apply them to the new file
+    if old_file:
+        for file in (path, *companions):
+            if file.exists():
+                with arriving(old_file.with_name(old_file.name + file.name.removeprefix(path.name))) as copied:
+                    shutil.copyfile(file, copied)
+    for file in companions:
+        file.unlink(missing_ok=True)  # first, or SQLite would apply them to the new file
     sync(part)
     part.replace(path)
     sync(path.parent)

@@ -111,7 +111,7 @@ def write_run(
     progress: Progress | None,
 ) -> BaselineReport:
     """Answer the queries of a task by a baseline, and write the run."""
-    found, unseen = baselines.answer(
+    answers, unseen = baselines.answer(
         name,
         task,
         options,
@@ -120,9 +120,9 @@ def write_run(
         embeddings=embeddings,
         progress=progress,
     )
-    write_answers(out, found)
-    predictions = sum(map(len, found.values()))
-    return BaselineReport(name, BASELINES[name], len(found), predictions, len(task.queries) - len(found), unseen)
+    write_answers(out, answers)
+    predictions = sum(map(len, answers.values()))
+    return BaselineReport(name, BASELINES[name], len(answers), predictions, len(task.queries) - len(answers), unseen)
 
 
 def clip_name(name: str) -> str:
@@ -162,8 +162,8 @@ def read_task(
     truths, videos = [source], None if videos is None else map_of(videos)
     if source.is_dir():
         truths = [choose_truth(source, split=split).path] if split else list(truths_in(source).values())
-        videos = videos or _there(map_of(source))
-        training = training or _there(source / TRAINING)
+        videos = videos or _if_exists(map_of(source))
+        training = training or _if_exists(source / TRAINING)
     elif split is not None and source.exists():
         raise InputError.single(source, "is a single truth, which has no splits: leave --split out")
     queries: dict[str, str] = {}
@@ -175,7 +175,7 @@ def read_task(
         durations |= dict(truth.durations) | dict(facts.durations)
         if missing := next((name for name in truth.videos if name not in durations), None):
             raise InputError.single(path, f"does not say how long video {missing} lasts: name a map of the videos")
-        captions |= dict.fromkeys(one for one in _moments(path) if one.caption)
+        captions |= dict.fromkeys(moment for moment in _moments(path) if moment.caption)
     known, lengths = _training(training) if training else ((), {})
     return SearchTask(
         str(source),
@@ -188,18 +188,18 @@ def read_task(
     )
 
 
-def _there(path: Path) -> Path | None:
+def _if_exists(path: Path) -> Path | None:
     return path if path.exists() else None
 
 
 def _training(path: Path) -> tuple[tuple[KnownMoment, ...], Mapping[str, float]]:
     """Return the distinct moments of a file, and the durations that it states."""
     lengths = read_facts(path).durations
-    if found := _moments(path):
-        return tuple(dict.fromkeys(one._replace(caption="") for one in found)), lengths
+    if moments := _moments(path):
+        return tuple(dict.fromkeys(row._replace(caption="") for row in moments)), lengths
     truth = read_truth(path)
     columns = zip((truth.videos[n] for n in truth.video), truth.start_s.tolist(), truth.end_s.tolist(), strict=True)
-    return tuple(dict.fromkeys(KnownMoment(*one) for one in columns)), {**truth.durations, **lengths}
+    return tuple(dict.fromkeys(KnownMoment(*row) for row in columns)), {**truth.durations, **lengths}
 
 
 def _moments(path: Path) -> list[KnownMoment]:
@@ -208,13 +208,13 @@ def _moments(path: Path) -> list[KnownMoment]:
     Raises:
         InputError: only a part of the file has this form.
     """
-    found = read_queries(unpacked(path), str(path), Moment)
-    if found.entries and found.problems:
-        raise InputError(found.problems)
+    queries = read_queries(unpacked(path), str(path), Moment)
+    if queries.entries and queries.problems:
+        raise InputError(queries.problems)
     return [
-        KnownMoment(one.video_name, *one.timestamp, one.caption or "")
-        for entry in found.entries
-        for _, one in entry.moments
+        KnownMoment(moment.video_name, *moment.timestamp, moment.caption or "")
+        for entry in queries.entries
+        for _, moment in entry.moments
     ]
 
 
@@ -222,11 +222,11 @@ def _files(folder: Path, names: Sequence[str] | Mapping[str, float]) -> dict[str
     """Return the file of each video that has one in the folder."""
     from backend.media.video_folder import VideoFolder  # PyAV, which only those need who look at videos
 
-    there = VideoFolder(folder)
-    found: dict[str, Source] = {}
+    videos = VideoFolder(folder)
+    files: dict[str, Source] = {}
     for name in names:
         try:
-            found[name] = there.find(name)
+            files[name] = videos.find(name)
         except VideoUnreadable:
             continue  # whoever looks at videos tells which could not be looked at
-    return found
+    return files

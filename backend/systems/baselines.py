@@ -65,9 +65,9 @@ class BaselineOptions:
 
     def __post_init__(self) -> None:
         """Refuse options out of range."""
-        for what, number in (("top", self.top), ("best videos", self.best)):
+        for option, number in (("top", self.top), ("best videos", self.best)):
             if number < 1:
-                raise InputError.single(what, f"{number} is not at least 1")
+                raise InputError.single(option, f"{number} is not at least 1")
 
 
 def require_baseline(name: str, options: BaselineOptions) -> None:
@@ -144,19 +144,19 @@ def random_answers(task: SearchTask, seed: int = 0, *, top: int = TOP, progress:
     """
     require_searchable(task)
     videos = task.videos
-    found: Answers = {}
+    answers: Answers = {}
     for done, query in enumerate(task.queries, start=1):
         draw = generator(seed, query)
         chosen = draw.integers(len(videos), size=top)
         shares = draw.random((top, 2))
         shares.sort(axis=1)
-        found[query] = [
+        answers[query] = [
             in_ms(name, start * task.durations[name], end * task.durations[name], 1 - rank / top)
             for rank, (name, (start, end)) in enumerate(zip((videos[n] for n in chosen), shares, strict=True))
         ]
         if progress:
             progress(done, len(task.queries))
-    return found
+    return answers
 
 
 def two_step_answers(task: SearchTask, videos: Run, moments: Run, *, best: int = TOP_VIDEOS, top: int = TOP) -> Answers:
@@ -180,14 +180,14 @@ def two_step_answers(task: SearchTask, videos: Run, moments: Run, *, best: int =
     """
     first = {query: _videos(videos, rows, best) for query, rows in _by_query(videos)}
     second = dict(_by_query(moments))
-    found = {
+    answers = {
         query: list(_predicted(moments, second[query], first[query], top))
         for query in task.queries
         if query in first and query in second
     }
-    if not found:
+    if not answers:
         raise InputError.single(task.source, f"shares no query with both {videos.file} and {moments.file}")
-    return found
+    return answers
 
 
 def _by_query(run: Run) -> Iterator[tuple[str, range]]:
@@ -203,8 +203,8 @@ def _predicted(run: Run, rows: range, videos: frozenset[str], top: int) -> Itera
     left = [row for row in rows if run.videos[run.video[row]] in videos][:top]
     for place, row in enumerate(left):
         score = float(run.score[row])
-        told = score if np.isfinite(score) else 1 - place / len(left)
-        yield Predicted(run.videos[run.video[row]], float(run.start_s[row]), float(run.end_s[row]), told)
+        finite_score = score if np.isfinite(score) else 1 - place / len(left)
+        yield Predicted(run.videos[run.video[row]], float(run.start_s[row]), float(run.end_s[row]), finite_score)
 
 
 def answer_by_captions(
@@ -236,11 +236,11 @@ def answer_by_captions(
         raise InputError.single(task.source, "has no captions, and this baseline ranks moments by theirs")
     vectors = encode_cached(encoder, list(described), embeddings, progress=named(progress, "encoding captions"))
     texts = list(task.queries.values())
-    wanted = encode_cached(encoder, texts, embeddings, progress=named(progress, "encoding queries"))
-    ranking = top_moments(wanted, vectors, list(described.values()), top, progress=named(progress, "searching"))
+    query_vectors = encode_cached(encoder, texts, embeddings, progress=named(progress, "encoding queries"))
+    ranking = top_moments(query_vectors, vectors, list(described.values()), top, progress=named(progress, "searching"))
     return {
-        query: [Predicted(*moments[one.moment_id], float(one.similarity)) for one in found]
-        for query, found in zip(task.queries, ranking, strict=True)
+        query: [Predicted(*moments[match.moment_id], float(match.similarity)) for match in matches]
+        for query, matches in zip(task.queries, ranking, strict=True)
     }
 
 
@@ -248,10 +248,10 @@ def _described(captions: Sequence[KnownMoment]) -> tuple[list[tuple[str, float, 
     """Return the moments, and for each distinct text the indices of the moments that it describes."""
     number: dict[tuple[str, float, float], int] = {}
     described: dict[str, list[int]] = {}
-    for one in captions:
-        if text := one.caption.strip():
+    for known in captions:
+        if text := known.caption.strip():
             of_text = described.setdefault(text, [])
-            moment = number.setdefault(one[:3], len(number))
+            moment = number.setdefault(known[:3], len(number))
             if moment not in of_text:
                 of_text.append(moment)
     return list(number), described
@@ -293,9 +293,9 @@ def density(moments: Sequence[KnownMoment], durations: Mapping[str, float], bins
     return [_mean(points[place], total) for place in order]
 
 
-def _mean(found: Sequence[tuple[float, float]], total: int) -> LikelySpan:
-    starts, lengths = zip(*found, strict=True)
-    return LikelySpan(sum(starts) / len(found), sum(lengths) / len(found), len(found) / total)
+def _mean(spans: Sequence[tuple[float, float]], total: int) -> LikelySpan:
+    starts, lengths = zip(*spans, strict=True)
+    return LikelySpan(sum(starts) / len(spans), sum(lengths) / len(spans), len(spans) / total)
 
 
 def prior_answers(task: SearchTask, seed: int = 0, *, top: int = TOP, progress: Steps | None = None) -> Answers:
@@ -311,28 +311,30 @@ def prior_answers(task: SearchTask, seed: int = 0, *, top: int = TOP, progress: 
             `require_searchable`.
     """
     require_searchable(task)
-    for video in dict.fromkeys(one.video for one in task.training):
+    for video in dict.fromkeys(known.video for known in task.training):
         lasts = task.training_durations.get(video)
         if lasts is None or not 0 < lasts < inf:
-            told = "unknown" if lasts is None else f"{lasts:g} s"
-            raise InputError.single(task.source, f"video {video}: it has training moments, but its duration is {told}")
+            duration = "unknown" if lasts is None else f"{lasts:g} s"
+            raise InputError.single(
+                task.source, f"video {video}: it has training moments, but its duration is {duration}"
+            )
     spans = density(task.training, task.training_durations)
     if not spans:
         raise InputError.single(
             task.source, "has no training moments, from which this baseline learns where moments are"
         )
     videos = task.videos
-    found: Answers = {}
+    answers: Answers = {}
     for done, query in enumerate(task.queries, start=1):
         order = [videos[n] for n in generator(seed, query).permutation(len(videos))[:top]]
-        found[query] = [
+        answers[query] = [
             in_ms(name, *_within(span, task.durations[name]), span.density)
             for span in spans[: -(-top // len(order))]
             for name in order
         ][:top]
         if progress:
             progress(done, len(task.queries))
-    return found
+    return answers
 
 
 def _within(span: LikelySpan, duration_s: float) -> tuple[float, float]:

@@ -50,10 +50,10 @@ def answer(
     require_searchable(task)
     require_texts(task)
     how = how or Windowing()
-    there = [task.files[name] for name in task.videos if name in task.files]
-    keep_frames(clip, there, embeddings, per_s=how.per_s, progress=named(progress, "encoding frames"))
+    files = [task.files[name] for name in task.videos if name in task.files]
+    keep_frames(clip, files, embeddings, per_s=how.per_s, progress=named(progress, "encoding frames"))
     looking = named(progress, "looking at videos")
-    seen: list[tuple[int, float, float]] = []
+    spans: list[tuple[int, float, float]] = []
     alike: dict[bytes, list[int]] = {}  # windows that show the same frames are as similar to any query
     unseen = []
     for number, name in enumerate(task.videos):
@@ -65,24 +65,24 @@ def answer(
             unseen.append(str(error))
         else:
             for start_s, end_s in windows(task.durations[name], how.lengths_s):
-                alike.setdefault(of_span(frames, start_s, end_s, how.per_s).tobytes(), []).append(len(seen))
-                seen.append((number, start_s, end_s))
+                alike.setdefault(of_span(frames, start_s, end_s, how.per_s).tobytes(), []).append(len(spans))
+                spans.append((number, start_s, end_s))
         if looking:
             looking(number + 1, len(task.videos))
-    if not seen:
+    if not spans:
         raise InputError.single(task.source, f"has no video that could be read: {unseen[0]}")
     sentences = clip.sentences(task.queries.values(), progress=named(progress, "encoding queries by CLIP"))
-    searched = _Windows(task.videos, seen, alike, how.nms, queries=len(task.queries))
+    searched = _Windows(task.videos, spans, alike, how.nms, queries=len(task.queries))
     queries = list(task.queries)
     searching = named(progress, "searching")
-    found: Answers = {}
+    answers: Answers = {}
     for start in range(0, len(queries), QUERIES_AT_ONCE):
         some = queries[start : start + QUERIES_AT_ONCE]
-        wanted = np.stack([sentences[task.queries[query]].vectors[-1] for query in some])
-        found |= searched.best(some, wanted, top)
+        vectors = np.stack([sentences[task.queries[query]].vectors[-1] for query in some])
+        answers |= searched.best(some, vectors, top)
         if searching:
-            searching(len(found), len(queries))
-    return found, tuple(unseen)
+            searching(len(answers), len(queries))
+    return answers, tuple(unseen)
 
 
 class _Windows:
@@ -91,34 +91,34 @@ class _Windows:
     def __init__(
         self,
         videos: Sequence[str],
-        seen: Sequence[tuple[int, float, float]],
+        spans: Sequence[tuple[int, float, float]],
         alike: dict[bytes, list[int]],
         nms: float,
         *,
         queries: int,
     ) -> None:
-        self._videos, self._seen, self._nms = tuple(videos), np.array(seen), nms
-        vectors = np.stack([np.frombuffer(one, dtype=np.float32) for one in alike])
+        self._videos, self._seen, self._nms = tuple(videos), np.array(spans), nms
+        vectors = np.stack([np.frombuffer(vector, dtype=np.float32) for vector in alike])
         self._search = Captions(vectors, list(alike.values()), queries=queries)
 
-    def best(self, queries: Sequence[str], wanted: FloatArray, top: int) -> Answers:
+    def best(self, queries: Sequence[str], vectors: FloatArray, top: int) -> Answers:
         """Return the best windows of queries, without those suppressed by better ones.
 
         Suppressing among the best n windows gives a prefix of suppressing among all, so n grows until `top` are left.
         """
-        found: Answers = {}
+        answers: Answers = {}
         rest, depth = list(range(len(queries))), 4 * top
         while rest:
-            left = self._left([queries[n] for n in rest], wanted[rest], depth)
+            left = self._left([queries[n] for n in rest], vectors[rest], depth)
             enough = {n for n in rest if len(left[queries[n]]) >= top or depth >= len(self._seen)}
-            found |= {queries[n]: left[queries[n]][:top] for n in enough}
+            answers |= {queries[n]: left[queries[n]][:top] for n in enough}
             rest, depth = [n for n in rest if n not in enough], 2 * depth
-        return {query: found[query] for query in queries}
+        return {query: answers[query] for query in queries}
 
-    def _left(self, queries: Sequence[str], wanted: FloatArray, depth: int) -> Answers:
-        ranked = [list(found) for found in self._search.top(wanted, depth)]
-        rows = np.array([one.moment_id for found in ranked for one in found], dtype=np.int64)
-        counts = np.array([len(found) for found in ranked], dtype=np.int64)
+    def _left(self, queries: Sequence[str], vectors: FloatArray, depth: int) -> Answers:
+        ranked = [list(matches) for matches in self._search.top(vectors, depth)]
+        rows = np.array([match.moment_id for matches in ranked for match in matches], dtype=np.int64)
+        counts = np.array([len(matches) for matches in ranked], dtype=np.int64)
         run = suppress(
             Run(
                 file="windows",
@@ -131,13 +131,13 @@ class _Windows:
                 end_s=self._seen[rows, 2],
                 row=np.arange(1, len(rows) + 1),
                 number=np.concatenate([np.arange(1, count + 1) for count in counts]),
-                score=np.array([one.similarity for found in ranked for one in found]),
+                score=np.array([match.similarity for matches in ranked for match in matches]),
             ),
             self._nms,
             arithmetic="exact",
         )
-        found: Answers = {query: [] for query in queries}
+        answers: Answers = {query: [] for query in queries}
         for row, query in enumerate(run.query):
             at = (float(run.start_s[row]), float(run.end_s[row]), float(run.score[row]))
-            found[queries[query]].append(in_ms(self._videos[run.video[row]], *at))
-        return found
+            answers[queries[query]].append(in_ms(self._videos[run.video[row]], *at))
+        return answers

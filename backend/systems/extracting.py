@@ -51,10 +51,10 @@ def require_names(out: Path, videos: Iterable[str]) -> None:
         parts = name.split("/")
         if not {"", ".", ".."}.isdisjoint(parts):
             problems.append(f"video {name!r}: HDF5 cannot store this name; rename the video")
-        elif above := next((one for n in range(1, len(parts)) if (one := "/".join(parts[:n])) in names), None):
+        elif above := next((parent for n in range(1, len(parts)) if (parent := "/".join(parts[:n])) in names), None):
             problems.append(f"video {name!r}: HDF5 cannot store it below video {above!r}; rename one of them")
     if problems:
-        raise InputError([Problem(str(out), None, told) for told in problems])
+        raise InputError([Problem(str(out), None, problem) for problem in problems])
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,8 +160,8 @@ def write_features(
         file.attrs[RATE], file.attrs[ENCODER] = float(rate), encoder
         for video, rows in videos:
             dim = rows.shape[-1] if dim is None and rows.ndim == 2 else dim
-            if told := wrong_shape(video, rows.shape, dim):
-                raise InputError.single(out, told)
+            if fault := wrong_shape(video, rows.shape, dim):
+                raise InputError.single(out, fault)
             require_numbers(out, video, rows)
             require_names(out, [video])
             try:

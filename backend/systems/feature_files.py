@@ -62,12 +62,12 @@ class Features:
         """
         require_videos(self, [video])
         try:
-            found: FloatArray = np.empty(self._arrays[video].shape, dtype=np.float32)
-            self._arrays[video].read_direct(found)
+            rows: FloatArray = np.empty(self._arrays[video].shape, dtype=np.float32)
+            self._arrays[video].read_direct(rows)
         except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
             raise InputError.single(self.path, f"video {video}: is damaged ({error})") from None
-        require_numbers(self.path, video, found)
-        return found
+        require_numbers(self.path, video, rows)
+        return rows
 
 
 @contextmanager
@@ -85,8 +85,8 @@ def open_features(path: Path, rate: float | None = None) -> Iterator[Features]:
     if path.suffix not in SUFFIXES:
         raise InputError.single(path, f"is not a file of features: its name must end in {', '.join(SUFFIXES)}")
     opener = _open_npz if path.suffix == ".npz" else _open_hdf5
-    with opener(path) as (arrays, told, encoder):
-        known = _rate(path, told, rate)
+    with opener(path) as (arrays, stored_rate, encoder):
+        known = _rate(path, stored_rate, rate)
         yield Features(path, arrays, known, _dim(path, arrays), encoder)
 
 
@@ -108,10 +108,10 @@ Opened = tuple[Mapping[str, Any], object, str | None]
 
 @contextmanager
 def _open_hdf5(path: Path) -> Iterator[Opened]:
-    with _damage_told(path):
+    with _explain_damage(path):
         file = hdf5(path).File(path, "r")
     with file:
-        with _damage_told(path):
+        with _explain_damage(path):
             arrays: dict[str, Any] = {}
             file.visititems(lambda name, item: arrays.update({name: item}) if hasattr(item, "shape") else None)
             for name, item in arrays.items():
@@ -126,10 +126,10 @@ def _open_hdf5(path: Path) -> Iterator[Opened]:
 
 @contextmanager
 def _open_npz(path: Path) -> Iterator[Opened]:
-    with _damage_told(path):
+    with _explain_damage(path):
         file = zipfile.ZipFile(path)
     with file:
-        with _damage_told(path):
+        with _explain_damage(path):
             names = [name.removesuffix(".npy") for name in file.namelist() if name.endswith(".npy")]
             arrays = {name: _Member(file, f"{name}.npy") for name in names}
             # One of these names that has dimensions is a video's.
@@ -176,7 +176,7 @@ class _Member:
 
 def _dim(path: Path, arrays: Mapping[str, Any]) -> int:
     """The length of all rows."""
-    with _damage_told(path):
+    with _explain_damage(path):
         shapes = {name: arrays[name].shape for name in arrays}
     if not shapes:
         raise InputError.single(path, "holds no features of any video")
@@ -189,21 +189,21 @@ def _dim(path: Path, arrays: Mapping[str, Any]) -> int:
                 path, f"video {name}: must hold numbers of up to {_BYTES} bytes, not {str(dtype)[:80]}"
             )
     problems = [
-        Problem(str(path), None, told) for name in sorted(shapes) if (told := wrong_shape(name, shapes[name], dim))
+        Problem(str(path), None, fault) for name in sorted(shapes) if (fault := wrong_shape(name, shapes[name], dim))
     ]
     if problems or dim is None:
         raise InputError(problems)
     return dim
 
 
-def require_size(path: Path, what: str, size: int) -> None:
+def require_size(path: Path, array: str, size: int) -> None:
     """Refuse an array that would fill the memory: a packed one may say any shape.
 
     Raises:
         InputError: it takes more than `LARGEST_UNPACKED` bytes.
     """
     if size > LARGEST_UNPACKED:
-        raise InputError.single(path, f"{what}: unpacks to more than {LARGEST_UNPACKED / 2**30:g} GiB")
+        raise InputError.single(path, f"{array}: unpacks to more than {LARGEST_UNPACKED / 2**30:g} GiB")
 
 
 def wrong_shape(video: str, shape: tuple[int, ...], dim: int | None) -> str | None:
@@ -227,22 +227,22 @@ def require_numbers(path: Path, video: str, rows: npt.NDArray[np.floating]) -> N
             raise InputError.single(path, f"video {video}: row {row} (from 0) holds NaN or infinity")
 
 
-def _rate(path: Path, told: object, given: float | None) -> float:
-    if given is not None:
-        require_rate(path, given)
-    if told is None:
-        if given is None:
+def _rate(path: Path, stored: object, option: float | None) -> float:
+    if option is not None:
+        require_rate(path, option)
+    if stored is None:
+        if option is None:
             raise InputError.single(path, "does not say how many rows there are a second: give the rate")
-        return given
+        return option
     try:
-        found = float(told)  # type: ignore[arg-type]
+        number = float(stored)  # type: ignore[arg-type]
     except (TypeError, ValueError):
-        found = math.nan
-    if not is_rate(found):
-        raise InputError.single(path, f"gives the rate {told!r}, which is not a number above 0")
-    if given is not None and not math.isclose(found, given, rel_tol=_SAME):
-        raise InputError.single(path, f"says {found:g} rows a second, but {given:g} were given: leave the rate out")
-    return found
+        number = math.nan
+    if not is_rate(number):
+        raise InputError.single(path, f"gives the rate {stored!r}, which is not a number above 0")
+    if option is not None and not math.isclose(number, option, rel_tol=_SAME):
+        raise InputError.single(path, f"says {number:g} rows a second, but {option:g} were given: leave the rate out")
+    return number
 
 
 def hdf5(path: Path) -> Any:
@@ -255,7 +255,7 @@ def hdf5(path: Path) -> Any:
 
 
 @contextmanager
-def _damage_told(path: Path) -> Iterator[None]:
+def _explain_damage(path: Path) -> Iterator[None]:
     """Raise the same refusal for an unreadable file, whichever library fails."""
     try:
         yield

@@ -124,7 +124,7 @@ def write_answers(out: Path, answers: Answers) -> None:
         ProjectError: the file exists, or cannot be made.
     """
     require_new_file(out)
-    lines = (msgspec.json.encode(query) + b": " + msgspec.json.encode(found) for query, found in answers.items())
+    lines = (msgspec.json.encode(query) + b": " + msgspec.json.encode(moments) for query, moments in answers.items())
     with new_files(out.parent) as own:
         (own / out.name).write_bytes(b"{\n" + b",\n".join(lines) + b"\n}\n")
 
@@ -169,13 +169,13 @@ def windows(duration_s: float, lengths_s: Sequence[float]) -> list[tuple[float, 
     >>> windows(5.0, [4.0, 8.0, 16.0])
     [(0.0, 4.0), (1.0, 5.0), (0.0, 5.0)]
     """
-    found: dict[tuple[float, float], None] = {}
+    spans: dict[tuple[float, float], None] = {}
     for length_s in lengths_s:
         if length_s >= duration_s:
-            found[0.0, duration_s] = None
+            spans[0.0, duration_s] = None
             continue
         steps = ceil((duration_s - length_s) / (length_s / 2))
         for step in range(steps):
-            found[step * length_s / 2, step * length_s / 2 + length_s] = None
-        found[duration_s - length_s, duration_s] = None
-    return list(found)
+            spans[step * length_s / 2, step * length_s / 2 + length_s] = None
+        spans[duration_s - length_s, duration_s] = None
+    return list(spans)

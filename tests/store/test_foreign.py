@@ -89,7 +89,7 @@ def test_an_older_database_is_compared_with_the_schema_of_then(place: Path) -> N
     with closing(sqlite3.connect(place)) as db, closing(sqlite.fresh()) as made:
         made.conn.execute("SELECT 1")
         for kind in ("table", "index", "view", "trigger"):
-            for one, name, sql in foreign.at(older):
+            for one, name, sql in foreign.objects_up_to(older):
                 if one == kind and name != "sqlite_sequence" and sql:
                     db.execute(sql)
         for one in migrations._migrations[:10]:
@@ -106,5 +106,5 @@ def test_an_older_database_is_compared_with_the_schema_of_then(place: Path) -> N
 
 def test_the_digests_that_are_written_down_are_those_of_the_migrations() -> None:
     newest = migrations._migrations[-1].name
-    expected = {name: foreign.digest(foreign.at(name)) for name in {*DIGESTS, newest}}
+    expected = {name: foreign.digest(foreign.objects_up_to(name)) for name in {*DIGESTS, newest}}
     assert expected == DIGESTS, "write SCHEMA_DIGEST of the newest into its file: opening is quicker then"

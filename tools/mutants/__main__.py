@@ -29,20 +29,20 @@ def main() -> int:
     parser.add_argument("--processes", type=int, default=2, help="mutants tried side by side (2)")
     parser.add_argument("--anew", action="store_true", help="forget what earlier runs found")
     parser.add_argument("--list", action="store_true", help="only say the tests and modules of the rooms")
-    wanted = parser.parse_args()
-    rooms = [room for room in ROOMS if room.code.startswith(tuple(wanted.rooms) or "")]
+    options = parser.parse_args()
+    rooms = [room for room in ROOMS if room.code.startswith(tuple(options.rooms) or "")]
     if not rooms:
         parser.error(f"no such room; there are {', '.join(room.code for room in ROOMS)}")
-    if wanted.list:
+    if options.list:
         places = {file for room in rooms for file in room.test_files()}
         sys.stdout.write("\n".join([*sorted(places), *(module for room in rooms for module in room.modules())]) + "\n")
         return 0
-    if wanted.anew:
+    if options.anew:
         shutil.rmtree(PLACE, ignore_errors=True)
     PLACE.mkdir(parents=True, exist_ok=True)
     results = Results()
     for room in rooms:
-        try_room(room, wanted.processes, results)
+        try_room(room, options.processes, results)
     sys.stdout.write(table(results))
     return compare(results)
 
@@ -60,9 +60,9 @@ def try_room(room: Room, processes: int, results: Results) -> None:
         code, made = mutate(module, (ROOT / module).read_text(encoding="utf-8"))
         (tree / module).write_text(code, encoding="utf-8")
         mutants += [(module, mutant) for mutant in made]
-    found = place / f"{_digest(*(ROOT / module for module in room.modules()))}.tsv"
+    results_file = place / f"{_digest(*(ROOT / module for module in room.modules()))}.tsv"
     tests = {file: _digest(ROOT / file) for file in room.test_files()}
-    met, fates = _found(found)
+    met, fates = _read_results(results_file)
     left: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
     for _, mutant in mutants:
         if not only_words(mutant) and fates.get(mutant.name) not in ("killed", "timeout"):
@@ -72,18 +72,18 @@ def try_room(room: Room, processes: int, results: Results) -> None:
         if unmet:
             sys.stderr.write(f"{room.code}: {len(names)} mutants, {len(unmet)} files of tests\n")
             digests = ",".join(tests[file] for file in unmet)
-            plan = {"mutants": names, "results": str(found), "tests": digests, "processes": processes}
+            plan = {"mutants": names, "results": str(results_file), "tests": digests, "processes": processes}
             _run(tree, [*unmet, *room.modules()], place / "plan.json", plan)
-    fates = _found(found)[1]
+    fates = _read_results(results_file)[1]
     for module, mutant in mutants:
         results.add(module, mutant, "words" if only_words(mutant) else fates[mutant.name])
 
 
-def _found(found: Path) -> tuple[defaultdict[str, set[str]], dict[str, str]]:
+def _read_results(file: Path) -> tuple[defaultdict[str, set[str]], dict[str, str]]:
     """What is known of mutants by name: the files of tests that they met, by their digests, and what became of them."""
     met: defaultdict[str, set[str]] = defaultdict(set)
     fates: dict[str, str] = {}
-    for line in found.read_text().splitlines() if found.exists() else ():
+    for line in file.read_text().splitlines() if file.exists() else ():
         name, fate, tests, _ = line.split("\t")
         met[name].update(tests.split(","))
         # Whom further tests do not reach has survived those before.

@@ -52,7 +52,7 @@ def judged(path: Path = SURVIVORS) -> dict[tuple[str, str], str]:
     Numbers of mutants are not in the list: those after a line that is changed would be others.
     """
     rows = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
-    return {(of, new): group for of, group, new in rows}
+    return {(function, new): group for function, group, new in rows}
 
 
 def compare(results: Results) -> int:
@@ -60,11 +60,13 @@ def compare(results: Results) -> int:
     known = judged()
     alive = {(function(mutant.name), mutant.new): mutant.old for mutant in results.alive}
     modules = {module.removeprefix("backend/").removesuffix(".py").replace("/", ".") for module in results.fates}
-    fresh = [f"{of}\t?\t{new}\n    instead of {old}\n" for (of, new), old in alive.items() if (of, new) not in known]
+    fresh = [
+        f"{name}\t?\t{new}\n    instead of {old}\n" for (name, new), old in alive.items() if (name, new) not in known
+    ]
     gone = [
-        f"{of}\t{new}\n"
-        for of, new in known
-        if (of, new) not in alive and any(of.startswith(f"{module}.") for module in modules)
+        f"{name}\t{new}\n"
+        for name, new in known
+        if (name, new) not in alive and any(name.startswith(f"{module}.") for module in modules)
     ]
     sys.stdout.write(f"\n{len(alive) - len(fresh)} judged survivors, {len(fresh)} that nobody judged\n{''.join(fresh)}")
     if gone:

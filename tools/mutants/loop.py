@@ -164,15 +164,15 @@ def _try(name: str, tests: list[pytest.Item], took: dict[str, float]) -> NoRetur
 
     sys.stdout = sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115
     set_mutant_under_test(name)
-    found = False
+    killed = False
     for item, following in zip_longest(tests, tests[1:]):
         seconds = SLOW * (took[item.nodeid] + 1)
         signal.setitimer(signal.ITIMER_PROF, seconds)
         signal.alarm(int(PATIENT * seconds))
         try:
-            found = not _passes(item, following)
+            killed = not _passes(item, following)
         except BaseException:
-            found = True
-        if found:
+            killed = True
+        if killed:
             break
-    os._exit(found)
+    os._exit(killed)

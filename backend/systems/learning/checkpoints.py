@@ -82,12 +82,12 @@ def alone(folder: Path) -> Iterator[None]:
     """
     require_room(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with ExitStack() as held:
+    with ExitStack() as stack:
         try:
-            held.enter_context(locked(_lock_of(folder), wait=False))
+            stack.enter_context(locked(_lock_of(folder), wait=False))
         except BlockingIOError:
-            told = "is being trained into by another process"
-            raise ProjectError(f"{folder} {told}: wait for it, or name another folder `out`") from None
+            fault = "is being trained into by another process"
+            raise ProjectError(f"{folder} {fault}: wait for it, or name another folder `out`") from None
         yield
 
 
@@ -160,8 +160,8 @@ def load_weights(network: nn.Module, weights: Mapping[str, Tensor], folder: Path
     try:
         network.load_state_dict(dict(weights))
     except RuntimeError as error:
-        told = str(error).splitlines()[-1].strip()
-        raise InputError.single(folder / BEST, f"does not fit this program's network: {told}") from None
+        fault = str(error).splitlines()[-1].strip()
+        raise InputError.single(folder / BEST, f"does not fit this program's network: {fault}") from None
 
 
 def read_state(folder: Path) -> tuple[TrainingState, dict[str, Tensor]] | None:
@@ -189,8 +189,8 @@ def restore(network: nn.Module, optimiser: torch.optim.Optimizer, tensors: Mappi
     state: dict[int, dict[str, Tensor]] = {}
     for name, tensor in tensors.items():
         if name.startswith(_OPTIMISER):
-            number, _, what = name.removeprefix(_OPTIMISER).partition(".")
-            state.setdefault(int(number), {})[what] = tensor
+            number, _, field = name.removeprefix(_OPTIMISER).partition(".")
+            state.setdefault(int(number), {})[field] = tensor
     optimiser.load_state_dict({**optimiser.state_dict(), "state": state})
 
 
@@ -208,8 +208,8 @@ def _read(file: Path, kind: type[_Struct]) -> tuple[_Struct, dict[str, Tensor]]:
             about = msgspec.json.decode((opened.metadata() or {})[_ABOUT], type=kind)
             return about, {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118 - no mapping
     except (SafetensorError, OSError, KeyError, *UNDECODABLE) as error:
-        told = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise InputError.single(file, f"is not a checkpoint of this program, or is damaged: {told}") from None
+        fault = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise InputError.single(file, f"is not a checkpoint of this program, or is damaged: {fault}") from None
 
 
 PICTURES = ("history.png", "history.svg")
@@ -218,7 +218,7 @@ PICTURES = ("history.png", "history.svg")
 def write_table(folder: Path, epochs: Sequence[Epoch]) -> None:
     """Write `history.csv`, one row for each epoch."""
     figures = list(epochs[0].figures)
-    rows = [[one.epoch, one.loss, one.span, one.video, *(one.figures[key] for key in figures)] for one in epochs]
+    rows = [[row.epoch, row.loss, row.span, row.video, *(row.figures[key] for key in figures)] for row in epochs]
     with new_files(folder) as part:
         text = csv_text(["epoch", "loss", "span", "video", *figures], rows)
         (part / HISTORY).write_text(text, "utf-8", newline="")
@@ -237,12 +237,12 @@ def write_pictures(folder: Path, epochs: Sequence[Epoch], stopping: str, best: i
     from backend.scoring.drawing import Specification, channel, save
 
     losses = [
-        {"epoch": one.epoch, "what": what, "value": value}
-        for one in epochs
-        for what, value in (("all", one.loss), ("spans", one.span), ("videos", one.video))
+        {"epoch": epoch.epoch, "what": series, "value": value}
+        for epoch in epochs
+        for series, value in (("all", epoch.loss), ("spans", epoch.span), ("videos", epoch.video))
     ]
     figures = [
-        {"epoch": one.epoch, "what": key, "value": value} for one in epochs for key, value in one.figures.items()
+        {"epoch": epoch.epoch, "what": key, "value": value} for epoch in epochs for key, value in epoch.figures.items()
     ]
 
     def lines(rows: list[dict[str, object]], title: str) -> Specification:

@@ -118,31 +118,31 @@ def read_config(file: Path) -> Config:
     """
     data = bytes_of(file)
     try:
-        found = msgspec.toml.decode(data, type=Config)
+        config = msgspec.toml.decode(data, type=Config)
     except msgspec.ValidationError as error:
         raise InputError.single(file, fault_of(error)) from None
     except UNDECODABLE as error:
         raise InputError.single(file, f"is not TOML: {error}") from None
-    if wrong := _wrong(found):
-        raise InputError([Problem(str(file), None, message) for message in wrong])
-    return _placed(found, file.resolve().parent)
+    if faults := _faults(config):
+        raise InputError([Problem(str(file), None, message) for message in faults])
+    return _resolve_paths(config, file.resolve().parent)
 
 
-def _wrong(config: Config) -> list[str]:
-    wrong = []
+def _faults(config: Config) -> list[str]:
+    faults = []
     if config.model.hidden % config.model.heads or config.model.hidden % 2:
-        told = f"field `model.hidden` is {config.model.hidden}"
-        wrong.append(f"{told}: it has to be even, and `model.heads`, {config.model.heads}, has to divide it")
+        field = f"field `model.hidden` is {config.model.hidden}"
+        faults.append(f"{field}: it has to be even, and `model.heads`, {config.model.heads}, has to divide it")
     if len(set(config.seeds)) < len(config.seeds):
-        wrong.append(f"field `seeds` names a seed twice: {', '.join(map(str, config.seeds))}")
+        faults.append(f"field `seeds` names a seed twice: {', '.join(map(str, config.seeds))}")
     if config.loss.video == "crocs" and config.negatives is None:
-        wrong.append("field `loss.video` is crocs: add the table [negatives] with the `folder` of its negatives")
+        faults.append("field `loss.video` is crocs: add the table [negatives] with the `folder` of its negatives")
     if config.loss.video != "crocs" and config.negatives is not None:
-        wrong.append(f"table [negatives] is for `loss.video` crocs, not {config.loss.video}: take one of them out")
-    return wrong
+        faults.append(f"table [negatives] is for `loss.video` crocs, not {config.loss.video}: take one of them out")
+    return faults
 
 
-def _placed(config: Config, home: Path) -> Config:
+def _resolve_paths(config: Config, home: Path) -> Config:
     def place(path: str) -> str:
         return str(home / Path(path).expanduser())
 

@@ -76,18 +76,18 @@ class TrainingMaterial:
 
     def fingerprint(self, config: Config) -> str:
         """Return a hash of everything but the seed that decides the weights of an epoch and the choice of the best."""
-        kept = msgspec.to_builtins(config)
+        settings = msgspec.to_builtins(config)
         for name in _ANY_TIME:
-            kept.pop(name)
+            settings.pop(name)
         for name in ("epochs", "patience"):  # they only say how far to go
-            kept["training"].pop(name)
-        (kept["negatives"] or {}).pop("folder", None)
+            settings["training"].pop(name)
+        (settings["negatives"] or {}).pop("folder", None)
         pairs = (self.pairs.query, self.pairs.video, self.pairs.first, self.pairs.last, self.pairs.weight)
-        asked = (self.vectors, self.val_vectors, self.clips.rows, self.clips.starts, self.clips.durations_s)
+        arrays = (self.vectors, self.val_vectors, self.clips.rows, self.clips.starts, self.clips.durations_s)
         rivals = self.rivals.fingerprint() if self.rivals else ""
         truth = np.frombuffer(bytes_of(Path(self.val.file)), dtype=np.uint8)
-        told = msgspec.json.encode((kept, self.clips.videos)).decode()
-        return fingerprint(told, *asked, *pairs, rivals, truth)
+        described = msgspec.json.encode((settings, self.clips.videos)).decode()
+        return fingerprint(described, *arrays, *pairs, rivals, truth)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,10 +109,10 @@ def device_of(config: Config) -> torch.device:
     Raises:
         ProjectError: a GPU is asked for, and there is none.
     """
-    there = torch.cuda.is_available()
-    if config.device == "cuda" and not there:
+    has_gpu = torch.cuda.is_available()
+    if config.device == "cuda" and not has_gpu:
         raise ProjectError("field `device` is cuda, but torch finds no GPU here: set it to auto or cpu")
-    return torch.device("cuda" if there and config.device != "cpu" else "cpu")
+    return torch.device("cuda" if has_gpu and config.device != "cpu" else "cpu")
 
 
 def folder_of(config: Config, seed: int) -> Path:
@@ -156,19 +156,19 @@ def _train(
     progress: Progress | None,
 ) -> SeedReport:
     made_of = material.fingerprint(config)
-    kept = checkpoints.read_state(folder)
-    if kept and kept[0].fingerprint != made_of:
-        told = "was trained with other settings, or other data"
-        raise ProjectError(f"{folder} {told}: name another folder `out`, or restore both to go on")
+    stored = checkpoints.read_state(folder)
+    if stored and stored[0].fingerprint != made_of:
+        fault = "was trained with other settings, or other data"
+        raise ProjectError(f"{folder} {fault}: name another folder `out`, or restore both to go on")
     checkpoints.write_settings(folder, config)
     with repeatable(seed):
         network = LateInteraction(_card(config, material, seed, None).shape).to(device)
         options = config.training
         optimiser = torch.optim.AdamW(network.parameters(), lr=options.learning_rate, weight_decay=options.weight_decay)
         epochs: list[Epoch] = []
-        if kept:
-            checkpoints.restore(network, optimiser, kept[1])
-            epochs = list(kept[0].epochs)
+        if stored:
+            checkpoints.restore(network, optimiser, stored[1])
+            epochs = list(stored[0].epochs)
         resumed = len(epochs)
         while not _done(config, epochs):
             epochs.append(_epoch(config, material, network, optimiser, seed, len(epochs) + 1, progress))
@@ -186,7 +186,7 @@ def _train(
 
 def best_of(epochs: list[Epoch]) -> Epoch:
     """Return the first epoch with the best NDCG."""
-    return max(epochs, key=lambda one: (one.figures[STOPPING], -one.epoch))
+    return max(epochs, key=lambda epoch: (epoch.figures[STOPPING], -epoch.epoch))
 
 
 def _done(config: Config, epochs: list[Epoch]) -> bool:
@@ -237,8 +237,8 @@ def _epoch(
             progress(f"training, seed {seed}", (epoch - 1) * steps + done, config.training.epochs * steps)
     loss, span, video = (sums / len(material.pairs)).tolist()
     if not math.isfinite(loss):
-        told = "losses are no longer finite: lower `training.learning_rate`"
-        raise InputError.single(folder_of(config, seed), f"epoch {epoch}: {told}")
+        fault = "losses are no longer finite: lower `training.learning_rate`"
+        raise InputError.single(folder_of(config, seed), f"epoch {epoch}: {fault}")
     return Epoch(epoch, loss, span, video, figures(config, material, network))
 
 
@@ -275,8 +275,8 @@ def figures(config: Config, material: TrainingMaterial, network: LateInteraction
     run = predicting.predict(
         network, material.clips, val.ids, material.val_vectors, config.predict, material.longest(config)
     )
-    found = evaluate(val.file, run, k=20, measures="ndcg")
-    return dict(found.mean)
+    scores = evaluate(val.file, run, k=20, measures="ndcg")
+    return dict(scores.mean)
 
 
 def _card(config: Config, material: TrainingMaterial, seed: int, best: Epoch | None) -> ModelCard:

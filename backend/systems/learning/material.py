@@ -96,17 +96,17 @@ class TrainingPairs:
         return len(self.query)
 
 
-def require_queries(asked: AskedQueries) -> None:
+def require_queries(queries: AskedQueries) -> None:
     """Refuse a split without queries, or with an empty text.
 
     Raises:
         InputError: names the split and each such query.
     """
-    if not asked.ids:
-        raise InputError.single(asked.file, "has no query to ask")
+    if not queries.ids:
+        raise InputError.single(queries.file, "has no query to ask")
     if problems := [
-        Problem(asked.file, row, f"query {query}: the text is empty")
-        for row, (query, text) in enumerate(zip(asked.ids, asked.texts, strict=True), start=1)
+        Problem(queries.file, row, f"query {query}: the text is empty")
+        for row, (query, text) in enumerate(zip(queries.ids, queries.texts, strict=True), start=1)
         if not text.strip()
     ]:
         raise InputError(problems)
@@ -141,17 +141,17 @@ def read_clips(
     if dim is not None and features.dim != dim:
         raise InputError.single(file, f"features have {features.dim} numbers, but the model was made for {dim}")
     if features.rate * clip_s < 1:
-        told = f"{features.rate:g} rows a second leave clips of {clip_s:g} s (`model.clip_s`) empty"
-        raise InputError.single(file, f"{told}: make clips of at least {1 / features.rate:g} s")
+        fault = f"{features.rate:g} rows a second leave clips of {clip_s:g} s (`model.clip_s`) empty"
+        raise InputError.single(file, f"{fault}: make clips of at least {1 / features.rate:g} s")
     counts = [max(1, math.ceil(seconds / clip_s - 1e-6)) for seconds in videos.values()]
     starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     rows = np.zeros((int(starts[-1]), features.dim), dtype=np.float32)
     problems: list[Problem] = []
     for number, (video, seconds) in enumerate(videos.items()):
         try:
-            found = features.of(video)
-            _require_length(file, video, len(found), features.rate, seconds)
-            rows[starts[number] : starts[number + 1]] = _averaged(found, features.rate, clip_s, counts[number])
+            feature_rows = features.of(video)
+            _require_length(file, video, len(feature_rows), features.rate, seconds)
+            rows[starts[number] : starts[number + 1]] = _averaged(feature_rows, features.rate, clip_s, counts[number])
         except InputError as error:
             problems += error.problems
         if progress:
@@ -164,16 +164,16 @@ def read_clips(
 def _require_length(file: str, video: str, rows: int, rate: float, seconds: float) -> None:
     covered = rows / rate
     if abs(covered - seconds) > SPARE_S + SPARE_SHARE * seconds:
-        told = f"video {video}: {rows} rows at {rate:g} a second are {covered:.1f} s, but it lasts {seconds:.1f} s"
-        raise InputError.single(file, f"{told}: the rate is wrong, or the features belong to another video")
+        fault = f"video {video}: {rows} rows at {rate:g} a second are {covered:.1f} s, but it lasts {seconds:.1f} s"
+        raise InputError.single(file, f"{fault}: the rate is wrong, or the features belong to another video")
 
 
-def _averaged(found: Floats, rate: float, clip_s: float, count: int) -> Floats:
-    clip = np.minimum(((np.arange(len(found)) + 0.5) / rate / clip_s).astype(np.int64), count - 1)
-    sums = np.zeros((count, found.shape[1]))
-    np.add.at(sums, clip, found.astype(np.float64))
-    held = np.maximum.accumulate(np.where(np.bincount(clip, minlength=count) > 0, np.arange(count), 0))
-    means = sums[held]  # a mean is as long as its sum, once both are of unit length
+def _averaged(rows: Floats, rate: float, clip_s: float, count: int) -> Floats:
+    clip = np.minimum(((np.arange(len(rows)) + 0.5) / rate / clip_s).astype(np.int64), count - 1)
+    sums = np.zeros((count, rows.shape[1]))
+    np.add.at(sums, clip, rows.astype(np.float64))
+    nearest = np.maximum.accumulate(np.where(np.bincount(clip, minlength=count) > 0, np.arange(count), 0))
+    means = sums[nearest]  # a mean is as long as its sum, once both are of unit length
     length = np.linalg.norm(means, axis=1, keepdims=True)
     unit: Floats = np.divide(means, length, out=np.zeros_like(means), where=length > 0).astype(np.float32)
     return unit
@@ -204,9 +204,9 @@ def read_pairs(training: TrainingSet, clips: Clips, *, weighted: bool) -> Traini
     last = np.clip(np.ceil(ends / clips.clip_s - 1e-6).astype(np.int64) - 1, first, most)
     weight = [max(0.0, pair.similarity or 0.0) if weighted else 1.0 for pair in training.pairs]
     videos_of: list[set[int]] = [set() for _ in training.texts]
-    for one, other in zip(query.tolist(), video.tolist(), strict=True):
-        videos_of[one].add(other)
-    positives = tuple(np.array(sorted(found), dtype=np.int64) for found in videos_of)
+    for query_number, other in zip(query.tolist(), video.tolist(), strict=True):
+        videos_of[query_number].add(other)
+    positives = tuple(np.array(sorted(numbers), dtype=np.int64) for numbers in videos_of)
     return TrainingPairs(query, video, first, last, np.array(weight, dtype=np.float32), positives)
 
 
@@ -217,13 +217,13 @@ def _faults(training: TrainingSet, clips: Clips, number: Mapping[str, int], weig
             continue
         seconds = float(clips.durations_s[number[pair.video]])
         if not 0 <= pair.start_s < pair.end_s or pair.start_s >= seconds:
-            told = (
+            fault = (
                 f"[{pair.start_s:g}, {pair.end_s:g}] is not a moment of video {pair.video!r}, which lasts {seconds:g} s"
             )
-            yield Problem(training.file, pair.row, told)
+            yield Problem(training.file, pair.row, fault)
         elif weighted and (pair.similarity is None or not math.isfinite(pair.similarity)):
-            told = f"a moment in video {pair.video!r} has no similarity as its weight: set `loss.weighted` to false"
-            yield Problem(training.file, pair.row, told)
+            fault = f"a moment in video {pair.video!r} has no similarity as its weight: set `loss.weighted` to false"
+            yield Problem(training.file, pair.row, fault)
 
 
 def fingerprint(*parts: npt.NDArray[np.generic] | str) -> str:
@@ -296,7 +296,7 @@ def batch_of(pairs: TrainingPairs, clips: Clips, vectors: Floats, numbers: Indic
         torch.from_numpy(pairs.first[numbers]).to(device),
         torch.from_numpy(pairs.last[numbers]).to(device),
         torch.from_numpy(pairs.weight[numbers]).to(device),
-        torch.from_numpy(np.stack([np.isin(video, pairs.positives[one]) for one in query])).to(device),
+        torch.from_numpy(np.stack([np.isin(video, pairs.positives[number]) for number in query])).to(device),
     )
 
 

@@ -107,14 +107,14 @@ class LateInteraction(nn.Module):
             mask: bool `(videos, clips)`, True where there is a clip.
         """
         placed = self.frames(clips) + positions(clips.shape[1], self.shape.hidden).to(clips)
-        seen = self.context(placed, src_key_padding_mask=~mask)
-        retrieval, location = (head(seen) for head in self.video_heads)
+        encoded = self.context(placed, src_key_padding_mask=~mask)
+        retrieval, location = (head(encoded) for head in self.video_heads)
         return EncodedVideos(normalize(retrieval, dim=-1), location, mask)
 
     def queries(self, vectors: Tensor) -> EncodedQueries:
         """Encode queries: float32 `(queries, sentence_dim)`."""
-        seen = self.sentence(vectors)
-        retrieval, location = (head(seen) for head in self.query_heads)
+        encoded = self.sentence(vectors)
+        retrieval, location = (head(encoded) for head in self.query_heads)
         return EncodedQueries(normalize(retrieval, dim=-1), location)
 
     def span_logits(self, queries: Tensor, clips: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
@@ -129,8 +129,8 @@ class LateInteraction(nn.Module):
             Both `(videos, clips)`, -inf where there is no clip.
         """
         similarity = torch.einsum("vd,vld->vl", queries, clips) / math.sqrt(self.shape.hidden)
-        found = self.ends(similarity.masked_fill(~mask, 0.0)[:, None])
-        start, end = found.masked_fill(~mask[:, None], -torch.inf).unbind(dim=1)
+        logits = self.ends(similarity.masked_fill(~mask, 0.0)[:, None])
+        start, end = logits.masked_fill(~mask[:, None], -torch.inf).unbind(dim=1)
         return start, end
 
 

@@ -56,9 +56,9 @@ def best_spans(scores: Tensor, start: Tensor, end: Tensor, *, longest: int, coun
     if not count:
         return ScoredSpans(whole[:0], *(place[:0] for _ in range(3)))
     # The value of the last one is certain, which of its equals comes first is not: so these are put in order here.
-    kept = torch.nonzero(whole >= whole.topk(count).values[-1])[:, 0]
-    kept = kept[whole[kept].sort(descending=True, stable=True).indices[:count]]
-    return ScoredSpans(whole[kept], kept // length**2, kept // length % length, kept % length)
+    best = torch.nonzero(whole >= whole.topk(count).values[-1])[:, 0]
+    best = best[whole[best].sort(descending=True, stable=True).indices[:count]]
+    return ScoredSpans(whole[best], best // length**2, best // length % length, best % length)
 
 
 @torch.no_grad()
@@ -96,15 +96,15 @@ def predict(
         mask = place < counts[order][:, None]
         rows = location[(starts[order][:, None] + place).clamp(max=len(location) - 1)]
         own = queries.location[number].expand(len(order), -1)
-        start, end = (one.log_softmax(dim=1) for one in network.span_logits(own, rows, mask))
-        found = best_spans(
+        start, end = (logits.log_softmax(dim=1) for logits in network.span_logits(own, rows, mask))
+        spans = best_spans(
             options.alpha * scores[number][order],
             start,
             end,
             longest=longest,
             count=options.moments * (_BEFORE_NMS if options.nms else 1),
         )
-        run[str(query)] = _in_seconds(found, order[found.video].tolist(), clips)
+        run[str(query)] = _in_seconds(spans, order[spans.video].tolist(), clips)
         if progress:
             progress(number + 1, len(ids))
     return without_overlap(run, options.nms, options.moments) if options.nms else run
@@ -127,8 +127,8 @@ def _over_videos(
     return scores, torch.cat(location)
 
 
-def _in_seconds(found: ScoredSpans, videos: Sequence[int], clips: Clips) -> list[Predicted]:
-    rows = zip(videos, found.first.tolist(), found.last.tolist(), found.score.tolist(), strict=True)
+def _in_seconds(spans: ScoredSpans, videos: Sequence[int], clips: Clips) -> list[Predicted]:
+    rows = zip(videos, spans.first.tolist(), spans.last.tolist(), spans.score.tolist(), strict=True)
     return [
         in_ms(
             clips.videos[video],
@@ -142,11 +142,11 @@ def _in_seconds(found: ScoredSpans, videos: Sequence[int], clips: Clips) -> list
 
 def without_overlap(run: Answers, level: float, moments: int) -> Answers:
     """Return a run after non-maximum suppression with at most `moments` a query; see `scoring.matching.suppression`."""
-    kept = suppress(parse_run_mapping(run), level, arithmetic="exact")
-    found: Answers = {query: [] for query in run}
-    columns = (kept.query, kept.video, kept.start_s, kept.end_s, kept.score)
+    suppressed = suppress(parse_run_mapping(run), level, arithmetic="exact")
+    answers: Answers = {query: [] for query in run}
+    columns = (suppressed.query, suppressed.video, suppressed.start_s, suppressed.end_s, suppressed.score)
     for query, video, start_s, end_s, score in zip(*(column.tolist() for column in columns), strict=True):
-        rows = found[str(kept.queries[query])]
+        rows = answers[str(suppressed.queries[query])]
         if len(rows) < moments:
-            rows.append(Predicted(kept.videos[video], start_s, end_s, score))
-    return found
+            rows.append(Predicted(suppressed.videos[video], start_s, end_s, score))
+    return answers

@@ -59,12 +59,12 @@ class Rivals:
         self.videos = np.array([number_of.get(video, _NONE) for video in negatives.videos], dtype=np.int64)
         place = {text.strip(): n for n, text in enumerate(texts)}
         self.asked = np.array([place.get(text.strip(), _NONE) for text in negatives.queries], dtype=np.int64)
-        told = [
+        messages = [
             *(f"has no query {texts[n]!r} of the training set" for n in np.unique(pairs.query) if self.rows[n] < 0),
             *(f"video {negatives.videos[n]!r} is not in video_corpus.json" for n in np.flatnonzero(self.videos < 0)),
         ]
-        if told:
-            raise InputError([Problem(str(folder), None, message) for message in told])
+        if messages:
+            raise InputError([Problem(str(folder), None, message) for message in messages])
 
     def fingerprint(self) -> str:
         """Return a hash of everything that draws depend on."""
@@ -85,8 +85,10 @@ class Rivals:
         known, columns = columns >= 0, columns.clamp(min=0)
         forward, backward = self.negatives.videos_given_query, self.negatives.queries_given_video
         of_query, of_video = (
-            (one.weak if self.uniform else one.strong)(anchors, min(count, one.probability.shape[1]), generator)
-            for one, anchors in ((forward, rows), (backward, columns))
+            (distribution.weak if self.uniform else distribution.strong)(
+                anchors, min(count, distribution.probability.shape[1]), generator
+            )
+            for distribution, anchors in ((forward, rows), (backward, columns))
         )
         potential = forward.potential(rows, columns) & known
         videos, videos_count = self.videos[of_query[0].numpy()], of_query[1]
@@ -101,8 +103,8 @@ class Rivals:
     def _positive(self, queries: Indices, videos: Indices) -> "np.ndarray[tuple[int, ...], np.dtype[np.bool_]]":
         """Return whether each video has a moment of each query of the training set; False for -1, any other query."""
         pairs = zip(queries.ravel().tolist(), videos.ravel().tolist(), strict=True)
-        found = [query >= 0 and bool((self.pairs.positives[query] == video).any()) for query, video in pairs]
-        return np.array(found, dtype=bool).reshape(videos.shape)
+        positive = [query >= 0 and bool((self.pairs.positives[query] == video).any()) for query, video in pairs]
+        return np.array(positive, dtype=bool).reshape(videos.shape)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -149,19 +151,19 @@ def crocs_loss(
     moments = _picked(videos.retrieval, scores.masked_fill(~within, -torch.inf).argmax(dim=1))
     distinct, inverse = np.unique(drawn.videos, return_inverse=True)
     rivals = network.videos(*padded(clips, distinct, device))
-    which = torch.from_numpy(inverse.reshape(drawn.videos.shape)).to(device)
-    nearest = clip_scores(queries, rivals).argmax(dim=-1).gather(1, which)
-    asked = network.queries(torch.from_numpy(vectors[drawn.queries]).to(device)).retrieval
-    found: Tensor = loss(
+    places = torch.from_numpy(inverse.reshape(drawn.videos.shape)).to(device)
+    nearest = clip_scores(queries, rivals).argmax(dim=-1).gather(1, places)
+    drawn_queries = network.queries(torch.from_numpy(vectors[drawn.queries]).to(device)).retrieval
+    value: Tensor = loss(
         queries.retrieval,
         moments,
         drawn.potential.to(device),
-        rivals.retrieval[which, nearest],
-        asked,
+        rivals.retrieval[places, nearest],
+        drawn_queries,
         strong_moments_mask=drawn.videos_count.to(device),
         strong_queries_mask=drawn.queries_count.to(device),
     )
-    return found
+    return value
 
 
 def _picked(clips: Tensor, place: Tensor) -> Tensor:

@@ -100,21 +100,21 @@ def predict_run(
     home = Path(settings.release) if release is None else release
     file = Path(settings.features) if features is None else features
     device = loop.device_of(settings)
-    asked = _asked(home / f"{split}.json")
+    queries = _asked_queries(home / f"{split}.json")
     encoder = _encoder(settings)
     if encoder.identity != card.sentences:
-        told = f"was trained with the sentence encoder {card.sentences}, but `encoder` is now {encoder.identity}"
-        raise InputError.single(folder, told)
+        fault = f"was trained with the sentence encoder {card.sentences}, but `encoder` is now {encoder.identity}"
+        raise InputError.single(folder, fault)
     with open_features(file, settings.rate) as opened:
         if (made := loop.identity_of(opened.encoder, opened.rate)) != card.frames:
-            told = f"holds features of {made}, but the model was trained with {card.frames}"
-            raise InputError.single(file, told)
+            fault = f"holds features of {made}, but the model was trained with {card.frames}"
+            raise InputError.single(file, fault)
         clips = _clips(opened, file, home, card.model.clip_s, card.frame_dim, progress)
     network = LateInteraction(card.shape).to(device)
     checkpoints.load_weights(network, weights, folder)
-    vectors = _vectors(encoder, asked.texts, settings, progress)
+    vectors = _vectors(encoder, queries.texts, settings, progress)
     run = predicting.predict(
-        network, clips, asked.ids, vectors, card.predict, card.longest, progress=named(progress, "predicting")
+        network, clips, queries.ids, vectors, card.predict, card.longest, progress=named(progress, "predicting")
     )
     write_answers(out, run)
     return PredictReport(out, len(run), len(clips.videos), card.seed, card.epoch)
@@ -124,7 +124,7 @@ def _material(settings: Config, progress: Progress | None) -> TrainingMaterial:
     """Return the data that training needs, checked against each other."""
     home, file = Path(settings.release), Path(settings.features)
     training = _training(home, settings.top)
-    val = _asked(home / "val.json")
+    val = _asked_queries(home / "val.json")
     encoder = _encoder(settings)
     with open_features(file, settings.rate) as features:
         frames = loop.identity_of(features.encoder, features.rate)
@@ -159,30 +159,32 @@ def _clips(
     return read_clips(features, str(file), videos, clip_s, dim=dim, progress=named(progress, "reading features"))
 
 
-def _asked(file: Path) -> AskedQueries:
+def _asked_queries(file: Path) -> AskedQueries:
     """Return the queries of a truth file; refuse one with problems."""
-    found = _queries(file, GradedMoment).entries
-    asked = AskedQueries(str(file), tuple(one.query_id for one in found), tuple(one.query for one in found))
-    require_queries(asked)
-    return asked
+    entries = _queries(file, GradedMoment).entries
+    queries = AskedQueries(
+        str(file), tuple(entry.query_id for entry in entries), tuple(entry.query for entry in entries)
+    )
+    require_queries(queries)
+    return queries
 
 
 def _training(home: Path, top: int) -> TrainingSet:
     file = home / release_entries.training_file(top)
     if home.is_dir() and not file.is_file():
-        there = ", ".join(sorted(one.name for one in home.glob("train_top*.json"))) or "none"
-        raise InputError.single(home, f"has no {file.name} (field `top`); training sets there: {there}")
-    found = _queries(file, Moment).entries
+        available = ", ".join(sorted(path.name for path in home.glob("train_top*.json"))) or "none"
+        raise InputError.single(home, f"has no {file.name} (field `top`); training sets there: {available}")
+    entries = _queries(file, Moment).entries
     pairs = [
         TrainingPair(entry.row, place, moment.video_name, *moment.timestamp, moment.similarity)
-        for place, entry in enumerate(found)
+        for place, entry in enumerate(entries)
         for _, moment in entry.moments
     ]
-    return TrainingSet(str(file), tuple(entry.query for entry in found), pairs)
+    return TrainingSet(str(file), tuple(entry.query for entry in entries), pairs)
 
 
 def _queries(file: Path, kind: type[AnyMoment]) -> Queries[AnyMoment]:
-    found = release_entries.read_queries(bytes_of(file), str(file), kind)
-    if found.problems:
-        raise InputError(found.problems)
-    return found
+    queries = release_entries.read_queries(bytes_of(file), str(file), kind)
+    if queries.problems:
+        raise InputError(queries.problems)
+    return queries
