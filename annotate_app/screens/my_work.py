@@ -45,7 +45,7 @@ def page() -> None:
     read_replies(auth.project(), person, now=time.time())
     if not work.in_all:
         st.info(tr("You have not graded anything yet. Your numbers appear here with the first grade.") + earlier(work))
-        exam_results.mine(exam)
+        exam_results.own_results(exam)
         return
     if work.simulated:
         st.caption(
@@ -63,7 +63,7 @@ def page() -> None:
     _time(work)
     st.header(tr("Agreement, after settlement"), anchor=False)
     _agreement(work)
-    exam_results.mine(exam)
+    exam_results.own_results(exam)
 
 
 def duration(seconds: float) -> str:

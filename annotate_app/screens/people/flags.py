@@ -256,7 +256,7 @@ def _pairs(project: Project, lead: Person, pairs: tuple[PairId, ...]) -> None:
     chosen = min(int(st.session_state.get(_PAGE, 1)), pages)
     for pair in quality_flags.pairs_behind(project, lead, pairs[(chosen - 1) * PER_PAGE : chosen * PER_PAGE]):
         with st.container(border=True, key=f"card-{pair.pair}"):
-            pair_view.whole(pair, project.campaign.grading)
+            pair_view.pair_record(pair, project.campaign.grading)
     if pages > 1:
         st.pagination(pages, key=_PAGE)
 

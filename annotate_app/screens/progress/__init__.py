@@ -121,7 +121,7 @@ def _metrics(work: WorkProgress) -> None:
     look.metrics(values, [3, 4, 3, 3])
     for text in _about_grades(work):
         st.caption(text)
-    if reasons := waiting.why_not(work.ahead):
+    if reasons := waiting.unfinished_reason(work.ahead):
         st.warning(plain(reasons), icon=":material/block:")
 
 

@@ -145,7 +145,7 @@ def _opened_candidate(project: Project, lead: Person, query_id: QueryId) -> None
         )
         _steps(PAIR, *(near[0].rank if near else None for near in (before, after)))
     with st.container(key="query-pair"):
-        pair_view.whole(pair, project.campaign.grading, examples_chosen(project, lead))
+        pair_view.pair_record(pair, project.campaign.grading, examples_chosen(project, lead))
 
 
 def _close() -> None:

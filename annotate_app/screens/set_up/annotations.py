@@ -138,7 +138,7 @@ def _begin(
     columns = [part.partition("=") for part in asked["columns"].split(",") if part.strip()]
     if wrong := [name for name, _, column in columns if not (name.strip() and column.strip())]:
         raise ProjectError(tr("the columns at {wrong!r} are not of the form start=begin,end=finish", wrong=wrong[0]))
-    reading = job_functions.FileToTake(
+    reading = job_functions.ImportOptions(
         Path(asked["file"]),
         asked["format"] or None,
         frozenset(asked["types"].split(",")) if asked["types"] else None,
@@ -146,7 +146,7 @@ def _begin(
         Path(asked["videos"]) if asked["videos"] else None,
         measuring((asked["fps"], asked["decode"])),
     )
-    begin_step(project, lead, KEY, title, job_functions.take_file, reading, dry_run, asked=kept)
+    begin_step(project, lead, KEY, title, job_functions.import_file, reading, dry_run, asked=kept)
 
 
 STEP = SetUpStep(KEY, marked("Annotation files"), _standing, _show, optional=True, then=_after_job)

@@ -9,7 +9,7 @@ from annotate_app.language import marked, tr
 from annotate_app.plain import plain
 from annotate_app.screens.set_up.step import SetUpStep, StepStanding, begin_step, encoder_box, last_job
 from annotate_app.server import candidate_jobs, lead_routes
-from annotate_app.server.candidate_jobs import CandidatesAsked
+from annotate_app.server.candidate_jobs import CandidateOptions
 from annotate_app.shared import look, wording
 from annotate_app.shared.upload import upload
 from annotate_app.shared.ways import WayThere
@@ -49,7 +49,7 @@ def look_at(project: Project, lead: Person, again: bool) -> None:
         lead: the lead who is signed in.
         again: whether the runs are pooled later, into candidates that were already chosen.
     """
-    asked = CandidatesAsked(**_runs(project)) if again else _form_options(project)
+    asked = CandidateOptions(**_runs(project)) if again else _form_options(project)
     if not (asked.runs or asked.visual):
         raise ProjectError(tr("choose a run first: upload it, then add it to the runs to pool"))
     _pool(project, lead, asked, again=again, dry_run=True)
@@ -61,7 +61,7 @@ def take(project: Project, lead: Person) -> None:
     job = last_job(project, lead)
     if job is None or job.subject != KEY or _LOOKED not in job.asked:
         raise ProjectError(tr("somebody dismissed the preview. Preview the runs again"))
-    asked = msgspec.json.decode(job.asked[_LOOKED], type=CandidatesAsked)
+    asked = msgspec.json.decode(job.asked[_LOOKED], type=CandidateOptions)
     _pool(project, lead, asked, again=_AGAIN in job.asked, dry_run=False)
 
 
@@ -147,7 +147,7 @@ def _choose_runs(project: Project, lead: Person) -> None:
         depth.number_input(
             tr("Depth"),
             1,
-            value=CandidatesAsked().depth,
+            value=CandidateOptions().depth,
             key="candidates_depth",
             help=tr("How many predictions of each run are used per query."),
         )
@@ -155,7 +155,7 @@ def _choose_runs(project: Project, lead: Person) -> None:
             tr("Same moment from IoU"),
             0.05,
             1.0,
-            CandidatesAsked().iou,
+            CandidateOptions().iou,
             0.05,
             key="candidates_iou",
             help=tr("Spans that overlap at least this much become one candidate."),
@@ -247,14 +247,14 @@ def _runs(project: Project) -> dict[str, Any]:
     return {
         "runs": tuple(str(folder / name) for name in state.get("candidates_runs") or ()),
         "videos": str(folder / videos) if videos else None,
-        "depth": int(state.get("candidates_depth") or CandidatesAsked().depth),
-        "iou": float(state.get("candidates_iou") or CandidatesAsked().iou),
+        "depth": int(state.get("candidates_depth") or CandidateOptions().depth),
+        "iou": float(state.get("candidates_iou") or CandidateOptions().iou),
     }
 
 
-def _form_options(project: Project) -> CandidatesAsked:
+def _form_options(project: Project) -> CandidateOptions:
     state = st.session_state
-    asked = CandidatesAsked(
+    asked = CandidateOptions(
         batch_size=state["candidates_batch"],
         captions=state["candidates_captions"],
         visual=str(state.get("candidates_visual") or "").strip() or None,
@@ -272,7 +272,7 @@ def _form_options(project: Project) -> CandidatesAsked:
     return asked
 
 
-def _pool(project: Project, lead: Person, asked: CandidatesAsked, *, again: bool, dry_run: bool) -> None:
+def _pool(project: Project, lead: Person, asked: CandidateOptions, *, again: bool, dry_run: bool) -> None:
     of = said_n("{n} run", "{n} runs", len(asked.runs)) if asked.runs else said("candidates")
     title = said("Previewing {of}", of=of) if dry_run else said("Pooling {of}", of=of)
     kept = {_LOOKED: msgspec.json.encode(asked).decode(), **({_AGAIN: "yes"} if again else {})} if dry_run else {}

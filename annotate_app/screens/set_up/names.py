@@ -59,7 +59,7 @@ def rewrite(project: Project, lead: Person, lines: Sequence[CastLine]) -> None:
     """Save the names, then begin the job that rewrites the captions that nobody has decided on."""
     state = st.session_state
     _save(project, lead, lines)
-    asked = job_functions.RewritingAsked(
+    asked = job_functions.RewriteOptions(
         state["rewrite_encoder"], state.get("rewrite_model", "").strip(), os.environ.get(_PLACE_OF_MODELS, "")
     )
     begin_step(project, lead, KEY, said("Rewriting the captions"), job_functions.rewrite, asked)
