@@ -3,7 +3,7 @@
 import streamlit as st
 
 from annotate_app import navigation
-from annotate_app.language import retold
+from annotate_app.language import translate_message
 from annotate_app.plain import plain
 from annotate_app.session import auth
 from annotate_app.shared import look
@@ -23,6 +23,6 @@ try:
             navigation.welcome_back(person, page.url_path)
             page.run()
 except TextRefused as error:
-    st.error(plain(retold(error)))
+    st.error(plain(translate_message(error)))
 except StoreUnavailable as error:
-    st.error(plain(retold(error)), icon=":material/database_off:")
+    st.error(plain(translate_message(error)), icon=":material/database_off:")

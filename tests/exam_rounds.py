@@ -9,7 +9,7 @@ from backend.campaign.nouns import Person
 from backend.campaign.qualification.exam.answer_key import close_exam_round
 from backend.campaign.qualification.exam.model import ExamDesk, ExamKey, ExamPhase
 from backend.campaign.qualification.exam.setting import ExamReport, set_exam
-from backend.campaign.qualification.exam.taking import Act as ExamAct
+from backend.campaign.qualification.exam.taking import ExamStep as ExamAct
 from backend.campaign.setup.project.folder import Project
 from backend.core.ids import PairKey
 from support import NOW, Judging

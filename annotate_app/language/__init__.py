@@ -57,12 +57,12 @@ def trn(one: str, several: str, count: int, /, **values: object) -> str:
     return translation.format(**{"n": f"{count:,}", **_translated_values(values)})
 
 
-def retold(sentence: object) -> str:
+def translate_message(sentence: object) -> str:
     """Translate a message or an error of the back end into the reader's language; other texts stay as they are.
 
     `tr` and `trn` call it for messages among their values.
 
-    >>> retold(ValueError("as it is"))
+    >>> translate_message(ValueError("as it is"))
     'as it is'
     """
     message = str(sentence)
@@ -94,7 +94,7 @@ def as_builtins(content: object) -> Any:
 
 def _hook(value: object) -> str:
     if isinstance(value, Said):
-        return retold(value)
+        return translate_message(value)
     raise NotImplementedError
 
 
@@ -104,7 +104,7 @@ def _translated_values(values: Mapping[str, object]) -> dict[str, object]:
 
 def _translated_value(value: object) -> object:
     if isinstance(value, Said):
-        return retold(value)
+        return translate_message(value)
     return isolated(value) if isinstance(value, str) else value
 
 

@@ -6,7 +6,7 @@ from html import escape
 
 import streamlit as st
 
-from annotate_app.language import marked, retold, tr, translated
+from annotate_app.language import marked, tr, translate_message, translated
 from annotate_app.shared import address_state, look, wording
 from annotate_app.shared.long_list import ListColumn, ListRow, long_list
 from backend.campaign.monitoring.activity.log import activity_csv, activity_people, count_activity, find_activity
@@ -87,5 +87,10 @@ def _list(project: Project, lead: Person, entry_filter: ActivityFilter) -> None:
 def _row(entry: ActivityEntry) -> ListRow:
     """Return the list row of an entry. An entry about a query or a pair opens that query."""
     who = escape(entry.by) if entry.by else "<span class='rr-quiet'>" + tr("automatic") + "</span>"
-    cells = (wording.when(entry.at, st.context.timezone), who, escape(retold(entry.words)), escape(retold(entry.about)))
+    cells = (
+        wording.when(entry.at, st.context.timezone),
+        who,
+        escape(translate_message(entry.words)),
+        escape(translate_message(entry.about)),
+    )
     return ListRow(entry.query_id or "", cells)

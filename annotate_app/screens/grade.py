@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from annotate_app.language import current, retold
+from annotate_app.language import current, translate_message
 from annotate_app.session import auth
 from annotate_app.shared.player import player
 from backend.campaign.desk import exchange
@@ -47,7 +47,7 @@ def lesson(project: Project, person: Person, *, now: float) -> dict[str, Any]:
         "version": guideline_version(project, person),
         "reading": due.value if due else "again",
         "reasons": list(news.reasons) if news else [],
-        "changes": [{part: retold(text) for part, text in asdict(change).items()} for change in news.changes]
+        "changes": [{part: translate_message(text) for part, text in asdict(change).items()} for change in news.changes]
         if news
         else [],
         "practice": []

@@ -8,7 +8,7 @@ from html import escape
 
 import streamlit as st
 
-from annotate_app.language import marked, retold, tr, trn
+from annotate_app.language import marked, tr, translate_message, trn
 from annotate_app.plain import plain
 from annotate_app.session.addresses import full_path
 from annotate_app.shared import address_state, look, wording
@@ -38,7 +38,7 @@ def page() -> None:
     try:
         report = hours(project, lead, first=first, last=last)
     except ReelRankError as refusal:
-        st.error(plain(retold(refusal)))
+        st.error(plain(translate_message(refusal)))
         return
     _sums(report)
     if report.people:
@@ -53,7 +53,7 @@ def page() -> None:
     for text in remarks(report):
         st.markdown(text)
     st.header(tr("Still to come"), anchor=False)
-    st.markdown(plain(ahead(report.outlook, report.currency)))
+    st.markdown(plain(outlook_text(report.outlook, report.currency)))
     with st.expander(tr("What counts as working time")):
         st.markdown(tr(_COUNTED))
 
@@ -151,7 +151,7 @@ def remarks(report: HoursReport) -> list[str]:
     return texts
 
 
-def ahead(outlook: Outlook, currency: str) -> str:
+def outlook_text(outlook: Outlook, currency: str) -> str:
     """Return sentences with the number of grades still needed, and their hours and cost if these are known."""
     if not outlook.needed + outlook.further:
         return tr("Nothing is left to grade: every open pair has its grades.")
@@ -180,7 +180,7 @@ def ahead(outlook: Outlook, currency: str) -> str:
         money=money,
     )
     if outlook.reason:
-        return f"{sentence} ({retold(outlook.reason)})."
+        return f"{sentence} ({translate_message(outlook.reason)})."
     cost = (
         tr(", {low:,} to {high:,} {currency}", low=outlook.cost[1], high=outlook.cost[2], currency=currency)
         if outlook.cost

@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from annotate_app.language import marked, retold, tr
+from annotate_app.language import marked, tr, translate_message
 from annotate_app.pages import PAGES
 from annotate_app.plain import component_key, plain
 from annotate_app.session.addresses import full_path
@@ -61,7 +61,7 @@ def page() -> None:
             tr(
                 "The settings file cannot be read: {reason}. Ask the operator of the server to correct it. Until "
                 "then, the last valid settings stay in force, and you cannot change them.",
-                reason=plain(retold(refusal).rstrip(".")),
+                reason=plain(translate_message(refusal).rstrip(".")),
             )
         )
     else:
@@ -75,14 +75,14 @@ def page() -> None:
         )
     )
     for part, settings in groupby(campaign_settings(project, lead), key=lambda setting: setting.part):
-        st.header(plain(retold(part)), anchor=False)
+        st.header(plain(translate_message(part)), anchor=False)
         st.html(settings_table(list(settings), st.context.timezone))
 
 
 def _form(project: Project, lead: Person, file: FileSettings) -> None:
     st.header(tr("Change settings"), anchor=False)
     if file.fixed:
-        st.warning(plain(retold(file.fixed)))
+        st.warning(plain(translate_message(file.fixed)))
     if _SEEN not in st.session_state or _key("name") not in st.session_state:
         annotators = (one.person.name for one in list_people(project, lead) if one.person.role is Role.ANNOTATOR)
         st.session_state[_NAMES] = list(dict.fromkeys([*annotators, *_entries(file.values[_RATES])]))
@@ -97,7 +97,7 @@ def _form(project: Project, lead: Person, file: FileSettings) -> None:
         _own_rates(disabled=fixed)
         if st.session_state[_SEEN][_CAST]:
             about = tr("One name a line, such as: Rachel = a woman. These override the names on the page Captions.")
-            st.text_area(retold(BY_KEY[_CAST].label), help=about, key=_key(_CAST), disabled=fixed)
+            st.text_area(translate_message(BY_KEY[_CAST].label), help=about, key=_key(_CAST), disabled=fixed)
         st.form_submit_button(tr("Save settings"), type="primary", on_click=_save, disabled=fixed)
     warn_unsaved("settings-form", saved=component_key(str(st.session_state[_SEEN])))
     look.outcome("settings")
@@ -125,7 +125,7 @@ def _fill(values: Mapping[str, Value], shown: Iterable[str]) -> None:
 
 def _field(entry: SettingEntry, *, disabled: bool) -> None:
     """Draw the input of one setting. The registry defines its range, and the session holds its value."""
-    label, about = plain(retold(entry.label)), plain(retold(entry.meaning))
+    label, about = plain(translate_message(entry.label)), plain(translate_message(entry.meaning))
     label += f" ({entry.unit})" if entry.unit else ""
     key = _key(entry.key)
     if entry.choices:
@@ -187,7 +187,7 @@ def _save(project: Project, lead: Person) -> None:
         _fill(file_settings(project, lead).values, seen.keys() - changes.keys())  # the next press can save it
         raise
     _fill(file_settings(project, lead).values, seen)
-    names = ", ".join(retold(BY_KEY[key].label) for key in changes)
+    names = ", ".join(translate_message(BY_KEY[key].label) for key in changes)
     state["settings_done"] = tr("Saved and in force: {names}.", names=names)
 
 
@@ -217,9 +217,9 @@ def _operators(values: Mapping[str, Value]) -> None:
     fixed = [setting for setting in SETTINGS if setting.home is Home.FILE and setting not in EDITABLE]
     rows = [
         (
-            f"<code>{escape(setting.key)}</code><small>{escape(retold(setting.meaning))}</small>",
+            f"<code>{escape(setting.key)}</code><small>{escape(translate_message(setting.meaning))}</small>",
             escape(value_words(values[setting.key])) + (f" {escape(setting.unit)}" if setting.unit else ""),
-            escape(retold(setting.operator_only)),
+            escape(translate_message(setting.operator_only)),
         )
         for setting in fixed
     ]
@@ -232,8 +232,8 @@ def settings_table(settings: Sequence[CampaignSetting], timezone: str | None) ->
     """Return settings as an HTML table: name and effect, value, since when and by whom, and where to change it."""
     rows = [
         (
-            f"<b>{escape(retold(setting.name))}</b><small>{escape(retold(setting.changes))}</small>",
-            escape(retold(setting.value)),
+            f"<b>{escape(translate_message(setting.name))}</b><small>{escape(translate_message(setting.changes))}</small>",
+            escape(translate_message(setting.value)),
             _since(setting, timezone),
             _where(setting),
         )
@@ -250,7 +250,7 @@ def _since(setting: CampaignSetting, timezone: str | None) -> str:
 
 
 def _where(setting: CampaignSetting) -> str:
-    how = escape(retold(setting.how))
+    how = escape(translate_message(setting.how))
     if setting.where == "settings":
         return tr("above, on this page")
     if not setting.where:

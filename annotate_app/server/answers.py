@@ -33,7 +33,7 @@ from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.staticfiles import NotModifiedResponse, StaticFiles
 from starlette.types import Receive, Scope, Send
 
-from annotate_app.language import as_json, retold, tr
+from annotate_app.language import as_json, tr, translate_message
 from annotate_app.server import monitoring
 from annotate_app.server.clip_worker import ClipWorker, Priority
 from annotate_app.session.guard import is_own_page, person_of
@@ -171,7 +171,7 @@ async def unreadable_response(project: Project, person: Person, error: VideoUnre
 
 def error_response(status: int, message: str) -> Response:
     """Return a response with this status and a message in the reader's language."""
-    return JSONResponse({"message": retold(message)}, status)
+    return JSONResponse({"message": translate_message(message)}, status)
 
 
 def json_answer(content: object) -> Response:

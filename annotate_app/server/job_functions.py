@@ -25,7 +25,7 @@ from backend.campaign.selection.candidates.choosing import choose_encoder, encod
 from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.serving.model import JobOutcome, OutcomeTable, OutcomeWithResult
 from backend.core.messages import said, said_n
-from backend.core.progress import Progress, named
+from backend.core.progress import Progress, steps_of
 from backend.language.endpoint import Endpoint
 
 _SHOWN = 50
@@ -134,7 +134,7 @@ def look_at_videos(
     progress: Progress,
 ) -> JobOutcome:
     """Check the files of all videos, and accept the new content of the videos named in `accept`."""
-    report = check.look_at_videos(
+    report = check.check_videos(
         project,
         lead,
         videos=folder,
@@ -347,7 +347,7 @@ def cut_clips(
     project: Project, lead: Person, next_batches: bool, everything: bool, *, progress: Progress
 ) -> JobOutcome:
     """Cut the clips of all pairs that wait for grades, as `reelrank clips` does."""
-    steps = named(progress, CUTTING_CLIPS)
+    steps = steps_of(progress, CUTTING_CLIPS)
     return clips_outcome(
         cut_queued_clips(project, lead, next_batches=next_batches, everything=everything, progress=steps)
     )

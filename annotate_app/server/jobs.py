@@ -14,7 +14,7 @@ from pathlib import Path
 from annotate_app.language import marked, tr
 from backend.campaign.nouns import Person
 from backend.campaign.setup.project.folder import Project, open_project
-from backend.campaign.setup.serving.jobs import begin_job, end_job, list_jobs, run_job, running
+from backend.campaign.setup.serving.jobs import begin_job, end_job, job_lock, list_jobs, run_job
 from backend.campaign.setup.serving.model import JobKind, JobOutcome, JobState
 from backend.core import processes
 from backend.core.errors import StoreUnavailable
@@ -80,7 +80,7 @@ def begin(
     if key is None:
         return None
     lock = ExitStack()
-    lock.enter_context(running(project, key))
+    lock.enter_context(job_lock(project, key))
     niceness = _NICENESS.get(kind, _USUAL_NICENESS)
     future = processes.alone(run, project.folder, lead, key, function, arguments, niceness=niceness)
     future.add_done_callback(lambda ended: _note_failure(project, key, title, ended))

@@ -24,7 +24,7 @@ from annotate_app.server.clip_worker import ClipWorker
 from annotate_app.session.addresses import HEALTH_PATH, READY_PATH
 from backend.campaign.judging.model import GradeEvent, Receipt
 from backend.campaign.setup.project.folder import Project
-from backend.campaign.setup.serving.server import not_ready
+from backend.campaign.setup.serving.server import missing_for_serving
 from backend.core.server_options import place_of
 from backend.media.jobs import ClipJob
 
@@ -132,7 +132,7 @@ class Health:
         return PlainTextResponse("ok\n", headers=_HEADERS)
 
     async def ready(self, _request: Request) -> Response:
-        """Answer 200 and `ready`, or 503 and what is missing (see `not_ready`). If this fails, send no users here."""
+        """Answer 200 and `ready`, or 503 and what is missing (`missing_for_serving`): then send nobody here."""
         # A lock belongs to the event loop that uses it first, so it is not created at import.
         self._turn = self._turn or anyio.Lock()
         async with self._turn:
@@ -147,5 +147,5 @@ class Health:
 
     async def _look(self) -> Sequence[str]:
         with anyio.move_on_after(_PATIENCE_S):
-            return await anyio.to_thread.run_sync(lambda: not_ready(self._project()), abandon_on_cancel=True)
+            return await anyio.to_thread.run_sync(lambda: missing_for_serving(self._project()), abandon_on_cancel=True)
         return ("database",)

@@ -55,7 +55,7 @@ from backend.campaign.desk.clips import (
 from backend.campaign.judging.model import Desk, GradeEvent, Receipt, ReceiptStatus, SkipEvent, SkipKind
 from backend.campaign.nouns import Person
 from backend.campaign.qualification.exam.model import ExamDesk
-from backend.campaign.qualification.exam.taking import Act as ExamAct
+from backend.campaign.qualification.exam.taking import ExamStep as ExamAct
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import (
     NoRoom,

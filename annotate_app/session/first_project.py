@@ -25,7 +25,7 @@ from annotate_app.session.plain_pages import first_project_page, language_routes
 from annotate_app.session.request_limits import form
 from annotate_app.session.routes import ASSETS, Sessions, is_ours, password_problem, safe_path, sentence
 from backend.campaign.setup.project.folder import Project
-from backend.campaign.setup.serving.first_project import create_first_project, is_made
+from backend.campaign.setup.serving.first_project import create_first_project, is_complete
 from backend.core.errors import Overtaken, ReelRankError
 
 
@@ -58,7 +58,7 @@ class FirstProject(Sessions):
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
-        self._is_made = self._is_made or await run_in_threadpool(is_made, self._folder)
+        self._is_made = self._is_made or await run_in_threadpool(is_complete, self._folder)
         if self._is_made and not scope["path"].startswith("/session/new-project/"):
             await self._app(scope, receive, send)
         elif scope["type"] == "websocket":

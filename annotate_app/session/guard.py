@@ -25,7 +25,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.runtime.media_file_storage import MediaFileStorageError
 
-from annotate_app.language import chosen, marked, retold, tr, use
+from annotate_app.language import chosen, marked, tr, translate_message, use
 from annotate_app.session.addresses import (
     CLIP_PREFIXES,
     CSRF_COOKIE,
@@ -157,9 +157,9 @@ class Guard:
         except ClientDisconnect:
             pass  # nobody is there to be answered
         except TextRefused as refusal:
-            await JSONResponse({"message": retold(refusal)}, 400)(scope, receive, send)
+            await JSONResponse({"message": translate_message(refusal)}, 400)(scope, receive, send)
         except NotAllowed as refusal:
-            await JSONResponse({"message": retold(refusal)}, 403)(scope, receive, send)
+            await JSONResponse({"message": translate_message(refusal)}, 403)(scope, receive, send)
         except TooMuch as refusal:
             wait = {"Retry-After": str(refusal.wait_s)}
             await JSONResponse({"message": str(refusal)}, 429, wait)(scope, receive, send)
@@ -169,7 +169,7 @@ class Guard:
             await JSONResponse({"message": tr(_NO_VIDEO_NOW)}, 507)(scope, receive, send)
         except StoreUnavailable as error:
             # No response has started yet: routes use the database before they send files.
-            await _unavailable(path, retold(error))(scope, receive, send)
+            await _unavailable(path, translate_message(error))(scope, receive, send)
 
     async def _websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
         connection = HTTPConnection(scope)

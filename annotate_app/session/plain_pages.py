@@ -98,9 +98,9 @@ def first_project_page(
     return _page(request, tr("New project"), content, status)
 
 
-def no_project_page(is_made: bool, status: int) -> Response:
-    """Return the page that says that there is no project yet, or with `is_made` that the one-time link was used."""
-    if is_made:
+def no_project_page(is_complete: bool, status: int) -> Response:
+    """Return the page that says that there is no project yet, or with `is_complete` that the one-time link was used."""
+    if is_complete:
         text, way = tr("This link was used: the project is set up. Sign in, or ask its lead for an invitation."), "/"
         button = f'<button type="submit">{tr("Sign in")}</button>'
         return plain_page(

@@ -18,7 +18,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from annotate_app.language import COOKIE, LANGUAGES, marked, retold, tr
+from annotate_app.language import COOKIE, LANGUAGES, marked, tr, translate_message
 from annotate_app.session import oidc, plain_pages
 from annotate_app.session.addresses import (
     BROWSER_COOKIE,
@@ -126,9 +126,9 @@ class Sessions:
                 request, name=name, next_path=next_path, error=str(refusal), status=429, wait_s=refusal.wait_s
             )
         except SignInRefused as refusal:
-            return sign_in_page(request, name=name, next_path=next_path, error=retold(refusal), status=401)
+            return sign_in_page(request, name=name, next_path=next_path, error=translate_message(refusal), status=401)
         except StoreUnavailable as error:
-            return sign_in_page(request, name=name, next_path=next_path, error=retold(error), status=503)
+            return sign_in_page(request, name=name, next_path=next_path, error=translate_message(error), status=503)
         return await self._signed_in(request, token, next_path)
 
     async def single_sign_on(self, request: Request) -> Response:
@@ -142,7 +142,7 @@ class Sessions:
         try:
             token, path = await oidc.finish(request, self._project(), who, now=self._clock(), safe_path=safe_path)
         except SignInRefused as refusal:
-            return oidc.forget(request, sign_in_page(request, error=retold(refusal), status=401))
+            return oidc.forget(request, sign_in_page(request, error=translate_message(refusal), status=401))
         return oidc.forget(request, await self._signed_in(request, token, path))
 
     async def sign_out(self, request: Request) -> Response:
@@ -193,9 +193,9 @@ class Sessions:
         except TooMuch as refusal:
             return account_page(request, person, error=str(refusal), status=429, wait_s=refusal.wait_s)
         except SignInRefused as refusal:
-            return account_page(request, person, error=retold(refusal), status=401)
+            return account_page(request, person, error=translate_message(refusal), status=401)
         except StoreUnavailable as error:
-            return account_page(request, person, error=retold(error), status=503)
+            return account_page(request, person, error=translate_message(error), status=503)
         except ReelRankError as refusal:
             return account_page(request, person, error=sentence(refusal), status=422)
         return await self._signed_in(request, token, f"{_ACCOUNT_PATH}?changed")
@@ -220,9 +220,9 @@ class Sessions:
                 lambda: accept_invitation(self._project(), invitation, password, now=self._clock()),
             )
         except StoreUnavailable as error:
-            return invitation_page(request, person.name, error=retold(error), status=503)
+            return invitation_page(request, person.name, error=translate_message(error), status=503)
         except ReelRankError as refusal:
-            return sign_in_page(request, name=person.name, error=retold(refusal), status=401)
+            return sign_in_page(request, name=person.name, error=translate_message(refusal), status=401)
         return await self._signed_in(request, token, "/")
 
     async def asset(self, request: Request) -> Response:
@@ -311,7 +311,7 @@ def password_problem(request: Request, fields: dict[str, str], name: str = "") -
     if not is_ours(request, fields):
         return tr(STALE), 403
     if weakness := password_weakness(password, name or fields.get("name", "")):
-        return retold(weakness), 422
+        return translate_message(weakness), 422
     if password != again:
         return tr("The two passwords are not the same. Please type them again."), 422
     return "", 200
@@ -319,7 +319,7 @@ def password_problem(request: Request, fields: dict[str, str], name: str = "") -
 
 def sentence(refusal: ReelRankError) -> str:
     """Return a refusal as a sentence with a capital and a full stop; the command line shows it without a capital."""
-    text = retold(refusal)
+    text = translate_message(refusal)
     return text[:1].upper() + text[1:].removesuffix(".") + "."
 
 

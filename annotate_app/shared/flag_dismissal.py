@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from annotate_app.language import retold, tr
+from annotate_app.language import tr, translate_message
 from annotate_app.plain import plain
 from annotate_app.shared import look, results
 from backend.campaign.monitoring.quality.flags import LONGEST_REASON, dismiss_flags
@@ -24,7 +24,7 @@ def dismissal(who: AnnotatorId, name: str, kinds: Sequence[FlagKind], place: str
     """
     key = f"dismiss-{who}-{'-'.join(kinds)}"
     with st.popover(tr("Dismiss"), key=key), st.form(f"{key}-form", border=False):
-        flags = ", ".join(retold(FLAG_NAMES[kind]) for kind in kinds)
+        flags = ", ".join(translate_message(FLAG_NAMES[kind]) for kind in kinds)
         st.markdown(f"**{plain(name)}**: {plain(flags)}")
         st.caption(tr("A dismissed flag comes back when new work raises it again."))
         st.text_input(tr("Reason (optional)"), key=f"{key}-reason", max_chars=LONGEST_REASON)
@@ -37,5 +37,5 @@ def dismiss(who: AnnotatorId, name: str, kinds: Sequence[FlagKind], place: str) 
     if look.done_as_lead(
         lambda project, lead: dismiss_flags(project, lead, who, kinds, reason, now=time.time()), f"{place}_problem"
     ):
-        flags = ", ".join(retold(FLAG_NAMES[kind]) for kind in kinds)
+        flags = ", ".join(translate_message(FLAG_NAMES[kind]) for kind in kinds)
         results.leave(place, tr("Dismissed for {name}: {flags}.", name=name, flags=flags))

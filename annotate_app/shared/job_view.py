@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection
 
 import streamlit as st
 
-from annotate_app.language import retold, tr
+from annotate_app.language import tr, translate_message
 from annotate_app.plain import plain
 from annotate_app.session import auth
 from annotate_app.shared import look, results, wording
@@ -97,17 +97,17 @@ def _running(project: Project, lead: Person, key: str) -> None:
     st.session_state[_WATCHED] = key
     began = wording.when(job.began_at, st.context.timezone)
     with st.container(border=True, key="job"):
-        st.markdown(f"**{plain(retold(job.title))}**")
+        st.markdown(f"**{plain(translate_message(job.title))}**")
         said = (
             tr("{what}: {done:,} of {total:,}", what=job.what, done=job.done, total=job.total)
             if job.total
-            else retold(job.what) or tr("starting")
+            else translate_message(job.what) or tr("starting")
         )
         st.progress(min(1.0, job.done / job.total) if job.total else 0.0, text=plain(said))
         st.caption(
             tr(
                 "Started by {by}, {began}. You can close this page: it continues.",
-                by=plain(retold(job.by)),
+                by=plain(translate_message(job.by)),
                 began=began,
             )
         )
@@ -125,11 +125,15 @@ def _running(project: Project, lead: Person, key: str) -> None:
 
 def job_outcome(job: Job) -> None:
     """Show the outcome of a job in words and tables."""
-    title = plain(retold(job.title))
+    title = plain(translate_message(job.title))
     match job.state:
         case JobState.REFUSED:
             st.error(
-                tr("**{title}**  \n{refusal}  \nNothing was changed.", title=title, refusal=plain(retold(job.refusal)))
+                tr(
+                    "**{title}**  \n{refusal}  \nNothing was changed.",
+                    title=title,
+                    refusal=plain(translate_message(job.refusal)),
+                )
             )
         case JobState.FAILED:
             st.error(tr("**{title}** failed. Nothing was changed. The server's log has the reason.", title=title))
@@ -145,8 +149,11 @@ def job_outcome(job: Job) -> None:
         case _:
             st.markdown(tr("**{title}** is done.", title=title))
     for sentence in job.outcome.sentences:
-        st.markdown(plain(retold(sentence)))
+        st.markdown(plain(translate_message(sentence)))
     for table in job.outcome.tables:
         with st.container(height=_TALLEST_PX if len(table.rows) > _ROWS else "content", border=False):
-            columns = {retold(head): [plain(retold(row[n])) for row in table.rows] for n, head in enumerate(table.head)}
+            columns = {
+                translate_message(head): [plain(translate_message(row[n])) for row in table.rows]
+                for n, head in enumerate(table.head)
+            }
             st.table(columns, hide_index=True)

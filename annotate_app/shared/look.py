@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from annotate_app.language import SOURCE, current, marked, retold, tr
+from annotate_app.language import SOURCE, current, marked, tr, translate_message
 from annotate_app.pages import address
 from annotate_app.plain import plain
 from annotate_app.session import auth
@@ -119,7 +119,7 @@ def as_lead(action: Callable[[Project, Person], object]) -> str:
             return tr("You were signed out, so nothing was done. What you entered is still here: try again.")
         action(auth.project(), lead_of(auth.project(), person))
     except ReelRankError as refusal:
-        return retold(refusal)
+        return translate_message(refusal)
     return ""
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from annotate_app.language import retold, tr
+from annotate_app.language import tr, translate_message
 from annotate_app.plain import plain
 from annotate_app.shared import look, results, wording
 from annotate_app.shared.review_clip import moment_clip
@@ -117,7 +117,7 @@ def _current_pair(pair: PracticeFigures, scale: Scale) -> None:
         )
         st.caption(answered)
         if pair.hidden:
-            st.warning(tr("Not shown now: {hidden}.", hidden=plain(retold(pair.hidden))))
+            st.warning(tr("Not shown now: {hidden}.", hidden=plain(translate_message(pair.hidden))))
         st.button(tr("Remove"), key=f"practice-out-{pair.practice_id}", on_click=withdraw, args=(pair.practice_id,))
 
 
@@ -142,7 +142,7 @@ def _choose(project: Project, lead: Any, scale: Scale) -> None:
     try:
         offers = _cached_offers(project, lead, text)
     except ReelRankError as refusal:
-        st.error(plain(retold(refusal)))
+        st.error(plain(translate_message(refusal)))
         return
     for row in range(0, len(offers), 3):
         for column, offer in zip(st.columns(3), offers[row : row + 3], strict=False):

@@ -41,7 +41,7 @@ from backend.core.file_system import make_private, make_private_folder
 from backend.core.ids import QueryId
 from backend.core.locking import locked
 from backend.core.messages import said
-from backend.core.progress import Progress, named
+from backend.core.progress import Progress, steps_of
 from backend.encoders import sentence
 from backend.store.connection import writing
 
@@ -180,7 +180,7 @@ def _build(folder: Path, *, now: float, progress: Progress) -> Project:
         videos=videos,
         decode=False,  # they are our own clips, so none is damaged
         now=now,
-        progress=named(progress, "measuring videos"),
+        progress=steps_of(progress, "measuring videos"),
     )
     rewrite_captions(project, OPERATOR, encoder=encoder, now=now, progress=progress)
     drawing.draw_queries(project, OPERATOR, val=VAL_QUERIES, test=TEST_QUERIES, seed=SEED, now=now)

@@ -232,7 +232,7 @@ class RunChoices:
         return replace(listed, runs=tuple(marked))
 
     def _listed(self) -> "RunList":
-        from backend.scoring.run_files import of_releases, read_run_list
+        from backend.scoring.run_files import read_run_list, resolve_releases
 
         if (self.run is None) == (self.runs is None):
             raise typer.BadParameter("give runs with --run, or a list of them with --runs", param_hint="--run")
@@ -251,7 +251,7 @@ class RunChoices:
                 raise typer.BadParameter(
                     f"{self.runs.name} names the truth already: leave this out", param_hint="--truth"
                 )
-            listed = of_releases(replace(listed, truths=dict.fromkeys(listed.splits, self.truth)))
+            listed = resolve_releases(replace(listed, truths=dict.fromkeys(listed.splits, self.truth)))
         return listed
 
     def _named(self) -> "RunList":

@@ -225,7 +225,7 @@ def _print_runs(summary: dict[str, Any], style: "Shown", *, in_brief: bool) -> N
 
     say(ranking.sentence(summary))
     if "pool" in summary:
-        say(errors.told(summary))
+        say(errors.pool_sentence(summary))
     if "benchmark" in summary:
         figures = ranking.figures(summary)
         say(figures.title)

@@ -18,7 +18,7 @@ from backend.cli.pipeline import say_next
 from backend.cli.videos import DecodeOption, FpsOption, frame_rate
 from backend.core.errors import Problem
 from backend.core.ids import AnnotatorId
-from backend.core.reading import bytes_of
+from backend.core.reading import file_bytes
 from backend.core.text_files import decode_text
 from backend.core.typed_text import name_key
 
@@ -301,7 +301,7 @@ def guideline(
 
     project = open_project(folder)
     if file is not None:
-        text = decode_text(bytes_of(file), str(file))
+        text = decode_text(file_bytes(file), str(file))
         reword_describing(project, OPERATOR, text, reason, now=now())
     current = describing_guideline(project, OPERATOR)
     say(f"Version {current.version}{f': {current.reason}' if current.reason else ''}")

@@ -216,7 +216,7 @@ def _row(row: PersonFlags) -> tuple[object, ...]:
 def _pairs(project: "Project", person: PersonFlags, flag: Flag) -> None:
     from backend.campaign.monitoring.quality import flags as quality_flags
 
-    behind = quality_flags.behind_flag(project, OPERATOR, person.annotator_id, flag.kind)
+    behind = quality_flags.flag_evidence(project, OPERATOR, person.annotator_id, flag.kind)
     if behind.pairs:
         say(f"  pairs: {first_of(behind.pairs, SHOWN)}")
     if behind.by_number:

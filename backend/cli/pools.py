@@ -7,7 +7,7 @@ import typer
 
 from backend.api import open_project
 from backend.campaign.nouns import OPERATOR
-from backend.campaign.selection.pools.model import PAPERS_ENCODER, T_NEG, T_POS, Looks, PoolOptions
+from backend.campaign.selection.pools.model import PAPERS_ENCODER, T_NEG, T_POS, PoolOptions, VisualOptions
 from backend.cli.corpus import ColumnsOption, FormatOption, TypeOption, known_format, read_columns
 from backend.cli.options import Cluster, EncoderOption, EncodingJobs, KindOption, argument, option, where, whole
 from backend.cli.output import counted, first_of, now, progress_bar, say, say_each, seconds, table
@@ -95,7 +95,7 @@ def build(
         seed=seed,
         as_published=as_published,
     )
-    looks = Looks(clip, frames_per_s) if visual == "emscore" else None
+    looks = VisualOptions(clip, frames_per_s) if visual == "emscore" else None
     file_only = {
         "--videos": videos,
         "--encoder": encoder,

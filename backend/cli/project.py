@@ -11,7 +11,7 @@ from backend.campaign.nouns import OPERATOR
 from backend.cli.commands import add_command, add_group
 from backend.cli.options import Dir, FirstDay, Json, LastDay, argument, day_of, option
 from backend.cli.output import counted, end_with_json, json_text, now, save, say, seconds, table, tell_written
-from backend.core.days import began, ended, instant
+from backend.core.days import end_of_day, instant, start_of_day
 from backend.core.events import EventGroup
 
 
@@ -225,7 +225,9 @@ def log(
 
     since, until = day_of(first, "--from"), day_of(last, "--to")
     project = open_project(folder)
-    chosen = ActivityFilter(about, by, began(since) if since else None, ended(until) if until else None, search.strip())
+    chosen = ActivityFilter(
+        about, by, start_of_day(since) if since else None, end_of_day(until) if until else None, search.strip()
+    )
     if csv is not None:
         save(csv, activity_csv(project, OPERATOR, chosen))
     entries = find_activity(project, OPERATOR, chosen, first=0, most=most)

@@ -27,7 +27,7 @@ from backend.cli.output import (
     tell_written,
 )
 from backend.core.messages import as_text
-from backend.core.reading import bytes_of
+from backend.core.reading import file_bytes
 from backend.core.text_files import decode_text
 from backend.core.typed_text import nfc
 
@@ -206,7 +206,7 @@ def terms(
 
     project = open_project(folder)
     if citation_file is not None:
-        citation = decode_text(bytes_of(citation_file), str(citation_file))
+        citation = decode_text(file_bytes(citation_file), str(citation_file))
     if licence is None and citation is None:
         current = release_terms(project, OPERATOR)
     else:

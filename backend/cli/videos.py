@@ -14,7 +14,7 @@ from backend.campaign.nouns import OPERATOR
 from backend.cli.commands import add_command, add_group
 from backend.cli.options import Cluster, Dir, Jobs, Json, argument, option, where, where_if_given, whole
 from backend.cli.output import counted, fail, json_text, now, progress_bar, say, say_each, seconds, table
-from backend.core.progress import named
+from backend.core.progress import steps_of
 
 DecodeOption = Annotated[
     bool | None,
@@ -50,13 +50,13 @@ def probe(
 
     Example: reelrank probe my-project --decode
     """
-    from backend.campaign.monitoring.videos.check import look_at_videos
+    from backend.campaign.monitoring.videos.check import check_videos
 
     start = now()
     fps = frame_rate(frames_per_s)
     project = open_project(whole(folder, cluster))
     with progress_bar() as progress:
-        report = look_at_videos(
+        report = check_videos(
             project,
             OPERATOR,
             videos=whole(videos, cluster) if videos else None,
@@ -177,7 +177,7 @@ def queued(
             next_batches=next_,
             everything=all_,
             where=where(jobs, cluster),
-            progress=named(progress, "Cutting clips"),
+            progress=steps_of(progress, "Cutting clips"),
             now=start,
         )
     clips = report.clips

@@ -49,12 +49,12 @@ def monday_of(day: str) -> str:
     return (date_of_day - timedelta(days=date_of_day.weekday())).isoformat()
 
 
-def began(day: str) -> float:
+def start_of_day(day: str) -> float:
     """Return when a day such as `2026-03-14` began, in seconds since 1970."""
     return datetime.combine(date.fromisoformat(day), time()).timestamp()
 
 
-def ended(day: str) -> float:
+def end_of_day(day: str) -> float:
     """Return when a day such as `2026-03-14` ended and the next began, in seconds since 1970."""
     return datetime.combine(date.fromisoformat(day) + timedelta(days=1), time()).timestamp()
 

@@ -98,14 +98,14 @@ def as_text(sentence: object) -> str:
 
 
 _MARK = '{"said": '
-"""The beginning of a message that `kept` has serialised."""
+"""The beginning of a message that `to_stored` wrote."""
 _NAME, _FORMAT = re.compile(r"[a-z_]\w*"), re.compile(r"[,.\d]{0,4}[a-z%]?")
 """The names and formats that templates of this project use in braces. A stored text may come from anybody, and could
 otherwise read attributes of a value, or ask for a line that fills the memory."""
 
 
-def kept(sentence: str) -> str:
-    """Return a message as a text to store, from which `recalled` restores it; a plain text stays as it is."""
+def to_stored(sentence: str) -> str:
+    """Return a message as a text to store, from which `from_stored` restores it; a plain text stays as it is."""
     if not isinstance(sentence, Said):
         if not sentence.startswith(_MARK):
             return sentence
@@ -113,10 +113,10 @@ def kept(sentence: str) -> str:
     return json.dumps(_to_json(sentence), ensure_ascii=False)
 
 
-def recalled(text: str) -> str:
-    """Return the message that `kept` stored; any other text is returned as it is.
+def from_stored(text: str) -> str:
+    """Return the message that `to_stored` wrote; any other text is returned as it is.
 
-    >>> recalled(kept(said("Nobody is called {name}.", name="Ana"))), recalled("Nobody is called Ana.")
+    >>> from_stored(to_stored(said("Nobody is called {name}.", name="Ana"))), from_stored("Nobody is called Ana.")
     ('Nobody is called Ana.', 'Nobody is called Ana.')
     """
     if not text.startswith(_MARK):

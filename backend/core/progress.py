@@ -9,6 +9,6 @@ Steps = Callable[[int, int], None]
 """A function for one piece of work, which its caller names: called with (steps done, steps in all)."""
 
 
-def named(progress: Progress | None, name: str) -> Steps | None:
+def steps_of(progress: Progress | None, name: str) -> Steps | None:
     """Return a `Steps` function that reports one piece of work under a name; None if `progress` is None."""
     return (lambda done, total: progress(name, done, total)) if progress else None

@@ -27,7 +27,7 @@ _GZIP = b"\x1f\x8b"
 _STEP = 16 << 20
 
 
-def bytes_of(path: Path) -> bytes:
+def file_bytes(path: Path) -> bytes:
     """Return the bytes of a file as stored, without unpacking.
 
     Raises:
@@ -95,13 +95,13 @@ def unpack(content: bytes, file: str) -> bytes:
     return utf8(parts[0] if len(parts) == 1 else b"".join(parts), file)
 
 
-def unpacked(path: Path) -> bytes:
+def unpacked_bytes(path: Path) -> bytes:
     """Return the bytes of a text file in UTF-8, unpacked if they are gzip.
 
     Raises:
         InputError: the file cannot be read or unpacked.
     """
-    return unpack(bytes_of(path), str(path))
+    return unpack(file_bytes(path), str(path))
 
 
 UNDECODABLE = (msgspec.MsgspecError, ValueError, RecursionError)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from backend.core.errors import StorageUnavailable, VideoUnreadable
 from backend.core.file_system import make_private, make_private_folder
-from backend.core.messages import joined, kept, recalled, said
+from backend.core.messages import from_stored, joined, said, to_stored
 from backend.media.jobs import MEDIA_TYPES, ClipCache, ClipJob, part_of
 from backend.media.remote import explain_errors, store_at
 
@@ -103,7 +103,7 @@ def lacking(cache: ClipCache, jobs: Iterable[ClipJob], now: float) -> list[ClipJ
     return missing
 
 
-def look(cache: ClipCache, now: float) -> None:
+def check_now(cache: ClipCache, now: float) -> None:
     """Check now whether the bucket can be read, even if it failed lately; `troubles` returns the result."""
     _note(cache, Doing.READING).unlink(missing_ok=True)
     _request(
@@ -118,7 +118,7 @@ def troubles(cache: ClipCache) -> list[str]:
     messages = []
     for doing, meaning in _MEANINGS.items():
         with suppress(FileNotFoundError):
-            messages.append(joined(" ", [recalled(_note(cache, doing).read_text(encoding="utf-8")), meaning]))
+            messages.append(joined(" ", [from_stored(_note(cache, doing).read_text(encoding="utf-8")), meaning]))
     return messages
 
 
@@ -178,7 +178,7 @@ def _write(cache: ClipCache, doing: Doing, message: str, now: float) -> None:
     part = part_of(note)
     with suppress(OSError):  # a full disk is reported elsewhere
         make_private_folder(note.parent)
-        part.write_text(kept(message), encoding="utf-8")
+        part.write_text(to_stored(message), encoding="utf-8")
         make_private(part)
         os.utime(part, (now, now))
         part.replace(note)

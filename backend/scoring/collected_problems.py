@@ -56,12 +56,12 @@ def further_problems(
     return problems
 
 
-def in_order(problems: Iterable[Problem], files: Iterable[object]) -> list[Problem]:
+def sort_by_file(problems: Iterable[Problem], files: Iterable[object]) -> list[Problem]:
     """Return the problems in the order of these files, keeping their order within each file."""
     place = {str(file): number for number, file in enumerate(files)}
     return sorted(problems, key=lambda problem: place.get(problem.file, len(place)))
 
 
-def by_row(problems: Iterable[Problem]) -> list[Problem]:
+def sort_by_row(problems: Iterable[Problem]) -> list[Problem]:
     """Return the problems sorted by row, those of whole files first."""
     return sorted(problems, key=lambda problem: problem.row or 0)

@@ -11,11 +11,11 @@ from typing import Any, SupportsIndex, TypeGuard, Unpack, cast
 from backend.core.errors import InputError, Problem
 from backend.scoring.benchmarks import benchmark_named
 from backend.scoring.benchmarks.scoring import require_only, score_benchmark, score_benchmark_in_pools
-from backend.scoring.collected_problems import by_row, further_problems, in_order, read_or_collect
+from backend.scoring.collected_problems import further_problems, read_or_collect, sort_by_file, sort_by_row
 from backend.scoring.files.objects import AnyRun, AnyTruth, is_json_text, run_from, tasks_from, truth_from, videos_from
 from backend.scoring.files.release_folder import choose_truth
 from backend.scoring.files.text import PartlyRead
-from backend.scoring.plausibility import with_videos
+from backend.scoring.plausibility import add_video_facts
 from backend.scoring.pools.files import read_pools
 from backend.scoring.pools.model import PoolConventions, Pools
 from backend.scoring.pools.scoring import prepare_pools, score_in_pools
@@ -244,7 +244,7 @@ def _scoreboard(given: AnyTruth | None, runs: Mapping[str, AnyRun], asked: Wante
         given, note, video_map = release.path, release.note, release.videos if video_map is None else video_map
     videos = None if video_map is None else read_or_collect(problems, videos_from, video_map)
     truth = None if given is None else read_or_collect(problems, truth_from, given, refusals=refusals)
-    truth = None if truth is None else with_videos(truth, videos)
+    truth = None if truth is None else add_video_facts(truth, videos)
     reader = tasks_from if benchmark and benchmark.tasks else run_from
     read = {
         name: read_or_collect(problems, reader, run, name, videos, truth, refusals=refusals)
@@ -263,7 +263,7 @@ def _scoreboard(given: AnyTruth | None, runs: Mapping[str, AnyRun], asked: Wante
         rules = benchmark.planned(options)[0][1] if benchmark else settings
         files = dict.fromkeys(problem.file for problem in problems)
         raise InputError(
-            in_order(by_row([*problems, *further_problems(truth, columns.values(), refusals, rules)]), files)
+            sort_by_file(sort_by_row([*problems, *further_problems(truth, columns.values(), refusals, rules)]), files)
         )
     if problems:
         raise InputError(problems)

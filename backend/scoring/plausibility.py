@@ -21,7 +21,7 @@ _MUCH = 5
 """Times count as frames only if their median is at least this multiple of the video's duration."""
 
 
-def with_videos(truth: Truth, videos: VideoMap | None) -> Truth:
+def add_video_facts(truth: Truth, videos: VideoMap | None) -> Truth:
     """Return the truth with the names and durations of a video map added, if there is one."""
     if videos is None:
         return truth

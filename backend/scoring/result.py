@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from backend.core import extras
 from backend.scoring.matching.columns import QueryKey
 from backend.scoring.scoreboard import Scoreboard
-from backend.scoring.views.ranking import word
+from backend.scoring.views.ranking import option_text
 from backend.scoring.views.table import number
 
 if TYPE_CHECKING:
@@ -185,7 +185,7 @@ def _latex(summary: Mapping[str, Any], percent: bool, digits: int | None, captio
 
 
 def _conventions(board: Scoreboard) -> str:
-    changed = [f"{name}={word(value)}" for name, value in board.options.items()]
+    changed = [f"{name}={option_text(value)}" for name, value in board.options.items()]
     return ", ".join([f"preset {board.settings.preset}", *changed])
 
 

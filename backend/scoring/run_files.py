@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from backend.core.errors import InputError, Problem
-from backend.core.reading import UNDECODABLE, bytes_of
+from backend.core.reading import UNDECODABLE, file_bytes
 from backend.core.typed_text import nfc
 from backend.scoring.files.release_folder import SPLITS, choose_truth
 
@@ -122,7 +122,7 @@ def read_run_list(path: Path | str) -> RunList:
         InputError: lists all problems of the list; `row` is the number of the run.
     """
     path = Path(path)
-    data = bytes_of(path)
+    data = file_bytes(path)
     try:
         content = msgspec.toml.decode(data, type=_List)
     except UNDECODABLE as error:
@@ -155,10 +155,10 @@ def read_run_list(path: Path | str) -> RunList:
     truths = dict.fromkeys(splits, content.truth) if isinstance(content.truth, str) else content.truth
     truth_paths = {split: path.parent / truths[split] for split in splits if truths[split]}
     videos = path.parent / content.videos if content.videos else None
-    return of_releases(RunList(tuple(runs.values()), splits, truth_paths, videos, content.variant))
+    return resolve_releases(RunList(tuple(runs.values()), splits, truth_paths, videos, content.variant))
 
 
-def of_releases(runs: RunList) -> RunList:
+def resolve_releases(runs: RunList) -> RunList:
     """Return the list with each release folder replaced by the truth of its split (`val` or `test`).
 
     Raises:

@@ -12,7 +12,7 @@ import numpy as np
 from backend.core.errors import InputError, Problem
 from backend.core.messages import said
 from backend.core.parallel import run_units
-from backend.core.progress import Progress, named
+from backend.core.progress import Progress, steps_of
 from backend.core.timespan import Floats
 from backend.core.where import HERE, Where
 from backend.scoring.breakdown import Breakdown, bpref_warnings, break_down, judged_key
@@ -266,7 +266,7 @@ def score_runs(
         (key, settings, narrowing, part, judged),
         list(runs.values()),
         where,
-        progress=named(progress, "scoring"),
+        progress=steps_of(progress, "scoring"),
     )
     if problems := [problem for result in of_runs if isinstance(result, list) for problem in result]:
         raise InputError(problems)

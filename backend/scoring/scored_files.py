@@ -11,18 +11,18 @@ from typing import Any, SupportsIndex, Unpack
 
 from backend.core.errors import InputError, Problem
 from backend.core.parallel import run_units
-from backend.core.progress import Progress, named
-from backend.core.reading import bytes_of
+from backend.core.progress import Progress, steps_of
+from backend.core.reading import file_bytes
 from backend.core.where import HERE, Where
 from backend.scoring.benchmarks import benchmark_named
 from backend.scoring.benchmarks.scoring import require_only, score_benchmark, score_benchmark_in_pools
-from backend.scoring.collected_problems import by_row, further_problems, in_order, read_or_collect
+from backend.scoring.collected_problems import further_problems, read_or_collect, sort_by_file, sort_by_row
 from backend.scoring.files.facts import Facts, Inputs, Source, read_facts
 from backend.scoring.files.formats import map_of, read_run, read_tasks, read_truth, read_videos
 from backend.scoring.files.release_folder import choose_truth, queries_of
 from backend.scoring.files.text import PartlyRead
 from backend.scoring.matching.columns import Run, Truth
-from backend.scoring.plausibility import with_videos
+from backend.scoring.plausibility import add_video_facts
 from backend.scoring.pools.files import read_pools
 from backend.scoring.pools.model import PoolFile
 from backend.scoring.pools.scoring import Pooled, prepare_pools, score_in_pools
@@ -116,7 +116,7 @@ def score_files(
         [file.path for file in files],
         where,
         sees=[file.path for file in files] if where.cluster else (),
-        progress=named(progress, "reading runs"),
+        progress=steps_of(progress, "reading runs"),
     )
     for file, (run, wrong, refused) in zip(files, read, strict=True):
         problems += wrong
@@ -125,11 +125,13 @@ def score_files(
             runs[file.name] = run
         if chosen and truth_path:
             beside[file.name] = chosen.figures_beside(truth_path, file.path, options, problems)
-    truth = None if truth is None else with_videos(truth, names)
+    truth = None if truth is None else add_video_facts(truth, names)
     paths = (truth_path, pool and pool.path, pool and pool.first_step, *(file.path for file in files))
     if refusals and not pool:
         rules = chosen.planned(options)[0][1] if chosen else settings
-        raise InputError(in_order(by_row([*problems, *further_problems(truth, runs.values(), refusals, rules)]), paths))
+        raise InputError(
+            sort_by_file(sort_by_row([*problems, *further_problems(truth, runs.values(), refusals, rules)]), paths)
+        )
     if truth is None and (truth_path or not pool):
         raise InputError(
             problems or [Problem("truth", None, "is missing: give one, or give pools, whose moments become the truth")]
@@ -145,7 +147,7 @@ def score_files(
         elif truth:
             board = score_runs(truth, runs, settings, where=where, progress=progress)
     except InputError as error:
-        raise InputError(in_order([*problems, *error.problems], paths)) from None
+        raise InputError(sort_by_file([*problems, *error.problems], paths)) from None
     if problems:
         raise InputError(problems)
     of_run = {file.name: {**board.setting.of_run.get(file.name, {}), **file.facts} for file in files}
@@ -254,7 +256,7 @@ def file_inputs(
     sources = []
     for what, path in files:
         if path is not None:
-            content = bytes_of(path)
+            content = file_bytes(path)
             sources.append(Source(what, path.name, len(content), hashlib.sha256(content).hexdigest()))
     facts = Facts({}, {}) if truth is None else read_facts(truth, videos)
     if pool:

@@ -11,9 +11,9 @@ from backend.core.text_files import csv_text
 from backend.scoring.latex import to_latex
 from backend.scoring.views.errors import outcomes, own_and_pool
 from backend.scoring.views.paper import paper
-from backend.scoring.views.ranking import figures, narrow_means, options, ranking, sentence, word
+from backend.scoring.views.ranking import figures, narrow_means, option_text, options, ranking, sentence
 from backend.scoring.views.splits import groups, is_grouped, parts_of
-from backend.scoring.views.table import PLAIN, Shown, Table, counted, legend, named
+from backend.scoring.views.table import PLAIN, Shown, Table, comparability_notes, legend, named_keys
 
 _STATISTICS = ("low", "high")
 _COMPARISON = ("difference", "difference_low", "difference_high", "p", "p_holm", "p_t", "wins", "ties", "losses")
@@ -40,7 +40,7 @@ def to_csv(summary: Mapping[str, Any], shown: Shown = PLAIN, *, for_people: bool
     bounds = _upper_bounds(summary)
     lines = []
     for _, of_split in parts_of(summary):
-        names = named(of_split)
+        names = named_keys(of_split)
         tail = [of_split["preset"], " ".join(options(of_split))]
         for run, part, group, queries, measures in _groups(of_split):
             whole = part == ""
@@ -72,7 +72,7 @@ def _csv_text(
     The first cell of a line is the run's name; `bounds` has the names of the upper bounds.
     """
     if bounds:
-        head, lines = [*head, "upper_bound"], ([*line, word(line[0] in bounds)] for line in lines)
+        head, lines = [*head, "upper_bound"], ([*line, option_text(line[0] in bounds)] for line in lines)
     return csv_text(head, lines, for_people=for_people)
 
 
@@ -101,7 +101,7 @@ def per_query_csv(
     keys = list(rows[0][3]) if rows else []
     changed = " ".join(options(summary))
     lines = (
-        [run, query, word(lacking), *(values[key] for key in keys), summary["preset"], changed]
+        [run, query, option_text(lacking), *(values[key] for key in keys), summary["preset"], changed]
         for run, query, lacking, values in rows
     )
     head = ["run", "query", "missing", *keys, "preset", "options"]
@@ -122,7 +122,7 @@ def to_markdown(summary: Mapping[str, Any], shown: Shown = PLAIN) -> str:
         blocks.append(f"{_markdown(means.title)}.")
     else:
         means = narrow_means(summary, shown)
-    remarks = (*(means.notes if "benchmark" in summary else legend(summary)), *counted(summary))
+    remarks = (*(means.notes if "benchmark" in summary else legend(summary)), *comparability_notes(summary))
     blocks += [_grid(means), "\n".join(f"- {_markdown(line)}" for line in remarks)]
     if any("intervals" in run for run in runs):
         ranked = ranking(summary, shown=shown)

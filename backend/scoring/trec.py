@@ -17,7 +17,7 @@ import numpy as np
 
 from backend.core.errors import InputError, Problem
 from backend.core.messages import said
-from backend.core.reading import UNDECODABLE, unpacked
+from backend.core.reading import UNDECODABLE, unpacked_bytes
 from backend.core.text_files import read_csv
 from backend.scoring.fates import meet
 from backend.scoring.files import text
@@ -26,7 +26,7 @@ from backend.scoring.files.release_folder import choose_truth, queries_of
 from backend.scoring.files.text import Form
 from backend.scoring.files.words import TRUTH
 from backend.scoring.matching.columns import Truth
-from backend.scoring.plausibility import with_videos
+from backend.scoring.plausibility import add_video_facts
 from backend.scoring.presets import settle
 from backend.scoring.scores import prepare_run, prepare_truth
 
@@ -141,9 +141,9 @@ def match_run(truth_path: Path, run_path: Path, mu: float, *, videos: Path | Non
     """
     chosen = choose_truth(truth_path, videos=videos, queries=queries_of([run_path]))
     truth_path, videos = chosen.path, chosen.videos
-    content = unpacked(truth_path)
+    content = unpacked_bytes(truth_path)
     video_map = read_videos(videos) if videos else None
-    truth = with_videos(truth_file(content, str(truth_path)), video_map)
+    truth = add_video_facts(truth_file(content, str(truth_path)), video_map)
     run = read_run(run_path, video_map, truth)
     longest = int(np.diff(run.offsets).max(initial=1))
     settings = settle("paper", [max(longest, 1)], [mu], {}, measures=["ndcg"])

@@ -19,21 +19,21 @@ _SHAPE = re.compile(r"postgres(?:ql)?://(?:[^@/]*@)?[^@]*")
 _ASKED = re.compile(r"(?i)(password\s*=\s*)('[^']*'|[^\s&]*)")
 
 
-def understood(address: str) -> bool:
+def is_valid_address(address: str) -> bool:
     """Return whether an address is unambiguous: each `@` and `/` of a password has to be written as `%40` and `%2F`.
 
-    >>> understood("postgresql://reelrank:s%40fe@db.lab/campaign"), understood("postgresql://reelrank:s@fe@db.lab/campaign")
+    >>> is_valid_address("postgresql://reelrank:s%40fe@db.lab/campaign"), is_valid_address("postgresql://reelrank:s@fe@db.lab/campaign")
     (True, False)
     """
     return bool(_SHAPE.fullmatch(address)) and not re.search("%(?![0-9A-Fa-f]{2})", address)
 
 
-def shown(address: str) -> str:
+def hide_password(address: str) -> str:
     """Return an address for display, with `***` for its password; the address may be malformed.
 
-    >>> shown("postgresql://reelrank:secret@db.lab/campaign")
+    >>> hide_password("postgresql://reelrank:secret@db.lab/campaign")
     'postgresql://reelrank:***@db.lab/campaign'
-    >>> shown("postgresql://db.lab/campaign?user=reelrank&password=secret")
+    >>> hide_password("postgresql://db.lab/campaign?user=reelrank&password=secret")
     'postgresql://db.lab/campaign?user=reelrank&password=***'
     """
     return _ASKED.sub(r"\1***", re.sub(r"^((?:[a-z]+://)?[^:/@?]*):(?!//).*@", r"\1:***@", address))
@@ -111,6 +111,6 @@ def _run(command: list[str], address: str, environment: dict[str, str]) -> None:
             "be of the server's version or newer, and be allowed to sign in. A file that ends with .db "
             "needs no such program.",
             program=program,
-            address=shown(address),
+            address=hide_password(address),
             fault=fault,
         )

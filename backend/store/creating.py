@@ -7,7 +7,7 @@ from psycopg import sql
 
 from backend.core.errors import ProjectError
 from backend.store import sqlite
-from backend.store.address import shown
+from backend.store.address import hide_password
 from backend.store.definitions import indexes_and_triggers, table_names, tables
 from backend.store.dialect import Raw
 from backend.store.engine import SqliteDatabase
@@ -42,7 +42,7 @@ def create_from(
     try:
         if store.has_project:
             raise ProjectError(
-                f"{shown(address)} already has a project: name an empty database, one for each project, or "
+                f"{hide_password(address)} already has a project: name an empty database, one for each project, or "
                 "open that project"
             )
         with store.writing(), store.one() as raw:
@@ -50,7 +50,7 @@ def create_from(
                 raise ProjectError.said(
                     "{address} stores text as {encoding}, which cannot hold every caption: make the database with "
                     "`createdb --encoding UTF8 --template template0`",
-                    address=shown(address),
+                    address=hide_password(address),
                     encoding=encoding,
                 )
             for statement in tables(source):

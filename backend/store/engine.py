@@ -108,16 +108,16 @@ def checked(parameters: Parameters) -> Parameters:
     return parameters
 
 
-def added(db: Database, sql: str, parameters: Parameters) -> int:
+def insert_returning_id(db: Database, sql: str, parameters: Parameters) -> int:
     """Run an `INSERT ... RETURNING` statement, and return the id of the new row."""
     ((number,),) = db.conn.execute(sql, parameters).fetchall()
     return int(number)
 
 
-def containing(text: str) -> str:
+def like_pattern(text: str) -> str:
     """Return the pattern for `LIKE ? ESCAPE '!'` that matches every text containing this text literally.
 
-    >>> containing("50% _!")
+    >>> like_pattern("50% _!")
     '%50!% !_!!%'
     """
     return "%" + "".join(f"!{sign}" if sign in "!%_" else sign for sign in text) + "%"

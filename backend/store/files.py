@@ -22,7 +22,7 @@ COMPANIONS = ("-wal", "-shm", "-journal")
 
 
 @contextmanager
-def arriving(target: Path) -> Iterator[Path]:
+def atomic_file(target: Path) -> Iterator[Path]:
     """Provide a temporary file that replaces `target` once it is complete and on disk; after a failure nothing is left.
 
     Only its owner may read the file, even outside the project, because these files hold passwords or what people wrote.

@@ -18,7 +18,7 @@ from backend.core.messages import said
 from backend.store import creating, postgresql, upkeep
 from backend.store.definitions import table_names
 from backend.store.engine import Connection, SqliteDatabase
-from backend.store.files import arriving, copy, damage_of, fold, free, part_file, remove_secret
+from backend.store.files import atomic_file, copy, damage_of, fold, free, part_file, remove_secret
 from backend.store.foreign import require_known, texts_with_nul
 from backend.store.sqlite import damaged
 
@@ -96,7 +96,7 @@ def into_file(address: str, path: Path, then: Callable[[], None]) -> dict[str, i
                 "ReelRank command, then try again. Nothing was changed."
             )
         with store.writing() as db:  # keeps others from writing until the new location is recorded
-            with arriving(path) as part:
+            with atomic_file(path) as part:
                 store.copy_to(part)
                 with closing(SqliteDatabase(sqlite3.connect(part), execute_plugins=False)) as copied:
                     expected = digests(db.conn, copied)

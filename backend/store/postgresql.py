@@ -21,7 +21,7 @@ from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 from backend.core.errors import InputError, ProjectError, SchemaOutOfDate, StoreUnavailable
 from backend.core.messages import said
 from backend.store import sqlite
-from backend.store.address import dump, shown, without_password
+from backend.store.address import dump, hide_password, without_password
 from backend.store.definitions import dangling, differences, parts, table_names
 from backend.store.dialect import Raw, configure, cursor_for, named_rows, translated
 from backend.store.engine import Cursor, Database, Parameters, SqliteDatabase, checked
@@ -62,7 +62,7 @@ class PostgresStore:
         except psycopg.ProgrammingError as error:
             raise InputError.single(
                 "the address of the database",
-                said("{address} cannot be read as an address: {error}", address=shown(address), error=error),
+                said("{address} cannot be read as an address: {error}", address=hide_password(address), error=error),
             ) from None
         self.conn = PostgresConnection(self)
         self._own = threading.local()
@@ -77,7 +77,7 @@ class PostgresStore:
     @property
     def place(self) -> str:
         """The address, without its password."""
-        return shown(self.address)
+        return hide_password(self.address)
 
     @property
     def has_project(self) -> bool:
@@ -331,7 +331,7 @@ def open_store(address: str, folder: Path) -> PostgresStore:
             raise ProjectError.said(
                 "{address} has no project: check the address. `reelrank init` makes a new project there, "
                 "`reelrank move {folder} {url}` moves one there",
-                address=shown(address),
+                address=hide_password(address),
                 folder=folder,
                 url=without_password(address),
             )
@@ -341,7 +341,7 @@ def open_store(address: str, folder: Path) -> PostgresStore:
             newer = ", ".join(sorted(applied - known))
             raise SchemaOutOfDate.said(
                 "{address} was written by a newer ReelRank (it has {newer}): update ReelRank to open it",
-                address=shown(address),
+                address=hide_password(address),
                 newer=newer,
             )
         if known - applied:
@@ -349,7 +349,7 @@ def open_store(address: str, folder: Path) -> PostgresStore:
             raise SchemaOutOfDate.said(
                 "{address} has an older schema ({older} missing): move it into a file with the ReelRank that "
                 "wrote it, run `reelrank migrate {folder}` there, and move it back",
-                address=shown(address),
+                address=hide_password(address),
                 older=older,
                 folder=folder,
             )

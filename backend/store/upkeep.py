@@ -22,7 +22,7 @@ from backend.store import events
 from backend.store.address import DUMP_ENDING
 from backend.store.connection import Store
 from backend.store.engine import Database, SqliteDatabase
-from backend.store.files import COMPANIONS, arriving, copy, damage_of, fold, free, part_file, remove_secret, sync
+from backend.store.files import COMPANIONS, atomic_file, copy, damage_of, fold, free, part_file, remove_secret, sync
 from backend.store.foreign import require_known
 from backend.store.schema import migrations
 from backend.store.sqlite import READ_ERRORS, SqliteStore, damage, damaged, is_damage, open_store, schema_gap
@@ -75,7 +75,7 @@ def backup(store: Store, target: Path) -> None:
         raise ProjectError.said(
             "{target} already exists, and a backup never overwrites a file: choose another name", target=target
         )
-    with arriving(target) as part:
+    with atomic_file(target) as part:
         if target.suffix == DUMP_ENDING:
             return store.dump_to(part)
         store.copy_to(part)
@@ -206,7 +206,7 @@ def _upgrade(part: Path, derive: Callable[[Database], None]) -> None:
 
 def _keep(present: sqlite3.Connection, old_file: Path) -> None:
     """Copy the present state: byte for byte if it is damaged, else without the campaign's secret."""
-    with arriving(old_file) as part:
+    with atomic_file(old_file) as part:
         copy(present, part)
         if not damage_of(part):
             remove_secret(part)
@@ -258,7 +258,7 @@ def _replace_file(path: Path, part: Path, old_file: Path | None) -> None:
     if old_file:
         for file in (path, *companions):
             if file.exists():
-                with arriving(old_file.with_name(old_file.name + file.name.removeprefix(path.name))) as copied:
+                with atomic_file(old_file.with_name(old_file.name + file.name.removeprefix(path.name))) as copied:
                     shutil.copyfile(file, copied)
     for file in companions:
         file.unlink(missing_ok=True)  # first, or SQLite would apply them to the new file

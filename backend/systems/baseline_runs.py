@@ -10,7 +10,7 @@ from pathlib import Path
 from backend.core.atomic_output import require_new_file
 from backend.core.errors import InputError, VideoUnreadable
 from backend.core.progress import Progress
-from backend.core.reading import unpacked
+from backend.core.reading import unpacked_bytes
 from backend.core.release_entries import Moment, read_queries
 from backend.core.where import HERE, Where, placed
 from backend.encoders import cache, sentence
@@ -208,7 +208,7 @@ def _moments(path: Path) -> list[KnownMoment]:
     Raises:
         InputError: only a part of the file has this form.
     """
-    queries = read_queries(unpacked(path), str(path), Moment)
+    queries = read_queries(unpacked_bytes(path), str(path), Moment)
     if queries.entries and queries.problems:
         raise InputError(queries.problems)
     return [

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from backend.core.errors import InputError
-from backend.core.progress import Progress, Steps, named
+from backend.core.progress import Progress, Steps, steps_of
 from backend.encoders.cache import encode_cached
 from backend.encoders.clip import Clip
 from backend.encoders.search import top_moments
@@ -113,9 +113,9 @@ def answer(
     require_baseline(name, options)
     top = options.top
     if name == "random":
-        return random_answers(task, options.seed, top=top, progress=named(progress, "drawing")), ()
+        return random_answers(task, options.seed, top=top, progress=steps_of(progress, "drawing")), ()
     if name == "prior":
-        return prior_answers(task, options.seed, top=top, progress=named(progress, "drawing")), ()
+        return prior_answers(task, options.seed, top=top, progress=steps_of(progress, "drawing")), ()
     if name == "caption":
         return answer_by_captions(task, encoder(), embeddings, top=top, progress=progress), ()
     if name == "clip":
@@ -234,10 +234,12 @@ def answer_by_captions(
     moments, described = _described(task.captions)
     if not described:
         raise InputError.single(task.source, "has no captions, and this baseline ranks moments by theirs")
-    vectors = encode_cached(encoder, list(described), embeddings, progress=named(progress, "encoding captions"))
+    vectors = encode_cached(encoder, list(described), embeddings, progress=steps_of(progress, "encoding captions"))
     texts = list(task.queries.values())
-    query_vectors = encode_cached(encoder, texts, embeddings, progress=named(progress, "encoding queries"))
-    ranking = top_moments(query_vectors, vectors, list(described.values()), top, progress=named(progress, "searching"))
+    query_vectors = encode_cached(encoder, texts, embeddings, progress=steps_of(progress, "encoding queries"))
+    ranking = top_moments(
+        query_vectors, vectors, list(described.values()), top, progress=steps_of(progress, "searching")
+    )
     return {
         query: [Predicted(*moments[match.moment_id], float(match.similarity)) for match in matches]
         for query, matches in zip(task.queries, ranking, strict=True)

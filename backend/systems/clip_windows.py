@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from backend.core.errors import InputError, VideoUnreadable
-from backend.core.progress import Progress, named
+from backend.core.progress import Progress, steps_of
 from backend.encoders.clip import Clip, of_span
 from backend.encoders.search import QUERIES_AT_ONCE, Captions
 from backend.encoders.sentence import FloatArray
@@ -51,8 +51,8 @@ def answer(
     require_texts(task)
     how = how or Windowing()
     files = [task.files[name] for name in task.videos if name in task.files]
-    keep_frames(clip, files, embeddings, per_s=how.per_s, progress=named(progress, "encoding frames"))
-    looking = named(progress, "looking at videos")
+    keep_frames(clip, files, embeddings, per_s=how.per_s, progress=steps_of(progress, "encoding frames"))
+    looking = steps_of(progress, "looking at videos")
     spans: list[tuple[int, float, float]] = []
     alike: dict[bytes, list[int]] = {}  # windows that show the same frames are as similar to any query
     unseen = []
@@ -71,10 +71,10 @@ def answer(
             looking(number + 1, len(task.videos))
     if not spans:
         raise InputError.single(task.source, f"has no video that could be read: {unseen[0]}")
-    sentences = clip.sentences(task.queries.values(), progress=named(progress, "encoding queries by CLIP"))
+    sentences = clip.sentences(task.queries.values(), progress=steps_of(progress, "encoding queries by CLIP"))
     searched = _Windows(task.videos, spans, alike, how.nms, queries=len(task.queries))
     queries = list(task.queries)
-    searching = named(progress, "searching")
+    searching = steps_of(progress, "searching")
     answers: Answers = {}
     for start in range(0, len(queries), QUERIES_AT_ONCE):
         some = queries[start : start + QUERIES_AT_ONCE]

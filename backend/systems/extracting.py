@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from backend.core.atomic_output import new_files, require_new_file
 from backend.core.errors import InputError, Problem, VideoUnreadable
-from backend.core.progress import Progress, named
+from backend.core.progress import Progress, steps_of
 from backend.encoders.clip import Clip
 from backend.media.frames import keep_frames, vectors_of
 from backend.media.sources import Source
@@ -112,9 +112,9 @@ def extract(
     names = sorted(files)
     require_names(out, names)  # now, and not after hours of looking
     keep_frames(
-        clip, [files[name] for name in names], embeddings, per_s=per_s, progress=named(progress, "encoding frames")
+        clip, [files[name] for name in names], embeddings, per_s=per_s, progress=steps_of(progress, "encoding frames")
     )
-    looking = named(progress, "writing features")
+    looking = steps_of(progress, "writing features")
     unseen = [f"{name}: the place of the file is not known" for name in missing]
 
     def seen() -> Iterator[tuple[str, FloatArray]]:

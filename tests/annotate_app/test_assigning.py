@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from backend.campaign.judging.model import Assignment
-from backend.campaign.judging.staffing import assign, assignments_standing, suspend
+from backend.campaign.judging.staffing import assign, current_assignments, suspend
 from backend.campaign.nouns import Split
 from backend.campaign.review.queries import list_queries
 from reading import words
@@ -28,7 +28,7 @@ def open_people(open_judging: Callable[..., AppTest]) -> Open:
 
 
 def standing(judging: Judging) -> dict[str, Assignment]:
-    given = assignments_standing(judging.project, judging.lead)
+    given = current_assignments(judging.project, judging.lead)
     names = {person.annotator_id: person.name for person in judging.annotators}
     return {names[who]: one for who, one in given.items()}
 

@@ -11,7 +11,7 @@ from backend.campaign.judging.model import GradeEvent
 from backend.campaign.judging.staffing import suspend
 from backend.campaign.qualification.exam.model import CalibrationRound
 from backend.campaign.qualification.exam.setting import start_trial, trial_round
-from backend.campaign.qualification.exam.taking import Act as ExamAct
+from backend.campaign.qualification.exam.taking import ExamStep as ExamAct
 from backend.core.ids import PairKey, QueryId
 from reading import html, read
 from served import clip_of

@@ -19,7 +19,7 @@ from backend.campaign.qualification.exam.model import Exam, ExamKey, ExamPhase
 from backend.campaign.qualification.exam.results import exam_results, exempt_from_exam, grant_retake, my_exam
 from backend.campaign.qualification.exam.rules.marking import mark
 from backend.campaign.qualification.exam.setting import end_exam, exam_held, set_exam
-from backend.campaign.qualification.exam.taking import Act as ExamAct
+from backend.campaign.qualification.exam.taking import ExamStep as ExamAct
 from backend.campaign.setup.people.accounts import add_person, add_person_with_password
 from backend.campaign.setup.people.permissions import sign_in
 from backend.core.ids import PairKey

@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from backend.campaign.monitoring.explore.model import Along
+from backend.campaign.monitoring.explore.model import BinnedBy
 from backend.campaign.monitoring.explore.tables import relevances_along, source_standings
 from backend.campaign.nouns import OPERATOR
 from reading import mounted
@@ -62,7 +62,7 @@ def test_the_sources_are_told_with_what_became_of_their_candidates(open_part: Op
 
 
 def test_pairs_without_a_relevance_are_said_and_count_nowhere(open_part: Open, explored: SmallProject) -> None:
-    bins = relevances_along(explored.project, OPERATOR, Along.RANK)
+    bins = relevances_along(explored.project, OPERATOR, BinnedBy.RANK)
     decided, without = sum(one.decided for one in bins), sum(one.without for one in bins)
     assert min(decided, without) > 0
     said = open_part(part="rank").caption[0].value

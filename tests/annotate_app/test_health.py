@@ -86,5 +86,5 @@ def test_a_database_that_cannot_be_read_or_says_nothing_is_away(
     assert client.get("/readyz").text == "not ready: database\n"
     clock.now += 1.5
     monkeypatch.setattr(monitoring, "_PATIENCE_S", 0.05)
-    monkeypatch.setattr(monitoring, "not_ready", lambda _project: time.sleep(0.3))
+    monkeypatch.setattr(monitoring, "missing_for_serving", lambda _project: time.sleep(0.3))
     assert client.get("/readyz").text == "not ready: database\n"

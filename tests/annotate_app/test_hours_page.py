@@ -9,7 +9,7 @@ from functools import partial
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from annotate_app.screens.hours import ahead, bounds
+from annotate_app.screens.hours import bounds, outlook_text
 from backend.campaign.monitoring.hours.rules import Outlook
 from reading import html, read
 from small_project import OPEN, SmallProject
@@ -101,18 +101,20 @@ def test_periods_are_of_the_calendar(period: str, days: tuple[str | None, str | 
 
 
 def test_what_is_still_to_come_in_words() -> None:
-    assert ahead(OUTLOOK, "USD") == (
+    assert outlook_text(OUTLOOK, "USD") == (
         "120 grades left until every open pair has its grades, and about 23 more if 19.4 % of the pairs are "
         "disputed, as so far. At 7.9 s a judgement, that takes about 31.4 hours, 340.10 USD (95 % interval: "
         "25.0 to 40.5 hours, 270.75 to 438.60 USD)."
     )
     stuck = "as so far. Nobody is left to give 14 of them. See Progress. At 7.9 s"
-    assert stuck in ahead(replace(OUTLOOK, stuck=14), "USD")
+    assert stuck in outlook_text(replace(OUTLOOK, stuck=14), "USD")
     unsure = replace(OUTLOOK, disputed=None, further=0, cost=None, reason="an interval needs 10 days")
-    assert "how many is not known yet. At 7.9 s" in ahead(unsure, "USD")
-    assert ahead(unsure, "USD").endswith("about 31.4 hours (an interval needs 10 days).")
-    assert ahead(Outlook(0, 0, 0.2, 7.9, (0.0, 0.0, 0.0), None), "USD").startswith("Nothing is left to grade")
-    assert ahead(Outlook(9, 0, None, None, None, None, "no time"), "USD").endswith("No estimate of the time: no time.")
+    assert "how many is not known yet. At 7.9 s" in outlook_text(unsure, "USD")
+    assert outlook_text(unsure, "USD").endswith("about 31.4 hours (an interval needs 10 days).")
+    assert outlook_text(Outlook(0, 0, 0.2, 7.9, (0.0, 0.0, 0.0), None), "USD").startswith("Nothing is left to grade")
+    assert outlook_text(Outlook(9, 0, None, None, None, None, "no time"), "USD").endswith(
+        "No estimate of the time: no time."
+    )
 
 
 def test_without_a_rate_there_are_hours_and_the_way_to_pay(open_page: Open) -> None:

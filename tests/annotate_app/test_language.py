@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
 from annotate_app import language
-from annotate_app.language import retold
+from annotate_app.language import translate_message
 from backend.campaign.monitoring.activity.log import campaign_settings
 from backend.campaign.monitoring.activity.rules import event_words
 from backend.campaign.nouns import OPERATOR
@@ -282,7 +282,7 @@ def bracketed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.mark.parametrize("kind", find_events())
 def test_every_event_is_told_by_the_catalogue(kind: str) -> None:
     for payload in ({}, {"on": True, "text": "–", "after": [[0, 1]], "parts": 2, "replaced": 1, "reason": "–"}):
-        assert outside_of_brackets(retold(event_words(kind, payload))) == set()
+        assert outside_of_brackets(translate_message(event_words(kind, payload))) == set()
 
 
 @pytest.mark.usefixtures("bracketed")
@@ -290,7 +290,7 @@ def test_every_setting_is_told_by_the_catalogue(judging: Judging) -> None:
     scale = {one.label for one in judging.project.campaign.scale.meanings}
     data = {*scale, judging.project.settings.encoder, "fp", "GB"}
     for one in campaign_settings(judging.project, OPERATOR):
-        texts = map(retold, (one.part, one.name, one.value, one.changes, one.how))
+        texts = map(translate_message, (one.part, one.name, one.value, one.changes, one.how))
         left = {text: outside_of_brackets(text) - data for text in texts if text}
         assert not any(left.values()), left
 
@@ -316,9 +316,9 @@ def test_an_event_has_its_numbers_and_its_reason_in_german() -> None:
     language.use("de")
     try:
         found = [
-            retold(event_words("batch_opened", {"number": 2, "pairs": 20})),
-            retold(event_words("adjudicated", {"relevance": 3, "reason": "seen at the end"})),
-            retold(event_words("person_added", {"name": "lead", "role": "lead"})),
+            translate_message(event_words("batch_opened", {"number": 2, "pairs": 20})),
+            translate_message(event_words("adjudicated", {"relevance": 3, "reason": "seen at the end"})),
+            translate_message(event_words("person_added", {"name": "lead", "role": "lead"})),
         ]
     finally:
         language.use(None)

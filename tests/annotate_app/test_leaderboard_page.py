@@ -18,7 +18,7 @@ from backend.campaign.review.queries import list_queries, query_pairs
 from backend.scoring import measures as family
 from backend.scoring.measure import Measure
 from backend.scoring.measures import MEASURES
-from backend.scoring.views.case import view as score_case
+from backend.scoring.views.case import case_view as score_case
 from reading import read
 from support import NOW, Judging
 

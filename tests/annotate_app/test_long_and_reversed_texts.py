@@ -5,7 +5,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import annotate_app
-from annotate_app.language import retold, tr
+from annotate_app.language import tr, translate_message
 from annotate_app.plain import isolated, plain
 from annotate_app.screens import disputes
 from annotate_app.shared import grade_colours, look, waiting, wording
@@ -22,7 +22,7 @@ LONG = "A dog runs over wet sand. " * 90
 def test_a_hebrew_name_does_not_reverse_its_sentence() -> None:
     kept = f"\u2068{HEBREW}\u2069"
     assert tr("**{name}** wrote with {grade}", name=HEBREW, grade=3) == f"**{kept}** wrote with 3"
-    assert retold(said("Nobody is called {name}.", name=HEBREW)) == f"Nobody is called {kept}."
+    assert translate_message(said("Nobody is called {name}.", name=HEBREW)) == f"Nobody is called {kept}."
     assert plain(HEBREW) == kept
     assert wording.caption(HEBREW) == f"“{kept}”"
     assert isolated("Zoë, 3") == "Zoë, 3"

@@ -25,7 +25,7 @@ from backend.campaign.monitoring.activity.log import find_activity
 from backend.campaign.monitoring.activity.model import ActivityFilter
 from backend.campaign.monitoring.explore.tables import source_standings
 from backend.campaign.monitoring.progress import progress as progress_progress
-from backend.campaign.monitoring.progress.model import Ahead, Barred, DayCount, Forecast, Stuck, Wait, WaitKind
+from backend.campaign.monitoring.progress.model import Barred, DayCount, Forecast, Stuck, Wait, WaitKind, WorkAhead
 from backend.campaign.monitoring.quality.model import FLAG_MEANINGS, FlagKind
 from backend.campaign.nouns import OPERATOR, Pause, PersonReview, Role, Verdict
 from backend.campaign.qualification.exam.setting import start_trial
@@ -281,7 +281,7 @@ def test_progress_shows_who_judged_how_much(open_page_of: Open, real_project: Sm
     assert "1 other annotator gave no judgement in the last 7 days." in sentences(app)
 
 
-NOTHING_AHEAD = Ahead(0, 0, None, (), Forecast(0.0))
+NOTHING_AHEAD = WorkAhead(0, 0, None, (), Forecast(0.0))
 
 
 @pytest.mark.parametrize(
@@ -377,7 +377,7 @@ def test_what_is_stuck_is_said_in_words() -> None:
     out = ((Barred.PAUSED, ("Ben",), 5), (Barred.EXAM, ("Cem", "Dee", "Eli", "Fay", "Gus"), 7))
     stuck = (Stuck((3, 4), 7, 2, 9, out), Stuck((2,), 1, 1, 1, ()))
     left = Forecast(3.0, stuck=10, over_quota=1, idle=4, disputes=12, disputes_lack=1)
-    ahead = Ahead(90, 48, 0.2, stuck, left, set_aside=3)
+    ahead = WorkAhead(90, 48, 0.2, stuck, left, set_aside=3)
     assert [line.text for line in waiting.stuck_lines(ahead)] == [
         "7 pairs are stuck: they need two more annotators for the third and fourth grade.",
         "Ben could grade 5 of them, but is paused.",
@@ -959,10 +959,10 @@ def test_pausing_with_a_reason_and_going_on(open_page_of: Open, real_project: Sm
 
 
 def test_who_paused_somebody_and_why() -> None:
-    from annotate_app.screens.people import paused
+    from annotate_app.screens.people import pause_text
 
-    assert paused(Pause(NOW, "Lea", "a word"), "UTC").endswith(", by Lea: a word")
-    assert paused(Pause(NOW, None, "9 of 20 missed"), "UTC").endswith(", by a rule: 9 of 20 missed")
+    assert pause_text(Pause(NOW, "Lea", "a word"), "UTC").endswith(", by Lea: a word")
+    assert pause_text(Pause(NOW, None, "9 of 20 missed"), "UTC").endswith(", by a rule: 9 of 20 missed")
 
 
 def test_an_invitation_leads_to_the_public_address_or_to_the_one_the_lead_uses(

@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
 from annotate_app import language
-from annotate_app.language import as_json, retold, tr
+from annotate_app.language import as_json, tr, translate_message
 from annotate_app.session import auth
 from backend.campaign.nouns import OPERATOR, Person, Role
 from backend.campaign.review.adjudicating import adjudicate
@@ -96,7 +96,7 @@ def test_an_overtaken_decision(german: None, judging: Judging) -> None:
         "Max decided this pair 4 minutes ago: relevance 2 (“All of it.”). To replace that, decide "
         "again; both stay on record"
     )
-    assert retold(refused.value) == (
+    assert translate_message(refused.value) == (
         "Dieses Paar wurde vor 4 Minuten von Max entschieden: Relevanz 2 („All of it.“). Entscheiden Sie noch einmal, "
         "wenn Ihre gelten soll; beides bleibt im Protokoll"
     )
@@ -105,14 +105,14 @@ def test_an_overtaken_decision(german: None, judging: Judging) -> None:
 def test_sentences_in_sentences_and_in_json_are_told_too(german: None) -> None:
     problem = said("{file}, row {row}: {message}", file="a.csv", row=7, message=said("the caption is empty"))
     told = "a.csv, Zeile 7: der Bildtext ist leer"
-    assert retold(problem) == told
-    assert retold(joined("\n", [problem, "Ana"])) == f"{told}\nAna"
-    assert retold(said_n("{n} minute ago", "{n} minutes ago", 1)) == "vor 1 Minute"
+    assert translate_message(problem) == told
+    assert translate_message(joined("\n", [problem, "Ana"])) == f"{told}\nAna"
+    assert translate_message(said_n("{n} minute ago", "{n} minutes ago", 1)) == "vor 1 Minute"
     assert tr("{what}: {done:,} of {total:,}", what=problem, done=1, total=2) == f"{told}: 1 von 2"
     assert as_json({"message": problem}) == b'{"message":"' + told.encode() + b'"}'
 
 
 def test_what_the_catalogue_lacks_stays_english_and_a_plain_text_as_it_is(german: None) -> None:
-    assert retold(said("nobody ever said {this}", this="so")) == "nobody ever said so"
-    assert retold("the caption is empty") == "the caption is empty", "people may have written it"
-    assert retold(joined(", ", [])) == ""
+    assert translate_message(said("nobody ever said {this}", this="so")) == "nobody ever said so"
+    assert translate_message("the caption is empty") == "the caption is empty", "people may have written it"
+    assert translate_message(joined(", ", [])) == ""

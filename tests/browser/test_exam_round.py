@@ -15,7 +15,7 @@ from backend.campaign.desk.exchange import exam_act, exchange
 from backend.campaign.judging.model import GradeEvent
 from backend.campaign.nouns import OPERATOR, Person, Role
 from backend.campaign.qualification.exam.answer_key import exam_items, explain_exam_item
-from backend.campaign.qualification.exam.taking import Act as ExamAct
+from backend.campaign.qualification.exam.taking import ExamStep as ExamAct
 from backend.campaign.setup.people.accounts import add_person_with_password
 from backend.campaign.setup.project.folder import Project, open_project
 from backend.core.ids import PairKey

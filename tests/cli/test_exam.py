@@ -11,7 +11,7 @@ from backend.campaign.judging.model import GradeEvent
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.qualification.exam.results import exam_results
 from backend.campaign.qualification.exam.setting import exam_held
-from backend.campaign.qualification.exam.taking import Act as ExamAct
+from backend.campaign.qualification.exam.taking import ExamStep as ExamAct
 from cli.conftest import Run
 from exam_rounds import Round
 from support import NOW, Judging

@@ -11,7 +11,7 @@ import pytest
 from backend.campaign.desk.exchange import exam_act, record_grades
 from backend.campaign.judging.model import GradeEvent
 from backend.campaign.nouns import OPERATOR
-from backend.campaign.qualification.exam.taking import Act as ExamAct
+from backend.campaign.qualification.exam.taking import ExamStep as ExamAct
 from backend.campaign.review.queries import list_queries
 from cli.conftest import Run
 from support import NOW, Judging

@@ -22,7 +22,7 @@ def test_gzip_that_unpacks_to_more_than_the_limit(tmp_path: Path, monkeypatch: p
     path = tmp_path / "run.json.gz"
     path.write_bytes(gzip.compress(bytes((1 << 20) + 1)))
     with pytest.raises(InputError, match=r"run\.json\.gz: unpacks to more than"):
-        reading.unpacked(path)
+        reading.unpacked_bytes(path)
 
 
 def test_a_zip_counts_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.core.errors import InputError, Overtaken, Problem, ProjectError, StoreUnavailable
-from backend.core.messages import Said, joined, kept, recalled, said, said_n
+from backend.core.messages import Said, from_stored, joined, said, said_n, to_stored
 
 WORDS = st.text(st.characters(exclude_categories=("Cs",)), max_size=12)
 NAMES = ("name", "row", "what")
@@ -62,14 +62,16 @@ def test_a_sentence_is_its_english(sentence: Said) -> None:
 
 
 @given(SENTENCES)
-@pytest.mark.parametrize("travel", [lambda one: pickle.loads(pickle.dumps(one)), lambda one: recalled(kept(one)), str])
+@pytest.mark.parametrize(
+    "travel", [lambda one: pickle.loads(pickle.dumps(one)), lambda one: from_stored(to_stored(one)), str]
+)
 def test_a_sentence_is_whole_after_its_journey(travel: Callable[[Said], str], sentence: Said) -> None:
     assert made_of(travel(sentence)) == made_of(sentence)
 
 
 @given(WORDS | WORDS.map(lambda text: '{"said": ' + text))
 def test_a_plain_text_comes_back_as_it_was_written(text: str) -> None:
-    assert recalled(kept(text)) == text
+    assert from_stored(to_stored(text)) == text
 
 
 @pytest.mark.parametrize(
@@ -91,14 +93,14 @@ def test_a_plain_text_comes_back_as_it_was_written(text: str) -> None:
 )
 def test_a_database_of_somebody_else_makes_no_sentence_that_is_not_ours(parts: object) -> None:
     text = json.dumps({"said": parts})
-    assert recalled(text) == text
-    assert not isinstance(recalled(text), Said)
+    assert from_stored(text) == text
+    assert not isinstance(from_stored(text), Said)
 
 
 @given(WORDS.filter(lambda text: not text.startswith("{")))
 def test_a_plain_text_is_kept_as_it_is(text: str) -> None:
-    assert kept(text) == text == recalled(text)
-    assert not isinstance(recalled(kept(text)), Said)
+    assert to_stored(text) == text == from_stored(text)
+    assert not isinstance(from_stored(to_stored(text)), Said)
 
 
 @given(WORDS, st.lists(WORDS | SENTENCES, min_size=1, max_size=4))

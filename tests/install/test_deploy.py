@@ -24,7 +24,7 @@ from annotate_app.session.addresses import HEALTH_PATH
 from backend import cli
 from backend.campaign.setup.project.settings_file import ADDRESS_VARIABLE
 from backend.core.server_options import LOG_VARIABLE, METRICS_VARIABLE, LogForm, place_of
-from backend.store.address import shown
+from backend.store.address import hide_password
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
@@ -222,7 +222,7 @@ def test_the_settings_of_the_compose_file_are_those_of_the_example(compose: dict
     assert {ADDRESS_VARIABLE, METRICS_VARIABLE} <= set(compose["services"]["app"]["environment"])
     place_of(told[METRICS_VARIABLE])
     database = compose["services"]["database"]["environment"]
-    assert shown(told[ADDRESS_VARIABLE]) == (
+    assert hide_password(told[ADDRESS_VARIABLE]) == (
         f"postgresql://{database['POSTGRES_USER']}@database/{database['POSTGRES_DB']}"
     )
 

@@ -114,7 +114,7 @@ def test_without_such_a_bucket_clips_are_cut_and_that_is_told(
     (told,) = troubles(job.cache)
     assert told.startswith(f"There is no bucket s3://nowhere-{s3.port}.")
     assert "`reelrank clips DIR`" in told
-    clip_bucket.look(job.cache, NOW)
+    clip_bucket.check_now(job.cache, NOW)
     assert len(troubles(job.cache)) == 2
 
 

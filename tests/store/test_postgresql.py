@@ -42,7 +42,7 @@ from support import NOW, Judging, WordEncoder
 from verbs import VERBS, arguments, permission
 
 GUIDE = Path(__file__).parents[2] / "docs" / "operations.md"
-LEFT_OUT = {"encoder_name", "choose_encoder", "build_pools", "look_at_videos", "reword_guideline", "export_form"} | {
+LEFT_OUT = {"encoder_name", "choose_encoder", "build_pools", "check_videos", "reword_guideline", "export_form"} | {
     "file_settings"
 }
 """They ask a model, read files and no rows, take nothing that is made up here, or say on which engine they are."""

@@ -5,7 +5,7 @@ from dataclasses import astuple, dataclass
 
 import streamlit as st
 
-from annotate_app.language import marked, retold, tr
+from annotate_app.language import marked, tr, translate_message
 from annotate_app.plain import plain
 from annotate_app.screens.agreement import view as agreement_view
 from annotate_app.server import job_functions, jobs
@@ -115,7 +115,7 @@ def _compared(project: Project, lead: Person, shown_job: Job) -> None:
     elif job.state is not JobState.DONE:
         job_outcome(job)
     elif (report := _report(project, lead, job.key)) is not None:
-        st.caption(plain(tr("As of {when}, started by {by}.", when=_when(job.began_at), by=retold(job.by))))
+        st.caption(plain(tr("As of {when}, started by {by}.", when=_when(job.began_at), by=translate_message(job.by))))
         agreement_view.others(report)
 
 

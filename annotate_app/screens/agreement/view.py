@@ -10,7 +10,7 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 
-from annotate_app.language import marked, retold, tr
+from annotate_app.language import marked, tr, translate_message
 from annotate_app.plain import plain
 from annotate_app.shared import address_state, look, wording
 from backend.campaign.monitoring.quality.agreement_files import (
@@ -149,7 +149,7 @@ def others(report: AggregatorReport) -> None:
     """Draw how many pairs would get another relevance from each method, and list these pairs."""
     rows = [
         (
-            retold(AGGREGATOR_WORDS[aggregator.name]),
+            translate_message(AGGREGATOR_WORDS[aggregator.name]),
             tr(
                 "<b>{n:,}</b> of {rule:,} <small>{share}</small>",
                 n=aggregator.differs,
@@ -229,7 +229,7 @@ def interval(figure: Figure) -> str:
 def _base(figure: Figure) -> str:
     """Return a sentence with a figure's interval and sample size, or why the figure is undefined."""
     if figure.value is None:
-        return tr("Undefined: {reason}.", reason=plain(retold(figure.reason)))
+        return tr("Undefined: {reason}.", reason=plain(translate_message(figure.reason)))
     if sure := interval(figure):
         return tr("95 % interval {interval}; over {n:,} {of}.", interval=sure, n=figure.n, of=figure.of)
     return tr("Over {n:,} {of}.", n=figure.n, of=figure.of)
@@ -243,7 +243,7 @@ def figure_table(board: AgreementBoard) -> str:
         over = tr("undefined: {reason}", reason=figure.reason)
         if figure.value is not None:
             over = tr("{n:,} {of}", n=figure.n, of=figure.of)
-        rows.append((retold(words), f"<b>{value(figure)}</b>", interval(figure), escape(over)))
+        rows.append((translate_message(words), f"<b>{value(figure)}</b>", interval(figure), escape(over)))
     return look.table((tr("Figure"), tr("Value"), tr("95 % interval"), tr("Over")), rows, "rr-figures")
 
 
@@ -251,7 +251,7 @@ def settled_table(parts: tuple[Verdicts, ...]) -> str:
     """Return a table of how the pairs of each part were settled, in numbers and percent."""
     rows = [
         (
-            escape(retold(part.part)),
+            escape(translate_message(part.part)),
             f"{part.pairs:,}",
             *(
                 f"{count:,} <small>{wording.percent(100 * count / part.pairs)}</small>"
@@ -285,7 +285,7 @@ def people_table(board: AgreementBoard) -> str:
             f"{look.grade_mark(person.most_used)} {_often(person)}",
             _signed(person.bias.value)
             if person.bias.value is not None
-            else tr("undefined: {reason}", reason=escape(retold(person.bias.reason))),
+            else tr("undefined: {reason}", reason=escape(translate_message(person.bias.reason))),
             ""
             if person.bias.low is None
             else tr("{signed} to {signed_2}", signed=_signed(person.bias.low), signed_2=_signed(person.bias.high)),
@@ -316,10 +316,10 @@ def _pictures(board: AgreementBoard, *names: str) -> None:
     with st.container(key="agreement-charts"):
         for name in names:
             picture = agreement_picture(board, name)
-            st.header(retold(picture.title), anchor=False)
+            st.header(translate_message(picture.title), anchor=False)
             # A chart keeps the width it was drawn with; on a narrow page it scrolls by itself, see look.css.
-            st.altair_chart(cast(alt.Chart, picture.chart), width="content", alt=retold(picture.told))
-            st.caption(plain(retold(picture.caption)))
+            st.altair_chart(cast(alt.Chart, picture.chart), width="content", alt=translate_message(picture.told))
+            st.caption(plain(translate_message(picture.caption)))
             _take_along(board, name, picture=True)
 
 

@@ -8,7 +8,7 @@ from html import escape
 
 import streamlit as st
 
-from annotate_app.language import marked, retold, tr
+from annotate_app.language import marked, tr, translate_message
 from annotate_app.plain import isolated, plain
 from annotate_app.screens.captions import describing_choice
 from annotate_app.screens.captions import description_acts as acts
@@ -20,10 +20,10 @@ from backend.campaign.corpus.describing import opening
 from backend.campaign.corpus.describing.model import (
     LONGEST_SENTENCE,
     LONGEST_WORDS,
-    BesideIt,
     DescriptionLine,
     DescriptionReview,
     DescriptionStatus,
+    SameSeconds,
 )
 from backend.campaign.corpus.describing.reviewing import (
     description,
@@ -152,7 +152,7 @@ def _case(review: DescriptionReview) -> None:
             badge = f":{_COLOURS[review.status]}-badge[{status}]"
             st.markdown(f"**{plain(review.author)}** {badge}")
             for note in review.notes if review.status is DescriptionStatus.WAITING else ():
-                st.caption(f":material/info: {plain(retold(note))}")
+                st.caption(f":material/info: {plain(translate_message(note))}")
             _words_of(review)
         look.outcome(acts.DONE)
         _beside(review)
@@ -208,7 +208,7 @@ def _beside(shown_description: DescriptionReview) -> None:
             escape(tr(acts.LABELS.get(neighbour.status.value, "")).lower()) if neighbour.status else "",
         )
         for neighbour in (
-            BesideIt(
+            SameSeconds(
                 shown_description.start_s,
                 shown_description.end_s,
                 shown_description.sentence,
@@ -246,7 +246,7 @@ def _row(line: DescriptionLine) -> str:
     return f"{escape(line.sentence)}<small class='rr-of-case'>{escape(more)}</small>"
 
 
-def _moments(beside: Sequence[BesideIt]) -> dict[MomentId, str]:
+def _moments(beside: Sequence[SameSeconds]) -> dict[MomentId, str]:
     """Return the moments that may get the sentence as another caption, each with a label."""
     labels: dict[MomentId, str] = {}
     for neighbour in beside:

@@ -10,7 +10,7 @@ from html import escape
 
 import streamlit as st
 
-from annotate_app.language import marked, retold, tr
+from annotate_app.language import marked, tr, translate_message
 from annotate_app.plain import isolated
 from annotate_app.screens.disputes import adjudicating as deciding
 from annotate_app.screens.disputes.adjudicating import CASE, ON_SHOW
@@ -274,7 +274,7 @@ def _blocked(project: Project, lead: Person) -> None:
             query = WayThere("Queries", f"?query={row.query_id}", row.query).link
             state = tr("settled") if row.verdict.is_settled else tr("not settled")
             details = f"{escape(wording.moment(row))} · {query} · {state}"
-            st.html(f"<p class='rr-waiting'><b>{escape(retold(row.fault))}</b><br>{details}</p>")
+            st.html(f"<p class='rr-waiting'><b>{escape(translate_message(row.fault))}</b><br>{details}</p>")
             st.button(
                 tr("Hand out again"), key=f"restore-{row.pair}", on_click=restore, args=(row.pair,), width="content"
             )

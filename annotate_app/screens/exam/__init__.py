@@ -5,7 +5,7 @@ from html import escape
 
 import streamlit as st
 
-from annotate_app.language import marked, retold, tr
+from annotate_app.language import marked, tr, translate_message
 from annotate_app.plain import plain
 from annotate_app.screens.exam import figures, holding
 from annotate_app.shared import address_state, exam_results, look, results, wording
@@ -146,7 +146,7 @@ def _facts(exam: Exam, reserve: tuple[list[str], str] | None) -> None:
         st.warning(
             tr(
                 "This exam is weak: {weaknesses}. Reason for using it: {although}",
-                weaknesses=plain("; ".join(map(retold, weak))),
+                weaknesses=plain("; ".join(map(translate_message, weak))),
                 although=plain(although),
             ),
             icon=":material/rule:",
@@ -180,7 +180,7 @@ def _person(exam_person: qualification_exam_results.ExamPerson, outlook: RetakeO
         exam_results.badge(phase)
     words.markdown(plain(_last_attempt(exam_person)))
     if outlook is not None and outlook.short:
-        words.caption(plain(retold(outlook.short)))
+        words.caption(plain(translate_message(outlook.short)))
     again, excuse = action.columns(2, gap="small")
     again.button(
         tr("Retake"),

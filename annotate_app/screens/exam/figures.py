@@ -8,7 +8,7 @@ from typing import Any, cast
 import altair as alt
 import streamlit as st
 
-from annotate_app.language import marked, retold, tr
+from annotate_app.language import marked, tr, translate_message
 from annotate_app.plain import plain
 from annotate_app.session import auth
 from annotate_app.shared import look, wording
@@ -55,7 +55,7 @@ def draw_preview(preview: ExamPreview) -> None:
         )
     )
     if preview.short:
-        st.warning(plain(retold(preview.short)), icon=":material/info:")
+        st.warning(plain(translate_message(preview.short)), icon=":material/info:")
     if preview.guesses is None:
         st.markdown(tr("The answer key comes later. Before you close the exam, you see what guessing would score."))
     else:
@@ -84,7 +84,7 @@ def reason(guesses: ExamGuesses, key: str) -> None:
     Draw nothing for an exam that is not weak.
     """
     if guesses.weak:
-        weaknesses = "".join(f"\n- {retold(why)}" for why in guesses.weak)
+        weaknesses = "".join(f"\n- {translate_message(why)}" for why in guesses.weak)
         st.markdown(tr("**This exam is weak:**\n{weaknesses}", weaknesses=weaknesses))
         st.markdown(tr("Choose other pairs, use more pairs, or allow fewer misses. To use it as it is, give a reason."))
         st.text_input(tr("Reason for using it"), key=key, max_chars=_TEXT_LENGTH)
@@ -289,7 +289,7 @@ def _cell(estimate: ExamEstimate, share: bool) -> str:
     """Return a table cell: `9 %` above `4.8 to 16.2 %`, or above the reason why the interval is missing."""
     value = f"<b>{_figure(estimate.value, share)}</b>" if estimate.value is not None else ""
     if estimate.low is None or estimate.high is None:
-        return f"{value}<small>{escape(retold(estimate.reason))}</small>"
+        return f"{value}<small>{escape(translate_message(estimate.reason))}</small>"
     low, high = _figure(estimate.low, share).removesuffix(" %"), _figure(estimate.high, share)
     return f"{value}<small>{tr('{low} to {high}', low=low, high=high)}</small>"
 
@@ -297,9 +297,9 @@ def _cell(estimate: ExamEstimate, share: bool) -> str:
 def _number(estimate: ExamEstimate, share: bool) -> str:
     """Return an estimate and its interval as one line of text."""
     if estimate.value is None:
-        return retold(estimate.reason)
+        return translate_message(estimate.reason)
     if estimate.low is None or estimate.high is None:
-        return f"{_figure(estimate.value, share)} ({retold(estimate.reason)})"
+        return f"{_figure(estimate.value, share)} ({translate_message(estimate.reason)})"
     return tr(
         "{figure} ({figure_2} to {figure_3})",
         figure=_figure(estimate.value, share),

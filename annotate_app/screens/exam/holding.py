@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 import streamlit as st
 
-from annotate_app.language import marked, retold, tr
+from annotate_app.language import marked, tr, translate_message
 from annotate_app.plain import plain
 from annotate_app.screens.exam import figures
 from annotate_app.shared import look, results, wording
@@ -58,7 +58,7 @@ def plan(project: Project, lead: Person) -> None:
         else:
             preview = preview_exam(project, lead, **options, now=time.time())
     except ReelRankError as refusal:
-        st.error(plain(retold(refusal)))
+        st.error(plain(translate_message(refusal)))
         st.button(tr("Change"), key="exam-change", on_click=change)
         return
     st.header(tr("Preview: not started yet"), anchor=False)
@@ -117,7 +117,7 @@ def hold(project: Project, lead: Person, previewed: str) -> None:
     )
     clips, queries = wording.count_of(report.items, "pair"), wording.count_of(report.queries, "query")
     exempted = tr(" {people} exempted.", people=wording.count_of(report.exempted, "person")) if report.exempted else ""
-    short = f" {retold(report.short)}" if report.short else ""
+    short = f" {translate_message(report.short)}" if report.short else ""
     message = tr(
         "Exam started: {clips} from {queries}.{short}{exempted}",
         clips=clips,

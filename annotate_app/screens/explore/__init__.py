@@ -16,7 +16,7 @@ from annotate_app.shared import address_state, look, wording
 from annotate_app.shared.long_list import long_list, rows_of, sorted_by
 from backend.campaign.monitoring.explore.model import (
     AgreedQuery,
-    Along,
+    BinnedBy,
     PairPart,
     RelevanceBin,
     SourceStanding,
@@ -62,7 +62,7 @@ def page() -> None:
     _SHOWN[part](project, lead)
 
 
-def _along(project: Project, lead: Person, along: Along) -> None:
+def _along(project: Project, lead: Person, along: BinnedBy) -> None:
     """Draw relevance against similarity, rank or duration: shares, means and numbers by bin, and a bin's pairs."""
     bins = _cached_count(project, lead, along.value, lambda: relevances_along(project, lead, along))
     scale, quantity = project.campaign.scale, explore_charts.WORDS[along].of
@@ -240,7 +240,7 @@ def _durations(project: Project, lead: Person) -> None:
         )
         explore_charts.lasting(lengths, noun)
         _take(f"durations-of-{noun}s", lambda lengths=lengths: explored_csv(lengths))  # type: ignore[misc]  # a default binds it
-    _along(project, lead, Along.DURATION)
+    _along(project, lead, BinnedBy.DURATION)
 
 
 def _agreement(project: Project, lead: Person) -> None:
@@ -318,8 +318,8 @@ def _take(name: str, make: Callable[[], str]) -> None:
 
 
 _SHOWN: dict[str, Callable[[Project, Person], None]] = {
-    "similarity": partial(_along, along=Along.SIMILARITY),
-    "rank": partial(_along, along=Along.RANK),
+    "similarity": partial(_along, along=BinnedBy.SIMILARITY),
+    "rank": partial(_along, along=BinnedBy.RANK),
     "same": _same_words,
     "sources": _sources,
     "coverage": _coverage,

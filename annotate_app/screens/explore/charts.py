@@ -10,7 +10,7 @@ import streamlit as st
 
 from annotate_app.language import marked, tr
 from annotate_app.shared import wording
-from backend.campaign.monitoring.explore.model import Along, Lasting, RelevanceBin
+from backend.campaign.monitoring.explore.model import BinnedBy, Lasting, RelevanceBin
 from backend.campaign.nouns import GRADE_COLOURS, Scale
 
 _CORPUS, _OUT = "#a1a1aa", "#6063f1"
@@ -37,7 +37,7 @@ class Words:
 
 
 WORDS = {
-    Along.SIMILARITY: Words(
+    BinnedBy.SIMILARITY: Words(
         marked("similarity, from"),
         marked("similarity"),
         lambda one: (
@@ -47,10 +47,10 @@ WORDS = {
         ),
         lambda one: "1" if one.low == one.high else f"{one.low:.2f}",
     ),
-    Along.RANK: Words(
+    BinnedBy.RANK: Words(
         marked("rank"), marked("rank"), lambda one: tr("rank {low:.0f}", low=one.low), lambda one: f"{one.low:.0f}"
     ),
-    Along.DURATION: Words(
+    BinnedBy.DURATION: Words(
         marked("seconds of the moment"),
         marked("duration"),
         lambda one: tr("moments of {seconds} s", seconds=_seconds(one.low, one.high)),
@@ -59,7 +59,7 @@ WORDS = {
 }
 
 
-def shares(bins: Sequence[RelevanceBin], along: Along, scale: Scale, picked: Callable[[int], None]) -> None:
+def shares(bins: Sequence[RelevanceBin], along: BinnedBy, scale: Scale, picked: Callable[[int], None]) -> None:
     """Draw the share of each relevance in each bin, of the bin's pairs that have a relevance.
 
     Args:
@@ -118,7 +118,7 @@ def shares(bins: Sequence[RelevanceBin], along: Along, scale: Scale, picked: Cal
     )
 
 
-def means(bins: Sequence[RelevanceBin], along: Along, scale: Scale) -> None:
+def means(bins: Sequence[RelevanceBin], along: BinnedBy, scale: Scale) -> None:
     """Draw the mean relevance of each bin. Bins without a relevance are gaps in the line."""
     words = WORDS[along]
     rows = [
@@ -146,7 +146,7 @@ def means(bins: Sequence[RelevanceBin], along: Along, scale: Scale) -> None:
     st.altair_chart(chart, height=230, alt=_told_means(bins, words))
 
 
-def counts(bins: Sequence[RelevanceBin], along: Along) -> None:
+def counts(bins: Sequence[RelevanceBin], along: BinnedBy) -> None:
     """Draw the number of pairs in each bin, with a relevance and without."""
     words, kinds = WORDS[along], [tr("with a relevance"), tr("without")]
     rows = [

@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from annotate_app.language import LANGUAGES, SOURCE, browser_texts, marked, retold, tr, trn
+from annotate_app.language import LANGUAGES, SOURCE, browser_texts, marked, tr, translate_message, trn
 from annotate_app.plain import plain
 from annotate_app.shared import address_state, joined, look, player, practice, results, wording
 from annotate_app.shared.player import guideline
@@ -94,9 +94,9 @@ def changes_table(changes: list[Change]) -> str:
     """Return the differences of two versions as a table."""
     rows = [
         (
-            escape(retold(text_change.where)),
-            f"<del>{escape(retold(text_change.before))}</del>",
-            f"<ins>{escape(retold(text_change.after))}</ins>",
+            escape(translate_message(text_change.where)),
+            f"<del>{escape(translate_message(text_change.before))}</del>",
+            f"<ins>{escape(translate_message(text_change.after))}</ins>",
         )
         for text_change in changes
     ]

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from annotate_app.language import marked, retold, tr, trn
+from annotate_app.language import marked, tr, translate_message, trn
 from annotate_app.plain import plain
 from annotate_app.screens.leaderboard import board as board_view
 from annotate_app.shared import address_state, look, results, wording
@@ -75,7 +75,7 @@ def page() -> None:
         with st.spinner(tr("Scoring")):
             board = _scored(project, lead, str(project.folder), truth, _PRESETS[preset], version)
     except ReelRankError as refusal:
-        st.error(plain(retold(refusal)))
+        st.error(plain(translate_message(refusal)))
         _keeper(project, lead, runs, {})
         return
     _shown(project, lead, runs, board, f"{project.folder}, {truth}, {preset}, {version}")
@@ -156,8 +156,8 @@ def _shown(project: Project, lead: Person, runs: Sequence[Kept], board: Leaderbo
         _left_out(board.left_out)
         _keeper(project, lead, runs, board.left_out)
         return
-    notes = "".join(f"; {plain(retold(note))}" for note in scores.setting.notes)
-    st.caption(f"{plain(board.truth)}: {plain(retold(score_sentence(scores.summary())))}{notes}")
+    notes = "".join(f"; {plain(translate_message(note))}" for note in scores.setting.notes)
+    st.caption(f"{plain(board.truth)}: {plain(translate_message(score_sentence(scores.summary())))}{notes}")
     part = address_state.choice(tr("Part"), "part", {name: tr(name) for name in _PARTS}, label_visibility="collapsed")
     if part != "Runs":
         look.outcome("board")  # after the first upload, the page no longer shows the upload form
@@ -178,7 +178,7 @@ def _shown(project: Project, lead: Person, runs: Sequence[Kept], board: Leaderbo
 
 def _warnings(warnings: Sequence[str]) -> None:
     """Draw the notes about single runs, folded if there are many."""
-    lines = [f":material/info: {plain(retold(warning))}" for warning in warnings]
+    lines = [f":material/info: {plain(translate_message(warning))}" for warning in warnings]
     place = (
         st.container()
         if len(lines) <= _FEW
@@ -194,7 +194,7 @@ def _left_out(runs: Mapping[str, str]) -> None:
     if not runs:
         return
     head = trn("{n} run is not compared", "{n} runs are not compared", len(runs))
-    lines = [tr("**{name}**: {why}", name=plain(name), why=plain(retold(why))) for name, why in runs.items()]
+    lines = [tr("**{name}**: {why}", name=plain(name), why=plain(translate_message(why))) for name, why in runs.items()]
     st.markdown(f":material/block: {head}: " + lines[0] if len(lines) == 1 else f":material/block: {head}:")
     if len(lines) > 1:
         st.markdown("\n".join(f"- {line}" for line in lines[:_FEW]))

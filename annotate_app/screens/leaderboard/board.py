@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from annotate_app.language import browser_texts, marked, retold, tr
+from annotate_app.language import browser_texts, marked, tr, translate_message
 from annotate_app.plain import component_key, plain
 from annotate_app.session.addresses import full_path
 from annotate_app.shared import address_state, joined, look, wording
@@ -29,16 +29,16 @@ from backend.scoring.tables import to_csv as score_csv
 from backend.scoring.views.case import FIRST as CASE_FIRST
 from backend.scoring.views.case import KINDS as CASE_KINDS
 from backend.scoring.views.case import CaseView, notable_queries
-from backend.scoring.views.case import bars_told as case_bars_told
+from backend.scoring.views.case import case_view as score_case
 from backend.scoring.views.case import query_title as case_title
-from backend.scoring.views.case import view as score_case
+from backend.scoring.views.case import unknown_durations_note as case_bars_told
 from backend.scoring.views.errors import examples as score_examples
 from backend.scoring.views.errors import outcomes as score_outcomes
 from backend.scoring.views.ranking import means as score_means_named
 from backend.scoring.views.ranking import ranking as score_ranking
 from backend.scoring.views.splits import groups as score_groups
 from backend.scoring.views.table import Table as ScoreTable
-from backend.scoring.views.table import named as score_names
+from backend.scoring.views.table import named_keys as score_names
 
 _HERE = Path(__file__).parent
 _SCRIPTS = ("../../language/browser.js", "case_view.js")
@@ -117,12 +117,12 @@ def ranking(
     )
     beside()
     for note in table.notes:
-        st.caption(plain(retold(note)))
+        st.caption(plain(translate_message(note)))
     _export(project, lead, board, summary)
     with st.expander(tr("All measures")):
         means = score_means_named(summary)
         _frame(means, "board_measures", measure=partial(_TEXT, pinned=True), **dict.fromkeys(names, _SCORE))
-        st.caption("  \n".join(plain(retold(line)) for line in means.notes))
+        st.caption("  \n".join(plain(translate_message(line)) for line in means.notes))
 
 
 def _measure(scores: Scoreboard, key: str) -> str:
@@ -142,11 +142,11 @@ def _frame(table: ScoreTable, key: str, **columns: Callable[..., Any]) -> None:
     """Draw a score table: numbers sort by value, texts stay as they are, and each column head has its help."""
     # Names of runs stay as they are, and so does the p of statistics.
     as_is = [column.run or column.title.startswith("p ") for column in table.columns]
-    titles = [retold(column.title) for column in table.columns]
+    titles = [translate_message(column.title) for column in table.columns]
     heads = [t if kept else wording.first_large(t) for t, kept in zip(titles, as_is, strict=True)]
     data = {
         head: [
-            retold(cell.text).removeprefix("-" if cell.value is None else "")
+            translate_message(cell.text).removeprefix("-" if cell.value is None else "")
             if column.name in _AS_TEXT or not column.number
             else cell.value
             for cell in cells
@@ -155,7 +155,7 @@ def _frame(table: ScoreTable, key: str, **columns: Callable[..., Any]) -> None:
         for cells in [table.cells(column.name)]
     }
     configured = {
-        head: columns.get(column.name, st.column_config.Column)(help=retold(column.help) or None)
+        head: columns.get(column.name, st.column_config.Column)(help=translate_message(column.help) or None)
         for head, column in zip(heads, table.columns, strict=True)
     }
     st.dataframe(
@@ -187,11 +187,11 @@ def charts(scores: Scoreboard) -> None:
     focus = _measure(scores, "board_chart_focus")
     with st.container(key="board-charts"):
         for picture in board_pictures(scores, focus):
-            st.header(retold(picture.title), anchor=False)
+            st.header(translate_message(picture.title), anchor=False)
             # Facets keep the widths they were drawn with: stretched to the page they lose their shape. On a narrow
             # page a chart scrolls by itself, see look.css.
-            st.vega_lite_chart(picture.chart, width="content", alt=retold(picture.caption))
-            st.caption(plain(retold(picture.caption)))
+            st.vega_lite_chart(picture.chart, width="content", alt=translate_message(picture.caption))
+            st.caption(plain(translate_message(picture.caption)))
 
 
 def groups(scores: Scoreboard) -> None:
@@ -209,18 +209,22 @@ def groups(scores: Scoreboard) -> None:
     if len(scores.runs) > max(len(table.rows), _ABREAST):
         # More runs have room below one another.
         names, counts = table.cells("group"), table.cells("queries")
-        sizes = ", ".join(f"{retold(name.text)}: {count.text}" for name, count in zip(names, counts, strict=True))
+        sizes = ", ".join(
+            f"{translate_message(name.text)}: {count.text}" for name, count in zip(names, counts, strict=True)
+        )
         sizes = tr(" Queries {sizes}.", sizes=sizes)
         table = table.without("queries").turned("run")
     _frame(table, f"board_groups_{by}", **dict.fromkeys([column.name for column in table.columns[1:]], _SCORE))
-    st.caption(f"{plain(retold(table.title))}. {plain(' '.join(map(retold, table.notes)) + sizes)}")
+    st.caption(
+        f"{plain(translate_message(table.title))}. {plain(' '.join(map(translate_message, table.notes)) + sizes)}"
+    )
 
 
 def errors(board: Leaderboard, scores: Scoreboard) -> None:
     """Draw each run's results on the relevant moments, such as found or missed."""
     summary = scores.summary(errors=True)
     table = score_outcomes(summary)
-    st.markdown(f"{plain(retold(table.title))} {plain(' '.join(map(retold, table.notes)))}")
+    st.markdown(f"{plain(translate_message(table.title))} {plain(' '.join(map(translate_message, table.notes)))}")
     fates = table.columns[1:-1]
     shares = {column.name: [cell.share for cell in table.cells(column.name)] for column in fates}
     st.dataframe(
@@ -229,22 +233,24 @@ def errors(board: Leaderboard, scores: Scoreboard) -> None:
         column_config={
             "_index": st.column_config.TextColumn(tr("Run"), width=240),
             **{
-                c.name: st.column_config.NumberColumn(retold(c.title), format="percent", help=retold(c.help))
+                c.name: st.column_config.NumberColumn(
+                    translate_message(c.title), format="percent", help=translate_message(c.help)
+                )
                 for c in fates
             },
         },
     )
-    meanings = [(retold(column.title), retold(column.help)) for column in fates]
+    meanings = [(translate_message(column.title), translate_message(column.help)) for column in fates]
     st.dataframe(pd.DataFrame(meanings, columns=[tr("Class"), tr("Meaning")]), hide_index=True)
     examples = score_examples(summary, board.inputs.facts.texts)
     if examples.rows:
-        with st.expander(retold(examples.title)):
+        with st.expander(translate_message(examples.title)):
             _frame(examples, "board_examples")
 
 
 def cases(project: Project, lead: Person, board: Leaderboard, scores: Scoreboard) -> None:
     """Draw one query as clips: its relevant moments and the predictions of one or two runs."""
-    names = {run.name: retold(run.label) for run in scores.runs}
+    names = {run.name: translate_message(run.label) for run in scores.runs}
     order = notable_queries(scores)
     k, mu = scores.middle
     wide, middle, other, narrow = st.columns([4, 2, 2, 1])
@@ -263,7 +269,7 @@ def cases(project: Project, lead: Person, board: Leaderboard, scores: Scoreboard
     shown = [name for name in dict.fromkeys([first, second]) if name]
     (case,) = scores.cases([query], k, mu)
     view = score_case(scores, case, shown, board.inputs.facts)
-    look.text_heading(retold(view.title))
+    look.text_heading(translate_message(view.title))
     case_view(case_data(view, videos_with_file(project, lead)), key=f"case-{query}-{mu}-{'-'.join(shown)}")
     st.caption(
         tr(
@@ -331,7 +337,9 @@ def case_data(view: CaseView, files: Mapping[str, float]) -> dict[str, Any]:
                 "name": lane.run,
                 "counted": "; ".join([*value, *_count_texts("prediction", lane.predictions, shown)]),
                 "predictions": [_card(card, files) for card in shown],
-                "told": [retold(told.text) if told else None for told in (card.told[place] for card in kept)],
+                "told": [
+                    translate_message(told.text) if told else None for told in (card.told[place] for card in kept)
+                ],
             }
         )
     return {
@@ -355,7 +363,7 @@ def _card(card: Any, files: Mapping[str, float]) -> dict[str, Any]:
     """Return the texts of a card and the address of its clip."""
     bar = card.bar
     has_clip = bar.start_s < files.get(bar.video, 0.0)
-    texts = {name: retold(text) if isinstance(text, str) else text for name, text in asdict(card).items()}
+    texts = {name: translate_message(text) if isinstance(text, str) else text for name, text in asdict(card).items()}
     return texts | {"src": full_path(moment_path(bar)) if has_clip else None}
 
 
@@ -367,6 +375,6 @@ def _queries(board: Leaderboard, scores: Scoreboard, order: Mapping[int, str]) -
     for number, title in titles.items():
         query = str(scores.queries[number])
         same = tr(" · query {query}", query=query) if times[title] > 1 else ""
-        why = f" ({retold(CASE_KINDS[order[number]][1])})" if order[number] else ""
-        titles_by_id[query] = f"{retold(title)}{same}{why}"
+        why = f" ({translate_message(CASE_KINDS[order[number]][1])})" if order[number] else ""
+        titles_by_id[query] = f"{translate_message(title)}{same}{why}"
     return titles_by_id

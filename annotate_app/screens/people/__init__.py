@@ -151,7 +151,7 @@ def _row(review: PersonReview, flags: PersonFlags | None, me: Person, exam: Exam
             elif not review.has_password and not review.judgements:
                 st.badge(tr("invited"), color="orange", help=tr("Has not chosen a password yet"))
             if review.pause is not None:
-                st.badge(tr("paused"), color="orange", help=plain(paused(review.pause, st.context.timezone)))
+                st.badge(tr("paused"), color="orange", help=plain(pause_text(review.pause, st.context.timezone)))
             if exam is not None:
                 exam_results.badge(exam, marked("exam: {standing}"))
         cells = "".join(
@@ -211,7 +211,7 @@ def _pausing(review: PersonReview) -> None:
         st.form_submit_button(tr("Pause"), on_click=pause, args=(who,))
 
 
-def paused(pause: Pause, timezone: str | None) -> str:
+def pause_text(pause: Pause, timezone: str | None) -> str:
     """Return a sentence that says since when a person is paused, by whom and why."""
     return tr(
         "Since {when}, by {lead}: {reason}",
@@ -249,7 +249,7 @@ def assignments(project: Project, lead: Person, people: Sequence[PersonReview]) 
     st.caption(tr("Optional. Without an assignment, annotators grade the pairs nearest to completion."))
     look.outcome("assign")
     names = {review.person.annotator_id: review.person.name for review in people}
-    standing = staffing.assignments_standing(project, lead)
+    standing = staffing.current_assignments(project, lead)
     st.session_state[_SEEN] = {who: given.assignment_id for who, given in standing.items()}
     given_to = sorted(standing.items(), key=lambda review: names.get(review[0], ""))
     listed = searched(

@@ -7,7 +7,7 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 
-from annotate_app.language import marked, retold, tr
+from annotate_app.language import marked, tr, translate_message
 from annotate_app.plain import plain
 from annotate_app.shared import look, pair_view, results, wording
 from annotate_app.shared.address_state import read_number
@@ -97,7 +97,7 @@ def draw_flags(flags: PersonFlags) -> None:
                 key=f"flag-{flags.annotator_id}-{flag.kind.value}",
                 icon=":material/flag:",
                 type="tertiary",
-                help=plain(retold(flag.told)),
+                help=plain(translate_message(flag.told)),
                 on_click=open_flag,
                 args=(flags.annotator_id, flag.kind),
             )
@@ -175,10 +175,10 @@ def _cards(flags: PersonFlags, chosen: Flag) -> None:
                 state = tr(":orange-badge[:material/flag: flag]") if flag in flags.raised else ""
                 state = tr(":gray-badge[dismissed]") if flag.dismissed else state
                 state = tr(":gray-badge[undefined]") if flag.value is None else state
-                st.markdown(f"**{retold(FLAG_NAMES[flag.kind])}** {state}")
+                st.markdown(f"**{translate_message(FLAG_NAMES[flag.kind])}** {state}")
                 if flag.value is not None:
-                    st.markdown(f"### {retold(flag.figure)}")
-                st.markdown(plain(retold(flag.told)))
+                    st.markdown(f"### {translate_message(flag.figure)}")
+                st.markdown(plain(translate_message(flag.told)))
                 if flag.dismissed:
                     st.caption(_dismissed(flag.dismissed))
                 if flag in flags.raised:
@@ -201,14 +201,14 @@ def _dismissed(dismissal: FlagDismissal) -> str:
 
 
 def _behind(project: Project, lead: Person, flags: PersonFlags, flag: Flag) -> None:
-    st.subheader(retold(FLAG_NAMES[flag.kind]), anchor=False)
-    st.markdown(retold(FLAG_MEANINGS[flag.kind]))
+    st.subheader(translate_message(FLAG_NAMES[flag.kind]), anchor=False)
+    st.markdown(translate_message(FLAG_MEANINGS[flag.kind]))
     if flag.kind in _OF_SKIPS:
         look.outcome(_LIFTED)
     if flag.value is None:
-        st.info(retold(flag.reason))
+        st.info(translate_message(flag.reason))
         return
-    found = quality_flags.behind_flag(project, lead, flags.annotator_id, flag.kind)
+    found = quality_flags.flag_evidence(project, lead, flags.annotator_id, flag.kind)
     if flag.kind in _OF_SKIPS:
         _lift(flags, flag.kind, len(found.pairs))
     elif found.stretches:

@@ -8,7 +8,7 @@ from html import escape
 
 import streamlit as st
 
-from annotate_app.language import marked, retold, tr, trn
+from annotate_app.language import marked, tr, translate_message, trn
 from annotate_app.plain import plain
 from annotate_app.screens.progress.figures import funnel, pool_check, verdict_bar
 from annotate_app.screens.progress.inbox import clips_job, inbox
@@ -23,7 +23,7 @@ from backend.campaign.monitoring.explore.model import Funnel
 from backend.campaign.monitoring.progress import inbox as waits_of
 from backend.campaign.monitoring.progress import progress
 from backend.campaign.monitoring.progress.model import FlaggedPerson, PersonPace, Wait, WorkProgress
-from backend.campaign.monitoring.progress.progress import bucket_troubles, little_room
+from backend.campaign.monitoring.progress.progress import bucket_troubles, disk_space_warning
 from backend.campaign.monitoring.videos.check import video_states
 from backend.campaign.nouns import Person
 from backend.campaign.review.status import status_counts
@@ -38,10 +38,10 @@ _SET_UP = WayThere("Set up", "", marked("Continue the setup"))
 def page() -> None:
     """Draw the tasks for leads, the progress of the work and its forecast, and videos with a problem."""
     project, lead, _ = look.lead_page("Progress")
-    if trouble := little_room(project, lead):
-        st.error(plain(retold(trouble)), icon=":material/hard_drive:")
+    if trouble := disk_space_warning(project, lead):
+        st.error(plain(translate_message(trouble)), icon=":material/hard_drive:")
     for trouble in bucket_troubles(project, lead):
-        st.warning(plain(retold(trouble)), icon=":material/cloud_off:")
+        st.warning(plain(translate_message(trouble)), icon=":material/cloud_off:")
     clips_job(project, lead)
     _live(project, lead)
     if wrong := video_states(project, lead, wrong=True):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from annotate_app.language import retold, tr, trn
+from annotate_app.language import tr, translate_message, trn
 from annotate_app.plain import component_key
 from annotate_app.server import job_functions, jobs
 from annotate_app.shared import look, waiting, wording
@@ -17,7 +17,7 @@ from annotate_app.shared.waiting import Line
 from annotate_app.shared.ways import WayThere
 from backend.campaign.judging import queue
 from backend.campaign.monitoring.progress import progress
-from backend.campaign.monitoring.progress.model import Ahead, FlaggedPerson, Wait, WaitKind
+from backend.campaign.monitoring.progress.model import FlaggedPerson, Wait, WaitKind, WorkAhead
 from backend.campaign.monitoring.quality.model import FLAG_NAMES, Flag, FlagKind
 from backend.campaign.nouns import Person
 from backend.campaign.setup.project.folder import Project
@@ -58,7 +58,7 @@ class InboxRow(NamedTuple):
 
 
 def inbox(
-    project: Project, lead: Person, waits: Sequence[Wait], ahead: Ahead, flagged: Sequence[FlaggedPerson]
+    project: Project, lead: Person, waits: Sequence[Wait], ahead: WorkAhead, flagged: Sequence[FlaggedPerson]
 ) -> None:
     """Draw the work that is stuck, then the tasks for the lead, newest first. Draw nothing if there are none."""
     if st.session_state.pop(_BEGUN, False):
@@ -135,9 +135,9 @@ def _jobs(project: Project, lead: Person) -> Iterator[InboxRow]:
         if job.state not in _ENDED_BADLY:
             continue
         text = _job_end(job)
-        note = tr("Started by {by}, {began}. Nothing was changed.", by=retold(job.by), began=_when(job))
+        note = tr("Started by {by}, {began}. Nothing was changed.", by=translate_message(job.by), began=_when(job))
         if job.refusal:
-            note = f"{retold(job.refusal)} · {_when(job)}"
+            note = f"{translate_message(job.refusal)} · {_when(job)}"
         dismiss = Button(tr("Dismiss"), f"dismiss-{job.key}", dismiss_ended, (job.key,))
         if job.kind is JobKind.CLIPS:
             again = Button(tr("Start again"), "clips_again", cut_again, (job,))
@@ -148,7 +148,7 @@ def _jobs(project: Project, lead: Person) -> Iterator[InboxRow]:
 
 
 def _job_end(job: Job) -> str:
-    title = retold(job.title)
+    title = translate_message(job.title)
     match job.state:
         case JobState.INTERRUPTED:
             return tr("{title} was interrupted, because the server stopped.", title=title)

@@ -16,7 +16,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from annotate_app.language import browser_texts, marked, retold, tr, trn
+from annotate_app.language import browser_texts, marked, tr, translate_message, trn
 from annotate_app.session.addresses import full_path
 from annotate_app.shared import address_state, joined, pair_view, wording
 from backend.campaign.nouns import Scale, Verdict
@@ -240,7 +240,8 @@ def _relevance(pair: PairReview) -> str:
 
 def _board(pair: PairReview) -> str:
     if pair.fault:
-        return f"<p class='rr-fault'>{tr('Its clip cannot be shown: {fault}', fault=escape(retold(pair.fault)))}</p>"
+        fault = escape(translate_message(pair.fault))
+        return f"<p class='rr-fault'>{tr('Its clip cannot be shown: {fault}', fault=fault)}</p>"
     src = full_path(f"/clips/{pair.pair}.webp")
     # All frames are parts of one picture, which browsers fetch once.
     frames = "".join(

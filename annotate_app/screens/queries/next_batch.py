@@ -7,7 +7,7 @@ from typing import Concatenate, ParamSpec
 
 import streamlit as st
 
-from annotate_app.language import retold, tr
+from annotate_app.language import tr, translate_message
 from annotate_app.plain import plain
 from annotate_app.shared import look, results, wording
 from backend.campaign.nouns import Person
@@ -38,7 +38,7 @@ def says(reading: RuleReading) -> str:
     """Return the batch rule's suggestion as Markdown: `The rule: mean 2.4 (needs 2.0), ...` and a badge."""
     return tr(
         "The rule: {numbers} :{word_colours}-badge[{word}]",
-        numbers=plain(retold(reading.numbers)),
+        numbers=plain(translate_message(reading.numbers)),
         word_colours=WORD_COLOURS[reading.word],
         word=WORDS[reading.word],
     )

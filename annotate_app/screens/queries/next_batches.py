@@ -9,7 +9,7 @@ from functools import partial
 
 import streamlit as st
 
-from annotate_app.language import marked, retold, tr, trn
+from annotate_app.language import marked, tr, translate_message, trn
 from annotate_app.plain import plain
 from annotate_app.screens.queries.next_batch import REASON_LENGTH, WORD_COLOURS
 from annotate_app.session import auth
@@ -88,7 +88,7 @@ def _close() -> None:
 
 def _dialog(project: Project, lead: Person) -> None:
     seen: Suggestions = st.session_state[_SEEN]
-    st.markdown(tr("A next batch is worth opening if {words}.", words=plain(retold(seen.rule.rule.words))))
+    st.markdown(tr("A next batch is worth opening if {words}.", words=plain(translate_message(seen.rule.rule.words))))
     _rule(project, lead, seen)
     st.markdown(_table(seen))
     # Remove it before the work begins: if this run is cut off, the next run only shows what is left.
@@ -145,21 +145,21 @@ def _accept(seen: Suggestions, decline: bool) -> None:
                     "{number:,} of {total:,} {what}. Annotators can keep working.",
                     number=number,
                     total=total,
-                    what=retold(what),
+                    what=translate_message(what),
                 ),
             )
 
         done.append(accept_suggestions(project, lead, seen, decline=decline, now=time.time(), progress=tell))
 
     if look.done_as_lead(act, _PROBLEM):
-        results.leave(_DONE, told(done[0]))
+        results.leave(_DONE, accepted_message(done[0]))
         _close()
     else:
         _look()
     st.rerun()
 
 
-def told(done: AcceptedReport) -> str:
+def accepted_message(done: AcceptedReport) -> str:
     """Return a message that says how many batches were opened, declined and not changed."""
     text = tr(
         "Opened {batches}: {pairs} for the annotators.",
@@ -190,7 +190,7 @@ def _table(seen: Suggestions) -> str:
         suggested = seen.saying(word)
         numbers = [sum(query.split.value == split for query in suggested) for split in splits]
         cells = [f"{number:,}" for number in (*numbers, len(suggested), sum(query.pairs for query in suggested))]
-        lines.append(f"| :{WORD_COLOURS[word]}-badge[{retold(WORDS[word])}] | {' | '.join(cells)} |")
+        lines.append(f"| :{WORD_COLOURS[word]}-badge[{translate_message(WORDS[word])}] | {' | '.join(cells)} |")
     rest = tr(
         "Declined: {declined:,}. Waiting for grades: {unsettled:,}.", declined=seen.declined, unsettled=seen.unsettled
     )
@@ -214,11 +214,13 @@ def _rule(project: Project, lead: Person, seen: Suggestions) -> None:
                     version=version.version,
                     by=plain(by),
                     when=when,
-                    words=plain(retold(version.rule.words)),
+                    words=plain(translate_message(version.rule.words)),
                     reason=plain(version.reason),
                 )
             )
-        st.caption(tr("Version 1, from the beginning: {words}.", words=plain(retold(versions[0].rule.words))))
+        st.caption(
+            tr("Version 1, from the beginning: {words}.", words=plain(translate_message(versions[0].rule.words)))
+        )
 
 
 def _fields(rule: BatchRule, scale: Scale) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from annotate_app.language import retold, tr
+from annotate_app.language import tr, translate_message
 from annotate_app.plain import plain
 from annotate_app.shared import address_state, look, results, wording
 from annotate_app.shared.unsaved import warn_unsaved
@@ -36,7 +36,7 @@ def releases(project: Project, lead: Person, kept_releases: Sequence[KeptRelease
         st.caption(tr("No release yet. Releases are kept here; download them at any time."))
     for number, release in enumerate(kept_releases):
         with st.container(horizontal=True, vertical_alignment="center", key=f"kept-release-{number}"):
-            st.markdown(told(release, st.context.timezone), width="stretch")
+            st.markdown(release_text(release, st.context.timezone), width="stretch")
             if release.megabytes is not None:
                 st.download_button(
                     tr("Download"),
@@ -76,7 +76,7 @@ def _remove(project: Project, lead: Person, name: str) -> None:
     st.session_state["remove_release_done"] = tr("The release {name} is removed.", name=name)
 
 
-def told(release: KeptRelease, timezone: str | None) -> str:
+def release_text(release: KeptRelease, timezone: str | None) -> str:
     """Return a release as Markdown: its name, its contents, and who made it and when."""
     who = tr(" by {made_by}", made_by=plain(release.made_by)) if release.made_by else ""
     contents = tr("counts in its manifest")
@@ -91,7 +91,7 @@ def told(release: KeptRelease, timezone: str | None) -> str:
     lost = (
         "" if size else tr(" · :red[**its file is missing**]") if release.file else tr(" · only its manifest remains")
     )
-    settings = f" · {'; '.join(map(retold, release.settings))}" if release.settings else ""
+    settings = f" · {'; '.join(map(translate_message, release.settings))}" if release.settings else ""
     notes = f"  \n{plain(release.notes)}" if release.notes else ""
     return tr(
         "**{name}** · {held}{settings}{notes}  \n:gray[Made {when}{who} · SHA-256 of its manifest "
@@ -202,7 +202,7 @@ def release_diff(project: Project, lead: Person, kept_releases: Sequence[KeptRel
         with st.spinner(tr("Comparing")):
             changes = _compared(project, lead, str(project.folder), was, now, hashes[was], hashes[now])
     except ReelRankError as refusal:
-        st.error(plain(retold(refusal)))
+        st.error(plain(translate_message(refusal)))
         return
     if changes.equal:
         st.info(
@@ -255,7 +255,7 @@ def _pair(change: PairChange) -> str:
 
 
 def _why(reason: str) -> str:
-    return f"  \n:gray[{plain(retold(reason))}]" if reason else ""
+    return f"  \n:gray[{plain(translate_message(reason))}]" if reason else ""
 
 
 def _changes(title: str, lines: Sequence[str]) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from annotate_app.language import marked, retold, tr, trn
+from annotate_app.language import marked, tr, translate_message, trn
 from annotate_app.plain import plain
 from annotate_app.screens.set_up.step import SetUpStep, StepStanding, begin_step, encoder_box
 from annotate_app.server import job_functions
@@ -120,7 +120,7 @@ def _cast(project: Project, lead: Person) -> None:
     try:
         lines = cast_lines(project, lead)
     except InputError as problem:
-        st.error(tr("Correct the file cast.csv on the server.  \n{problem}", problem=plain(retold(problem))))
+        st.error(tr("Correct the file cast.csv on the server.  \n{problem}", problem=plain(translate_message(problem))))
         return
     undecided_first = sorted(lines, key=lambda line: line.becomes != "")
     if lines:

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from annotate_app.language import browser_texts, retold, tr
+from annotate_app.language import browser_texts, tr, translate_message
 from annotate_app.plain import component_key, plain
 from annotate_app.session.addresses import full_path
 from annotate_app.shared import joined, look, wording
@@ -72,7 +72,7 @@ def video_troubles(wrong: Sequence[VideoState]) -> None:
     rows = [
         (
             f"<b>{escape(state.video)}</b>",
-            f"{escape(retold(state.message))}<br><small>{escape(retold(state.advice))}</small>",
+            f"{escape(translate_message(state.message))}<br><small>{escape(translate_message(state.advice))}</small>",
         )
         for state in wrong[:_SHOWN]
     ]

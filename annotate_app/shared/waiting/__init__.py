@@ -22,7 +22,7 @@ from annotate_app.session import auth
 from annotate_app.shared import joined, wording
 from annotate_app.shared.ways import CURES, OUT, SHORT, WAITS, WayThere
 from backend.campaign.monitoring.progress import inbox, progress
-from backend.campaign.monitoring.progress.model import Ahead, Forecast, Stuck, Wait, WaitKind
+from backend.campaign.monitoring.progress.model import Forecast, Stuck, Wait, WaitKind, WorkAhead
 from backend.campaign.nouns import FIRST_ROUND_SEATS, Person
 from backend.campaign.setup.project.folder import Project
 
@@ -71,7 +71,7 @@ def wait_line(wait: Wait, timezone: str | None = None) -> Line:
     return Line(trn(*words, wait.count), place, note=" · ".join(parts))
 
 
-def stuck_lines(ahead: Ahead) -> list[Line]:
+def stuck_lines(ahead: WorkAhead) -> list[Line]:
     """Return lines about the work that the team cannot finish, with reasons and links."""
     lines = []
     for stuck in ahead.stuck:
@@ -102,7 +102,7 @@ def lines_of(stuck: Stuck, suffix: str = "") -> list[Line]:
     return lines
 
 
-def forecast(ahead: Ahead) -> str:
+def forecast(ahead: WorkAhead) -> str:
     """Return when the work may be done in a few words, or that it cannot be finished."""
     outlook = ahead.forecast
     if not ahead.needed:
@@ -114,7 +114,7 @@ def forecast(ahead: Ahead) -> str:
     return tr("unknown") if outlook.days is None else days(outlook)
 
 
-def unfinished_reason(ahead: Ahead) -> str:
+def unfinished_reason(ahead: WorkAhead) -> str:
     """Return why the team cannot finish, and how long the rest takes, or "" if the team can finish."""
     if forecast(ahead) != tr("cannot finish"):
         return ""

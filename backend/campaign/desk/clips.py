@@ -128,7 +128,7 @@ def report_broken(project: Project, person: Lead | Annotator, pair: PairKey, rea
     require_desk(project, person)
     event = SkipEvent(pair, SkipKind.BROKEN_CLIP, reason, secrets.token_hex(16))
     with writing(project.store) as db:
-        item = exam.pair_behind(project.store, person, pair)
+        item = exam.pair_of_item(project.store, person, pair)
         if isinstance(person, Lead):
             if item is not None:
                 queue.block_moment(db, person, item.moment_id, reason, now=now)
@@ -170,7 +170,7 @@ def _job(project: Project, row: PairRow) -> tuple[ClipJob, float]:
 def _visible(project: Project, person: Lead | Annotator, key: PairKey) -> PairRow:
     """Return the pair behind a key, for a person who may see its clip."""
     with reading(project.store) as db:
-        item = exam.pair_behind(project.store, person, key)
+        item = exam.pair_of_item(project.store, person, key)
         pair = item or judgements.pair_by_key(db, key)
         if pair is None or not (isinstance(person, Lead) or _on_desk(db, person, pair, item=item is not None)):
             raise NotAllowed(_NOT_ON_DESK)
@@ -193,7 +193,7 @@ def _on_desk(db: Database, person: Annotator, pair: PairRow, *, item: bool) -> b
 def _reported(project: Project, person: Lead | Annotator, key: PairKey) -> PairRow:
     """Return the pair behind a key, for a person who reported its clip as broken."""
     with reading(project.store) as db:
-        pair = exam.pair_behind(project.store, person, key) or judgements.pair_by_key(db, key)
+        pair = exam.pair_of_item(project.store, person, key) or judgements.pair_by_key(db, key)
         if pair is None or not pair_status.has_reported(db, pair.pair_id, person.annotator_id):
             raise NotAllowed(_NOT_ON_DESK)
         return pair

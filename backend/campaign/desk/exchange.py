@@ -27,7 +27,7 @@ from backend.campaign.judging.rules import names_item
 from backend.campaign.nouns import Annotator, Lead
 from backend.campaign.qualification.exam import taking as exam
 from backend.campaign.qualification.exam.model import ExamDesk, ExamPurpose
-from backend.campaign.qualification.exam.taking import Act as ExamAct
+from backend.campaign.qualification.exam.taking import ExamStep as ExamAct
 from backend.campaign.qualification.gold import questions as gold
 from backend.campaign.qualification.guideline import versions
 from backend.campaign.qualification.guideline.rules import to_read
@@ -132,13 +132,13 @@ def exam_act(project: Project, person: Lead | Annotator, act: ExamAct, *, now: f
     require_desk(project, person)
     store = project.store
     if isinstance(person, Lead):
-        exam.key_act(store, person, act, now=now)
+        exam.take_key_step(store, person, act, now=now)
         return _desk(project, person, now=now)
     with writing(store) as db:
         if not assignments.is_paused(db, person.annotator_id):
             exam_desk = exam.desk(store, person, now=now)
             purpose = exam_desk.exam.purpose if exam_desk and exam_desk.exam else ExamPurpose.EXAM
-            exam.act(store, person, act, now=now, purpose=purpose)
+            exam.take_step(store, person, act, now=now, purpose=purpose)
     return _desk(project, person, now=now)
 
 
@@ -166,7 +166,7 @@ def recent_grades(project: Project, annotator: Annotator, *, now: float) -> list
 def assigned_pairs(project: Project, annotator: Annotator) -> int | None:
     """Return how many pairs are assigned to this annotator, graded or not; None if they may grade any query."""
     with reading(project.store) as db:
-        assignment = assignments.standing(db, annotator.annotator_id)
+        assignment = assignments.current_assignment(db, annotator.annotator_id)
         return assignments.pairs_of(db, assignment) if assignment is not None and assignment.narrows else None
 
 
@@ -192,7 +192,7 @@ def _take_grades(
 def _take_grade(store: Store, person: Annotator, event: GradeEvent, *, now: float) -> Receipt:
     receipt = exam.record_answer(store, person, event, now=now) if names_item(event.pair) else None
     if receipt is None and assignments.is_exam_held(store.db):
-        receipt = exam.hold_back(store, person, event, now=now)
+        receipt = exam.refuse_before_exam(store, person, event, now=now)
     return receipt or record_grade(store, person, event, now=now)
 
 

@@ -133,7 +133,7 @@ def bucket_troubles(project: Project, db: Database, now: float) -> Iterable[str]
     """Return the problems of reading the clip bucket, checked now, and of writing to it, as last met."""
     from backend.media import clip_bucket
 
-    clip_bucket.look(project.clips, now)
+    clip_bucket.check_now(project.clips, now)
     return clip_bucket.troubles(project.clips)
 
 

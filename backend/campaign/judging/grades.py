@@ -28,7 +28,7 @@ from backend.campaign.judging.rows.seats import Seat
 from backend.campaign.judging.rules import RULE_VERSION, Decision, decide, version
 from backend.campaign.nouns import FROM_EXAM, Annotator, Operator, Person, Verdict
 from backend.campaign.selection.candidates import rows as candidates_rows
-from backend.campaign.setup.people.crediting import WorkTime, counted, work_time
+from backend.campaign.setup.people.crediting import WorkTime, clamp_count, work_time
 from backend.campaign.setup.project import rows as project_rows
 from backend.core import days, typed_text
 from backend.core.errors import PairLocked, ProjectError, ReelRankError, SeatUnavailable
@@ -136,7 +136,7 @@ def accept(
             raise PairLocked(why)
         if has_assignment and not seat.judged and (why := _limit_refusal(db, me, seat, pair, now=now)):
             raise SeatUnavailable(why)
-        work = WorkTime(counted(event.active_ms), event.elapsed_ms)  # the demo invents its times
+        work = WorkTime(clamp_count(event.active_ms), event.elapsed_ms)  # the demo invents its times
         if not simulated:
             work = work_time(db, me, event.active_ms, event.elapsed_ms, since=seat.claimed_at, now=now)
         note = None if event.note is None else tidy(event.note)
@@ -151,7 +151,7 @@ def accept(
             at=now,
             active_ms=work.active_ms,
             elapsed_ms=work.elapsed_ms,
-            contexts=counted(event.contexts),
+            contexts=clamp_count(event.contexts),
             event_key=event.key,
             simulated=simulated,
             note=note,
@@ -176,7 +176,7 @@ def _limit_refusal(db: Database, me: AnnotatorId, seat: Seat, pair: PairRow, *, 
 
     Gold questions ignore the assignment, but count in the quota.
     """
-    assignment = assignments.standing(db, me)
+    assignment = assignments.current_assignment(db, me)
     if assignment is None:
         return None
     if assignment.room(*judgements.counts(db, me, days.midnight(now))) == 0:

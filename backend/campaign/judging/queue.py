@@ -93,7 +93,7 @@ def desk(
     seats.renew(db, me, now=now, until=now + lease_s, slack_s=renewal_slack_s(lease_s))
     held_pairs = seats.held_pairs(db, me)
     today, in_all = judgements.counts(db, me, days.midnight(now))
-    assignment = assignments.standing(db, me)
+    assignment = assignments.current_assignment(db, me)
     room = None if assignment is None else assignment.room(today, in_all)
     limit = QUEUE_LENGTH if room is None else min(QUEUE_LENGTH, room)
     if room is not None and held_pairs[limit:]:  # a lead has just given a smaller quota

@@ -206,7 +206,7 @@ def assign(
                 _require_seen(db, lead, annotator_id, name, seen.get(annotator_id, 0), now)
             assignments.end(db, annotator_id, by=lead.annotator_id, at=now)
             assignments.add(db, annotator_id, _dated(assignment, now), by=lead.annotator_id)
-            current = assignments.standing(db, annotator_id)
+            current = assignments.current_assignment(db, annotator_id)
             queue.give_back_unassigned(db, annotator_id, current, lead.annotator_id, now=now)
             events.record(
                 db,
@@ -243,15 +243,15 @@ def unassign(project: Project, lead: Lead, annotator_id: AnnotatorId, *, seen: i
 
 
 @in_charge
-def assignments_standing(project: Project, by: Lead | Operator) -> dict[AnnotatorId, Assignment]:
+def current_assignments(project: Project, by: Lead | Operator) -> dict[AnnotatorId, Assignment]:
     """Return the current assignment of every annotator who has one."""
     with reading(project.store) as db:
-        return assignments.all_standing(db)
+        return assignments.all_current_assignments(db)
 
 
 def _require_seen(db: Database, by: Lead, annotator_id: AnnotatorId, name: str, seen: int, now: float) -> None:
     """Refuse a change if the assignment is not the one that the lead saw; `seen` is its number, 0 for none."""
-    current = assignments.standing(db, annotator_id)
+    current = assignments.current_assignment(db, annotator_id)
     if (current.assignment_id if current else 0) == seen:
         return
     lead, at, gave = assignments.last_act(db, annotator_id)

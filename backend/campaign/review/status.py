@@ -49,7 +49,7 @@ def counts(store: Store, *, probes: bool = True) -> dict[str, Any]:
             "moments": moments,
             "moments_from": corpus.origin_counts(db),
             "captions": captions,
-            **({} if not probes else {"descriptions": described.standing_counts(db)}),
+            **({} if not probes else {"descriptions": described.current_counts(db)}),
             "queries": queries.split_counts(db),
             "batches": candidates_rows.batch_counts(db),
             "queries_by_batches": batches_rows.shares(db),

@@ -31,7 +31,7 @@ import numpy as np
 
 from backend.core.errors import InputError, Problem
 from backend.core.messages import said
-from backend.core.reading import UNDECODABLE, unpacked
+from backend.core.reading import UNDECODABLE, unpacked_bytes
 from backend.core.timespan import Flags, Floats
 from backend.core.typed_text import nfc
 from backend.scoring.benchmarks.benchmark import Benchmark, Beside, Part, PublishedFigure
@@ -126,7 +126,7 @@ def _fault(entry: _Graded, clips: int, people: int) -> str | None:
 
 def _entries(path: Path, kind: type[_Entry], problems: list[Problem]) -> Iterator[tuple[int, _Entry]]:
     """Yield the entries that name their query by `qid`, with their rows; faults are added to `problems`."""
-    content = text.checked(unpacked(path), str(path))
+    content = text.checked(unpacked_bytes(path), str(path))
     decoder = msgspec.json.Decoder(kind)
     for row, line in enumerate(_lines(content, str(path)), start=1):
         if b'"qid"' not in line:

@@ -28,7 +28,7 @@ from backend.core.captioned import (
 )
 from backend.core.errors import InputError
 from backend.core.messages import said
-from backend.core.reading import UNDECODABLE, unpacked
+from backend.core.reading import UNDECODABLE, unpacked_bytes
 from backend.core.typed_text import nfc
 from backend.scoring.files.entries import Group, truth_of
 from backend.scoring.files.words import Names, name_only
@@ -70,7 +70,7 @@ def read_facts(truth: Path, videos: Path | None = None) -> Facts:
     """
     texts: dict[str, str] = {}
     durations: dict[str, float] = {}
-    content = unpacked(truth)
+    content = unpacked_bytes(truth)
     for entry in _decoded(content, list[_Entry], []):
         texts |= {nfc(str(entry.query_id)): entry.query} if entry.query else {}
         durations |= {nfc(m.video_name): m.duration for m in entry.relevant_moment if m.duration}
@@ -83,7 +83,7 @@ def read_facts(truth: Path, videos: Path | None = None) -> Facts:
             texts[nfc(str(query))] = moments[0].caption
             durations |= {moment.video: moment.duration_s for moment in moments if moment.duration_s}
     if videos:
-        mapped = unpacked(videos)
+        mapped = unpacked_bytes(videos)
         parts = [_decoded(mapped, _Videos, {}), *_decoded(mapped, dict[str, _Videos], {}).values()]
         durations |= {nfc(name): value[0] for part in parts for name, value in part.items()}
     return Facts(texts, durations)

@@ -15,7 +15,7 @@ from typing import cast
 
 from backend.core.errors import InputError, Problem
 from backend.core.messages import joined, said
-from backend.core.reading import unpacked
+from backend.core.reading import unpacked_bytes
 from backend.core.text_files import decode_text, number, read_csv, stripped, table_head, whole
 from backend.scoring.files import documents, fast, text
 from backend.scoring.files.entries import Group, by_query, run_of, truth_of
@@ -263,7 +263,7 @@ VIDEO_MAP = "video_corpus.json"
 
 def read_truth(path: Path) -> Truth:
     """Read a truth file of any format."""
-    return truth_file(unpacked(path), str(path))
+    return truth_file(unpacked_bytes(path), str(path))
 
 
 def read_run(path: Path, videos: Mapping[int, str] | None = None, truth: Truth | None = None) -> Run:
@@ -271,7 +271,7 @@ def read_run(path: Path, videos: Mapping[int, str] | None = None, truth: Truth |
 
     `videos` (from `read_videos`) names videos that are given by index. `truth` gives the videos of rows that name none.
     """
-    return run_file(unpacked(path), str(path), videos, truth)
+    return run_file(unpacked_bytes(path), str(path), videos, truth)
 
 
 def read_tasks(path: Path, videos: Mapping[int, str] | None = None, truth: Truth | None = None) -> Run:
@@ -279,7 +279,7 @@ def read_tasks(path: Path, videos: Mapping[int, str] | None = None, truth: Truth
 
     Any other file is a run of the task VCMR.
     """
-    content, file = unpacked(path), str(path)
+    content, file = unpacked_bytes(path), str(path)
     runs = {task: run_file(content, file, videos, truth, task=task) for task in tasks_of(content)}
     return of_tasks(runs or {TASKS[0]: run_file(content, file, videos, truth)})
 
@@ -297,4 +297,4 @@ def map_of(videos: Path) -> Path:
 def read_videos(path: Path) -> VideoMap:
     """Read names and durations from a video map `{name: [duration, index]}`, or from the release that contains it."""
     path = map_of(path)
-    return video_map_file(unpacked(path), str(path))
+    return video_map_file(unpacked_bytes(path), str(path))

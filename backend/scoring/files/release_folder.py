@@ -9,7 +9,7 @@ from pathlib import Path
 
 from backend.core.errors import InputError
 from backend.core.messages import said
-from backend.core.reading import unpacked
+from backend.core.reading import unpacked_bytes
 from backend.scoring.files.formats import map_of, read_run, read_truth, read_videos
 from backend.scoring.matching.columns import QueryKey
 
@@ -73,7 +73,7 @@ def choose_truth(
             names = ", ".join(path.name for path in truths.values())
             raise InputError.single(given, said("has no {split}.json; it has {names}", split=split, names=names))
         return ChosenTruth(truths[split], videos)
-    filled = {name: path for name, path in truths.items() if unpacked(path).strip() not in (b"", b"[]")} or truths
+    filled = {name: path for name, path in truths.items() if unpacked_bytes(path).strip() not in (b"", b"[]")} or truths
     if len(filled) == 1:
         (path,) = filled.values()
         return ChosenTruth(path, videos, f"truth {path}: the only split of the release with queries")

@@ -24,7 +24,7 @@ import msgspec
 
 from backend.core.captioned import query_id
 from backend.core.errors import InputError
-from backend.core.reading import unpacked
+from backend.core.reading import unpacked_bytes
 from backend.scoring.files.text import checked, document
 from backend.scoring.pools.checking import RawVideo, pool_problems, raw_videos, scale_problems
 from backend.scoring.pools.model import PoolMoment, PoolQuery, Pools, occurrences
@@ -36,10 +36,10 @@ def read_pools(path: Path) -> Pools:
     Raises:
         InputError: the file cannot be read, or it has problems, all listed by query and video.
     """
-    return pools_of(unpacked(path), str(path))
+    return parse_pools(unpacked_bytes(path), str(path))
 
 
-def pools_of(content: bytes, file: str) -> Pools:
+def parse_pools(content: bytes, file: str) -> Pools:
     """Return the pools in the uncompressed bytes of a file; `file` is its name for messages.
 
     Raises:
@@ -49,7 +49,8 @@ def pools_of(content: bytes, file: str) -> Pools:
     ...                   "pos_moments": [[["b", "A man sits.", [5, 15]]]], "retrieval_pool": [["a", "b"]]},
     ...             "b": {"fps": 5, "num_frames": 100, "timestamps": [[5, 15]], "sentences": ["A man sits."],
     ...                   "pos_moments": [[]], "retrieval_pool": [[]]}}'''
-    >>> [(moment.video, moment.start_s, moment.end_s) for moment in pools_of(text, "pools.json").queries[0].positives]
+    >>> positives = parse_pools(text, "pools.json").queries[0].positives
+    >>> [(moment.video, moment.start_s, moment.end_s) for moment in positives]
     [('a', 2.0, 5.0), ('b', 1.0, 3.0)]
     """
     videos, problems = raw_videos(document(checked(content, file), file), file)

@@ -24,14 +24,23 @@ from markupsafe import Markup
 from backend import __version__
 from backend.core.progress import Progress
 from backend.core.timespan import Floats
-from backend.scoring.cases import Worth, notable
+from backend.scoring.cases import Worth, pick_notable
 from backend.scoring.drawing import svg
 from backend.scoring.files.facts import Facts, Inputs, Source
 from backend.scoring.report import parts
 from backend.scoring.scoreboard import Scoreboard
 from backend.scoring.statistics.sureness import Sureness, add_statistics
-from backend.scoring.views.case import KINDS, SIGNS, CaseView, Lane, MomentCard, PredictionCard, bars_told, view
-from backend.scoring.views.errors import told as pool_sentence
+from backend.scoring.views.case import (
+    KINDS,
+    SIGNS,
+    CaseView,
+    Lane,
+    MomentCard,
+    PredictionCard,
+    case_view,
+    unknown_durations_note,
+)
+from backend.scoring.views.errors import pool_sentence as pool_sentence
 from backend.scoring.views.ranking import conventions
 from backend.scoring.views.splits import narrow_groups
 
@@ -112,7 +121,7 @@ def case_kinds(board: Scoreboard, key: str, k: int, mu: float, facts: Facts) -> 
         return []
     leaders = board.falling(values)
     rivals = [n for n in leaders if not board.runs[n].upper_bound] or leaders
-    chosen = notable(values)
+    chosen = pick_notable(values)
     numbers = [number for columns in chosen.values() for number in columns]
     cases = iter(board.cases([int(queries[number]) for number in numbers], k, mu))
     place = 0
@@ -125,7 +134,9 @@ def case_kinds(board: Scoreboard, key: str, k: int, mu: float, facts: Facts) -> 
                 board.runs[n].name
                 for n in _runs_beside_truth(values[:, column], leaders, rivals if kind == "differ" else [])
             ]
-            views.append(_case_item(view(board, next(cases), shown, facts, key), f"c{place}", mu, open_=place == 1))
+            views.append(
+                _case_item(case_view(board, next(cases), shown, facts, key), f"c{place}", mu, open_=place == 1)
+            )
         kinds.append({"title": KINDS[kind][0], "cases": views})
     return kinds
 
@@ -147,7 +158,7 @@ def _case_item(case: CaseView, name: str, mu: float, *, open_: bool) -> dict[str
         "moments": [_moment_item(card, name) for card in case.moments if card.first],
         "more": [_moment_item(card, name) for card in case.moments if not card.first],
         "runs": [_lane(lane, f"{name}r{n}", name, mu) for n, lane in enumerate(case.lanes)],
-        "bars": bars_told(case.unmeasured),
+        "bars": unknown_durations_note(case.unmeasured),
     }
 
 

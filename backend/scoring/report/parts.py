@@ -20,7 +20,7 @@ from backend.scoring.scoreboard import Scoreboard
 from backend.scoring.views.curves import Order, Point, by_cutoff, leaders, orders, short_names
 from backend.scoring.views.errors import examples, fates_of_grades, outcomes, percent
 from backend.scoring.views.ranking import figures, means, ranking
-from backend.scoring.views.table import named, upper_bounds
+from backend.scoring.views.table import named_keys, upper_bounds
 from backend.scoring.views.table import number as score
 
 _BINS = np.linspace(0.0, 1.0, 11)
@@ -324,7 +324,7 @@ def by_cutoff_picture(summary: Mapping[str, Any], key: str, suffix: str = "") ->
     points = by_cutoff(summary, key)
     if not points:
         return None
-    (entry,) = named(summary, [key]).values()
+    (entry,) = named_keys(summary, [key]).values()
     title = entry.measure.title(iou_compare=entry.iou_compare)
     caption = said("Mean {measure} of each run.{told}", measure=title, told=suffix)
     if points[0].panel:

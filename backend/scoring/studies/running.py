@@ -12,16 +12,16 @@ import msgspec
 import numpy as np
 
 from backend.core.errors import InputError, Problem
-from backend.core.progress import Progress, named
-from backend.core.reading import unpacked
+from backend.core.progress import Progress, steps_of
+from backend.core.reading import unpacked_bytes
 from backend.core.typed_text import nfc
 from backend.core.where import HERE, Where
-from backend.scoring.collected_problems import by_row, further_problems, in_order, read_or_collect
+from backend.scoring.collected_problems import further_problems, read_or_collect, sort_by_file, sort_by_row
 from backend.scoring.files.formats import read_run, read_truth, read_videos
 from backend.scoring.files.release_folder import choose_truth, queries_of
 from backend.scoring.files.text import PartlyRead
 from backend.scoring.matching.columns import Run
-from backend.scoring.plausibility import with_videos
+from backend.scoring.plausibility import add_video_facts
 from backend.scoring.presets import DEFAULT_K, DEFAULT_MU, Options, Preset, Settings, settle
 from backend.scoring.scores import AnswerKey, prepare_run, prepare_truth, score
 from backend.scoring.studies import axioms, noise
@@ -99,7 +99,7 @@ def read_and_score(inputs: StudyInputs) -> Scored:
     if len(inputs.runs) < 2:
         problems.append(Problem("runs", None, "a study compares systems: give at least two runs"))
     truth = read_or_collect(problems, read_truth, inputs.truth, refusals=refusals)
-    key = None if truth is None else read_or_collect(problems, prepare_truth, with_videos(truth, names), settings)
+    key = None if truth is None else read_or_collect(problems, prepare_truth, add_video_facts(truth, names), settings)
     runs, ranked = [], []
     for path in inputs.runs.values():
         run = read_or_collect(problems, read_run, path, names, key.truth if key else None, refusals=refusals)
@@ -108,7 +108,7 @@ def read_and_score(inputs: StudyInputs) -> Scored:
         ranked += [] if prepared is None else [prepared]
     if refusals:
         problems += further_problems(key.truth if key else None, runs, refusals, settings)
-        problems = in_order(by_row(dict.fromkeys(problems)), (inputs.truth, *inputs.runs.values()))
+        problems = sort_by_file(sort_by_row(dict.fromkeys(problems)), (inputs.truth, *inputs.runs.values()))
     if problems or key is None:
         raise InputError(problems)
     scores = [score(key, run, settings) for run in ranked]
@@ -136,7 +136,9 @@ def durations_of(path: Path) -> dict[str, float]:
     """Return the duration of each video, in seconds, from a map file that `read_videos` has accepted."""
     problems = []
     known_s = {}
-    for row, (name, (seconds, _)) in enumerate(msgspec.json.decode(unpacked(path).lstrip(b"\xef\xbb\xbf")).items(), 1):
+    for row, (name, (seconds, _)) in enumerate(
+        msgspec.json.decode(unpacked_bytes(path).lstrip(b"\xef\xbb\xbf")).items(), 1
+    ):
         if isinstance(seconds, int | float) and not isinstance(seconds, bool) and seconds > 0:
             known_s[nfc(name)] = float(seconds)
         else:
@@ -186,7 +188,7 @@ def stability_study(
         subset_pairs=subset_pairs,
         seed=seed,
         where=where,
-        progress=named(progress, "trials"),
+        progress=steps_of(progress, "trials"),
     )
     choices = scored.choices(trials=trials, subset_pairs=subset_pairs, seed=seed)
     return Study("stability", choices, rows, scored.warnings)
@@ -223,7 +225,7 @@ def noise_study(
         sets=sets,
         seed=seed,
         where=where,
-        progress=named(progress, "noisy sets"),
+        progress=steps_of(progress, "noisy sets"),
     )
     choices = scored.choices(
         noise=noise.NOISE_NAMES[kind],
@@ -299,7 +301,7 @@ def axioms_study(
         "relevant moments": "1 or 2",
     }
     return Study(
-        "axioms", choices, axioms.try_axioms(settings_of, longest, named(progress, "lists")), list(settings.notes)
+        "axioms", choices, axioms.try_axioms(settings_of, longest, steps_of(progress, "lists")), list(settings.notes)
     )
 
 

@@ -12,7 +12,17 @@ from backend.scoring.measures import MEASURES, measure_of
 from backend.scoring.presets import PRESETS
 from backend.scoring.scoreboard import Scoreboard
 from backend.scoring.views.ranking import means
-from backend.scoring.views.table import PLAIN, Cell, Column, Shown, Table, counted, keys_of, label, named
+from backend.scoring.views.table import (
+    PLAIN,
+    Cell,
+    Column,
+    Shown,
+    Table,
+    comparability_notes,
+    keys_of,
+    label,
+    named_keys,
+)
 
 _LISTED = 10
 """Number of query ids to list; the others are only counted."""
@@ -45,7 +55,7 @@ def left_out(summary: Mapping[str, Any], brief: Mapping[str, Any]) -> list[str]:
 
 def doubts(summary: Mapping[str, Any], board: Scoreboard) -> list[str]:
     """Return the warnings that a reader needs before trusting the figures of a split, one sentence each."""
-    lines = [*_missing(summary), *_not_judged(summary), *_unknown_videos(summary, board), *counted(summary)]
+    lines = [*_missing(summary), *_not_judged(summary), *_unknown_videos(summary, board), *comparability_notes(summary)]
     return [*lines, *(f"Warning: {text}" for text in summary["warnings"])]
 
 
@@ -102,7 +112,7 @@ def grid(summary: Mapping[str, Any], shown: Shown = PLAIN) -> Table | None:
 
     Rows are the runs at each cut-off, columns the thresholds. If there is only one threshold, columns are the cut-offs.
     """
-    names, runs = named(summary), summary["runs"]
+    names, runs = named_keys(summary), summary["runs"]
     cutoffs = list(dict.fromkeys(entry.k for entry in names.values()))
     levels = list(dict.fromkeys(entry.threshold for entry in names.values()))
     key_at = {(entry.k, entry.threshold): key for key, entry in names.items()}

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from backend.core.messages import said, said_n
-from backend.scoring.cases import Case, CaseMoment, CasePrediction, CaseRun, Worth, notable
+from backend.scoring.cases import Case, CaseMoment, CasePrediction, CaseRun, Worth, pick_notable
 from backend.scoring.fates import WORDS, Fate
 from backend.scoring.files.facts import Facts
 from backend.scoring.matching.columns import QueryKey
@@ -135,7 +135,7 @@ class CaseView:
     unmeasured: int
 
 
-def view(board: Scoreboard, case: Case, shown: Sequence[str], facts: Facts, key: str | None = None) -> CaseView:
+def case_view(board: Scoreboard, case: Case, shown: Sequence[str], facts: Facts, key: str | None = None) -> CaseView:
     """Return the view of a case with the lanes of the `shown` runs.
 
     The runs are valued by the measure `key`, or by the one in focus if it is None.
@@ -173,7 +173,7 @@ def view(board: Scoreboard, case: Case, shown: Sequence[str], facts: Facts, key:
     return CaseView(case.query, query_title(case.query, facts), measure, moments, lanes, ranked, unmeasured)
 
 
-def bars_told(unmeasured: int) -> str:
+def unknown_durations_note(unmeasured: int) -> str:
     """Return a note on the bars of videos of unknown length, or an empty text if there are none."""
     if not unmeasured:
         return ""
@@ -197,7 +197,9 @@ def notable_queries(board: Scoreboard) -> dict[int, str]:
     queries, values = board.shared(board.focus)
     if not len(queries):
         return {}
-    chosen = {int(queries[column]): kind for kind, columns in notable(values, each=5).items() for column in columns}
+    chosen = {
+        int(queries[column]): kind for kind, columns in pick_notable(values, each=5).items() for column in columns
+    }
     return chosen | {number: "" for number in np.sort(queries).tolist() if number not in chosen}
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from backend.scoring.statistics.distributions import TIE, tau_b
-from backend.scoring.views.table import Named, keys_of, label, named
+from backend.scoring.views.table import NamedKey, keys_of, label, named_keys
 
 COLOURED = 10
 """Number of runs that can be told apart by colour."""
@@ -58,7 +58,7 @@ def by_cutoff(summary: Mapping[str, Any], key: str | None = None) -> list[Point]
     runs, chosen = summary["runs"], _named_key(summary, key)
     family = [
         (int(entry.k), entry)
-        for entry in named(summary).values()
+        for entry in named_keys(summary).values()
         if entry.measure is chosen.measure and entry.k and all(entry.key in run["measures"] for run in runs)
     ]
     if len({k for k, _ in family}) < 2:
@@ -120,15 +120,15 @@ def short_names(names: Sequence[str], most: int = 28) -> dict[str, str]:
     return shortened
 
 
-def _named_key(summary: Mapping[str, Any], key: str | None) -> Named:
-    (entry,) = named(summary, [summary["focus"] if key is None else key]).values()
+def _named_key(summary: Mapping[str, Any], key: str | None) -> NamedKey:
+    (entry,) = named_keys(summary, [summary["focus"] if key is None else key]).values()
     return entry
 
 
-def _others(summary: Mapping[str, Any], first: Named) -> list[Named]:
+def _others(summary: Mapping[str, Any], first: NamedKey) -> list[NamedKey]:
     """Return one key of every other measure."""
-    families: dict[str, list[Named]] = {}
-    for entry in named(summary, keys_of(summary)).values():
+    families: dict[str, list[NamedKey]] = {}
+    for entry in named_keys(summary, keys_of(summary)).values():
         families.setdefault(entry.measure.name, []).append(entry)
     families.pop(first.measure.name, None)
     chosen = []
@@ -139,7 +139,7 @@ def _others(summary: Mapping[str, Any], first: Named) -> list[Named]:
     return chosen
 
 
-def _threshold_text(entry: Named) -> str:
+def _threshold_text(entry: NamedKey) -> str:
     """Return the threshold alone, such as `IoU>=0.5`."""
     if entry.threshold is None or entry.measure.threshold is None:
         return ""

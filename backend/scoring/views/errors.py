@@ -10,7 +10,7 @@ from backend.core.messages import joined, said
 from backend.scoring.fates import FATES, MEANINGS, NEVER_FOUND, WORDS, Fate
 from backend.scoring.matching.columns import HIGHEST_RELEVANCE
 from backend.scoring.views.ranking import conventions
-from backend.scoring.views.table import Cell, Column, Table, label, named, number, times
+from backend.scoring.views.table import Cell, Column, Table, label, named_keys, number, times
 
 NEVER = "never found"
 _RUN = Column("run", said("run"), number=False)
@@ -102,7 +102,7 @@ _NOTE = (
 )
 
 
-def told(summary: Mapping[str, Any]) -> str:
+def pool_sentence(summary: Mapping[str, Any]) -> str:
     """Return a text that says how large the pools are, and how many predictions of each run lay outside them."""
     pool, runs = summary["pool"], summary["runs"]
     outside = ", ".join(f"{run['name']} {run['outside_pool']:,}" for run in runs)
@@ -146,7 +146,7 @@ def bars(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
     `panel` is the title that a measure's cut-offs share, such as `R@K, IoU>=0.5`. `k` is empty if a measure has no
     cut-off.
     """
-    names = named(summary)
+    names = named_keys(summary)
     rows = []
     for run in summary["runs"]:
         for key, alone in run["own_video"]["measures"].items():

@@ -16,14 +16,14 @@ from backend.scoring.views.table import (
     Cell,
     Column,
     Head,
-    Named,
+    NamedKey,
     Shown,
     Table,
     counted_queries,
     fair,
     keys_of,
     marks,
-    named,
+    named_keys,
 )
 from backend.scoring.views.words import captions, tex_level, tex_text, tex_title
 
@@ -122,8 +122,8 @@ def _measures(
     parts: Sequence[tuple[str, Summary]], shown: Shown, widest: int, source: str = "", suffix: str = ""
 ) -> list[_Block]:
     """Return a block for each measure, or one for each of its cut-offs if they do not fit side by side."""
-    families: dict[str, list[Named]] = {}
-    for entry in named(parts[0][1], _keys(parts)).values():
+    families: dict[str, list[NamedKey]] = {}
+    for entry in named_keys(parts[0][1], _keys(parts)).values():
         families.setdefault(entry.measure.name, []).append(entry)
     blocks = []
     for family in families.values():
@@ -147,7 +147,7 @@ def _keys(parts: Sequence[tuple[str, Summary]]) -> list[str]:
     return list(dict.fromkeys(key for _, part in parts for key in keys_of(part)))
 
 
-def _value(entry: Named, split: str, splits: bool, cutoffs: bool, shown: Shown, source: str, suffix: str) -> _Column:
+def _value(entry: NamedKey, split: str, splits: bool, cutoffs: bool, shown: Shown, source: str, suffix: str) -> _Column:
     """Return the column of a measure in a split. Its title names the split and the cut-off where there are several."""
     title = entry.measure.title(entry.k or "K", iou_compare=entry.iou_compare) + suffix
     heads = [Head(title, tex_title(entry) + tex_text(suffix))]
@@ -175,7 +175,7 @@ def _written(shown: Shown, measure: Measure) -> Callable[[float], str]:
 
 def _groups(parts: Sequence[tuple[str, Summary]], by: str, shown: Shown) -> _Block:
     """Return the measure in focus for each group of queries. The head says how many queries a group has."""
-    focus = named(parts[0][1], [parts[0][1]["focus"]])[parts[0][1]["focus"]]
+    focus = named_keys(parts[0][1], [parts[0][1]["focus"]])[parts[0][1]["focus"]]
     title = Head(f"{focus.title} by {by}", tex_title(focus, whole=True) + f" by {by}")
     sizes: dict[str, dict[str, list[int]]] = {}
     for split, part in parts:

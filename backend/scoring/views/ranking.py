@@ -16,13 +16,13 @@ from backend.scoring.views.table import (
     Row,
     Shown,
     Table,
-    counted,
+    comparability_notes,
     eligible,
     keys_of,
     label,
     legend,
     marks,
-    named,
+    named_keys,
     p_value,
     upper_bounds,
 )
@@ -35,7 +35,7 @@ def conventions(summary: Mapping[str, Any]) -> str:
 
 def options(summary: Mapping[str, Any]) -> list[str]:
     """Return every option that differs from the preset, such as `missing=skip`."""
-    return [f"{name}={word(value)}" for name, value in summary["options"].items()]
+    return [f"{name}={option_text(value)}" for name, value in summary["options"].items()]
 
 
 def sentence(summary: Mapping[str, Any]) -> str:
@@ -49,7 +49,7 @@ def sentence(summary: Mapping[str, Any]) -> str:
     )
 
 
-def word(value: object) -> str:
+def option_text(value: object) -> str:
     """Return an option's value as it is written on the command line."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
@@ -60,7 +60,7 @@ def ranking(summary: Mapping[str, Any], key: str | None = None, shown: Shown = P
     Upper bounds come last and have no place.
     """
     focus = summary["focus"] if key is None else key
-    measure = named(summary, [focus])[focus]
+    measure = named_keys(summary, [focus])[focus]
     runs = sorted(summary["runs"], key=lambda run: (run.get("upper_bound", False), -run["measures"].get(focus, -1.0)))
     best = max(run["measures"].get(focus, 0.0) for run in runs)
     columns = [
@@ -98,7 +98,7 @@ def means(summary: Mapping[str, Any], shown: Shown = PLAIN) -> Table:
     runs, among = summary["runs"], eligible(summary)
     head = (Column("measure", said("measure"), number=False), Column("title", said("stands for"), number=False))
     rows: list[Row] = []
-    for key, entry in named(summary).items():
+    for key, entry in named_keys(summary).items():
         values = [run["measures"].get(key) for run in runs]
         cells = [
             Cell(value, shown.number(value, entry.measure), marks(run.get("comparison", {}).get(key), best=best))
@@ -106,7 +106,7 @@ def means(summary: Mapping[str, Any], shown: Shown = PLAIN) -> Table:
         ]
         rows.append((Cell(key, key), Cell(entry.title, entry.title), *cells))
     columns = (*head, *(Column(run["name"], label(run), run=True) for run in runs))
-    notes = (*legend(summary), *counted(summary))
+    notes = (*legend(summary), *comparability_notes(summary))
     title = said("Means of all measures, preset {preset}", preset=conventions(summary))
     return Table(title, columns, tuple(rows), notes)
 
@@ -166,7 +166,7 @@ def figures(summary: Mapping[str, Any]) -> Table:
     The second column says how a figure is computed.
     """
     benchmark, runs = summary["benchmark"], summary["runs"]
-    names = named(summary, [figure["key"] for figure in benchmark["figures"] if figure["key"]])
+    names = named_keys(summary, [figure["key"] for figure in benchmark["figures"] if figure["key"]])
     rows, fair = [], eligible(summary)
     for figure in benchmark["figures"]:
         values = [run["figures"][figure["name"]] for run in runs]

@@ -10,7 +10,7 @@ from typing import Any
 
 from backend.core.messages import said
 from backend.scoring.views.ranking import conventions
-from backend.scoring.views.table import PLAIN, Cell, Column, Shown, Table, label, named
+from backend.scoring.views.table import PLAIN, Cell, Column, Shown, Table, label, named_keys
 
 Summary = Mapping[str, Any]
 
@@ -114,7 +114,7 @@ def groups(summary: Mapping[str, Any], by: str, key: str | None = None, shown: S
     """
     focus = summary["focus"] if key is None else key
     runs = summary["runs"]
-    entry = named(summary, [focus])[focus]
+    entry = named_keys(summary, [focus])[focus]
     first = runs[0]["by"][by]
     columns = (
         Column("group", said("group"), first["note"], number=False),

@@ -21,7 +21,7 @@ from backend.scoring.upper_bound import run_label
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamedKey:
     """A key of an evaluation, with its measure; `k` and `threshold` are text as in the key, None if it has none."""
 
     key: str
@@ -54,13 +54,13 @@ def keys_of(summary: Mapping[str, Any]) -> list[str]:
     return list(dict.fromkeys(key for run in summary["runs"] for key in run["measures"]))
 
 
-def named(summary: Mapping[str, Any], keys: Iterable[str] | None = None) -> dict[str, Named]:
+def named_keys(summary: Mapping[str, Any], keys: Iterable[str] | None = None) -> dict[str, NamedKey]:
     """Return the keys with their measures and titles; by default all keys for which the summary has means."""
     iou_compare = summary["options"].get("iou_compare", PRESETS[summary["preset"]].iou_compare)
     result = {}
     for key in keys_of(summary) if keys is None else keys:
         measure = measure_of(key)
-        result[key] = Named(key, measure, *measure.read(key), iou_compare)
+        result[key] = NamedKey(key, measure, *measure.read(key), iou_compare)
     return result
 
 
@@ -70,7 +70,7 @@ def legend(summary: Mapping[str, Any]) -> list[str]:
     It says what the measure's keys mean, and whether IoU must reach or exceed the threshold. If the truth was pooled,
     the last lines say how much of each run has been graded.
     """
-    lines = list(dict.fromkeys(entry.legend for entry in named(summary).values()))
+    lines = list(dict.fromkeys(entry.legend for entry in named_keys(summary).values()))
     return [*lines, *judged(summary)]
 
 
@@ -79,7 +79,7 @@ def judged(summary: Mapping[str, Any]) -> list[str]:
     runs = [run for run in summary["runs"] if run.get("judged")]
     keys = dict.fromkeys(key for run in runs for key in run["judged"] if key not in run["measures"])
     shares = {key: ", ".join(f"{run['name']} {run['judged'][key]:.1%}" for run in runs) for key in keys}
-    return [f"{key}: {shares[key]}; {named(summary, [key])[key].measure.description}" for key in keys]
+    return [f"{key}: {shares[key]}; {named_keys(summary, [key])[key].measure.description}" for key in keys]
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,7 +326,7 @@ def upper_bounds(summary: Mapping[str, Any]) -> list[str]:
     return [said_n(one, several, len(names), names=joined(", ", names))]
 
 
-def counted(summary: Mapping[str, Any]) -> list[str]:
+def comparability_notes(summary: Mapping[str, Any]) -> list[str]:
     """Return the notes that limit which runs can be compared: upper bounds, and means over different queries."""
     return [*upper_bounds(summary), *_unlike(summary)]
 

@@ -9,7 +9,7 @@ from backend.scoring.measure import AVERAGE
 from backend.scoring.statistics.sureness import APART
 from backend.scoring.views.ranking import conventions
 from backend.scoring.views.splits import Row, Summary
-from backend.scoring.views.table import Head, Named, Shown, named
+from backend.scoring.views.table import Head, NamedKey, Shown, named_keys
 
 _TEX = {
     "\\": r"\textbackslash{}",
@@ -43,7 +43,7 @@ def tex_text(text: str) -> str:
     return "".join(_TEX.get(letter, letter) for letter in text).replace("--", "-{}-")
 
 
-def tex_title(entry: Named, *, whole: bool = False) -> str:
+def tex_title(entry: NamedKey, *, whole: bool = False) -> str:
     r"""Return a LaTeX title such as `R@10, IoU$\geq\theta$`; if `whole`, with the threshold's value, not its symbol."""
     measure = entry.measure
     title = tex_text(measure.short) + (f"@{entry.k}" if entry.k else "")
@@ -54,7 +54,7 @@ def tex_title(entry: Named, *, whole: bool = False) -> str:
     return f"{title} ({tex_text(measure.source)})" if measure.source else title
 
 
-def tex_level(entry: Named) -> Head:
+def tex_level(entry: NamedKey) -> Head:
     """Return the threshold of a column as a head, or the range over which the column is the mean."""
     threshold = entry.measure.threshold
     if threshold is None:
@@ -72,7 +72,7 @@ def captions(parts: Sequence[tuple[str, Summary]], rows: Sequence[Row], shown: S
         notes = [f"{benchmark['title']}, as {benchmark['evaluator']} counts; {notes[0][:1].lower()}{notes[0][1:]}"]
         notes += ["In percent"] if benchmark["percent"] else []
     elif shown.percent:
-        unbounded = [entry.measure.short for entry in named(first).values() if entry.measure.highest is None]
+        unbounded = [entry.measure.short for entry in named_keys(first).values() if entry.measure.highest is None]
         notes.append("In percent" + (f", but for {', '.join(dict.fromkeys(unbounded))}" if unbounded else ""))
     seeds = sorted({len(runs) for row in rows for runs in row.runs.values()})
     if seeds[-1] > 1:

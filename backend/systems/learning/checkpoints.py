@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from backend.core.atomic_output import OURS, new_files, require_room
 from backend.core.errors import InputError, ProjectError
 from backend.core.locking import locked
-from backend.core.reading import UNDECODABLE, bytes_of
+from backend.core.reading import UNDECODABLE, file_bytes
 from backend.core.text_files import csv_text
 from backend.systems.learning.config import Config, ModelOptions, PredictOptions
 from backend.systems.learning.network import Shape
@@ -119,7 +119,7 @@ def read_settings(folder: Path) -> Config:
         InputError: the file is missing or cannot be read.
     """
     file = folder / SETTINGS
-    data = bytes_of(file)
+    data = file_bytes(file)
     try:
         return msgspec.json.decode(data, type=Config)
     except UNDECODABLE as error:

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Meta
 
 from backend.core.errors import InputError, Problem
-from backend.core.reading import UNDECODABLE, bytes_of, fault_of
+from backend.core.reading import UNDECODABLE, fault_of, file_bytes
 
 Count = Annotated[int, Meta(ge=1, le=1_000_000)]
 Seed = Annotated[int, Meta(ge=0, le=2**31 - 1)]
@@ -116,7 +116,7 @@ def read_config(file: Path) -> Config:
     Raises:
         InputError: lists every problem, by field.
     """
-    data = bytes_of(file)
+    data = file_bytes(file)
     try:
         config = msgspec.toml.decode(data, type=Config)
     except msgspec.ValidationError as error:

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from backend.core.errors import InputError, ProjectError
 from backend.core.progress import Progress
-from backend.core.reading import bytes_of
+from backend.core.reading import file_bytes
 from backend.scoring.evaluate import evaluate
 from backend.systems.learning import checkpoints, predicting
 from backend.systems.learning.checkpoints import Epoch, ModelCard, TrainingState
@@ -85,7 +85,7 @@ class TrainingMaterial:
         pairs = (self.pairs.query, self.pairs.video, self.pairs.first, self.pairs.last, self.pairs.weight)
         arrays = (self.vectors, self.val_vectors, self.clips.rows, self.clips.starts, self.clips.durations_s)
         rivals = self.rivals.fingerprint() if self.rivals else ""
-        truth = np.frombuffer(bytes_of(Path(self.val.file)), dtype=np.uint8)
+        truth = np.frombuffer(file_bytes(Path(self.val.file)), dtype=np.uint8)
         described = msgspec.json.encode((settings, self.clips.videos)).decode()
         return fingerprint(described, *arrays, *pairs, rivals, truth)
 

@@ -10,8 +10,8 @@ from typing import Literal
 from backend.core import release_entries
 from backend.core.atomic_output import require_new_file, require_room
 from backend.core.errors import InputError
-from backend.core.progress import Progress, named
-from backend.core.reading import bytes_of
+from backend.core.progress import Progress, steps_of
+from backend.core.reading import file_bytes
 from backend.core.release_entries import AnyMoment, GradedMoment, Moment, Queries
 from backend.encoders import cache, sentence
 from backend.encoders.sentence import Encoder, FloatArray
@@ -114,7 +114,7 @@ def predict_run(
     checkpoints.load_weights(network, weights, folder)
     vectors = _vectors(encoder, queries.texts, settings, progress)
     run = predicting.predict(
-        network, clips, queries.ids, vectors, card.predict, card.longest, progress=named(progress, "predicting")
+        network, clips, queries.ids, vectors, card.predict, card.longest, progress=steps_of(progress, "predicting")
     )
     write_answers(out, run)
     return PredictReport(out, len(run), len(clips.videos), card.seed, card.epoch)
@@ -146,17 +146,17 @@ def _encoder(settings: Config) -> Encoder:
 
 def _vectors(encoder: Encoder, texts: tuple[str, ...], settings: Config, progress: Progress | None) -> FloatArray:
     folder = cache.shared_folder() if settings.embeddings is None else Path(settings.embeddings)
-    return cache.encode_cached(encoder, texts, folder, progress=named(progress, "encoding sentences"))
+    return cache.encode_cached(encoder, texts, folder, progress=steps_of(progress, "encoding sentences"))
 
 
 def _clips(
     features: Features, file: Path, home: Path, clip_s: float, dim: int | None, progress: Progress | None
 ) -> Clips:
-    videos, problems = release_entries.read_videos(bytes_of(home / VIDEO_MAP), str(home / VIDEO_MAP))
+    videos, problems = release_entries.read_videos(file_bytes(home / VIDEO_MAP), str(home / VIDEO_MAP))
     if problems:
         raise InputError(problems)
     require_videos(features, videos)
-    return read_clips(features, str(file), videos, clip_s, dim=dim, progress=named(progress, "reading features"))
+    return read_clips(features, str(file), videos, clip_s, dim=dim, progress=steps_of(progress, "reading features"))
 
 
 def _asked_queries(file: Path) -> AskedQueries:
@@ -184,7 +184,7 @@ def _training(home: Path, top: int) -> TrainingSet:
 
 
 def _queries(file: Path, kind: type[AnyMoment]) -> Queries[AnyMoment]:
-    queries = release_entries.read_queries(bytes_of(file), str(file), kind)
+    queries = release_entries.read_queries(file_bytes(file), str(file), kind)
     if queries.problems:
         raise InputError(queries.problems)
     return queries

@@ -14,7 +14,7 @@ from backend.campaign.judging.model import DeskState, GradeEvent, ReceiptStatus
 from backend.campaign.judging.staffing import pause_person, unpause_person
 from backend.campaign.monitoring.progress.rows import work as rows
 from backend.campaign.monitoring.quality.flags import my_work
-from backend.campaign.qualification.exam.taking import Act as ExamAct
+from backend.campaign.qualification.exam.taking import ExamStep as ExamAct
 from backend.campaign.qualification.guideline.versions import examples
 from backend.campaign.setup.people.accounts import accept_invitation, list_people, new_invitation
 from backend.campaign.setup.people.permissions import person_for, sign_in
@@ -94,7 +94,7 @@ def test_a_grade_given_before_the_page_heard_of_it_is_kept_in_the_log_and_does_n
 def test_the_exam_is_not_handed_out_either(judging: Judging, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[object] = []
     monkeypatch.setattr("backend.campaign.qualification.exam.taking.desk", lambda *a, **k: asked.append(a))
-    monkeypatch.setattr("backend.campaign.qualification.exam.taking.act", lambda *a, **k: asked.append(a))
+    monkeypatch.setattr("backend.campaign.qualification.exam.taking.take_step", lambda *a, **k: asked.append(a))
     pause(judging)
     acted = exchange.exam_act(judging.project, judging.annotators[0], ExamAct.START, now=NOW)
     assert (acted.state, acted.exam, asked) == (DeskState.PAUSED, None, [])

@@ -4,7 +4,7 @@ import pytest
 
 from backend.campaign.judging.model import Assignment
 from backend.campaign.judging.removal import remove_person
-from backend.campaign.judging.staffing import assign, assignments_standing, suspend
+from backend.campaign.judging.staffing import assign, current_assignments, suspend
 from backend.campaign.nouns import Person, Role
 from backend.campaign.setup.people.accounts import accept_invitation, add_person, invited, list_people, new_invitation
 from backend.campaign.setup.people.permissions import person_for
@@ -50,7 +50,7 @@ def test_somebody_with_judgements_is_archived_and_can_come_back(judging: Judging
     assert judgements(judging) == before
     assert person_for(judging.project, session, now=NOW) is None
     assert invited(judging.project, open_link, now=NOW) is None
-    assert who not in assignments_standing(judging.project, judging.lead)
+    assert who not in current_assignments(judging.project, judging.lead)
     assert not judging.project.store.db.conn.execute(
         "SELECT 1 FROM seat WHERE annotator_id = ? AND lease_until IS NOT NULL", [who]
     ).fetchall()

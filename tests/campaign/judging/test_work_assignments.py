@@ -14,7 +14,7 @@ from backend.campaign.judging.grades import GONE
 from backend.campaign.judging.model import Assignment, DeskState, GradeEvent, ReceiptStatus
 from backend.campaign.nouns import OPERATOR, Role, Split
 from backend.campaign.qualification.exam.setting import start_trial
-from backend.campaign.qualification.exam.taking import Act as ExamAct
+from backend.campaign.qualification.exam.taking import ExamStep as ExamAct
 from backend.campaign.qualification.gold.questions import GoldOptions, set_gold
 from backend.campaign.setup.people.accounts import add_person_with_password
 from backend.core.errors import Overtaken, ProjectError
@@ -154,7 +154,7 @@ def test_gold_and_further_seats_come_to_somebody_with_an_assignment_as_well(judg
 def test_what_cannot_be_assigned_is_refused_with_nothing_written(judging: Judging, work: Assignment, word: str) -> None:
     with pytest.raises(ProjectError, match=word):
         assign(judging, work)
-    assert staffing.assignments_standing(judging.project, judging.lead) == {}
+    assert staffing.current_assignments(judging.project, judging.lead) == {}
 
 
 def test_only_annotators_are_assigned_and_all_or_nobody(judging: Judging) -> None:
@@ -164,7 +164,7 @@ def test_only_annotators_are_assigned_and_all_or_nobody(judging: Judging) -> Non
             staffing.assign(judging.project, judging.lead, [anna, other], Assignment(a_day=5), now=NOW)
     with pytest.raises(ProjectError, match="at least one person"):
         staffing.assign(judging.project, judging.lead, [], Assignment(a_day=5), now=NOW)
-    assert staffing.assignments_standing(judging.project, judging.lead) == {}
+    assert staffing.current_assignments(judging.project, judging.lead) == {}
     with pytest.raises(Overtaken, match="no assignment any more"):
         staffing.unassign(judging.project, judging.lead, anna, now=NOW)
 
@@ -172,7 +172,7 @@ def test_only_annotators_are_assigned_and_all_or_nobody(judging: Judging) -> Non
 def test_the_newest_assignment_stands_and_the_others_stay_on_record(judging: Judging) -> None:
     assign(judging, Assignment(a_day=5), 0, 1)
     assign(judging, Assignment(split=Split.VAL, in_all=9), 0, at=NOW + 1)
-    found = staffing.assignments_standing(judging.project, judging.lead)
+    found = staffing.current_assignments(judging.project, judging.lead)
     anna, boris = (judging.annotators[n].annotator_id for n in range(2))
     assert (found[anna].split, found[anna].a_day, found[anna].in_all, found[anna].by) == (Split.VAL, None, 9, "Lea")
     assert found[boris].a_day == 5
@@ -187,14 +187,14 @@ def test_of_two_leads_who_assign_one_person_the_later_is_told(judging: Judging) 
     staffing.assign(project, lea, [anna], Assignment(a_day=5), seen={}, now=NOW)
     with pytest.raises(Overtaken, match="Lea gave Anna another assignment 2 minutes ago"):
         staffing.assign(project, liv, [boris, anna], Assignment(a_day=9), seen={}, now=NOW + 120)
-    found = staffing.assignments_standing(project, lea)
+    found = staffing.current_assignments(project, lea)
     assert {who: one.a_day for who, one in found.items()} == {anna: 5}, "all of them, or nobody"
     seen = {who: one.assignment_id for who, one in found.items()}
     staffing.assign(project, liv, [boris, anna], Assignment(a_day=9), seen=seen, now=NOW + 180)
     with pytest.raises(Overtaken, match="Liv gave Anna another"):
         staffing.unassign(project, lea, anna, seen=seen[anna], now=NOW + 240)
     staffing.unassign(
-        project, liv, anna, seen=staffing.assignments_standing(project, liv)[anna].assignment_id, now=NOW + 300
+        project, liv, anna, seen=staffing.current_assignments(project, liv)[anna].assignment_id, now=NOW + 300
     )
     with pytest.raises(Overtaken, match="Liv took back the assignment of Anna 1 minute ago"):
         staffing.assign(project, lea, [anna], Assignment(a_day=7), seen={anna: seen[anna]}, now=NOW + 360)

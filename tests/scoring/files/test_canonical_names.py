@@ -11,7 +11,7 @@ from backend.core.errors import InputError
 from backend.scoring.evaluate import evaluate
 from backend.scoring.files.documents import parse_video_map
 from backend.scoring.files.formats import run_file, truth_file, video_map_file
-from backend.scoring.pools.files import pools_of
+from backend.scoring.pools.files import parse_pools
 
 FORMS = [
     ("caf\u00e9", "cafe\u0301"),
@@ -87,7 +87,7 @@ def test_what_lines_say_beside_their_moments_meets_their_normalised_names() -> N
 
 def test_pools_name_their_videos_in_either_form() -> None:
     one = {"duration": 9, "timestamps": [[1, 3]], "sentences": ["A dog."]}
-    pools = pools_of(
+    pools = parse_pools(
         encoded(
             {
                 "cafe\u0301": {
@@ -103,7 +103,9 @@ def test_pools_name_their_videos_in_either_form() -> None:
     assert (pools.queries[0].query_id, pools.queries[0].videos) == ("caf\u00e9#0", ("caf\u00e9", "\u00e9"))
     assert pools.queries[0].positive_videos == ("caf\u00e9", "\u00e9")
     with pytest.raises(InputError, match="was already given in row 1"):
-        pools_of(encoded({name: {**one, "pos_moments": [[]], "retrieval_pool": [[]]} for name in FORMS[0]}), "p.json")
+        parse_pools(
+            encoded({name: {**one, "pos_moments": [[]], "retrieval_pool": [[]]} for name in FORMS[0]}), "p.json"
+        )
 
 
 @pytest.mark.parametrize("name", ["\u00ad", "\u200b\u3164", " \u2800"], ids=ascii)

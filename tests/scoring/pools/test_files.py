@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from backend.core.captioned import query_id
 from backend.core.errors import InputError
-from backend.scoring.pools.files import pools_of, read_pools, write_pools
+from backend.scoring.pools.files import parse_pools, read_pools, write_pools
 from backend.scoring.pools.model import PoolMoment, PoolQuery, Pools, occurrences
 
 Document = dict[str, dict[str, Any]]
@@ -52,7 +52,7 @@ def frames() -> Document:
 
 
 def read(document: object) -> Pools:
-    return pools_of(json.dumps(document).encode(), "pools.json")
+    return parse_pools(json.dumps(document).encode(), "pools.json")
 
 
 def refused(document: object) -> list[str]:
@@ -206,7 +206,7 @@ def test_all_faults_are_told_at_once_and_what_hangs_on_a_broken_entry_is_no_faul
 @pytest.mark.parametrize("content", [b"[]", b"{}", b"3", b"", b"{", b'{"a": 1, "a": 2}'])
 def test_what_is_no_file_of_pools_is_refused(content: bytes) -> None:
     with pytest.raises(InputError, match=r"^pools\.json"):
-        pools_of(content, "pools.json")
+        parse_pools(content, "pools.json")
 
 
 @st.composite

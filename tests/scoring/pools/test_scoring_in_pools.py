@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from backend.core.errors import InputError
 from backend.scoring.evaluate import evaluate
 from backend.scoring.files.entries import parse_run_mapping
-from backend.scoring.pools.files import pools_of, read_pools
+from backend.scoring.pools.files import parse_pools, read_pools
 from backend.scoring.pools.model import PoolConventions, PoolFile, PoolMoment, PoolQuery, Pools
 from backend.scoring.pools.places import places_of
 from backend.scoring.pools.scoring import InPools
@@ -219,7 +219,7 @@ def test_own_video_and_pool_stand_side_by_side(pools_path: Path) -> None:
     run = write(pools_path.with_name("run.json"), RUN)
     summary = score_files(None, [run], pool=PoolFile(pools_path, own_video=True)).summary()
     (found,) = summary["runs"]
-    pools = pools_of(POOLS_TEXT.encode(), "pools.json")
+    pools = parse_pools(POOLS_TEXT.encode(), "pools.json")
     for own, measures in ((False, found["measures"]), (True, found["own_video"]["measures"])):
         each = [
             plain_values(plain_narrow(RUN[query.query_id], query, own=own), moments_of(query, own=own))
@@ -287,7 +287,7 @@ def test_problems_of_all_files_come_together(pools_path: Path) -> None:
 
 
 def test_a_score_that_is_no_number_cannot_choose_a_video() -> None:
-    pools = pools_of(POOLS_TEXT.encode(), "pools.json")
+    pools = parse_pools(POOLS_TEXT.encode(), "pools.json")
     run = {"a#0": [["a", 1, 5, math.nan]]}
     for pooling in (PoolConventions(one_per_video=True), PoolConventions(top_videos=1)):
         with pytest.raises(InputError, match="the score is not a number"):

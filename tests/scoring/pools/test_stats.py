@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from backend.scoring.pools.files import PoolStatistics, count, pools_of, read_pools
+from backend.scoring.pools.files import PoolStatistics, count, parse_pools, read_pools
 
 
 def entry(*sentences: tuple[str, list[str], list[str]]) -> dict[str, object]:
@@ -25,7 +25,7 @@ def test_what_a_file_holds() -> None:
         "b": entry(("sits", ["c"], ["b", "c", "a"]), ("eats", [], [])),
         "c": entry(("sits", [], [])),
     }
-    assert count(pools_of(json.dumps(document).encode(), "pools.json")) == PoolStatistics(
+    assert count(parse_pools(json.dumps(document).encode(), "pools.json")) == PoolStatistics(
         queries=3,  # a#0, a#1, b#0
         videos=3,
         positives=(3 + 1 + 2) / 3,
@@ -40,7 +40,7 @@ def test_what_a_file_holds() -> None:
 
 
 def test_a_file_without_queries_has_no_pool() -> None:
-    found = count(pools_of(json.dumps({"c": entry(("sits", [], []))}).encode(), "pools.json"))
+    found = count(parse_pools(json.dumps({"c": entry(("sits", [], []))}).encode(), "pools.json"))
     assert (found.queries, found.positives, found.pool, found.without_pool) == (0, 0, 0, 1)
 
 

@@ -23,8 +23,8 @@ from backend.scoring.scored_files import file_inputs, score_files
 from backend.scoring.statistics.sureness import Sureness, add_statistics
 from backend.scoring.tables import SCORE_FORMATS, per_query_csv
 from backend.scoring.tables import to_csv as score_csv
+from backend.scoring.views.case import case_view as score_case
 from backend.scoring.views.case import notable_queries
-from backend.scoring.views.case import view as score_case
 from backend.scoring.views.errors import outcomes as score_outcomes
 from backend.scoring.views.ranking import means as score_means_named
 from backend.scoring.views.ranking import narrow_means as score_means
@@ -32,7 +32,7 @@ from backend.scoring.views.ranking import ranking as score_ranking
 from backend.scoring.views.splits import groups as score_groups
 from backend.scoring.views.splits import narrow_groups
 from backend.scoring.views.table import Mark
-from backend.scoring.views.table import named as score_names
+from backend.scoring.views.table import named_keys as score_names
 from scored import QUERIES, write_files
 
 TITLE = "Reach@5, IoU>0.5 (a paper)"

@@ -29,7 +29,7 @@ from backend.core.days import ago
 from backend.core.errors import InputError, Overtaken, Problem, ProjectError
 from backend.core.ids import AnnotatorId
 from backend.core.messages import said
-from backend.core.reading import bytes_of
+from backend.core.reading import file_bytes
 from backend.core.text_files import read_csv
 from backend.core.typed_text import tidy
 from backend.store import events
@@ -134,7 +134,7 @@ def accept_rewrites(project: Project, file: Path, *, now: float) -> int:
         ProjectError: queries were drawn already.
     """
     require_no_queries(project.store.db)
-    table = read_csv(bytes_of(file), file.name, ["caption", "rewrite"])
+    table = read_csv(file_bytes(file), file.name, ["caption", "rewrite"])
     problems = list(table.problems)
     mapping = name_mapping_of(project)
     decided = 0

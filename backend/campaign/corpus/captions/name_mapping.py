@@ -27,10 +27,10 @@ from backend.campaign.setup.project.places import SETTINGS_FILE
 from backend.core import lexicon
 from backend.core.errors import InputError, Problem, ProjectError
 from backend.core.messages import said
-from backend.core.progress import Progress, named
-from backend.core.reading import bytes_of
+from backend.core.progress import Progress, steps_of
+from backend.core.reading import file_bytes
 from backend.core.text_files import csv_text, read_csv
-from backend.store.files import arriving
+from backend.store.files import atomic_file
 
 _SAMPLE = 2000
 """About how many captions are read to recognise their language."""
@@ -176,7 +176,7 @@ def propose_cast(project: Project, by: Lead | Operator, *, progress: Progress | 
     known_names, phrases = {*mapping, *(line.name for line in lines)}, {*mapping.values()}
     new = [
         proposal
-        for proposal in propose(texts, known_words(texts=texts), named(progress, said("reading captions")))
+        for proposal in propose(texts, known_words(texts=texts), steps_of(progress, said("reading captions")))
         if proposal.name not in known_names and not any(clashes_with(proposal.name, phrase) for phrase in phrases)
     ]
     cells = [*(line.cells for line in lines), *((p.name, p.becomes, str(p.count), p.example) for p in new)]
@@ -213,7 +213,7 @@ def correct_cast(project: Project, by: Lead | Operator, becomes: Mapping[str, st
 
 
 def _write(path: Path, cells: Sequence[tuple[str, str, str, str]]) -> None:
-    with arriving(path) as part:
+    with atomic_file(path) as part:
         part.write_text(csv_text(_COLUMNS, cells), encoding="utf-8")
 
 
@@ -241,7 +241,7 @@ def _lines(project: Project) -> list[_Line]:
     path = project.folder / CAST_FILE
     if not path.exists():
         return []
-    data = bytes_of(path)
+    data = file_bytes(path)
     if not data.decode("utf-8-sig", "replace").strip().count("\n"):
         return []  # no names were found, or all lines were removed
     table = read_csv(data, CAST_FILE, _COLUMNS[:2], _COLUMNS[2:])

@@ -14,7 +14,7 @@ from backend.campaign.corpus.captions.rules import NOTHING_KNOWN, Known, Slips, 
 from backend.campaign.corpus.captions.rules.names import NameMapping
 from backend.campaign.corpus.captions.rules.spelling import key_of
 from backend.core.messages import said
-from backend.core.progress import Progress, Steps, named
+from backend.core.progress import Progress, Steps, steps_of
 from backend.encoders.cache import encode_cached
 from backend.encoders.sentence import Encoder
 from backend.language import endpoint as language
@@ -67,7 +67,7 @@ class RewriteCheck:
         numbers = [number for number, text in enumerate(rewrites) if text]
         before, after = [originals[number] for number in numbers], [rewrites[number] for number in numbers]
         vectors = encode_cached(
-            self.encoder, [*before, *after], self.embeddings, progress=named(progress, said("encoding"))
+            self.encoder, [*before, *after], self.embeddings, progress=steps_of(progress, said("encoding"))
         )
         similarity = np.einsum("ij,ij->i", vectors[: len(numbers)], vectors[len(numbers) :]).tolist()
         verdicts = [RewriteVerdict(None, (NO_ANSWER,))] * len(rewrites)
@@ -96,7 +96,7 @@ class RewriteCheck:
         if self.tagger is None:
             return names_left
         nobody = {name for name, phrase in self.mapping.items() if name == phrase}
-        tagged = self.tagger.names(texts, progress=named(progress, said("looking for names")))
+        tagged = self.tagger.names(texts, progress=steps_of(progress, said("looking for names")))
         return [
             (
                 *names,

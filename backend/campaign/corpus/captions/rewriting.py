@@ -29,7 +29,7 @@ from backend.campaign.setup.project.model import People
 from backend.campaign.setup.project.sentence_encoder import load_encoder
 from backend.core.errors import ProjectError
 from backend.core.messages import joined, said
-from backend.core.progress import Progress, Steps, named
+from backend.core.progress import Progress, Steps, steps_of
 from backend.encoders.sentence import Encoder
 from backend.language import endpoint as language
 from backend.language.endpoint import Endpoint
@@ -202,7 +202,7 @@ def _rewrite_all(
     remaining = list(dict.fromkeys(originals))
     for attempt in range(1, rewriter.attempts + 1):
         step = said("rewriting") if attempt == 1 else said("attempt {number}", number=attempt)
-        texts = rewriter.rewrite(remaining, attempt, progress=named(progress, step))
+        texts = rewriter.rewrite(remaining, attempt, progress=steps_of(progress, step))
         verdicts = check.examine(remaining, texts, progress=progress)
         outcomes |= {
             original: _Outcome(text, attempt, verdict)

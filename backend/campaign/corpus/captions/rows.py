@@ -14,8 +14,8 @@ from backend.campaign.corpus.captions.model import (
 )
 from backend.campaign.corpus.importing.rows import CaptionRow, captions_where
 from backend.core.ids import AnnotatorId, MomentId
-from backend.core.messages import kept, recalled
-from backend.store.engine import Database, added, containing
+from backend.core.messages import from_stored, to_stored
+from backend.store.engine import Database, insert_returning_id, like_pattern
 
 BY_HAND = "by-hand"
 """The rule version of rewrites that a person wrote."""
@@ -64,7 +64,7 @@ def waiting_rewrites(db: Database) -> list[tuple[str, str, str]]:
         "WHERE c.accepted = 0 AND c.decided_at IS NULL GROUP BY trim(s.text)) AS o "
         "JOIN caption f USING (caption_id) ORDER BY f.caption_id"
     )
-    return [(row[0], row[1], recalled(row[2])) for row in rows]
+    return [(row[0], row[1], from_stored(row[2])) for row in rows]
 
 
 def decided_captions(db: Database) -> set[int]:
@@ -112,7 +112,7 @@ def replace_rewrites(db: Database, rewrites: Sequence[Rewrite]) -> None:
         (
             (
                 *(r.source.moment_id, r.text, r.source.caption_id, r.rule_version, r.attempts),
-                *(r.similarity, int(r.accepted), kept(r.reason)),
+                *(r.similarity, int(r.accepted), to_stored(r.reason)),
             )
             for r in rewrites
             if r.source.caption_id not in decided_sources
@@ -140,7 +140,7 @@ def keep_answers(
     at: float,
 ) -> None:
     """Store one request to `host`, its tokens in and out, and its answers. The first stored answer to a text stays."""
-    request = added(
+    request = insert_returning_id(
         db,
         "INSERT INTO rewrite_request (at, rewriter, host, tokens_in, tokens_out) VALUES (?, ?, ?, ?, ?) "
         "RETURNING request_id",
@@ -193,7 +193,7 @@ def counts(db: Database) -> RewriteCounts:
 def waiting(db: Database, limit: int) -> list[tuple[int, int, str, str, str]]:
     """Return (first caption, captions, published text, rewrite, reason) of the first published texts that wait."""
     return [
-        (row[0], row[1], row[2], row[3], recalled(row[4]))
+        (row[0], row[1], row[2], row[3], from_stored(row[4]))
         for row in db.conn.execute(
             "SELECT o.caption_id, o.captions, o.published, f.text, f.reason FROM "
             "(SELECT min(c.caption_id) AS caption_id, "
@@ -316,7 +316,7 @@ def accepted_caption(db: Database, caption_id: int) -> AcceptedCaption | None:
 def _search_condition(search: str) -> tuple[str, list[str]]:
     words = search.split()
     where = " AND (c.text LIKE ? ESCAPE '!' OR v.name LIKE ? ESCAPE '!')" * len(words)
-    return where, [containing(word) for word in words for _ in range(2)]
+    return where, [like_pattern(word) for word in words for _ in range(2)]
 
 
 def _accepted_where(db: Database, where: str, values: Sequence[object], rest: str) -> list[AcceptedCaption]:

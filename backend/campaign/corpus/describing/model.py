@@ -217,7 +217,7 @@ class DescriptionLine:
 
 
 @dataclass(frozen=True, slots=True)
-class BesideIt:
+class SameSeconds:
     """A description, or a moment of the project with its captions, that shows the same seconds as a given description.
 
     `moment_id` is None for a description that is no moment (yet). `description` is empty for a moment.
@@ -253,7 +253,7 @@ class DescriptionReview:
     caption: str
     words: str
     notes: Sequence[str]
-    beside: Sequence[BesideIt]
+    beside: Sequence[SameSeconds]
     last: tuple[DescriptionAct, str, float]
 
 

@@ -29,7 +29,7 @@ from backend.store.connection import Database, reading, writing
 def describing_choice(project: Project, by: Lead | Operator) -> DescribingChoice:
     """Return the current choice: whether describing is open, for whom, in which videos, and how much is wanted."""
     with reading(project.store) as db:
-        return descriptions.standing_choice(db)
+        return descriptions.current_choice(db)
 
 
 @permissions.in_charge
@@ -47,7 +47,7 @@ def choose_describing(project: Project, by: Lead | Operator, choice: DescribingC
 def close_describing(project: Project, by: Lead | Operator, *, now: float) -> bool:
     """Close describing, and return whether it was open. The choice of people and videos is kept."""
     with writing(project.store) as db:
-        choice = descriptions.standing_choice(db)
+        choice = descriptions.current_choice(db)
         if choice.open:
             _choose(db, by, replace(choice, open=False), now=now)
     return choice.open

@@ -12,13 +12,13 @@ from backend.campaign.corpus.describing.model import (
     DESCRIPTION_TAKEN_BACK,
     LONGEST_SENTENCE,
     LONGEST_WORDS,
-    BesideIt,
     DescribingFigures,
     DescriptionAct,
     DescriptionFilter,
     DescriptionLine,
     DescriptionReview,
     DescriptionStatus,
+    SameSeconds,
 )
 from backend.campaign.corpus.describing.rows import descriptions, reviewed
 from backend.campaign.corpus.describing.rows.descriptions import DescriptionRow
@@ -75,7 +75,7 @@ def description_keys(project: Project, by: Lead | Operator, filter_: Description
 def describing_figures(project: Project, by: Lead | Operator) -> DescribingFigures:
     """Return the progress of describing, overall and by person."""
     with reading(project.store) as db:
-        choice, videos = descriptions.standing_choice(db), reviewed.per_video(db)
+        choice, videos = descriptions.current_choice(db), reviewed.per_video(db)
         counts = [(wanted_count(seconds, choice.per_video, choice.per_minute), written) for seconds, written in videos]
         limited = choice.per_video is not None or choice.per_minute is not None
         return DescribingFigures(
@@ -261,10 +261,10 @@ def _require_row(
     return row
 
 
-def _beside(db: Database, row: DescriptionRow) -> list[BesideIt]:
+def _beside(db: Database, row: DescriptionRow) -> list[SameSeconds]:
     """Return what shows the same seconds: moments that could take the sentence as another caption, and descriptions."""
     moments = [
-        BesideIt(start_s, end_s, text, moment_id=moment_id)
+        SameSeconds(start_s, end_s, text, moment_id=moment_id)
         for moment_id, start_s, end_s, text in reviewed.moments_within(db, row.video_id, row.span)
         if moment_id != row.moment_id and same_span((start_s, end_s), row.span)
     ]
@@ -272,7 +272,7 @@ def _beside(db: Database, row: DescriptionRow) -> list[BesideIt]:
         db, "d.video_id = ? AND d.status <> 'withdrawn' AND d.description_id <> ?", [row.video_id, row.description_id]
     )
     described = [
-        BesideIt(other.start_s, other.end_s, other.sentence, other.author, other.key, other.status, other.moment_id)
+        SameSeconds(other.start_s, other.end_s, other.sentence, other.author, other.key, other.status, other.moment_id)
         for other in others
         if same_span(other.span, row.span)
     ]

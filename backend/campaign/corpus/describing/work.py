@@ -62,7 +62,7 @@ def describe_work(project: Project, person: Annotator) -> DescribeWork:
     """
     with reading(project.store) as db:
         opening.require_open(db, person)
-        me, choice = person.annotator_id, descriptions.standing_choice(db)
+        me, choice = person.annotator_id, descriptions.current_choice(db)
         videos = {str(row.video_id): row for row in descriptions.chosen_videos(db, me)}
         wanted_counts = {
             key: wanted_count(row.duration_s, choice.per_video, choice.per_minute) for key, row in videos.items()

@@ -22,14 +22,14 @@ from backend.campaign.corpus.importing.model import (
     Trouble,
     VideoTrouble,
 )
-from backend.campaign.corpus.importing.rules import Fault, leaving_out, match_renamed_videos, outside
+from backend.campaign.corpus.importing.rules import Fault, count_left_out, match_renamed_videos, outside_fault
 from backend.campaign.nouns import Lead, Operator
 from backend.campaign.setup.project.folder import Project
 from backend.core.addresses import Place
 from backend.core.errors import InputError, Problem
 from backend.core.messages import said, said_n
 from backend.core.progress import Steps
-from backend.core.reading import bytes_of
+from backend.core.reading import file_bytes
 from backend.core.where import Where
 from backend.media.probe import Survey
 from backend.media.sources import USUAL_FPS, VideoFacts
@@ -79,7 +79,7 @@ def import_file(
     progress: Steps | None = None,
 ) -> ImportReport:
     """Check an annotation file and write it; for arguments and errors, see `import_corpus`, which calls it."""
-    parsed = formats.parse(format, bytes_of(file), file.name, options)
+    parsed = formats.parse(format, file_bytes(file), file.name, options)
     measured = Survey({}, {}, False)
     troubles: list[VideoTrouble] = []
     new_names = _find_new_names(project, parsed.moments)
@@ -100,7 +100,7 @@ def import_file(
         if duration_s is None:
             unmeasured.append(moment)
             continue
-        if fault := outside(moment.start_s, moment.end_s, duration_s, parsed.end_slack_s):
+        if fault := outside_fault(moment.start_s, moment.end_s, duration_s, parsed.end_slack_s):
             # The original length of a damaged or truncated video is unknown, so the moment may be right.
             (cut_off if moment.video in facts and facts[moment.video].damage else faulty).append((moment, fault))
             continue
@@ -147,8 +147,8 @@ def import_file(
     )
     left_out = (
         *parsed.left_out,
-        *leaving_out([*faulty, *cut_off]),
-        *leaving_out((moment, unknown_length) for moment in unmeasured),
+        *count_left_out([*faulty, *cut_off]),
+        *count_left_out((moment, unknown_length) for moment in unmeasured),
     )
     if dry_run:
         with reading(project.store) as db:

@@ -110,7 +110,7 @@ def measure_named(
             missing[name] = str(error)
     lost = {name: known[name] for name in missing if name in known}
     taken = {place_of_video(one) for one in sources.values()}
-    for name, source in found_again(lost, sorted(folder.videos), taken).items():
+    for name, source in find_by_content(lost, sorted(folder.videos), taken).items():
         sources[name] = source
         del missing[name]
     measured = measure(project, sources, decode=decode, where=where, progress=progress)
@@ -141,7 +141,7 @@ def videos_at(place: Place) -> "VideoFolder | RemoteFolder":
     return RemoteFolder(place)
 
 
-def found_again(
+def find_by_content(
     contents: Mapping[str, corpus.Content], candidates: Iterable[Place], taken: Collection[Place] = ()
 ) -> dict[str, Source]:
     """Find where videos lie now, by their content and under any name.

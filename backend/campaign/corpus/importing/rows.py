@@ -10,7 +10,7 @@ from sqlite3 import Row
 
 from backend.campaign.corpus.importing.model import CaptionedMoment, Trouble, VideoTrouble
 from backend.core.ids import MomentId
-from backend.core.messages import kept, recalled
+from backend.core.messages import from_stored, to_stored
 from backend.media.sources import VideoFacts
 from backend.store.engine import Database
 
@@ -193,7 +193,7 @@ def set_troubles(db: Database, troubles: Iterable[VideoTrouble]) -> None:
     db.conn.executemany(
         "INSERT INTO video_check (video_id, trouble, message) SELECT video_id, ?, ? FROM video WHERE name = ? "
         "ON CONFLICT (video_id) DO UPDATE SET trouble = excluded.trouble, message = excluded.message",
-        ((trouble.trouble.value, kept(trouble.message), trouble.video) for trouble in troubles),
+        ((trouble.trouble.value, to_stored(trouble.message), trouble.video) for trouble in troubles),
     )
 
 
@@ -212,7 +212,7 @@ def decoded_contents(db: Database) -> dict[str, str]:
         "SELECT v.sha256, iif(k.trouble = 'damaged', k.message, '') FROM video v JOIN video_check k USING (video_id) "
         "WHERE k.decoded = 1 AND v.sha256 IS NOT NULL AND coalesce(k.trouble, 'damaged') = 'damaged'"
     )
-    return {row[0]: recalled(row[1]) for row in rows}
+    return {row[0]: from_stored(row[1]) for row in rows}
 
 
 def is_moment(db: Database, video: str, start_s: float, end_s: float) -> bool:
@@ -251,7 +251,7 @@ def _facts(row: Row) -> VideoFacts:
         frames=row["frames"] or 0,
         size_bytes=row["size_bytes"] or 0,
         decoded=bool(row["decoded"]),
-        damage=recalled(row["message"]) if row["trouble"] == Trouble.DAMAGED else "",
+        damage=from_stored(row["message"]) if row["trouble"] == Trouble.DAMAGED else "",
     )
 
 

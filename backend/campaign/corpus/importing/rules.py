@@ -119,7 +119,7 @@ def check(
         refused = refused or [(0, Problem(file, None, said("the file has no moments with captions")))]
     if refused:
         raise InputError([problem for _, problem in sorted(refused, key=lambda item: item[0])])
-    return good, leaving_out(faulty)
+    return good, count_left_out(faulty)
 
 
 def merge(
@@ -151,7 +151,7 @@ def merge(
     return Parsed(unique, all_notes, tuple(left_out), total - len(unique), published, end_slack_s)
 
 
-def leaving_out(faulty: Iterable[tuple[CaptionedMoment, Fault]]) -> list[LeftOut]:
+def count_left_out(faulty: Iterable[tuple[CaptionedMoment, Fault]]) -> list[LeftOut]:
     """Count moments by their fault."""
     places: dict[str, list[str]] = defaultdict(list)
     for moment, fault in faulty:
@@ -164,10 +164,10 @@ def first_places(places: Sequence[str]) -> str:
     return joined(", ", [*places[:_SHOWN], *(["..."] if len(places) > _SHOWN else [])])
 
 
-def outside(start_s: float, end_s: float, duration_s: float, end_slack_s: float = END_SLACK_S) -> Fault | None:
+def outside_fault(start_s: float, end_s: float, duration_s: float, end_slack_s: float = END_SLACK_S) -> Fault | None:
     """Return how a moment lies outside a video of `duration_s` seconds; None if it does not.
 
-    >>> found = outside(12.0, 14.0, 10.0)
+    >>> found = outside_fault(12.0, 14.0, 10.0)
     >>> found.message if found else None
     'start 12.0 is outside the video, which lasts 10.0 s'
     """
@@ -209,7 +209,7 @@ def _faults(moment: CaptionedMoment, known_duration_s: float | None, end_slack_s
             said("end {end_s} is not after start {start_s}", end_s=moment.end_s, start_s=moment.start_s),
         )
     if duration_s is not None and duration_s > 0:
-        trouble = outside(moment.start_s, moment.end_s, duration_s, end_slack_s)
+        trouble = outside_fault(moment.start_s, moment.end_s, duration_s, end_slack_s)
         if trouble:
             yield trouble
 

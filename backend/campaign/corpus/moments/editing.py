@@ -26,7 +26,7 @@ from backend.campaign.setup.project.folder import Project
 from backend.core.errors import InputError, Overtaken, Problem, ProjectError, VideoUnreadable
 from backend.core.ids import MomentId
 from backend.core.messages import joined, said, said_n
-from backend.core.reading import bytes_of
+from backend.core.reading import file_bytes
 from backend.core.text_files import csv_text, read_csv
 from backend.core.typed_text import nfc
 from backend.media.jobs import ClipJob, clip_job, predicted, thumbnail
@@ -137,7 +137,7 @@ def take_moments(project: Project, by: Lead | Operator, file: Path, *, only: boo
     Raises:
         InputError: every problem of the file with its row; nothing was written.
     """
-    table = read_csv(bytes_of(file), file.name, COLUMNS, numbers=COLUMNS[1:])
+    table = read_csv(file_bytes(file), file.name, COLUMNS, numbers=COLUMNS[1:])
     problems = list(table.problems)
     spans_by_video: dict[str, dict[model.Span, None]] = defaultdict(dict)
     with writing(project.store) as db:

@@ -18,7 +18,7 @@ from backend.campaign.setup.project.folder import Project
 from backend.core.errors import Problem, ProjectError, VideoUnreadable
 from backend.core.messages import joined, said
 from backend.core.parallel import each_unit
-from backend.core.progress import Progress, Steps, named
+from backend.core.progress import Progress, Steps, steps_of
 from backend.core.where import HERE, Where
 from backend.media.shots import DETECTOR, find_shots
 from backend.media.sources import Source, VideoFacts, paths_of, place_of_video
@@ -65,7 +65,7 @@ def propose_moments(
         raise ProjectError(said("the project has no videos yet: name their folder with --videos"))
     problems: list[Problem] = []
     if isinstance(how, ByShots):
-        steps = named(progress, said("looking for shots (seconds of video)"))
+        steps = steps_of(progress, said("looking for shots (seconds of video)"))
         shots, problems = _shots(project, names, durations, where, steps)
         spans = {name: model.from_shots(video_shots, how) for name, video_shots in shots.items()}
         origin, shot_count = Origin.SHOTS, sum(map(len, shots.values()))

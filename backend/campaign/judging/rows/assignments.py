@@ -11,7 +11,7 @@ from backend.campaign.judging.model import Assignment
 from backend.campaign.judging.rows.seats import FREE, GOLD_CLAIMABLE, GOLD_NEXT_BATCH, GOLD_SEAT_NO
 from backend.campaign.nouns import FIRST_ROUND_SEATS, SECOND_ROUND_SEATS, Split
 from backend.core.ids import AnnotatorId, BatchId, PairId, QueryId
-from backend.store.engine import Database, added
+from backend.store.engine import Database, insert_returning_id
 
 _COLUMNS = "x.assignment_id, x.annotator_id, x.split, x.part, x.parts, x.chosen, x.a_day, x.in_all, x.given_at, g.name"
 _STANDING = (
@@ -19,7 +19,7 @@ _STANDING = (
 )
 
 
-def standing(db: Database, me: AnnotatorId) -> Assignment | None:
+def current_assignment(db: Database, me: AnnotatorId) -> Assignment | None:
     """Return the current assignment of this person; None if they may grade any pair."""
     row = db.conn.execute(f"{_STANDING} AND x.annotator_id = ?", [me]).fetchone()
     return _assignment(db, row) if row else None
@@ -40,7 +40,7 @@ def is_paused(db: Database, me: AnnotatorId) -> bool:
     return limits(db, me)[0]
 
 
-def all_standing(db: Database) -> dict[AnnotatorId, Assignment]:
+def all_current_assignments(db: Database) -> dict[AnnotatorId, Assignment]:
     """Return the current assignment of every person who has one."""
     return {AnnotatorId(row[1]): _assignment(db, row) for row in db.conn.execute(_STANDING).fetchall()}
 
@@ -88,7 +88,7 @@ def includes_batch(db: Database, assignment: Assignment | None, batch_id: BatchI
     return row is not None
 
 
-def inside(db: Database, assignment: Assignment | None, pairs: Sequence[PairId]) -> set[PairId]:
+def pairs_within(db: Database, assignment: Assignment | None, pairs: Sequence[PairId]) -> set[PairId]:
     """Return those of the pairs whose queries belong to an assignment."""
     if assignment is None or not assignment.narrows:
         return set(pairs)
@@ -131,7 +131,7 @@ def existing_queries(db: Database, queries: Iterable[QueryId]) -> set[QueryId]:
 
 def add(db: Database, me: AnnotatorId, assignment: Assignment, *, by: AnnotatorId) -> int:
     """Store a new assignment, ignoring the number and the giver it names; return the number that it gets."""
-    number = added(
+    number = insert_returning_id(
         db,
         "INSERT INTO assignment (annotator_id, split, part, parts, chosen, a_day, in_all, given_at, given_by) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING assignment_id",

@@ -9,7 +9,7 @@ from backend.campaign.judging.model import GRADE_REFUSED, MyReply
 from backend.campaign.judging.rows.seats import GOLD_SEAT_NO, GRADED, Seat
 from backend.campaign.selection.candidates.rows import PROBE_PAIRS
 from backend.core.ids import AnnotatorId, BatchId, MomentId, PairId, PairKey
-from backend.store.engine import Database, added
+from backend.store.engine import Database, insert_returning_id
 
 _PAIR = f"p.pair_id, p.pair_key, p.batch_id, q.text, p.moment_id, v.name, m.start_s, m.end_s, {WHOLE}"
 _OF_PAIR = "JOIN query q USING (query_id) JOIN moment m USING (moment_id) JOIN video v USING (video_id)"
@@ -105,14 +105,14 @@ def add(
     At a gold seat the grade is stored as an answer, together with its `note`.
     """
     if seat.gold:
-        return added(
+        return insert_returning_id(
             db,
             "INSERT INTO gold_answer (pair_id, annotator_id, revision, grade, graded_at, active_ms, elapsed_ms, "
             "contexts, event_key, note, after_judgement) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
             "(SELECT coalesce(max(judgement_id), 0) FROM judgement WHERE annotator_id = ?)) RETURNING gold_answer_id",
             [seat.pair_id, me, revision, grade, at, active_ms, elapsed_ms, contexts, event_key, note, me],
         )
-    return added(
+    return insert_returning_id(
         db,
         "INSERT INTO judgement (pair_id, seat_no, annotator_id, revision, grade, graded_at, active_ms, elapsed_ms, "
         "contexts, event_key, simulated) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING judgement_id",
@@ -182,7 +182,7 @@ def counts(db: Database, me: AnnotatorId, since: float) -> tuple[int, int]:
     return later, in_all
 
 
-def released_standing(
+def released_grades(
     db: Database,
 ) -> Iterator[tuple[PairId, AnnotatorId, int, int, str, int, int | None, int, int]]:
     """Yield (pair, annotator, grade, round, time in UTC, active_ms, elapsed_ms, contexts, simulated) of current grades.

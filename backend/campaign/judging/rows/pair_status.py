@@ -16,7 +16,7 @@ from backend.campaign.judging.model import CLIP_REPORTED, OFFERED_AGAIN, ActKind
 from backend.campaign.judging.rules import MOST_GRADES
 from backend.campaign.nouns import Verdict
 from backend.core.ids import AnnotatorId, MomentId, PairId, PairKey
-from backend.core.messages import kept
+from backend.core.messages import to_stored
 from backend.store.engine import Database
 
 
@@ -307,7 +307,7 @@ def add_fault(db: Database, moment_id: MomentId, reason: str, *, at: float, foun
     """Store that a moment's clip cannot be shown; the first reason stays."""
     db.conn.execute(
         "INSERT OR IGNORE INTO clip_fault (moment_id, reason, reported_at, found_by) VALUES (?, ?, ?, ?)",
-        [moment_id, kept(reason), at, found_by],
+        [moment_id, to_stored(reason), at, found_by],
     )
 
 

@@ -150,7 +150,7 @@ def free_of(db: Database, pair_id: PairId, *, now: float) -> list[int]:
     return [row[0] for row in rows]
 
 
-def give(db: Database, me: AnnotatorId, pair_id: PairId, seat_no: int) -> Seat:
+def assign_seat(db: Database, me: AnnotatorId, pair_id: PairId, seat_no: int) -> Seat:
     """Give a free seat to a person whose grade is known already: the seat is judged without having been claimed."""
     db.conn.execute(
         "UPDATE seat SET annotator_id = ?, lease_until = NULL, shown_at = NULL, claim_no = NULL, "
@@ -338,7 +338,7 @@ def graded(db: Database, me: AnnotatorId) -> int:
     return count
 
 
-def free_lapsed(db: Database, pair_id: PairId) -> None:
+def free_held(db: Database, pair_id: PairId) -> None:
     """Free all held seats of a pair whose right grade is about to become known, so that nobody grades it any more."""
     for table, given_back in _GIVEN_BACK.items():
         db.conn.execute(f"UPDATE {table} SET {given_back} WHERE pair_id = ? AND lease_until IS NOT NULL", [pair_id])

@@ -79,7 +79,7 @@ def campaign_settings(project: Project, by: Lead | Operator) -> list[CampaignSet
     """
     with reading(project.store) as db:
         rule, guideline = batches_rows.versions(db)[-1], project_rows.versions(db)
-        exam, describing = exams.held(db, ExamPurpose.EXAM), descriptions.standing_choice(db)
+        exam, describing = exams.open_exam(db, ExamPurpose.EXAM), descriptions.current_choice(db)
         worded = next((version for version in reversed(guideline) if version.since is not None), guideline[0])
         now = CurrentSettings(
             file=project.settings,
@@ -91,7 +91,7 @@ def campaign_settings(project: Project, by: Lead | Operator) -> list[CampaignSet
             describing=describing.open,
             describers=None if describing.people is None else len(describing.people),
             described=None if describing.videos is None else len(describing.videos),
-            assigned=len(assignments.all_standing(db)),
+            assigned=len(assignments.all_current_assignments(db)),
             exam_most_missed=exam.most_missed if exam else None,
             terms=project_rows.terms(db),
         )

@@ -10,7 +10,7 @@ from backend.campaign.setup.serving.settings_changes import SETTING_CHANGED
 from backend.core.events import Event, EventGroup
 from backend.core.ids import QueryId
 from backend.core.messages import said
-from backend.store.engine import Database, containing
+from backend.store.engine import Database, like_pattern
 
 _FEW = 20_000
 """Up to this many entries are sorted. Among more, it is faster to go back in time until a page is full."""
@@ -114,7 +114,7 @@ def _events_where(activity_filter: ActivityFilter) -> tuple[str, dict[str, Any]]
         values["by"] = activity_filter.by
     if activity_filter.text:
         parts.append(f"(payload LIKE :text ESCAPE '!' OR {_ABOUT_TEXT})")
-        values["text"] = containing(activity_filter.text)
+        values["text"] = like_pattern(activity_filter.text)
     return _add_period(parts, values, activity_filter, "at")
 
 
@@ -125,7 +125,7 @@ def _grades_where(activity_filter: ActivityFilter) -> tuple[str, dict[str, Any]]
         values["by"] = activity_filter.by
     if activity_filter.text:
         parts.append("(q.text LIKE :text ESCAPE '!' OR v.name LIKE :text ESCAPE '!')")
-        values["text"] = containing(activity_filter.text)
+        values["text"] = like_pattern(activity_filter.text)
     return _add_period(parts, values, activity_filter, "j.graded_at")
 
 

@@ -43,7 +43,7 @@ class Funnel:
         return self.pairs - self.waiting_first
 
 
-class Along(StrEnum):
+class BinnedBy(StrEnum):
     """The properties of a pair that relevance is compared with. Bins of each are numbered; see `rules.bounds`."""
 
     SIMILARITY = "similarity"
@@ -85,7 +85,7 @@ class RelevanceBin:
 class PairPart:
     """A selection of pairs: those that fulfil all conditions that are set."""
 
-    along: Along | None = None
+    along: BinnedBy | None = None
     place: int | None = None
     """The number of the bin; needs `along`."""
     relevance: int | None = None

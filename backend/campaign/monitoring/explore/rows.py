@@ -6,7 +6,7 @@ Reads only. Pairs that are judged only for a probe are left out everywhere.
 import json
 from typing import Any
 
-from backend.campaign.monitoring.explore.model import Along, FoundPair, PairPart, SourceStanding
+from backend.campaign.monitoring.explore.model import BinnedBy, FoundPair, PairPart, SourceStanding
 from backend.campaign.monitoring.explore.rules import CONFIRMED, SAME_WORDS, SECONDS, SIMILARITY_STEP
 from backend.campaign.nouns import FIRST_ROUND_SEATS, Verdict
 from backend.campaign.selection.candidates.model import CandidateSource, SourceKind
@@ -17,10 +17,10 @@ from backend.store.engine import Database
 
 _PLACES = {
     # The margin catches bounds that rounding of floats missed. 1 is added because CAST rounds negatives towards 0.
-    Along.SIMILARITY: f"CASE WHEN p.similarity >= {SAME_WORDS} THEN {round(1 / SIMILARITY_STEP)} "
+    BinnedBy.SIMILARITY: f"CASE WHEN p.similarity >= {SAME_WORDS} THEN {round(1 / SIMILARITY_STEP)} "
     f"ELSE CAST((p.similarity + 1) / {SIMILARITY_STEP} + 1e-6 AS INTEGER) - {round(1 / SIMILARITY_STEP)} END",
-    Along.RANK: "p.rank",
-    Along.DURATION: "CASE "
+    BinnedBy.RANK: "p.rank",
+    BinnedBy.DURATION: "CASE "
     + " ".join(f"WHEN m.end_s - m.start_s < {beyond} THEN {place}" for place, beyond in enumerate(SECONDS[1:], start=0))
     + f" ELSE {len(SECONDS) - 1} END",
 }
@@ -58,10 +58,10 @@ def fates(db: Database) -> list[tuple[str, int, int]]:
     return [*found, ("open", len(FIRST_ROUND_SEATS), pairs - sum(count for _, _, count in found))]
 
 
-def relevances(db: Database, along: Along) -> list[tuple[int, int | None, int]]:
+def relevances(db: Database, along: BinnedBy) -> list[tuple[int, int | None, int]]:
     """Return (bin, relevance or None, pairs) of all pairs in batches. Pairs without a similarity have no such bin."""
-    moment = "JOIN moment m USING (moment_id)" if along is Along.DURATION else ""
-    known = "AND p.similarity IS NOT NULL" if along is Along.SIMILARITY else ""
+    moment = "JOIN moment m USING (moment_id)" if along is BinnedBy.DURATION else ""
+    known = "AND p.similarity IS NOT NULL" if along is BinnedBy.SIMILARITY else ""
     return [
         tuple(row)
         for row in db.conn.execute(

@@ -9,7 +9,7 @@ from typing import Any
 
 from backend.campaign.monitoring.explore.model import (
     AgreedQuery,
-    Along,
+    BinnedBy,
     FoundPair,
     Funnel,
     Lasting,
@@ -64,20 +64,20 @@ SECONDS = (0, 1, 2, 3, 5, 7, 10, 15, 20, 30, 45, 60, 90, 120, 180, 300, 600, 120
 _ONE = round(1 / SIMILARITY_STEP)
 
 
-def bounds(along: Along, place: int) -> tuple[float, float]:
+def bounds(along: BinnedBy, place: int) -> tuple[float, float]:
     """Return (least value, first value beyond) of a bin. For similarity 1 and for a rank, both are the value itself.
 
     >>> bounds(Along.SIMILARITY, 15), bounds(Along.SIMILARITY, 20), bounds(Along.RANK, 3), bounds(Along.DURATION, 4)
     ((0.75, 0.8), (1.0, 1.0), (3, 3), (5, 7))
     """
-    if along is Along.RANK:
+    if along is BinnedBy.RANK:
         return place, place
-    if along is Along.DURATION:
+    if along is BinnedBy.DURATION:
         return SECONDS[place], SECONDS[place + 1] if place + 1 < len(SECONDS) else math.inf
     return (1.0, 1.0) if place == _ONE else (round(place * SIMILARITY_STEP, 2), round((place + 1) * SIMILARITY_STEP, 2))
 
 
-def bins(along: Along, counts: Iterable[tuple[int, int | None, int]], highest: int) -> list[RelevanceBin]:
+def bins(along: BinnedBy, counts: Iterable[tuple[int, int | None, int]], highest: int) -> list[RelevanceBin]:
     """Return all bins from the first to the last that has a pair, with empty ones in between.
 
     Args:

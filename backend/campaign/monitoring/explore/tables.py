@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from backend.campaign.monitoring.explore import rows, rules
 from backend.campaign.monitoring.explore.model import (
     AgreedQuery,
-    Along,
+    BinnedBy,
     FoundPair,
     Funnel,
     Lasting,
@@ -42,7 +42,7 @@ def explored_version(project: Project, by: Lead | Operator) -> str:
 
 
 @in_charge
-def relevances_along(project: Project, by: Lead | Operator, along: Along) -> list[RelevanceBin]:
+def relevances_along(project: Project, by: Lead | Operator, along: BinnedBy) -> list[RelevanceBin]:
     """Return relevance in bins of similarity, rank or moment duration. Pairs without relevance are counted apart."""
     with reading(project.store) as db:
         return rules.bins(along, rows.relevances(db, along), project_rows.campaign(db).scale.highest)

@@ -14,7 +14,7 @@ from backend.campaign.monitoring.progress.rows import work
 from backend.campaign.monitoring.progress.rows.inbox import Waiting
 from backend.campaign.monitoring.quality import flags as quality
 from backend.campaign.nouns import Lead, Operator
-from backend.campaign.qualification.answers.rows import takers
+from backend.campaign.qualification.answers.rows import exam_candidates
 from backend.campaign.qualification.exam import results
 from backend.campaign.qualification.exam.answer_key import FEWEST
 from backend.campaign.qualification.exam.model import Exam, ExamKey, ExamPhase, ExamPurpose
@@ -110,20 +110,20 @@ def _rewrites(db: Database) -> Waiting:
 
 def _exams(db: Database) -> Iterator[tuple[WaitKind, Waiting]]:
     """Yield what waits for a lead about the exam and the calibration round. Suspended people are left out."""
-    exam = exams.held(db)
+    exam = exams.open_exam(db)
     if exam is not None:
         yield from _exam_waits(db, exam)
     else:
         over = exams.newest_of_open_pairs(db)
         if over is not None and over.usable and attempts.first_finished(db, over.exam_id):
             yield WaitKind.EXAM_ANSWERS, Waiting(rows.unsettled_items(db, over.exam_id), over.ended_at)
-    calibration = exams.held(db, ExamPurpose.CALIBRATION)
+    calibration = exams.open_exam(db, ExamPurpose.CALIBRATION)
     if calibration is not None and (ended := _all_done(db, calibration)) is not None:
         yield WaitKind.CALIBRATION, Waiting(rows.unsettled_items(db, calibration.exam_id), ended)
 
 
 def _exam_waits(db: Database, exam: Exam) -> Iterator[tuple[WaitKind, Waiting]]:
-    stands = [(one, results.standing(db, one, exam)) for one in takers(db) if not one.suspended]
+    stands = [(one, results.standing(db, one, exam)) for one in exam_candidates(db) if not one.suspended]
 
     def those(phase: ExamPhase) -> Waiting:
         who = [(one.name, found.attempt) for one, found in stands if found.phase is phase]
@@ -149,7 +149,7 @@ def _all_done(db: Database, calibration: Exam) -> float | None:
     """Return when the last of the team finished a calibration round; None while somebody has not finished it."""
     stands = [
         results.standing(db, person_standing, calibration)
-        for person_standing in takers(db)
+        for person_standing in exam_candidates(db)
         if not person_standing.suspended
     ]
     times = [

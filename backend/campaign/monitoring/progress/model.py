@@ -58,7 +58,7 @@ class Worker:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanting:
+class PairKind:
     """One kind of pairs that want grades and can be handed out: all pairs with these values.
 
     `seats` is the number of seats of such a pair, and `graded` the annotators who have graded it.
@@ -137,7 +137,7 @@ class Forecast:
 
 
 @dataclass(frozen=True, slots=True)
-class Ahead:
+class WorkAhead:
     """The work that is still to come."""
 
     needed: int
@@ -158,7 +158,7 @@ class Ahead:
 class WorkProgress:
     """The pace of the work and what is left. Imported and simulated judgements count only where the name says so."""
 
-    ahead: Ahead
+    ahead: WorkAhead
     held: int
     """Pairs that annotators hold now."""
     days: tuple[DayCount, ...]

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from backend.campaign.judging.rows import assignments, seats
 from backend.campaign.monitoring.progress import rules
 from backend.campaign.monitoring.progress.model import (
-    Ahead,
     Barred,
     DayCount,
     QueryStuck,
     Stuck,
+    WorkAhead,
     Worker,
     WorkProgress,
 )
@@ -30,7 +30,7 @@ from backend.campaign.qualification.exam.model import Exam, ExamPhase
 from backend.campaign.qualification.exam.rows import exams
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project.folder import Project
-from backend.campaign.setup.serving.jobs import begin_job, run_job, running
+from backend.campaign.setup.serving.jobs import begin_job, job_lock, run_job
 from backend.campaign.setup.serving.model import JobKind, JobOutcome, OutcomeTable
 from backend.core.days import last_days, midnight
 from backend.core.errors import ProjectError
@@ -207,7 +207,7 @@ def cut_clips_as_job(
     key = begin_job(project, by, JobKind.CLIPS, "", CUTTING_CLIPS, options, now=now)
     if key is None:
         raise ProjectError(said("clips are already being cut: leads see how far it is on the page Progress"))
-    with running(project, key):
+    with job_lock(project, key):
         if refusal := run_job(project, key, cut):
             raise refusal
     return reports[0]
@@ -247,7 +247,7 @@ def bucket_troubles(project: Project, by: Lead | Operator) -> list[str]:
 
 
 @in_charge
-def little_room(project: Project, by: Lead | Operator) -> str | None:
+def disk_space_warning(project: Project, by: Lead | Operator) -> str | None:
     """Return a warning that the clips' disk has little space left; None while there is enough."""
     left = free_bytes(project.clips)
     if left >= LITTLE_BYTES:
@@ -295,11 +295,11 @@ def demand(db: Database, known: Sequence[rows.Pace] = (), *, span_days: float = 
     )
 
 
-def ahead(db: Database, known: Sequence[rows.Pace], *, span_days: float) -> Ahead:
+def ahead(db: Database, known: Sequence[rows.Pace], *, span_days: float) -> WorkAhead:
     """Return the work that is still to come, the stuck part of it, and when the rest may be done."""
     work = demand(db, known, span_days=span_days)
     blocked, set_aside = rows.kept_back(db)
-    return Ahead(
+    return WorkAhead(
         needed=work.needed,
         further=work.further,
         disputed=work.disputed,
@@ -315,7 +315,7 @@ def workers_of(db: Database, known: Sequence[rows.Pace] = (), *, span_days: floa
 
     Simulated annotators and workers of an earlier campaign are left out.
     """
-    exam, all_assignments = exams.held(db), assignments.all_standing(db)
+    exam, all_assignments = exams.open_exam(db), assignments.all_current_assignments(db)
     workers = []
     for pace in known or rows.everybody(db):
         if pace.simulated or pace.elsewhere:

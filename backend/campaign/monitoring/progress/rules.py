@@ -1,6 +1,6 @@
 """Compute who can still grade what, which pairs are stuck, and when the rest may be done. Pure functions.
 
-Pairs come as kinds with a count each (`Wanting`), so that a hundred thousand pairs are a few dozen kinds. Sharing out
+Pairs come as kinds with a count each (`PairKind`), so that a hundred thousand pairs are a few dozen kinds. Sharing out
 the grades is a maximum-flow problem: every kind wants its grades, everybody gives each pair at most one, and nobody
 gives more than their days and quotas allow. The maximum flow is the most that people can do in that time.
 """
@@ -12,7 +12,7 @@ from functools import cached_property
 from math import floor, inf
 from typing import TYPE_CHECKING
 
-from backend.campaign.monitoring.progress.model import Barred, Forecast, Stuck, Wanting, Worker
+from backend.campaign.monitoring.progress.model import Barred, Forecast, PairKind, Stuck, Worker
 from backend.campaign.nouns import SECOND_ROUND_SEATS
 from backend.core.ids import AnnotatorId, QueryId
 
@@ -27,12 +27,12 @@ _STEPS = 24
 _ROUNDING = 1e-6
 """Part of a grade by which a product of floats may miss a whole number."""
 
-Kinds = Mapping[Wanting, int]
+Kinds = Mapping[PairKind, int]
 Demand = Counter[tuple[frozenset[AnnotatorId], float]]
 """Counts pairs by the people who can grade them and the grades that each of the pairs wants."""
 
 
-def barred_from(kind: Wanting, worker: Worker) -> Barred | None:
+def barred_from(kind: PairKind, worker: Worker) -> Barred | None:
     """Return why an annotator cannot grade pairs of a kind that they have neither graded nor know; None if they can."""
     if worker.barred is not None:
         return worker.barred
@@ -41,7 +41,7 @@ def barred_from(kind: Wanting, worker: Worker) -> Barred | None:
     return Barred.SKIPPED if worker.annotator_id in kind.skipped else None
 
 
-def able(kind: Wanting, workers: Iterable[Worker]) -> frozenset[AnnotatorId]:
+def able(kind: PairKind, workers: Iterable[Worker]) -> frozenset[AnnotatorId]:
     """Return the annotators who can grade pairs of a kind now."""
     return frozenset(
         worker.annotator_id
@@ -52,7 +52,7 @@ def able(kind: Wanting, workers: Iterable[Worker]) -> frozenset[AnnotatorId]:
     )
 
 
-def able_later(kind: Wanting, workers: Iterable[Worker]) -> frozenset[AnnotatorId]:
+def able_later(kind: PairKind, workers: Iterable[Worker]) -> frozenset[AnnotatorId]:
     """Return the annotators who can grade pairs of a kind now, or once they have passed the exam ahead of them."""
     through = (
         replace(worker, barred=None) if worker.barred is Barred.EXAM_AHEAD and worker.room != 0 else worker
@@ -79,7 +79,7 @@ def alike(assigned: Sequence[frozenset[QueryId]]) -> Callable[[QueryId], QueryId
     return named
 
 
-def lacks(kind: Wanting, workers: Iterable[Worker]) -> int:
+def lacks(kind: PairKind, workers: Iterable[Worker]) -> int:
     """Return how many more people a pair of a kind needs than can grade it. The pair is stuck if this is above 0."""
     return kind.free - len(able_later(kind, workers))
 
@@ -89,7 +89,7 @@ def has_team(workers: Iterable[Worker]) -> bool:
     return any(worker.barred is not Barred.SUSPENDED for worker in workers)
 
 
-def places_of(kind: Wanting) -> tuple[int, ...]:
+def places_of(kind: PairKind) -> tuple[int, ...]:
     """Return which grades a pair of a kind is missing: (3, 4) for the third and the fourth."""
     return tuple(range(kind.judged + 1, kind.seats + 1))
 

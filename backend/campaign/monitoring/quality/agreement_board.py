@@ -24,7 +24,7 @@ from backend.campaign.setup.project.folder import Project
 from backend.core.days import day_of, monday_of
 from backend.core.errors import ProjectError
 from backend.core.messages import said
-from backend.core.progress import Progress, named
+from backend.core.progress import Progress, steps_of
 from backend.scoring.statistics.agreement import Floats, Integers
 from backend.scoring.statistics.bootstrap import RESAMPLES
 from backend.store.connection import Database, Store, reading
@@ -77,7 +77,10 @@ def other_relevances(project: Project, by: Lead | Operator, *, progress: Progres
     graded, origins, pair_ids = _read(project.store)
     texts = [origins.queries[place] if place >= 0 else "" for place in origins.query.tolist()]
     return aggregators.report(
-        graded, [str(pair_id) for pair_id in pair_ids.tolist()], texts, progress=named(progress, aggregators.LEARNING)
+        graded,
+        [str(pair_id) for pair_id in pair_ids.tolist()],
+        texts,
+        progress=steps_of(progress, aggregators.LEARNING),
     )
 
 

@@ -17,7 +17,7 @@ from backend.campaign.monitoring.quality import rows
 from backend.campaign.monitoring.quality.model import (
     FLAG_DISMISSED,
     FLAG_NAMES,
-    BehindFlag,
+    FlagEvidence,
     FlagKind,
     MyAgreement,
     MyWork,
@@ -94,7 +94,7 @@ def dismiss_flags(
 
 
 @in_charge
-def behind_flag(project: Project, by: Lead | Operator, annotator_id: AnnotatorId, kind: FlagKind) -> BehindFlag:
+def flag_evidence(project: Project, by: Lead | Operator, annotator_id: AnnotatorId, kind: FlagKind) -> FlagEvidence:
     """Return one figure of an annotator over time, and the pairs that speak for the flag, the strongest first."""
     with reading(project.store) as db:
         evidence, known = rules.behind(_work(db).of(annotator_id), kind), set(rows.clips(db)[0].tolist())
@@ -104,7 +104,7 @@ def behind_flag(project: Project, by: Lead | Operator, annotator_id: AnnotatorId
 
 @in_charge
 def pairs_behind(project: Project, by: Lead | Operator, pairs: tuple[PairId, ...]) -> list[PairReview]:
-    """Return these pairs, a page of `behind_flag`, with everything that a lead may see of them, in the same order."""
+    """Return these pairs, a page of `flag_evidence`, with everything that a lead may see of them, in the same order."""
     return reviews.by_id(project.store.db, pairs)
 
 

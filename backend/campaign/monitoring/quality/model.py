@@ -218,7 +218,7 @@ class Stretch:
 
 
 @dataclass(frozen=True, slots=True)
-class BehindFlag:
+class FlagEvidence:
     """The evidence for a flag: its figure over time, and the pairs to look at first."""
 
     stretches: tuple[Stretch, ...]

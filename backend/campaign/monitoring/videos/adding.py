@@ -22,7 +22,7 @@ from backend.campaign.setup.project.folder import Project
 from backend.core.errors import InputError, Problem, VideoUnreadable
 from backend.core.messages import said, said_n
 from backend.core.parallel import run_units
-from backend.core.progress import Progress, named
+from backend.core.progress import Progress, steps_of
 from backend.core.typed_text import nfc
 from backend.media.limits import within_bounds
 from backend.media.sources import USUAL_FPS, Source
@@ -59,7 +59,7 @@ def preview_videos(
     Arguments and errors are those of `register_videos`.
     """
     require_allowed(project, by, videos)
-    steps = named(progress, said("measuring videos"))
+    steps = steps_of(progress, said("measuring videos"))
     report = register_folder(project, by, videos, fps=fps, decode=decode, dry_run=True, now=now, progress=steps)
     shown = [video for video in report.videos if video.new][:PICTURES]
     units = [(project.source(video.facts), video.facts.duration_s / 2) for video in shown]
@@ -71,7 +71,7 @@ def preview_videos(
         called=lambda unit: unit[0].name,
         apart=True,
         lost=lambda unit, died: "",
-        progress=named(progress, said("drawing pictures")),
+        progress=steps_of(progress, said("drawing pictures")),
     )
     pictures = [
         VideoPicture(video.name, video.facts.duration_s, webp) for video, webp in zip(shown, drawn, strict=True)

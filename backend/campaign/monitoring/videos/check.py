@@ -16,12 +16,12 @@ from pathlib import Path
 
 from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.corpus.importing.importing import ImportReport, import_file
-from backend.campaign.corpus.importing.measuring import found_again, measure, register_folder
+from backend.campaign.corpus.importing.measuring import find_by_content, measure, register_folder
 from backend.campaign.corpus.importing.model import ImportOptions, RegisterReport, Trouble, VideoTrouble
 from backend.campaign.judging.rows import pair_status, seats
 from backend.campaign.monitoring.videos import rows
 from backend.campaign.monitoring.videos.allowed_folders import proven_videos, require_allowed
-from backend.campaign.monitoring.videos.model import VIDEOS_LOOKED_AT, LookReport, VideoState
+from backend.campaign.monitoring.videos.model import VIDEOS_LOOKED_AT, VideoCheckReport, VideoState
 from backend.campaign.nouns import Lead, Operator
 from backend.campaign.selection.candidates import rows as candidates_rows
 from backend.campaign.setup.people.permissions import in_charge
@@ -30,7 +30,7 @@ from backend.core.addresses import Address, Place
 from backend.core.errors import InputError, Problem, VideoUnreadable
 from backend.core.file_system import leads_out
 from backend.core.messages import said
-from backend.core.progress import Progress, Steps, named
+from backend.core.progress import Progress, Steps, steps_of
 from backend.core.typed_text import nfc
 from backend.core.where import Where
 from backend.media.content import changed_words
@@ -48,7 +48,7 @@ def video_states(project: Project, by: Lead | Operator, *, wrong: bool = False) 
 
 
 @in_charge
-def look_at_videos(
+def check_videos(
     project: Project,
     by: Lead | Operator,
     *,
@@ -59,7 +59,7 @@ def look_at_videos(
     accept: Collection[str] = (),
     now: float,
     progress: Progress | None = None,
-) -> LookReport:
+) -> VideoCheckReport:
     """Check every video again, find those that were moved, and keep back the pairs that cannot be shown.
 
     Args:
@@ -79,7 +79,7 @@ def look_at_videos(
     """
     require_allowed(project, by, videos)
     accept = [nfc(name) for name in accept]
-    found = _find(project, videos, fps, decode, where, named(progress, said("looking at videos")))
+    found = _find(project, videos, fps, decode, where, steps_of(progress, said("looking at videos")))
     if wrong := [name for name in accept if name not in found.changed]:
         raise InputError(
             [Problem(name, None, said("is not a video of the project that has changed")) for name in wrong]
@@ -97,7 +97,7 @@ def look_at_videos(
         corpus.set_video_facts(db, {**found.well, **accepted})
         corpus.set_troubles(db, troubles)
         freed = settle(db, now=now)
-        report = LookReport(tuple(rows.states(db)), found.moved, tuple(sorted(accepted)), freed, found.decoded)
+        report = VideoCheckReport(tuple(rows.states(db)), found.moved, tuple(sorted(accepted)), freed, found.decoded)
         events.record(
             db,
             VIDEOS_LOOKED_AT,
@@ -193,7 +193,7 @@ def _find(
     well = {name: one for name, one in measured.facts.items() if name not in changed_names}
     lost = {name: content for name, content in contents.items() if name not in well}
     candidates = sorted({path for one in folders() for path in one.videos}) if lost else []
-    again = found_again(lost, candidates, {place_of_video(lying[name]) for name in well})
+    again = find_by_content(lost, candidates, {place_of_video(lying[name]) for name in well})
     well |= measure(project, again, decode=decode, where=where).facts
     changed = {name: measured.facts[name] for name in sorted(changed_names - well.keys())}
     troubles = [
@@ -285,7 +285,7 @@ def import_corpus(
         where=where,
         dry_run=dry_run,
         now=now,
-        progress=named(progress, said("measuring videos")),
+        progress=steps_of(progress, said("measuring videos")),
     )
     if videos is not None and not dry_run:
         with writing(project.store) as db:
@@ -322,7 +322,7 @@ def register_videos(
         ProjectError: a lead may not read that folder.
     """
     require_allowed(project, by, videos)
-    steps = named(progress, said("measuring videos"))
+    steps = steps_of(progress, said("measuring videos"))
     report = register_folder(project, by, videos, fps=fps, decode=decode, where=where, now=now, progress=steps)
     with writing(project.store) as db:
         settle(db, now=now)

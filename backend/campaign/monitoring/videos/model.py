@@ -63,7 +63,7 @@ class VideoState:
 
 
 @dataclass(frozen=True, slots=True)
-class LookReport:
+class VideoCheckReport:
     """The report of a check: all videos by name, and what changed.
 
     `moved` are the videos that were found elsewhere, each with its new path. `accepted` are those whose new content was

@@ -7,7 +7,7 @@ from backend.campaign.corpus.importing.model import Trouble
 from backend.campaign.corpus.moments import rows as moments
 from backend.campaign.monitoring.videos.model import VideoState
 from backend.core.ids import MomentId
-from backend.core.messages import recalled
+from backend.core.messages import from_stored
 from backend.store import sqlite
 from backend.store.engine import Database
 
@@ -39,7 +39,7 @@ def states(db: Database, *, wrong: bool = False) -> list[VideoState]:
             frames=row["frames"] or 0,
             decoded=bool(row["decoded"]),
             trouble=Trouble(row["trouble"]) if row["trouble"] else None,
-            message=recalled(row["message"] or ""),
+            message=from_stored(row["message"] or ""),
             waiting=row["waiting"],
             judged=row["judged"],
         )
@@ -54,7 +54,7 @@ def to_block(db: Database) -> list[tuple[MomentId, str]]:
         f"JOIN pair p USING (moment_id) WHERE {_NOT_SHOWN} "
         "AND NOT EXISTS (SELECT 1 FROM clip_fault f WHERE f.moment_id = m.moment_id) ORDER BY 1"
     )
-    return [(MomentId(row[0]), recalled(row[1])) for row in rows]
+    return [(MomentId(row[0]), from_stored(row[1])) for row in rows]
 
 
 def to_free(db: Database) -> list[MomentId]:

@@ -13,7 +13,7 @@ from backend.campaign.setup.project import rows as project_rows
 from backend.core.errors import InputError, Problem
 from backend.core.ids import PairId
 from backend.core.messages import said
-from backend.core.reading import bytes_of
+from backend.core.reading import file_bytes
 from backend.core.text_files import CsvTable, read_csv, whole
 from backend.store.connection import Database
 
@@ -37,7 +37,7 @@ class KeyFile:
         Raises:
             InputError: the file cannot be read.
         """
-        return cls(bytes_of(path), path.name)
+        return cls(file_bytes(path), path.name)
 
 
 def read_key(db: Database, key_file: KeyFile, *, now: float) -> list[KeyItem]:

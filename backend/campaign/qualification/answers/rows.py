@@ -11,7 +11,7 @@ from backend.campaign.judging.model import CORRECTION_S
 from backend.campaign.nouns import Person, Role
 from backend.campaign.qualification.answers.rules import GoldExclusion, KnownPair
 from backend.core.ids import AnnotatorId, PairId, PairKey, QueryId
-from backend.core.messages import recalled, said
+from backend.core.messages import from_stored, said
 from backend.store.engine import Database
 
 CLIP = "JOIN moment m USING (moment_id) JOIN video v USING (video_id) LEFT JOIN clip_fault f USING (moment_id)"
@@ -130,7 +130,7 @@ def clip_fault(fault: str | None, no_video: bool) -> str:
         fault: the recorded fault of the clip, if any.
         no_video: whether the file of its video is unknown.
     """
-    return recalled(fault) if fault else said("the place of its video file is not known") if no_video else ""
+    return from_stored(fault) if fault else said("the place of its video file is not known") if no_video else ""
 
 
 def query_of(db: Database, pair_id: PairId) -> QueryId | None:
@@ -150,7 +150,7 @@ def names_of(db: Database, pair_ids: Iterable[PairId]) -> dict[PairId, tuple[Pai
     return {PairId(row[0]): (PairKey(row[1]), QueryId(row[2]), row[3]) for row in rows}
 
 
-def takers(db: Database) -> list[Person]:
+def exam_candidates(db: Database) -> list[Person]:
     """Return the annotators who could take an exam, by name.
 
     Programs and workers of earlier campaigns are left out: they cannot sign in.

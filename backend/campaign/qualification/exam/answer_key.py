@@ -62,7 +62,7 @@ class KeyPreview:
 def exam_items(project: Project, by: Lead | Operator) -> list[ExamItem]:
     """Return the items of the current exam, with their right grades and explanations."""
     with reading(project.store) as db:
-        exam = exams.held(db)
+        exam = exams.open_exam(db)
         return exams.items(db, exam.exam_id) if exam else []
 
 
@@ -151,7 +151,7 @@ def _store_key(
 
 
 def _open_round(db: Database) -> Exam:
-    exam = exams.held(db)
+    exam = exams.open_exam(db)
     if exam is None:
         raise ProjectError(said("no exam is open in this project"))
     if exam.closed_at is not None:
@@ -251,7 +251,7 @@ def use_exam(project: Project, by: Lead | Operator, *, now: float) -> UsedReport
             for seat_no, person in zip(free[pair], people, strict=False):  # a seat may be left
                 answer = answers_of[pair][person]
                 judgements.add(
-                    *(db, seats.give(db, person, pair, seat_no), person, answer.grade),
+                    *(db, seats.assign_seat(db, person, pair, seat_no), person, answer.grade),
                     revision=1,
                     at=answer.answered_at,
                     active_ms=answer.active_ms,

@@ -13,7 +13,7 @@ from backend.campaign.judging.model import Desk, DeskItem, DeskState
 from backend.campaign.judging.queue import QUEUE_LENGTH
 from backend.campaign.judging.rules import ITEM_NAME
 from backend.campaign.nouns import Annotator, Lead, Operator, Person, Role
-from backend.campaign.qualification.answers.rows import takers
+from backend.campaign.qualification.answers.rows import exam_candidates
 from backend.campaign.qualification.answers.rules import misses
 from backend.campaign.qualification.exam import planning
 from backend.campaign.qualification.exam.model import (
@@ -108,15 +108,15 @@ class ExamOutcomes:
 def exam_results(project: Project, by: Lead | Operator) -> list[ExamPerson]:
     """Return the phase, attempts and missed items of everybody who could take the exam, by name."""
     with reading(project.store) as db:
-        exam = exams.held(db)
-        return [_exam_person(db, person, exam) for person in takers(db)]
+        exam = exams.open_exam(db)
+        return [_exam_person(db, person, exam) for person in exam_candidates(db)]
 
 
 @permissions.annotator_only
 def my_exam(project: Project, person: Annotator) -> ExamPerson:
     """Return an annotator's own attempts and results."""
     with reading(project.store) as db:
-        return _exam_person(db, person, exams.held(db))
+        return _exam_person(db, person, exams.open_exam(db))
 
 
 @permissions.in_charge
@@ -124,7 +124,9 @@ def exam_outcomes(project: Project, by: Lead | Operator) -> ExamOutcomes:
     """Return the miss rates and kappas of everybody's first attempt, one by one and as a mean, with intervals."""
     with reading(project.store) as db:
         outcomes = [
-            person_outcome for person in takers(db) if (person_outcome := _first_outcome(db, person)) is not None
+            person_outcome
+            for person in exam_candidates(db)
+            if (person_outcome := _first_outcome(db, person)) is not None
         ]
     return ExamOutcomes(tuple(outcomes), together([person_outcome.outcome for person_outcome in outcomes]))
 
@@ -245,7 +247,7 @@ def exempt(db: Database, by: Lead | Operator, annotator_id: AnnotatorId, reason:
 
 
 def _person(db: Database, annotator_id: AnnotatorId) -> tuple[Exam, Person]:
-    exam, person = exams.held(db), people.by_id(db, annotator_id)
+    exam, person = exams.open_exam(db), people.by_id(db, annotator_id)
     if exam is None:
         raise ProjectError(said("no exam is open in this project"))
     if person is None or person.role is not Role.ANNOTATOR:

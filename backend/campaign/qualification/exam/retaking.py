@@ -51,7 +51,7 @@ def retake_outlooks(
 ) -> dict[AnnotatorId, RetakeOutlook]:
     """Return what a retake of the current exam would repeat, by annotator; empty while it has no answer key."""
     with reading(project.store) as db:
-        exam = exams.held(db)
+        exam = exams.open_exam(db)
         if exam is None or exam.closed_at is None:
             return {}
         settled = answers.settled(db, now=now)
@@ -73,7 +73,7 @@ def add_items(db: Database, person: Person, exam: Exam, number: int, *, now: flo
     item_ids = {item.pair_id: item.item_id for item in exams.items(db, exam.exam_id)}
     for pair in draw:
         if pair.pair_id not in item_ids:
-            seats.free_lapsed(db, pair.pair_id)  # nobody grades what the exam explains
+            seats.free_held(db, pair.pair_id)  # nobody grades what the exam explains
             item_ids[pair.pair_id] = exams.add_alternate(db, exam.exam_id, pair)
     return [item_ids[pair.pair_id] for pair in draw]
 

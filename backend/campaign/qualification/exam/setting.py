@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from backend.campaign.judging.rows import seats
 from backend.campaign.nouns import Lead, Operator
 from backend.campaign.qualification.answers.key_file import KeyFile
-from backend.campaign.qualification.answers.rows import names_of, takers
+from backend.campaign.qualification.answers.rows import exam_candidates, names_of
 from backend.campaign.qualification.exam import planning, results
 from backend.campaign.qualification.exam.model import (
     EXAM_ENDED,
@@ -69,14 +69,14 @@ class ExamReport:
 @permissions.in_charge
 def exam_held(project: Project, by: Lead | Operator) -> Exam | None:
     """Return the exam that annotators have to pass now; None if there is none."""
-    return exams.held(project.store.db)
+    return exams.open_exam(project.store.db)
 
 
 @permissions.in_charge
 def exam_although(project: Project, by: Lead | Operator) -> tuple[list[str], str] | None:
     """Return why guessing can pass the current exam, and the reason to hold it anyway; None if guessing cannot."""
     with reading(project.store) as db:
-        exam = exams.held(db)
+        exam = exams.open_exam(db)
         return exams.weakness_on_record(db, exam.exam_id) if exam else None
 
 
@@ -180,7 +180,7 @@ def hold(
     reserve = planning.check_guessing(db, plan.right, plan.most_missed, although) if plan.right else {}
     end(db, by, plan.key.purpose, now=now, replaced=True)
     for pair_id, _, _ in plan.items:
-        seats.free_lapsed(db, pair_id)  # nobody grades what the exam explains
+        seats.free_held(db, pair_id)  # nobody grades what the exam explains
     exam_id = exams.add(
         db,
         plan.items,
@@ -340,7 +340,7 @@ def start_trial(
         ProjectError: a round is open already, a chosen query has no open pair, or there is no open pair at all.
     """
     with writing(project.store) as db:
-        if exams.held(db, ExamPurpose.CALIBRATION) is not None:
+        if exams.open_exam(db, ExamPurpose.CALIBRATION) is not None:
             raise ProjectError(said("a calibration round is already open: end it first"))
         among = frozenset(chosen)
         draw = ExamDraw(len(among) or queries, pairs, seed, most_missed=100, key=ExamKey.NONE, among=among)
@@ -365,7 +365,9 @@ def trial_round(project: Project, by: Lead | Operator) -> CalibrationRound | Non
         if calibration is None:
             return None
         participants = attempts.calibration_people(db, calibration.exam_id)
-        annotators = {person.annotator_id: CalibrationPerson(person.annotator_id, person.name) for person in takers(db)}
+        annotators = {
+            person.annotator_id: CalibrationPerson(person.annotator_id, person.name) for person in exam_candidates(db)
+        }
         people = sorted((annotators | participants).values(), key=lambda member: member.name)
         pairs = sorted(
             attempts.calibration_pairs(db, calibration.exam_id), key=lambda pair: (-pair.spread, -pair.notes)

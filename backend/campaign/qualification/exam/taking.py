@@ -60,7 +60,7 @@ ANSWERED_NOW = {ExamPhase.ANSWERING, ExamPhase.ANSWERED}
 """Phases in which the items of an attempt are shown and can be answered."""
 
 
-class Act(StrEnum):
+class ExamStep(StrEnum):
     """A step in the exam other than answering. A step that is repeated, or comes at the wrong time, has no effect."""
 
     START = "start"
@@ -85,7 +85,7 @@ def desk(store: Store, person: Annotator, *, now: float) -> Desk[ExamDesk] | Non
 
 def key_is_leads(store: Store) -> bool:
     """Return whether a lead gives the key of the current exam, so that leads have a desk for it."""
-    exam = exams.held(store.db)
+    exam = exams.open_exam(store.db)
     return exam is not None and exam.key_from is ExamKey.OWN
 
 
@@ -101,19 +101,21 @@ def key_desk(store: Store, lead: Lead) -> Desk[ExamDesk]:
     return replace(lead_desk, exam=replace(lead_desk.exam, gives_key=True)) if lead_desk.exam else lead_desk
 
 
-def act(store: Store, person: Annotator, step: Act, *, now: float, purpose: ExamPurpose = ExamPurpose.EXAM) -> None:
+def take_step(
+    store: Store, person: Annotator, step: ExamStep, *, now: float, purpose: ExamPurpose = ExamPurpose.EXAM
+) -> None:
     """Start an attempt, hand it in, or leave its result."""
     with writing(store) as db:
-        exam = exams.held(db, purpose)
+        exam = exams.open_exam(db, purpose)
         if exam is None:
             return
         status = standing(db, person, exam)
         attempt = status.attempt
-        if step is Act.START:
+        if step is ExamStep.START:
             _begin(db, person, exam, status, now)
         elif attempt is None:
             return
-        elif step is Act.HAND_IN and status.phase is ExamPhase.ANSWERED:
+        elif step is ExamStep.HAND_IN and status.phase is ExamPhase.ANSWERED:
             attempts.hand_in(db, attempt.attempt_id, at=now)
             payload: dict[str, object] = {"exam": attempt.exam_id, "number": attempt.number}
             payload["answers"] = sum(item.own is not None for item in status.items)
@@ -121,11 +123,11 @@ def act(store: Store, person: Annotator, step: Act, *, now: float, purpose: Exam
                 exam_result = result(status.items, attempt)
                 payload |= {"answers": exam_result.answers, "missed": exam_result.missed, "passed": exam_result.passed}
             _tell(db, EXAM_HANDED_IN, person, now, payload)
-        elif step is Act.GO_ON and status.phase is ExamPhase.RESULT:
+        elif step is ExamStep.GO_ON and status.phase is ExamPhase.RESULT:
             attempts.note_read(db, attempt.attempt_id, at=now)
 
 
-def key_act(store: Store, lead: Lead, step: Act, *, now: float) -> None:
+def take_key_step(store: Store, lead: Lead, step: ExamStep, *, now: float) -> None:
     """Start the key of the current exam, or hand it in. The first lead to hand in gives the key.
 
     A key with which guessing passes the exam waits until a lead closes the round with a reason.
@@ -136,15 +138,15 @@ def key_act(store: Store, lead: Lead, step: Act, *, now: float) -> None:
     with writing(store) as db:
         exam = _exam_with_leads_key(db)
         status = _key_standing(db, lead, exam)
-        if step is Act.START:
+        if step is ExamStep.START:
             _begin(db, lead, exam, status, now)
-        elif step is Act.HAND_IN and status.phase is ExamPhase.ANSWERED and status.attempt is not None:
+        elif step is ExamStep.HAND_IN and status.phase is ExamPhase.ANSWERED and status.attempt is not None:
             attempts.hand_in(db, status.attempt.attempt_id, at=now)
             answer_key.fix_leads_key(db, exam, lead, now=now)
 
 
 def _exam_with_leads_key(db: Database) -> Exam:
-    exam = exams.held(db)
+    exam = exams.open_exam(db)
     if exam is None or exam.key_from is not ExamKey.OWN:
         raise NotAllowed(said("leads do not grade, so that their decisions stay independent: sign in as an annotator"))
     return exam
@@ -218,12 +220,12 @@ def record_key(store: Store, lead: Lead, event: GradeEvent, *, now: float) -> Re
     return record_answer(store, lead, event, now=now) or Receipt(event.key, ReceiptStatus.REFUSED, ONLY_THE_KEY)
 
 
-def hold_back(store: Store, person: Annotator, event: GradeEvent, *, now: float) -> Receipt | None:
+def refuse_before_exam(store: Store, person: Annotator, event: GradeEvent, *, now: float) -> Receipt | None:
     """Refuse a grade from an annotator who has to pass the exam first. Return None if the grade may be taken.
 
     A person who held the pair before the exam was set may still grade it. A refused grade is kept in the log.
     """
-    exam = exams.held(store.db)
+    exam = exams.open_exam(store.db)
     if exam is None:
         return None
     with reading(store) as db:
@@ -245,7 +247,7 @@ def refuse_skip(store: Store, event: SkipEvent) -> Receipt | None:
     return Receipt(event.key, ReceiptStatus.REFUSED, NO_SKIP) if named_item else None
 
 
-def pair_behind(store: Store, person: Person, key: PairKey) -> PairRow | None:
+def pair_of_item(store: Store, person: Person, key: PairKey) -> PairRow | None:
     """Return the pair behind an item that a person's exam or calibration round shows now; None if it shows none.
 
     While they answer, it shows all items. Afterwards it shows those that they missed, until they have looked at all of

@@ -16,7 +16,7 @@ from backend.campaign.judging.model import Desk, DeskState
 from backend.campaign.judging.rows import assignments, seats
 from backend.campaign.nouns import Annotator, Lead, Operator, Pause, Person
 from backend.campaign.qualification.answers.key_file import KeyFile, read_key
-from backend.campaign.qualification.answers.rows import count_excluded, takers, well_known
+from backend.campaign.qualification.answers.rows import count_excluded, exam_candidates, well_known
 from backend.campaign.qualification.answers.rules import GoldExclusion, KnownPair, misses
 from backend.campaign.qualification.gold import rows as gold
 from backend.campaign.qualification.gold.rows import GoldFinding, GoldGrade
@@ -193,7 +193,7 @@ def gold_results(project: Project, by: Lead | Operator) -> tuple[GoldReport, lis
     Left out are programs and workers of earlier campaigns, who cannot sign in.
     """
     with reading(project.store) as db:
-        return _report(db), [_gold_person(db, person) for person in takers(db)]
+        return _report(db), [_gold_person(db, person) for person in exam_candidates(db)]
 
 
 @permissions.in_charge
@@ -332,8 +332,8 @@ def _fit_for(db: Database, me: AnnotatorId) -> list[KnownPair]:
 
     A person with an assignment would notice a query that is not theirs.
     """
-    fit, mine = gold.fit_for(db, me), assignments.standing(db, me)
-    inside = assignments.inside(db, mine, [known.pair_id for known in fit])
+    fit, mine = gold.fit_for(db, me), assignments.current_assignment(db, me)
+    inside = assignments.pairs_within(db, mine, [known.pair_id for known in fit])
     return [known for known in fit if known.pair_id in inside] or fit
 
 

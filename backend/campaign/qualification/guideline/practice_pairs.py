@@ -30,7 +30,7 @@ from backend.core.errors import NotAllowed, Problem, ProjectError, VideoUnreadab
 from backend.core.events import Event, EventGroup, Payload
 from backend.core.ids import MomentId, PairId, PairKey, QueryId
 from backend.core.messages import said
-from backend.core.reading import bytes_of
+from backend.core.reading import file_bytes
 from backend.core.text_files import number, read_csv, stripped
 from backend.encoders import sentence
 from backend.media.jobs import ClipJob, clip_job
@@ -126,7 +126,7 @@ def set_practice_from_file(project: Project, by: Lead | Operator, file: Path, *,
     Raises:
         InputError: every problem of the file; nothing of it was taken.
     """
-    data = bytes_of(file)
+    data = file_bytes(file)
     with writing(project.store) as db:
         items = _read_items(db, data, file.name, now=now)
         current = guideline_rows.practice_pairs(db)
@@ -203,7 +203,7 @@ def _why_open(db: Database, pair: guideline_rows.SamePair, grade: int, *, now: f
 def _add(db: Database, lead: Lead | Operator, item: Item, *, now: float) -> None:
     query, moment_id, grade, explanation = item
     for pair in guideline_rows.same_pairs(db, query, moment_id):
-        seats.free_lapsed(db, PairId(pair.pair_id))  # nobody grades what practice explains
+        seats.free_held(db, PairId(pair.pair_id))  # nobody grades what practice explains
     guideline_rows.add_practice(db, *item, lead.annotator_id, at=now)
     payload = {"query": query, "moment": moment_id, "grade": grade, "explanation": explanation}
     _tell(db, PRACTICE_CHOSEN, lead, payload, now)

@@ -304,7 +304,7 @@ def choose_example(project: Project, lead: Lead, pair: PairKey, grade: int, note
         if seats.is_set_aside(db, row.pair_id):
             raise ProjectError(said("this pair is in the exam, and an example would reveal its grade"))
         _require_fit(fitness(db, row.pair_id), grade, now=now)
-        seats.free_lapsed(db, row.pair_id)
+        seats.free_held(db, row.pair_id)
         replaced = rows.withdraw_example(db, grade, at=now)
         rows.add_example(db, grade, row.pair_id, note, lead.annotator_id, at=now)
         events.record(

@@ -17,9 +17,9 @@ from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project.folder import Project
 from backend.core.errors import InputError, Problem, ProjectError
 from backend.core.messages import said
-from backend.core.reading import bytes_of, unpack
+from backend.core.reading import file_bytes, unpack
 from backend.core.typed_text import is_readable, spaced
-from backend.scoring.collected_problems import by_row
+from backend.scoring.collected_problems import sort_by_row
 from backend.scoring.files.facts import read_facts
 from backend.scoring.files.formats import map_of, read_videos, run_file, truth_file
 from backend.scoring.files.release_folder import choose_truth
@@ -83,7 +83,7 @@ def add_run(
     videos = None if videos is None else map_of(videos)
     names = None if videos is None else read_videos(videos)
     noted: dict[str, str | bool | None] = {
-        "videos": None if videos is None else hashlib.sha256(bytes_of(videos)).hexdigest(),
+        "videos": None if videos is None else hashlib.sha256(file_bytes(videos)).hexdigest(),
         **({"upper_bound": True} if upper_bound else {}),
     }
     return _add(
@@ -183,11 +183,11 @@ def _add(
             said("{name} is reserved for the project's own settled pairs: choose another name", name=name)
         )
     _require_free(runs.listed(project.store.db, shelf), shelf, name)
-    packed = bytes_of(path)
+    packed = file_bytes(path)
     try:
         columns = read(unpack(packed, path.name), path.name)
     except PartlyRead as refused:
-        raise InputError(by_row([*refused.problems, *_impossible(refused.rest)])) from None
+        raise InputError(sort_by_row([*refused.problems, *_impossible(refused.rest)])) from None
     _require_possible(columns)
     sha256, facts = hashlib.sha256(packed).hexdigest(), read_facts(path, videos)
     with writing(project.store) as db:

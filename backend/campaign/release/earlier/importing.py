@@ -35,7 +35,7 @@ from backend.campaign.setup.project.folder import Project
 from backend.core.errors import InputError, Problem, ProjectError
 from backend.core.ids import AnnotatorId, PairId
 from backend.core.progress import Progress
-from backend.core.reading import bytes_of
+from backend.core.reading import file_bytes
 from backend.core.text_files import whole
 from backend.core.typed_text import person_name
 from backend.store import events
@@ -73,8 +73,8 @@ def import_judgements(
         InputError: every problem of both files, with its row; nothing was imported.
         ProjectError: this file was imported before.
     """
-    described = (bytes_of(pairs), pairs.name) if pairs else None
-    return take(project, (bytes_of(raw), raw.name), described, now=now, progress=progress)
+    described = (file_bytes(pairs), pairs.name) if pairs else None
+    return take(project, (file_bytes(raw), raw.name), described, now=now, progress=progress)
 
 
 @_no_collector()

@@ -12,7 +12,7 @@ from itertools import count
 from backend.campaign.corpus.captions import rows as captions_rows
 from backend.campaign.corpus.importing import rows as corpus
 from backend.campaign.corpus.importing.model import CaptionedMoment
-from backend.campaign.corpus.importing.rules import outside
+from backend.campaign.corpus.importing.rules import outside_fault
 from backend.campaign.nouns import Split, Verdict
 from backend.campaign.release.earlier import rows as earlier
 from backend.campaign.release.earlier.model import EarlierCampaign, EarlierPair, Span
@@ -116,7 +116,7 @@ def _as_query(pair: EarlierPair, project_query: QueryRow | None) -> str | None:
 def _misplaced(pair: EarlierPair, duration_s: float | None) -> str | None:
     if duration_s is None:
         return f"video {pair.span[0]} has no duration: add a column duration, or import its moments first"
-    fault = outside(*pair.span[1:], duration_s)
+    fault = outside_fault(*pair.span[1:], duration_s)
     return fault.message if fault else None
 
 

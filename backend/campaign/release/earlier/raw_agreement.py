@@ -17,8 +17,8 @@ from backend.campaign.release.earlier.rules.raw_annotation import (
     summarise,
 )
 from backend.campaign.setup.project import scale_file
-from backend.core.progress import Progress, named
-from backend.core.reading import bytes_of
+from backend.core.progress import Progress, steps_of
+from backend.core.reading import file_bytes
 from backend.scoring.statistics.bootstrap import RESAMPLES
 
 
@@ -38,9 +38,9 @@ def summarise_raw(file: Path, *, scale: str | None = None) -> dict[str, Any]:
 def read_raw_file(file: Path, scale: str | None) -> tuple[RawAnnotations, int, Rounding]:
     """Return a file's annotations, and the tolerance and rounding of the scale (of TVR-Ranking if `scale` is None)."""
     if scale is None:
-        return read_raw(bytes_of(file), file.name), PUBLISHED_TOLERANCE, Rounding.HALF_UP
-    grading = scale_file.named(scale)
-    return read_raw(bytes_of(file), file.name, grading.scale.highest), grading.tolerance, grading.rounding
+        return read_raw(file_bytes(file), file.name), PUBLISHED_TOLERANCE, Rounding.HALF_UP
+    grading = scale_file.load_scale(scale)
+    return read_raw(file_bytes(file), file.name, grading.scale.highest), grading.tolerance, grading.rounding
 
 
 def agreement_of_file(file: Path, *, scale: str | None = None, resamples: int = RESAMPLES) -> AgreementBoard:
@@ -63,7 +63,7 @@ def other_relevances_of_file(
 ) -> AggregatorReport:
     """Return the relevances that mean, median and Dawid-Skene give for a raw annotation CSV."""
     graded, names = _graded(file, scale)
-    return aggregators.report(graded, names, progress=named(progress, aggregators.LEARNING))
+    return aggregators.report(graded, names, progress=steps_of(progress, aggregators.LEARNING))
 
 
 def _graded(file: Path, scale: str | None) -> tuple[GradedPairs, Sequence[str]]:

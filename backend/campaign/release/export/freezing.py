@@ -59,7 +59,7 @@ def read(project: Project, options: ReleaseOptions) -> Contents:
         decided, re_opened = pair_status.all_adjudicated(db), pair_status.all_re_opened(db)
         raw: list[tuple[object, ...]] = [
             (*row, decided.get(row[0], ""), "1" if row[0] in re_opened else "")
-            for row in judgements.released_standing(db)
+            for row in judgements.released_grades(db)
         ]
         splits = {query.query_id: query.split for query in queries.query_rows(db, (Split.VAL, Split.TEST))}
         moments = pseudo_train.moment_documents(project, with_published=options.with_published)

@@ -131,7 +131,7 @@ def _set_grading(db: Database, manifest: SourceManifest) -> None:
     usual = project_rows.grading(db)
     if not labels or _labels_and_rule(usual) == released:
         return
-    known = (scale_file.named(name) for name in scale_file.kept())
+    known = (scale_file.load_scale(name) for name in scale_file.scale_names())
     scale = Scale(tuple(GradeMeaning(n, label, "", "", "") for n, label in enumerate(labels)))
     without_words = Grading(scale, manifest.tolerance, manifest.rounding, "", (), ())
     project_rows.set_grading(

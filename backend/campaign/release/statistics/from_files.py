@@ -19,8 +19,8 @@ from backend.campaign.release.statistics.rules import Holdings, Span, Statistics
 from backend.core import lexicon
 from backend.core.errors import InputError, Problem
 from backend.core.file_system import require_own
-from backend.core.progress import Progress, Steps, named
-from backend.core.reading import UNDECODABLE, bytes_of
+from backend.core.progress import Progress, Steps, steps_of
+from backend.core.reading import UNDECODABLE, file_bytes
 
 VIDEOS_FILE = "video_corpus.json"
 _GRADED = ("val.json", "test.json")
@@ -79,7 +79,7 @@ def read_release(folder: Path, *, progress: Steps | None = None) -> Holdings:
 
 
 def _decoded_file(path: Path, shape: type[_Shape]) -> _Shape:
-    data = bytes_of(path)
+    data = file_bytes(path)
     try:
         return msgspec.json.decode(data, type=shape)
     except UNDECODABLE as error:
@@ -107,7 +107,7 @@ def file_statistics(
         InputError: a file has problems, or a folder is no release.
     """
     folders = [place for place in places if place.is_dir()]
-    steps = named(progress, "reading")
+    steps = steps_of(progress, "reading")
     if not folders:
         holdings = read(places, format, ImportOptions(types, columns or {}), progress=steps)
     elif len(places) > 1:
@@ -118,7 +118,7 @@ def file_statistics(
     else:
         holdings = read_release(folders[0], progress=steps)
     return rules.count(
-        holdings, lexicon.parts_of_speech, lexicon.name(), progress=named(progress, "counting the words of queries")
+        holdings, lexicon.parts_of_speech, lexicon.name(), progress=steps_of(progress, "counting the words of queries")
     )
 
 
@@ -151,7 +151,7 @@ def read(
     one_of_each_name = len({path.name for path in files}) == len(files)
     for done, path in enumerate(files, start=1):
         try:
-            parsed = formats.parse(format, bytes_of(path), path.name, options)
+            parsed = formats.parse(format, file_bytes(path), path.name, options)
         except InputError as refusal:
             problems += refusal.problems
             continue

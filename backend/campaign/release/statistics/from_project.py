@@ -17,7 +17,7 @@ from backend.campaign.setup.project.folder import Project
 from backend.core import lexicon
 from backend.core.errors import ProjectError
 from backend.core.messages import said
-from backend.core.progress import Progress, named
+from backend.core.progress import Progress, steps_of
 from backend.store.connection import reading
 
 NO_QUERIES = "no queries are drawn yet, so the captions that `queries` would draw from are counted instead"
@@ -32,7 +32,7 @@ def project_statistics(project: Project, by: Lead | Operator, *, progress: Progr
     Raises:
         ProjectError: the project has no moments, or neither captions nor queries.
     """
-    steps = named(progress, said("counting the words of queries"))
+    steps = steps_of(progress, said("counting the words of queries"))
     return rules.count(_holdings(project), lexicon.parts_of_speech, lexicon.name(), progress=steps)
 
 

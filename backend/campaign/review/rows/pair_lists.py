@@ -3,8 +3,8 @@
 from backend.campaign.nouns import Verdict
 from backend.campaign.review.model import ReviewList, ReviewPage, ReviewRow
 from backend.core.ids import PairId, PairKey, QueryId
-from backend.core.messages import recalled, said
-from backend.store.engine import Database, containing
+from backend.core.messages import from_stored, said
+from backend.store.engine import Database, like_pattern
 
 _SHOWN_AS_RIGHT = {
     "example": said("as an example in the guideline"),
@@ -74,12 +74,12 @@ def page(db: Database, review_list: ReviewList, search: str, *, start: int, size
         f"c.relevance, p.pair_id IN (SELECT pair_id FROM re_opened), coalesce(f.reason, ''), {note} "
         f"{_FROM.format(where=where, found=_FOUND if search else 'TRUE')} "
         f"ORDER BY {order}, p.pair_id LIMIT :size OFFSET :start",
-        {"text": containing(search), "size": size, "start": start},
+        {"text": like_pattern(search), "size": size, "start": start},
     ).fetchall()
     cases = tuple(
         ReviewRow(
             *(PairKey(r[1]), QueryId(r[2]), r[3], r[4], r[5], r[6], Verdict(r[7]), r[8]),
-            *(_grades(db, PairId(r[0])), bool(r[9]), recalled(r[10]), r[11]),
+            *(_grades(db, PairId(r[0])), bool(r[9]), from_stored(r[10]), r[11]),
         )
         for r in rows
     )
@@ -115,7 +115,7 @@ def shown_as_right(db: Database, pair_id: PairId) -> str:
 
 def _count(db: Database, review_list: ReviewList, search: str) -> int:
     source = _FROM.format(where=_LISTS[review_list][0], found=_FOUND if search else "TRUE")
-    count: int = db.conn.execute(f"SELECT count(*) {source}", {"text": containing(search)}).fetchone()[0]
+    count: int = db.conn.execute(f"SELECT count(*) {source}", {"text": like_pattern(search)}).fetchone()[0]
     return count
 
 

@@ -14,7 +14,7 @@ from backend.campaign.selection.candidates.rows import PROBE_PAIRS, STILL_LISTED
 from backend.core.errors import ProjectError
 from backend.core.ids import QueryId
 from backend.core.messages import said
-from backend.store.engine import Database, containing
+from backend.store.engine import Database, like_pattern
 
 _BATCHES = "(SELECT count(b.number) FROM batch b WHERE b.query_id = q.query_id)"
 _DECLINED = "EXISTS (SELECT 1 FROM declined_batch d WHERE d.query_id = q.query_id AND d.ended_at IS NULL)"
@@ -114,7 +114,7 @@ def _where(query_filter: QueryFilter) -> tuple[str, dict[str, Any]]:
     holds = []
     for number, word in enumerate(words):
         holds.append(f"q.text LIKE :word{number} ESCAPE '!'")
-        values[f"word{number}"] = containing(word)
+        values[f"word{number}"] = like_pattern(word)
     if len(words) == 1 and words[0].isascii() and words[0].isdecimal():
         holds = [f"({holds[0]} OR q.query_id = CAST(:number AS INTEGER))"]
         values["number"] = words[0]

@@ -22,7 +22,7 @@ from backend.campaign.selection.candidates.model import CandidateSource, FoundBy
 from backend.campaign.selection.candidates.rows import PROBE_PAIRS, STILL_LISTED
 from backend.core.days import within_a_day
 from backend.core.ids import PairId, PairKey, QueryId
-from backend.core.messages import recalled
+from backend.core.messages import from_stored
 from backend.store.engine import Database
 
 _AT_ONCE = 500
@@ -185,7 +185,7 @@ def _pair_reviews(db: Database, where: str, values: dict[str, Any] | Sequence[An
             mean=r["mean"],
             grades=tuple(grades.get(r["pair_id"], ())),
             acts=tuple(acts.get(r["pair_id"], ())),
-            fault=recalled(r["fault"]),
+            fault=from_stored(r["fault"]),
             skips=tuple(skips.get(r["pair_id"], ())),
             probe=r["batch"] == 0,
             batch=r["batch"],

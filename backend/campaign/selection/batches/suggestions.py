@@ -31,7 +31,7 @@ from backend.campaign.setup.project.folder import Project
 from backend.core.days import ago
 from backend.core.errors import InputError, Overtaken, Problem, ProjectError
 from backend.core.messages import said, said_n
-from backend.core.progress import Progress, named
+from backend.core.progress import Progress, steps_of
 from backend.store import events
 from backend.store.connection import Database, Store, reading, writing
 
@@ -96,7 +96,7 @@ def accept_suggestions(
     accepted = [*seen.saying(RuleWord.OPEN), *(seen.saying(RuleWord.LEAVE) if decline else ())]
     if not accepted:
         raise ProjectError(_nothing(seen, decline))
-    steps = named(progress, said("queries"))
+    steps = steps_of(progress, said("queries"))
     opened = pairs = declined = overtaken = 0
     for start in range(0, len(accepted), AT_ONCE):
         if start:

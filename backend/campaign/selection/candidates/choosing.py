@@ -32,7 +32,7 @@ from backend.campaign.setup.project.sentence_encoder import load_encoder
 from backend.core.errors import ProjectError
 from backend.core.ids import MomentId, QueryId
 from backend.core.messages import said
-from backend.core.progress import Progress, named
+from backend.core.progress import Progress, steps_of
 from backend.core.where import HERE, Where
 from backend.encoders import sentence
 from backend.encoders.cache import encode_cached
@@ -211,7 +211,7 @@ def _probes(
     _, moments, _ = corpus.counts(project.store.db)
     chosen = model.probed([query.text for query in asked], count, seed)
     queries_probed = [query for query in asked if query.text in chosen]
-    report = named(progress, said("ranking for the probes"))
+    report = steps_of(progress, said("ranking for the probes"))
     probes: dict[QueryId, list[CandidateRow]] = {}
     for start in range(0, count, _PROBED_AT_ONCE):
         some = queries_probed[start : start + _PROBED_AT_ONCE]
@@ -275,14 +275,14 @@ def search_by_block(
     # Most training queries are captions: a text that is both has one vector.
     others = sorted({query.text for query in asked} - moments_of.keys())
     row_of = {text: row for row, text in enumerate([*texts, *others])}
-    report = named(progress, said("encoding captions and queries"))
+    report = steps_of(progress, said("encoding captions and queries"))
     vectors = encode_cached(encoder, [*texts, *others], project.embeddings, progress=report)
     if unread is not None:
         stands = {query.text: number for number, query in enumerate(asked, start=1 << 62)}
         stands |= {text: moments[0] for text, moments in moments_of.items()}
         unread += find_unread(encoder, [*texts, *others], vectors, place=stands.__getitem__).sentences
     searched = Captions(vectors[: len(texts)], caption_moments, queries=len(asked))
-    searching = named(progress, said("searching"))
+    searching = steps_of(progress, said("searching"))
     for start in range(0, len(asked), QUERIES_AT_ONCE):
         block = asked[start : start + QUERIES_AT_ONCE]
         rows = [row_of[query.text] for query in block]

@@ -26,7 +26,7 @@ from backend.core.errors import Overtaken, ProjectError
 from backend.core.events import Event
 from backend.core.ids import MomentId, QueryId
 from backend.core.messages import said
-from backend.core.progress import Progress, named
+from backend.core.progress import Progress, steps_of
 from backend.core.timespan import decimal_fraction
 from backend.scoring.run_files import RunFile
 from backend.store import events
@@ -107,7 +107,7 @@ def merge_found(
     merging: Merging, asked: Sequence[QueryRow], listed: Mapping[QueryId, Sequence[Listed]], progress: Progress | None
 ) -> Found:
     """Merge what sources found, and return the candidates of every query that has any, in judging order."""
-    report = named(progress, said("merging what was found"))
+    report = steps_of(progress, said("merging what was found"))
     found: Found = {}
     for done, query in enumerate(asked, start=1):
         if candidates := merging.candidates(query.query_id, listed.get(query.query_id, ())):

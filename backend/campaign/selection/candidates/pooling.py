@@ -47,7 +47,7 @@ from backend.campaign.setup.project.sentence_encoder import load_encoder
 from backend.core.errors import ProjectError, VideoUnreadable
 from backend.core.ids import MomentId, QueryId
 from backend.core.messages import said
-from backend.core.progress import Progress, named
+from backend.core.progress import Progress, steps_of
 from backend.core.where import HERE, Where, placed
 from backend.encoders.clip import FOR_CANDIDATES, Clip, load_clip, of_span
 from backend.encoders.search import QUERIES_AT_ONCE, Captions
@@ -252,9 +252,9 @@ def search_frames(
         of_video.setdefault(place[0], []).append((moment_id, place))
     sources = [project.source(one) for one in facts.values() if one is not None]
     keep_frames(
-        clip, sources, project.embeddings, per_s=FRAMES_PER_S, progress=named(progress, said("encoding frames"))
+        clip, sources, project.embeddings, per_s=FRAMES_PER_S, progress=steps_of(progress, said("encoding frames"))
     )
-    looking = named(progress, said("looking at videos"))
+    looking = steps_of(progress, said("looking at videos"))
     unseen = []
     alike: dict[bytes, list[int]] = {}  # moments that show the same frames are as similar to any query
     for done, name in enumerate(names, start=1):
@@ -275,7 +275,7 @@ def search_frames(
     vectors = np.stack([np.frombuffer(one, dtype=np.float32) for one in alike])
     searched = Captions(vectors, list(alike.values()), queries=len(asked))
     sentences = clip.sentences(
-        {query.text for query in asked}, progress=named(progress, said("encoding queries by CLIP"))
+        {query.text for query in asked}, progress=steps_of(progress, said("encoding queries by CLIP"))
     )
     rows: list[CandidateRow] = []
     for start in range(0, len(asked), QUERIES_AT_ONCE):

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from backend.campaign.selection.candidates.model import CandidateSource, FoundSpan, SourceKind
 from backend.campaign.setup.project.model import Campaign
 from backend.core.ids import AnnotatorId, BatchId, MomentId, PairId, QueryId
-from backend.store.engine import Database, added
+from backend.store.engine import Database, insert_returning_id
 
 # The lowest seat without a judgement, for each pair that has one. The holder does not matter: a lease may end.
 _WANTING = """
@@ -265,7 +265,7 @@ def _hand_out(
     The pairs get their numbers in random order, so that a number does not reveal the rank.
     """
     sql = "INSERT INTO batch (query_id, number, part, opened_at, opened_by) VALUES (?, ?, ?, ?, ?) RETURNING batch_id"
-    batch_id = BatchId(added(db, sql, [query_id, number, part, at, by]))
+    batch_id = BatchId(insert_returning_id(db, sql, [query_id, number, part, at, by]))
     db.conn.executemany(
         "INSERT INTO pair (pair_key, batch_id, query_id, moment_id, rank, similarity, encoder) "
         "VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -343,7 +343,7 @@ def last_part(db: Database) -> int:
 
 
 def _add(db: Database, source: CandidateSource, *, at: float, by: AnnotatorId | None) -> int:
-    return added(
+    return insert_returning_id(
         db,
         "INSERT INTO source (kind, name, sha256, depth, part, added_at, added_by) VALUES (?, ?, ?, ?, ?, ?, ?) "
         "RETURNING source_id",

@@ -29,7 +29,7 @@ from backend.campaign.selection.queries.model import QueryRow
 from backend.core.errors import InputError, Problem
 from backend.core.ids import MomentId, QueryId
 from backend.core.messages import said, said_n
-from backend.core.reading import bytes_of, unpack
+from backend.core.reading import file_bytes, unpack
 from backend.core.timespan import to_lattice
 from backend.core.typed_text import is_readable
 from backend.scoring.files.formats import read_videos, run_file
@@ -97,7 +97,7 @@ def read(
     named: dict[str, str] = {}
     for file in files:
         try:
-            packed = bytes_of(file.path)
+            packed = file_bytes(file.path)
             sha256 = hashlib.sha256(packed).hexdigest()
             if why := _not_again(file.name, sha256, named, pooled, options.depth):
                 problems.append(Problem(str(file.path), None, why))

@@ -31,7 +31,7 @@ from backend.core.atomic_output import new_folder
 from backend.core.captioned import query_id
 from backend.core.errors import ProjectError
 from backend.core.messages import as_text
-from backend.core.progress import Progress, Steps, named
+from backend.core.progress import Progress, Steps, steps_of
 from backend.core.text_files import csv_text
 from backend.encoders.sentence import Encoder, FloatArray
 from backend.scoring.pools.files import write_pools
@@ -128,12 +128,12 @@ def build(
     require_valid(options, corpus)
     with new_folder(out) as part:
         sentences = Sentences(list(corpus.moments.items()), options.seed)
-        vectors = sentence_vectors(sentences, encoder, embeddings, named(progress, "encoding sentences"))
+        vectors = sentence_vectors(sentences, encoder, embeddings, steps_of(progress, "encoding sentences"))
         bounds = None
         if visual is not None:
-            bounds = _measure_bounds(sentences, vectors, options, visual, named(progress, "measuring EMScore"))
+            bounds = _measure_bounds(sentences, vectors, options, visual, steps_of(progress, "measuring EMScore"))
         all_pools = _select_pools(
-            corpus, sentences, vectors, options, visual, bounds, named(progress, "choosing videos")
+            corpus, sentences, vectors, options, visual, bounds, steps_of(progress, "choosing videos")
         )
         sizes = [len(pool.query.videos) for pool in all_pools]
         if max(sizes) < options.pool:

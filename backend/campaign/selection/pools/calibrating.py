@@ -22,7 +22,7 @@ from backend.campaign.selection.pools.similarity import PoolVectors, round_simil
 from backend.core.atomic_output import new_folder, require_new_folder
 from backend.core.errors import InputError
 from backend.core.messages import as_text
-from backend.core.progress import Progress, Steps, named
+from backend.core.progress import Progress, Steps, steps_of
 from backend.core.text_files import csv_text
 from backend.core.where import HERE, Where, placed
 from backend.encoders import cache
@@ -76,7 +76,7 @@ def calibrate_thresholds(
         if isinstance(pairs, Pools):
             measured = list(_measure_pools(pairs, encoder, embeddings, progress))
         else:
-            measured = list(_measure_pairs(pairs, encoder, embeddings, named(progress, "encoding sentences")))
+            measured = list(_measure_pairs(pairs, encoder, embeddings, steps_of(progress, "encoding sentences")))
         alike, different = _split_alike(measured)
         if not len(alike) or not len(different):
             missing = "positive in another video" if not len(alike) else "negative"

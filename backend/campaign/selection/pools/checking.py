@@ -37,15 +37,15 @@ from backend.campaign.setup.project import rows as project_rows
 from backend.campaign.setup.project import scale_file
 from backend.campaign.setup.project.folder import MAX_CANDIDATES, Project
 from backend.core.errors import InputError, Problem, ProjectError, VideoUnreadable
-from backend.core.progress import Progress, named
-from backend.core.reading import bytes_of, unpack
+from backend.core.progress import Progress, steps_of
+from backend.core.reading import file_bytes, unpack
 from backend.core.typed_text import is_visible
 from backend.encoders import sentence
 from backend.encoders.sentence import Encoder
 from backend.media.probe import probe
 from backend.media.sources import VideoFacts
 from backend.media.video_folder import VideoFolder
-from backend.scoring.pools.files import pools_of
+from backend.scoring.pools.files import parse_pools
 from backend.scoring.pools.model import Pools
 from backend.scoring.statistics.distributions import wilson
 from backend.store import events
@@ -99,8 +99,8 @@ def make_pool_check(
     projects.require_none(folder)
     if queries < 1 or negatives < 0:
         raise ProjectError(f"cannot check {queries} queries with {negatives} negatives: ask for 1 or more of each")
-    content = bytes_of(file)
-    pools = pools_of(unpack(content, str(file)), str(file))
+    content = file_bytes(file)
+    pools = parse_pools(unpack(content, str(file)), str(file))
     sample = pools_model.draw_sample(pools, queries, negatives, seed, most=MAX_CANDIDATES)
     _require_checkable(sample, str(file))
     names = list(dict.fromkeys(video for checked in sample.drawn for video in checked.videos))
@@ -108,7 +108,7 @@ def make_pool_check(
     video_facts = _measure_videos(names, videos, progress)
     similarities = _compute_similarities(loaded, sample.drawn, sentences, progress)
 
-    grading = scale_file.named(scale_file.MATCHES)
+    grading = scale_file.load_scale(scale_file.MATCHES)
     project = projects.create(folder, encoder=spec.name, encoder_kind=spec.kind, grading=grading)
     stored = {name: replace(facts, path=project.stored_path(Path(facts.path))) for name, facts in video_facts.items()}
     check_facts = CheckFacts(
@@ -173,7 +173,7 @@ def _measure_videos(names: Sequence[str], videos: Path, progress: Progress | Non
         except VideoUnreadable:
             missing.append(name)
     video_facts: dict[str, VideoFacts] = {}
-    report = named(progress, "measuring videos")
+    report = steps_of(progress, "measuring videos")
     for done, (name, path) in enumerate(paths.items(), start=1):
         if missing:
             break  # measuring takes long, and the folder is probably the wrong one
@@ -200,7 +200,7 @@ def _compute_similarities(
             [*(checked.query.text for checked in drawn), *(text for texts in sentences.values() for text in texts)]
         )
     )
-    vectors = encoder.encode(texts, progress=named(progress, "encoding queries and sentences"))
+    vectors = encoder.encode(texts, progress=steps_of(progress, "encoding queries and sentences"))
     row = {text: number for number, text in enumerate(texts)}
     similarities: dict[tuple[str, str], float] = {}
     for checked in drawn:

@@ -12,11 +12,11 @@ from backend.campaign.corpus.captions import rows
 from backend.campaign.corpus.importing import formats
 from backend.campaign.corpus.importing import rows as corpus_rows
 from backend.campaign.corpus.importing.model import CaptionedMoment, ImportOptions
-from backend.campaign.corpus.importing.rules import leaving_out, outside
+from backend.campaign.corpus.importing.rules import count_left_out, outside_fault
 from backend.campaign.nouns import Lead, Operator
 from backend.campaign.selection.pools.building import BuildReport, build, require_valid
 from backend.campaign.selection.pools.files import read_thresholds
-from backend.campaign.selection.pools.model import CaptionedCorpus, Looks, PoolOptions
+from backend.campaign.selection.pools.model import CaptionedCorpus, PoolOptions, VisualOptions
 from backend.campaign.selection.pools.rules import Doubles, EmScorer, Numbers
 from backend.campaign.setup.people.permissions import in_charge
 from backend.campaign.setup.project import steps
@@ -24,8 +24,8 @@ from backend.campaign.setup.project.folder import Project
 from backend.campaign.setup.project.sentence_encoder import encoder_spec
 from backend.core.atomic_output import require_new_folder
 from backend.core.errors import InputError, Problem, ProjectError, VideoUnreadable
-from backend.core.progress import Progress, named
-from backend.core.reading import unpacked
+from backend.core.progress import Progress, steps_of
+from backend.core.reading import unpacked_bytes
 from backend.core.where import HERE, Where, placed
 from backend.encoders import cache, sentence
 from backend.encoders.clip import CLIP_NAME, Clip, load_clip
@@ -83,9 +83,9 @@ def encode_corpus(
         EncoderUnavailable: the model cannot be built.
     """
     texts = [moment.sentence for moments in corpus.moments.values() for moment in moments]
-    sentences = clip.sentences(texts, progress=named(progress, "encoding sentences by CLIP"))
-    keep_frames(clip, files.values(), embeddings, per_s=per_s, progress=named(progress, "encoding frames"))
-    steps = named(progress, "looking at videos")
+    sentences = clip.sentences(texts, progress=steps_of(progress, "encoding sentences by CLIP"))
+    keep_frames(clip, files.values(), embeddings, per_s=per_s, progress=steps_of(progress, "encoding frames"))
+    steps = steps_of(progress, "looking at videos")
     frames = []
     problems = []
     for done, name in enumerate(sorted(corpus.moments), start=1):
@@ -128,7 +128,7 @@ def build_pools(
     options: PoolOptions,
     *,
     thresholds: Path | None = None,
-    looks: Looks | None = None,
+    looks: VisualOptions | None = None,
     where: Where = HERE,
     now: float,
     progress: Progress | None = None,
@@ -165,7 +165,7 @@ def build_pools_from_file(
     options: PoolOptions,
     *,
     thresholds: Path | None = None,
-    looks: Looks | None = None,
+    looks: VisualOptions | None = None,
     videos: Path | None = None,
     encoder: str | None = None,
     kind: str | None = None,
@@ -219,7 +219,7 @@ def read_corpus(file: Path, format: str | None, options: ImportOptions) -> Capti
     Raises:
         InputError: every problem of the file, also every video without a duration.
     """
-    parsed = formats.parse(format, unpacked(file), file.name, options)
+    parsed = formats.parse(format, unpacked_bytes(file), file.name, options)
     durations: dict[str, float] = {}
     for moment in parsed.moments:
         if moment.duration_s is not None:
@@ -229,7 +229,7 @@ def read_corpus(file: Path, format: str | None, options: ImportOptions) -> Capti
         message = "has no duration: add durations, or import the file with its videos and name the project"
         raise InputError([moment.problem(file.name, f"video {name} {message}") for name, moment in unknown.items()])
     faults = [
-        (moment, outside(moment.start_s, moment.end_s, durations[moment.video], parsed.end_slack_s))
+        (moment, outside_fault(moment.start_s, moment.end_s, durations[moment.video], parsed.end_slack_s))
         for moment in parsed.moments
     ]
     faulty = [(moment, fault) for moment, fault in faults if fault]
@@ -239,7 +239,7 @@ def read_corpus(file: Path, format: str | None, options: ImportOptions) -> Capti
     for moment, fault in faults:
         if not fault:
             moments.setdefault(moment.video, []).append(_moment(moment, durations[moment.video]))
-    left_out = [f"{left.count:,} left out: {left.why}" for left in (*parsed.left_out, *leaving_out(faulty))]
+    left_out = [f"{left.count:,} left out: {left.why}" for left in (*parsed.left_out, *count_left_out(faulty))]
     if parsed.merged:
         left_out.append(f"{parsed.merged:,} left out: it repeats an earlier one's video, span and caption")
     return CaptionedCorpus(file.name, PUBLISHED, moments, {name: durations[name] for name in moments}, left_out)
@@ -300,7 +300,7 @@ def _build(
     out: Path,
     options: PoolOptions,
     thresholds: Path | None,
-    looks: Looks | None,
+    looks: VisualOptions | None,
     embeddings: Path,
     where: Where,
     now: float,

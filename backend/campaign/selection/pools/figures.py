@@ -26,7 +26,7 @@ from backend.campaign.selection.pools.files import BuildOutput, read_build
 from backend.campaign.selection.pools.similarity import PoolVectors
 from backend.core.atomic_output import new_files
 from backend.core.errors import InputError, ProjectError, VideoUnreadable
-from backend.core.progress import Progress, named
+from backend.core.progress import Progress, steps_of
 from backend.core.text_files import csv_text
 from backend.encoders import cache
 from backend.encoders.sentence import Encoder, load_named
@@ -180,7 +180,7 @@ def _cards(
     negatives = [(query.negatives[n], vectors.nearest(query, query.negatives[n]), None) for n in order]
     [scores] = vectors.scores([query], [[video for video, _, _ in [*positives, *negatives]]])
     cards, missing = [], []
-    steps = named(progress, "drawing pictures of moments")
+    steps = steps_of(progress, "drawing pictures of moments")
     for number, (video, sentence, span) in enumerate([*positives, *negatives]):
         kind = NEGATIVE if span is None else OWN if video == query.own.video else POSITIVE
         strip = _strip(clips, video, span or (0.0, pools.durations[video])) if clips else None
@@ -247,7 +247,7 @@ def _map_rows(pools: Pools, chosen: PoolQuery, vectors: PoolVectors, progress: P
         return []
     from sklearn.manifold import TSNE
 
-    steps = named(progress, "mapping queries")
+    steps = steps_of(progress, "mapping queries")
     if steps:
         steps(0, 1)
     query_vectors = vectors.unit_vectors(list(ids))

@@ -16,10 +16,10 @@ import msgspec
 from backend.campaign.selection.pools.building import MANIFEST, PAIRS
 from backend.campaign.selection.pools.model import VisualBounds
 from backend.core.errors import InputError, Problem
-from backend.core.reading import UNDECODABLE, bytes_of, unpack, unpacked
+from backend.core.reading import UNDECODABLE, file_bytes, unpack, unpacked_bytes
 from backend.core.text_files import decode_text, number, read_csv
 from backend.core.typed_text import nfc
-from backend.scoring.pools.files import pools_of
+from backend.scoring.pools.files import parse_pools
 from backend.scoring.pools.model import Pools
 
 ALIKE, DIFFERENT = 4.0, 2.0
@@ -54,9 +54,9 @@ def read_labelled(path: Path) -> list[ScoredPair] | Pools:
     Raises:
         InputError: every problem of the file.
     """
-    content = unpacked(path)
+    content = unpacked_bytes(path)
     if content.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
-        return pools_of(content, str(path))
+        return parse_pools(content, str(path))
     return read_sts(content, path.name)
 
 
@@ -138,7 +138,7 @@ def read_thresholds(path: Path) -> StoredThresholds:
     Raises:
         InputError: the file cannot be read, or was not written by `reelrank mvmr calibrate`.
     """
-    data = bytes_of(path)
+    data = file_bytes(path)
     try:
         return msgspec.json.decode(data, type=StoredThresholds)
     except UNDECODABLE as error:
@@ -180,14 +180,14 @@ def read_build(file: Path) -> BuildOutput | None:
         manifest = msgspec.json.decode((file.parent / MANIFEST).read_bytes(), type=_Manifest)
     except (OSError, *UNDECODABLE):
         return None
-    if manifest.files.get(file.name) != hashlib.sha256(bytes_of(file)).hexdigest():
+    if manifest.files.get(file.name) != hashlib.sha256(file_bytes(file)).hexdigest():
         return None
     s_tv = _read_pairs(file.parent / PAIRS) if manifest.bounds else {}
     return BuildOutput(manifest.encoder, manifest.t_pos, manifest.t_neg, manifest.bounds, s_tv)
 
 
 def _read_pairs(path: Path) -> dict[tuple[str, str], float]:
-    table = read_csv(bytes_of(path), path.name, ["query_id", "video", "s_tv"], numbers=["s_tv"])
+    table = read_csv(file_bytes(path), path.name, ["query_id", "video", "s_tv"], numbers=["s_tv"])
     values, wrong = table.values("s_tv", number)
     if table.problems or wrong:
         row, text = wrong[0] if wrong else (table.problems[0].row, "")

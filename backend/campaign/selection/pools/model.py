@@ -73,7 +73,7 @@ class LabelledPair:
 
 
 @dataclass(frozen=True, slots=True)
-class Looks:
+class VisualOptions:
     """Options for EMScore on videos: the CLIP model and the number of frames a second.
 
     `clip` is a folder or a name on the model hub; None is the usual model.

@@ -29,8 +29,8 @@ from backend.campaign.selection.pools.similarity import (
 from backend.core.atomic_output import new_folder, require_new_folder
 from backend.core.errors import InputError, ProjectError
 from backend.core.messages import as_text
-from backend.core.progress import Progress, named
-from backend.core.reading import bytes_of
+from backend.core.progress import Progress, steps_of
+from backend.core.reading import file_bytes
 from backend.core.where import HERE, Where, placed
 from backend.encoders import cache
 from backend.encoders.cache import encode_cached
@@ -136,7 +136,7 @@ def write_negatives(
         raise ProjectError(f"the threshold is {threshold:g}: write a similarity above 0 and at most 1")
     if not LEAST_TEMPERATURE <= temperature < np.inf:
         raise ProjectError(f"the temperature is {temperature:g}: write at least {LEAST_TEMPERATURE}")
-    data = bytes_of(file)
+    data = file_bytes(file)
     parsed = formats.parse(format, data, file.name, ImportOptions(types, columns or {}))
     queries = _queries(parsed.moments)
     if len(queries.videos) < 2:
@@ -146,7 +146,7 @@ def write_negatives(
     with new_folder(out) as part:
         texts = sorted(set(queries.texts))
         row = {text: n for n, text in enumerate(texts)}
-        vectors = encode_cached(encoder, texts, embeddings, progress=named(progress, "encoding sentences"))
+        vectors = encode_cached(encoder, texts, embeddings, progress=steps_of(progress, "encoding sentences"))
         sentences = vectors[[row[text] for text in queries.texts]]
         by_query = _write_videos_given_query(part, queries, sentences, threshold, temperature, progress)
         by_video = _write_queries_given_video(part, queries, sentences, threshold, temperature, progress)
@@ -238,7 +238,7 @@ def _write_videos_given_query(
 
     Videos are in the order of the rows of the other file.
     """
-    tally, report = _Tally(), named(progress, "videos for each query")
+    tally, report = _Tally(), steps_of(progress, "videos for each query")
     starts = video_starts([queries.videos[video] for video in queries.own])
     names = ("query_id", "query", "video")
     with _rows_file(part / VIDEOS_GIVEN_QUERY, names, len(queries.videos)) as add:
@@ -268,7 +268,7 @@ def _write_queries_given_video(
 
     Queries are in the order of the rows of the other file.
     """
-    tally, report = _Tally(), named(progress, "queries for each video")
+    tally, report = _Tally(), steps_of(progress, "queries for each video")
     bounds = np.searchsorted(queries.own, np.arange(len(queries.videos) + 1))
     with _rows_file(part / QUERIES_GIVEN_VIDEO, ("video",), len(queries.ids)) as add:
         for block in _blocks(len(queries.videos), len(queries.ids)):

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from backend.campaign.selection.pools.rules import Doubles, Sentences
-from backend.core.progress import Progress, Steps, named
+from backend.core.progress import Progress, Steps, steps_of
 from backend.encoders.cache import encode_cached
 from backend.encoders.sentence import Encoder, FloatArray
 from backend.scoring.pools.model import PoolQuery, Pools
@@ -109,7 +109,7 @@ class PoolVectors:
         self._moments = {video: moments for video, moments in pools.moments.items() if moments}
         texts = [moment.sentence for moments in self._moments.values() for moment in moments]
         unique = list(dict.fromkeys(texts))
-        self._vectors = encode_cached(encoder, unique, embeddings, progress=named(progress, "encoding sentences"))
+        self._vectors = encode_cached(encoder, unique, embeddings, progress=steps_of(progress, "encoding sentences"))
         self._row = {text: row for row, text in enumerate(unique)}
         self._number = {video: number for number, video in enumerate(self._moments)}
         counts = np.array([len(moments) for moments in self._moments.values()])

@@ -37,7 +37,7 @@ from backend.campaign.setup.project.folder import Project
 from backend.core.errors import Overtaken, ProjectError
 from backend.core.ids import QueryId
 from backend.core.messages import said
-from backend.core.reading import bytes_of
+from backend.core.reading import file_bytes
 from backend.core.text_files import control_fault, csv_text
 from backend.core.typed_text import is_visible, nfc
 from backend.store import events
@@ -120,7 +120,7 @@ def draw_queries(
         InputError: everything that is wrong with the file of own queries; nothing was stored then.
     """
     options = DrawOptions(val, test, seed, stratum, show_of, repeats)
-    file = OwnFile(bytes_of(own), own.name, own_split) if isinstance(own, Path) else own
+    file = OwnFile(file_bytes(own), own.name, own_split) if isinstance(own, Path) else own
     named = _named_shows(project, options)  # outside the transaction: somebody's pattern may take a second
     with reading(project.store) if dry_run else writing(project.store) as db:
         if file and not options.draws:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from backend.campaign.nouns import Split
 from backend.campaign.selection.queries.model import DrawnQuery, ListedQuery, OwnQuery, QueryRow
 from backend.core.ids import MomentId, QueryId
-from backend.store.engine import Database, containing
+from backend.store.engine import Database, like_pattern
 
 
 def add_drawn(db: Database, drawn: Iterable[DrawnQuery]) -> None:
@@ -78,7 +78,7 @@ def count_listed(db: Database, search: str) -> int:
 
 def _with_words(search: str) -> tuple[str, list[str]]:
     words = search.split()
-    return " AND ".join(["split <> 'train'", *["text LIKE ? ESCAPE '!'"] * len(words)]), [*map(containing, words)]
+    return " AND ".join(["split <> 'train'", *["text LIKE ? ESCAPE '!'"] * len(words)]), [*map(like_pattern, words)]
 
 
 def find(db: Database, query_ids: Sequence[QueryId]) -> list[QueryRow]:

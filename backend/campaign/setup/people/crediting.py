@@ -29,16 +29,16 @@ class WorkTime:
     elapsed_ms: int | None
 
 
-def counted(number: int) -> int:
+def clamp_count(number: int) -> int:
     """Limit a number that a browser sent: to 0 or more, and to a size at which sums of it do not overflow.
 
-    >>> counted(4_100), counted(-1), counted(2**52)
+    >>> clamp_count(4_100), clamp_count(-1), clamp_count(2**52)
     (4100, 0, 2147483647)
     """
     return min(max(0, number), _MOST_MS)
 
 
-def bounded(active_ms: int, elapsed_ms: int | None, *, passed_ms: int, credited_ms: int) -> WorkTime:
+def limit_to_server_time(active_ms: int, elapsed_ms: int | None, *, passed_ms: int, credited_ms: int) -> WorkTime:
     """Cut claimed times to the server time that is left for them.
 
     Such credits never add up to more than the time from the first hand-out to the last event. This holds in whatever
@@ -51,14 +51,14 @@ def bounded(active_ms: int, elapsed_ms: int | None, *, passed_ms: int, credited_
         passed_ms: server time since the person got the work; nothing older than a day counts.
         credited_ms: what was credited to the person for events that were stored since then.
 
-    >>> bounded(9_000, 4_000, passed_ms=60_000, credited_ms=0)
+    >>> limit_to_server_time(9_000, 4_000, passed_ms=60_000, credited_ms=0)
     WorkTime(active_ms=4000, elapsed_ms=4000)
-    >>> bounded(2_145_600_000, None, passed_ms=60_000, credited_ms=45_000)
+    >>> limit_to_server_time(2_145_600_000, None, passed_ms=60_000, credited_ms=45_000)
     WorkTime(active_ms=15000, elapsed_ms=None)
     """
     left_ms = max(0, min(passed_ms, DAY_MS) - credited_ms)
-    elapsed_ms = None if elapsed_ms is None else min(counted(elapsed_ms), left_ms)
-    return WorkTime(min(counted(active_ms), left_ms if elapsed_ms is None else elapsed_ms), elapsed_ms)
+    elapsed_ms = None if elapsed_ms is None else min(clamp_count(elapsed_ms), left_ms)
+    return WorkTime(min(clamp_count(active_ms), left_ms if elapsed_ms is None else elapsed_ms), elapsed_ms)
 
 
 def work_time(
@@ -78,7 +78,7 @@ def work_time(
     if since is None:
         since = rows.last_credited(db, me) or now
     since = max(since, now - DAY_MS / 1000)
-    return bounded(
+    return limit_to_server_time(
         *(active_ms, elapsed_ms),
         passed_ms=max(0, int((now - since) * 1000)),
         credited_ms=rows.credited_since(db, me, since),

@@ -12,7 +12,7 @@ from backend.core.errors import ProjectError
 from backend.core.ids import AnnotatorId
 from backend.core.messages import said
 from backend.store import sqlite
-from backend.store.engine import Database, added
+from backend.store.engine import Database, insert_returning_id
 
 
 def add(db: Database, name: str, role: Role, *, by: AnnotatorId | None, at: float, simulated: bool = False) -> Person:
@@ -27,7 +27,7 @@ def add(db: Database, name: str, role: Role, *, by: AnnotatorId | None, at: floa
     if similar := _alike(db, name):
         raise ProjectError(said("there is already somebody named {name}: choose another name", name=similar[0]))
     try:
-        number = added(
+        number = insert_returning_id(
             db,
             "INSERT INTO annotator (name, role, simulated, created_at, added_by) VALUES (?, ?, ?, ?, ?) "
             "RETURNING annotator_id",

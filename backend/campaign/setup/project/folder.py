@@ -32,7 +32,7 @@ from backend.core.messages import said
 from backend.media.jobs import ClipCache, Profile
 from backend.media.sources import Source, VideoFacts, place_in, source_at
 from backend.store import connection
-from backend.store.address import shown, without_password
+from backend.store.address import hide_password, without_password
 from backend.store.connection import Store, reading, writing
 
 CACHE_FOLDER = "cache"
@@ -201,7 +201,7 @@ def open_project(folder: Path) -> Project:
                 folder=folder,
                 file=DATABASE_FILE,
                 variable=ADDRESS_VARIABLE,
-                address=shown(address),
+                address=hide_password(address),
                 url=without_password(address),
             )
         )

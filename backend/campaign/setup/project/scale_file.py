@@ -13,7 +13,7 @@ from backend.campaign.setup.project import model
 from backend.campaign.setup.project.model import Grading, Question
 from backend.core.errors import InputError, Problem, ProjectError
 from backend.core.messages import said
-from backend.core.reading import UNDECODABLE, bytes_of
+from backend.core.reading import UNDECODABLE, file_bytes
 
 FOLDER = Path(__file__).parent / "scales"
 MATCHES = "matches"
@@ -42,26 +42,26 @@ class _ScaleFile(msgspec.Struct, forbid_unknown_fields=True):
     translations: dict[str, dict[str, str]] = {}
 
 
-def kept() -> list[str]:
+def scale_names() -> list[str]:
     """Return the names of the scales that come with ReelRank."""
     return sorted(file.stem for file in FOLDER.glob("*.toml"))
 
 
-def named(name: str) -> Grading:
+def load_scale(name: str) -> Grading:
     """Return the scale with this name, or the one in the file at this path.
 
     Raises:
         ProjectError: there is neither such a scale nor such a file.
         InputError: everything that is wrong with the file.
     """
-    if name in kept():
+    if name in scale_names():
         return read(FOLDER / f"{name}.toml")
     if not Path(name).exists():
         raise ProjectError(
             said(
                 "{name} is neither a scale nor a file: write the path of a scale file, or one of {kept}",
                 name=name,
-                kept=", ".join(kept()),
+                kept=", ".join(scale_names()),
             )
         )
     return read(Path(name))
@@ -77,7 +77,7 @@ def read(file: Path, notes: Collection[str] = ()) -> Grading:
     Raises:
         InputError: everything that is wrong with the file.
     """
-    data = bytes_of(file)
+    data = file_bytes(file)
     try:
         content = msgspec.toml.decode(data, type=_ScaleFile)
     except UNDECODABLE as error:

@@ -29,7 +29,7 @@ def init_project(
         EncoderUnavailable: the encoder cannot be found.
     """
     spec = sentence.resolve(encoder or DEFAULT_NAME, kind)
-    grading = scale_file.named(scale) if scale else None
+    grading = scale_file.load_scale(scale) if scale else None
     return projects.create(folder, encoder=spec.name, encoder_kind=spec.kind, grading=grading)
 
 

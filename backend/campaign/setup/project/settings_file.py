@@ -17,8 +17,8 @@ from backend.campaign.setup.project.settings_text import toml_value
 from backend.core.errors import InputError, ProjectError, ReelRankError
 from backend.core.messages import said
 from backend.core.reading import UNDECODABLE
-from backend.store.address import shown, understood, without_password
-from backend.store.files import arriving
+from backend.store.address import hide_password, is_valid_address, without_password
+from backend.store.files import atomic_file
 
 OLD_BATCH_SIZES = (20, 40)
 """The batch sizes that an old `reelrank.toml` can name."""
@@ -142,7 +142,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 def write_whole(path: Path, text: str) -> None:
     """Write a file whole or not at all: a server may be reading it, and the power may fail."""
-    with arriving(path) as part:
+    with atomic_file(path) as part:
         part.write_text(text, encoding="utf-8")
         if path.exists():
             shutil.copymode(path, part)
@@ -224,7 +224,7 @@ def require_elsewhere(folder: Path, target: str) -> None:
             said(
                 "{folder} has its database at {there}: move it back into its file first",
                 folder=folder,
-                there=shown(current),
+                there=hide_password(current),
             )
         )
     if from_environment and without_password(from_environment) != without_password(target):
@@ -233,7 +233,7 @@ def require_elsewhere(folder: Path, target: str) -> None:
                 "{variable} names {address}, so every command would look for the database there: unset "
                 "it, or move the database to that address",
                 variable=ADDRESS_VARIABLE,
-                address=shown(from_environment),
+                address=hide_password(from_environment),
             )
         )
 
@@ -254,16 +254,16 @@ def require_address(place: Path | str, address: str) -> None:
             said(
                 'the database is "{address}": write an address such as "postgresql://user@host/name", or '
                 "remove it to use the file {file} in the folder",
-                address=shown(address),
+                address=hide_password(address),
                 file=DATABASE_FILE,
             ),
         )
-    if not understood(address):
+    if not is_valid_address(address):
         raise InputError.single(
             place,
             said(
                 'the database is "{address}": in a name or a password write @ as %40, / as %2F, % as %25',
-                address=shown(address),
+                address=hide_password(address),
             ),
         )
 

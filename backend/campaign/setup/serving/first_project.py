@@ -48,14 +48,14 @@ def require_writable(folder: Path) -> None:
         )
 
 
-def is_made(folder: Path) -> bool:
+def is_complete(folder: Path) -> bool:
     """Return whether a folder contains a project whose creation is complete."""
     return is_project(folder) and is_free(folder / LOCK_FILE) is not False
 
 
 def scales() -> list[str]:
     """Return the names of the scales that a new project may have; the empty name is TVR-Ranking's scale."""
-    return ["", *scale_file.kept()]
+    return ["", *scale_file.scale_names()]
 
 
 def create_first_project(
@@ -110,7 +110,7 @@ def create_first_project(
                     file=other_files[0],
                 )
             )
-        spec, grading = sentence.resolve(encoder), scale_file.named(scale) if scale else None
+        spec, grading = sentence.resolve(encoder), scale_file.load_scale(scale) if scale else None
         project = create(folder, encoder=spec.name, encoder_kind=spec.kind, name=name, grading=grading)
         with undone_if_it_fails(project):
             if public_address:

@@ -34,10 +34,10 @@ from backend.campaign.setup.serving.model import (
 from backend.core.errors import ProjectError, ReelRankError, StoreUnavailable
 from backend.core.file_system import make_private_folder
 from backend.core.locking import is_free, locked
-from backend.core.messages import kept, recalled, said
+from backend.core.messages import from_stored, said, to_stored
 from backend.core.progress import Progress
 from backend.store.connection import Database, reading, writing
-from backend.store.files import arriving
+from backend.store.files import atomic_file
 
 REPORT_EVERY_S = 0.5
 """The interval at which a process reports progress, if there is any, in seconds."""
@@ -144,7 +144,7 @@ def job_result(project: Project, lead: Lead, key: str, kind: type[Result]) -> Re
 
 @public
 @contextmanager
-def running(project: Project, key: str) -> Iterator[None]:
+def job_lock(project: Project, key: str) -> Iterator[None]:
     """Hold the lock file of a job while this process runs it, or waits for the process that does."""
     file = _file(project, key, "lock")
     make_private_folder(file.parent)
@@ -167,8 +167,8 @@ def run_job(project: Project, key: str, work: Work) -> ReelRankError | None:
             outcome = work(progress)
         if not isinstance(outcome, JobOutcome):
             both = outcome if isinstance(outcome, OutcomeWithResult) else OutcomeWithResult(JobOutcome(), outcome)
-            with arriving(_file(project, key, "json")) as part:
-                part.write_bytes(msgspec.json.encode((__version__, both.result), enc_hook=kept))
+            with atomic_file(_file(project, key, "json")) as part:
+                part.write_bytes(msgspec.json.encode((__version__, both.result), enc_hook=to_stored))
             outcome = both.outcome
     except ReelRankError as refusal:
         end_job(project, key, JobState.REFUSED, JobOutcome(), str(refusal), now=time.time())
@@ -254,7 +254,7 @@ def _current_jobs(project: Project, db: Database, now: float) -> list[Job]:
 def _with_messages(value: Any) -> Any:
     """Return a value from JSON with its stored texts as translatable messages."""
     if isinstance(value, str):
-        return recalled(value)
+        return from_stored(value)
     if isinstance(value, list):
         return [_with_messages(item) for item in value]
     return {key: _with_messages(item) for key, item in value.items()} if isinstance(value, dict) else value

@@ -15,7 +15,7 @@ from backend.campaign.setup.serving.model import (
     Typed,
 )
 from backend.core.ids import AnnotatorId
-from backend.core.messages import kept, recalled
+from backend.core.messages import from_stored, to_stored
 from backend.store.engine import Database
 
 
@@ -97,14 +97,14 @@ def jobs(db: Database) -> list[tuple[Job, float]]:
                 key=row["job_key"],
                 kind=JobKind(row["kind"]),
                 subject=row["subject"],
-                title=recalled(row["title"]),
+                title=from_stored(row["title"]),
                 by=row["name"] or A_COMMAND,
                 began_at=row["began_at"],
                 state=JobState(row["state"]),
-                what=recalled(row["what"]),
+                what=from_stored(row["what"]),
                 done=row["done"],
                 total=row["total"],
-                refusal=recalled(row["refusal"]),
+                refusal=from_stored(row["refusal"]),
                 outcome=_recalled(msgspec.json.decode(row["outcome"], type=JobOutcome)),
                 asked=msgspec.json.decode(row["asked"], type=dict[str, str]),
                 is_cancelled=row["cancelled_by"] is not None,
@@ -121,7 +121,7 @@ def begin_job(db: Database, job: Job, by: AnnotatorId | None) -> None:
         "INSERT INTO job (job_key, kind, subject, changes_project, title, begun_by, began_at, heard_at, asked) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         [
-            *(job.key, job.kind.value, job.subject, int(job.kind.changes_project), kept(job.title), by),
+            *(job.key, job.kind.value, job.subject, int(job.kind.changes_project), to_stored(job.title), by),
             *(job.began_at, job.began_at, msgspec.json.encode(job.asked).decode()),
         ],
     )
@@ -131,7 +131,7 @@ def report_progress(db: Database, key: str, what: str, done: int, total: int, *,
     """Update the progress of a job. A deleted job stays deleted."""
     db.conn.execute(
         "UPDATE job SET what = ?, done = ?, total = ?, heard_at = ? WHERE job_key = ?",
-        [kept(what), done, total, at, key],
+        [to_stored(what), done, total, at, key],
     )
 
 
@@ -151,7 +151,7 @@ def end_job(db: Database, key: str, state: JobState, outcome: JobOutcome, refusa
     """Record the end of a job. A deleted job stays deleted."""
     db.conn.execute(
         "UPDATE job SET state = ?, outcome = ?, refusal = ?, heard_at = ? WHERE job_key = ?",
-        [state.value, msgspec.json.encode(outcome, enc_hook=kept).decode(), kept(refusal), at, key],
+        [state.value, msgspec.json.encode(outcome, enc_hook=to_stored).decode(), to_stored(refusal), at, key],
     )
 
 
@@ -163,7 +163,7 @@ def remove_jobs(db: Database, keys: Iterable[str]) -> None:
 def _recalled(outcome: JobOutcome) -> JobOutcome:
     """Return an outcome in which stored texts are translatable messages again."""
     tables = [
-        OutcomeTable(list(map(recalled, table.head)), [list(map(recalled, row)) for row in table.rows])
+        OutcomeTable(list(map(from_stored, table.head)), [list(map(from_stored, row)) for row in table.rows])
         for table in outcome.tables
     ]
-    return JobOutcome(list(map(recalled, outcome.sentences)), tables)
+    return JobOutcome(list(map(from_stored, outcome.sentences)), tables)

@@ -34,7 +34,7 @@ class Lacking(StrEnum):
 
 
 @public
-def not_ready(project: Project) -> tuple[Lacking, ...]:
+def missing_for_serving(project: Project) -> tuple[Lacking, ...]:
     """Return what keeps this front end from serving, in the order of `Lacking`; empty if it can serve.
 
     It leaves nothing behind: the file that it creates has no name.

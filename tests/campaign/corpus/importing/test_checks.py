@@ -5,7 +5,15 @@ from typing import Any
 import pytest
 
 from backend.campaign.corpus.importing.model import CaptionedMoment, LeftOut
-from backend.campaign.corpus.importing.rules import Fault, check, finish, first_places, leaving_out, merge, outside
+from backend.campaign.corpus.importing.rules import (
+    Fault,
+    check,
+    count_left_out,
+    finish,
+    first_places,
+    merge,
+    outside_fault,
+)
 from backend.core.errors import InputError, Problem
 
 
@@ -46,9 +54,9 @@ BEHIND = Fault("the start is after the end of the video", "start 10.0 is outside
     ],
 )  # fmt: skip
 def test_how_a_moment_lies_outside_its_video(start_s: float, end_s: float, slack_s: float, fault: Fault | None) -> None:
-    assert outside(start_s, end_s, 10.0, slack_s) == fault
+    assert outside_fault(start_s, end_s, 10.0, slack_s) == fault
     if slack_s == 1.0:
-        assert outside(start_s, end_s, 10.0) == fault
+        assert outside_fault(start_s, end_s, 10.0) == fault
 
 
 NUMBERS = [
@@ -149,7 +157,7 @@ def test_moments_that_end_after_their_video_are_kept_and_told() -> None:
 def test_the_first_places_of_many() -> None:
     assert first_places(list("abcde")) == "a, b, c, d, e"
     assert first_places(list("abcdef")) == "a, b, c, d, e, ..."
-    assert leaving_out([(moment(n), LATE if n % 2 else BEHIND) for n in range(12)]) == [
+    assert count_left_out([(moment(n), LATE if n % 2 else BEHIND) for n in range(12)]) == [
         LeftOut(BEHIND.why, 6, ("row 0", "row 2", "row 4", "row 6", "row 8")),
         LeftOut(LATE.why, 6, ("row 1", "row 3", "row 5", "row 7", "row 9")),
     ]

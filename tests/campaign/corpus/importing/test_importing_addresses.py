@@ -4,7 +4,7 @@ import json
 import shutil
 from pathlib import Path
 
-from backend.campaign.monitoring.videos.check import import_corpus, look_at_videos
+from backend.campaign.monitoring.videos.check import check_videos, import_corpus
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.setup.project.folder import Project
 from backend.core.addresses import place_of
@@ -24,9 +24,9 @@ def test_videos_at_addresses_are_taken_found_well_and_kept_by_their_address(proj
     with serving(served) as web:
         report = import_corpus(project, OPERATOR, file, videos=place_of(f"{web.address}/all.txt"), now=NOW)
         assert (report.measured, report.troubles) == (1, ())
-        looked = look_at_videos(project, OPERATOR, now=NOW)
+        looked = check_videos(project, OPERATOR, now=NOW)
         assert [(one.path, one.trouble) for one in looked.videos] == [(f"{web.address}/dog_dinner.mp4", None)]
         web.refuse = 403
-        assert "cannot be read with the keys" in look_at_videos(project, OPERATOR, now=NOW).wrong[0].message
+        assert "cannot be read with the keys" in check_videos(project, OPERATOR, now=NOW).wrong[0].message
         web.refuse = 0
-        assert look_at_videos(project, OPERATOR, now=NOW).wrong == ()
+        assert check_videos(project, OPERATOR, now=NOW).wrong == ()

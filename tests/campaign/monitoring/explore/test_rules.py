@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from backend.campaign.monitoring.explore import rules
 from backend.campaign.monitoring.explore.model import (
     AgreedQuery,
-    Along,
+    BinnedBy,
     FoundPair,
     Funnel,
     Lasting,
@@ -53,28 +53,28 @@ def test_a_funnel_has_every_pair_once_where_it_stopped() -> None:
 @pytest.mark.parametrize(
     ("along", "place", "expected"),
     [
-        (Along.RANK, 7, (7, 7)),
-        (Along.DURATION, 0, (0, 1)),
-        (Along.DURATION, 17, (1200, 3600)),
-        (Along.DURATION, 18, (3600, math.inf)),
-        (Along.SIMILARITY, -2, (-0.1, -0.05)),
-        (Along.SIMILARITY, 3, (0.15, 0.2)),
-        (Along.SIMILARITY, 19, (0.95, 1.0)),
-        (Along.SIMILARITY, 20, (1.0, 1.0)),
+        (BinnedBy.RANK, 7, (7, 7)),
+        (BinnedBy.DURATION, 0, (0, 1)),
+        (BinnedBy.DURATION, 17, (1200, 3600)),
+        (BinnedBy.DURATION, 18, (3600, math.inf)),
+        (BinnedBy.SIMILARITY, -2, (-0.1, -0.05)),
+        (BinnedBy.SIMILARITY, 3, (0.15, 0.2)),
+        (BinnedBy.SIMILARITY, 19, (0.95, 1.0)),
+        (BinnedBy.SIMILARITY, 20, (1.0, 1.0)),
     ],
 )
-def test_where_bins_begin_and_end(along: Along, place: int, expected: tuple[float, float]) -> None:
+def test_where_bins_begin_and_end(along: BinnedBy, place: int, expected: tuple[float, float]) -> None:
     assert rules.bounds(along, place) == expected
 
 
 def test_bins_between_are_there_and_what_has_no_relevance_counts_beside() -> None:
     counts = [(3, 1, 5), (1, 0, 2), (3, None, 4), (3, 1, 1), (1, 2, 7)]
-    assert rules.bins(Along.RANK, counts, 2) == [
+    assert rules.bins(BinnedBy.RANK, counts, 2) == [
         RelevanceBin(1, 1, 1, (2, 0, 7), 0),
         RelevanceBin(2, 2, 2, (0, 0, 0), 0),
         RelevanceBin(3, 3, 3, (0, 6, 0), 4),
     ]
-    assert rules.bins(Along.RANK, [], 2) == []
+    assert rules.bins(BinnedBy.RANK, [], 2) == []
 
 
 EDGES = (0, 1, 2, 3, 5, 7, 10, 15, 20, 30, 45, 60, 90, 120, 180, 300, 600, 1200, 3600, math.inf)

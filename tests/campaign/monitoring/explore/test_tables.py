@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.campaign.monitoring.explore import rules
-from backend.campaign.monitoring.explore.model import Along, FoundPair, PairPart, RelevanceBin, VideoCoverage
+from backend.campaign.monitoring.explore.model import BinnedBy, FoundPair, PairPart, RelevanceBin, VideoCoverage
 from backend.campaign.monitoring.explore.rules import by_show as coverage_by_show
 from backend.campaign.monitoring.explore.tables import (
     agreed_queries,
@@ -60,18 +60,18 @@ def changing(judged: Judging, tmp_path: Path) -> Judging:
     return replace(judged, project=open_project(folder))
 
 
-def place_of(along: Along, pair: PairReview) -> int:
+def place_of(along: BinnedBy, pair: PairReview) -> int:
     """The bin of a pair, told in another way than by SQL."""
-    if along is Along.RANK:
+    if along is BinnedBy.RANK:
         return pair.rank
-    if along is Along.DURATION:
+    if along is BinnedBy.DURATION:
         lasts_s = pair.end_s - pair.start_s
         return max(place for place, low in enumerate(rules.SECONDS) if low <= lasts_s)
     return 20 if f"{pair.similarity:.6f}" == "1.000000" else math.floor(pair.similarity * 20 + 1e-6)
 
 
-@pytest.mark.parametrize("along", Along)
-def test_bins_hold_the_pairs_and_never_count_the_undecided(judged: Judging, along: Along) -> None:
+@pytest.mark.parametrize("along", BinnedBy)
+def test_bins_hold_the_pairs_and_never_count_the_undecided(judged: Judging, along: BinnedBy) -> None:
     expected: defaultdict[int, Counter[int | None]] = defaultdict(Counter)
     for pair in judged.pairs():
         expected[place_of(along, pair)][pair.relevance] += 1
@@ -87,7 +87,7 @@ def test_bins_hold_the_pairs_and_never_count_the_undecided(judged: Judging, alon
 
 def test_the_pairs_behind_every_bin_are_those_in_it(judged: Judging) -> None:
     pairs = judged.pairs()
-    for along in Along:
+    for along in BinnedBy:
         for one in relevances_along(judged.project, OPERATOR, along):
             for relevance in (None, 0, 3):
                 part = PairPart(along, one.place, relevance)
@@ -182,7 +182,7 @@ def test_files_hold_what_is_shown(judged: Judging) -> None:
     def read(text: str) -> list[dict[str, Any]]:
         return list(csv.DictReader(io.StringIO(text)))
 
-    bins = relevances_along(judged.project, OPERATOR, Along.RANK)
+    bins = relevances_along(judged.project, OPERATOR, BinnedBy.RANK)
     rows = read(explored_csv(bins))
     assert [int(row["with_relevance"]) for row in rows] == [one.decided for one in bins]
     assert [row["mean"] == "" for row in rows] == [one.mean is None for one in bins]
@@ -200,7 +200,7 @@ def test_files_hold_what_is_shown(judged: Judging) -> None:
 
 @given(st.lists(st.tuples(st.integers(-3, 20), st.none() | st.integers(0, 2), st.integers(1, 9))))
 def test_bins_have_no_gaps_and_lose_nothing(counts: list[tuple[int, int | None, int]]) -> None:
-    bins = rules.bins(Along.SIMILARITY, counts, 2)
+    bins = rules.bins(BinnedBy.SIMILARITY, counts, 2)
     assert sum(one.decided + one.without for one in bins) == sum(pairs for _, _, pairs in counts)
     assert [one.place for one in bins] == list(range(bins[0].place, bins[-1].place + 1)) if bins else not counts
     assert all(isinstance(one, RelevanceBin) and (one.low < one.high or one.low == one.high == 1.0) for one in bins)

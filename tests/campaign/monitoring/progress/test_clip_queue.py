@@ -8,7 +8,7 @@ from backend.campaign.desk import exchange
 from backend.campaign.desk.clips import clip_for, report_clip
 from backend.campaign.judging.queue import restore_clip
 from backend.campaign.monitoring.progress import progress
-from backend.campaign.monitoring.progress.progress import cut_queued_clips, little_room
+from backend.campaign.monitoring.progress.progress import cut_queued_clips, disk_space_warning
 from backend.campaign.monitoring.progress.rows.work import moments
 from backend.campaign.monitoring.videos.check import import_corpus
 from backend.campaign.nouns import OPERATOR
@@ -102,7 +102,7 @@ def test_a_lead_is_told_of_a_disk_that_is_nearly_full(judging: Judging, monkeypa
     usage = shutil.disk_usage(judging.project.folder)
     for free, told in ((progress.LITTLE_BYTES, False), (progress.LITTLE_BYTES - 1, True)):
         monkeypatch.setattr(shutil, "disk_usage", lambda _, free=free: usage._replace(free=free))
-        assert bool(little_room(judging.project, judging.lead)) == told
-    message = little_room(judging.project, judging.lead)
+        assert bool(disk_space_warning(judging.project, judging.lead)) == told
+    message = disk_space_warning(judging.project, judging.lead)
     assert message is not None
     assert "cache/clips has 200 MB left" in message

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backend.campaign.monitoring.progress.model import Barred, Forecast, Stuck, Wanting, Worker
+from backend.campaign.monitoring.progress.model import Barred, Forecast, PairKind, Stuck, Worker
 from backend.campaign.monitoring.progress.rules import alike, forecast, further, share_disputed, stuck
 from backend.core.ids import AnnotatorId, QueryId
 
@@ -20,8 +20,8 @@ def workers(a_day: float = 10.0, **barred: Barred) -> list[Worker]:
     return [Worker(who, name, barred.get(name), a_day) for who, name in NAMES.items()]
 
 
-def wanting(seats: int, *graded: AnnotatorId, skipped: tuple[AnnotatorId, ...] = (), **more: object) -> Wanting:
-    return Wanting(seats, frozenset(graded), len(graded), disputed=seats > 2, skipped=frozenset(skipped), **more)  # type: ignore[arg-type]  # whatever field
+def wanting(seats: int, *graded: AnnotatorId, skipped: tuple[AnnotatorId, ...] = (), **more: object) -> PairKind:
+    return PairKind(seats, frozenset(graded), len(graded), disputed=seats > 2, skipped=frozenset(skipped), **more)  # type: ignore[arg-type]  # whatever field
 
 
 def test_seven_pairs_wait_for_a_third_and_a_fourth_person() -> None:
@@ -134,13 +134,13 @@ people_sets = st.frozensets(st.sampled_from(list(NAMES)))
 
 
 @st.composite
-def campaigns(draw: st.DrawFn) -> tuple[dict[Wanting, int], list[Worker]]:
+def campaigns(draw: st.DrawFn) -> tuple[dict[PairKind, int], list[Worker]]:
     """A few kinds of pairs, each a few times, and four people."""
-    kinds = Counter[Wanting]()
+    kinds = Counter[PairKind]()
     for _ in range(draw(st.integers(0, 5))):
         graded = draw(st.frozensets(st.sampled_from(list(NAMES)), max_size=3))
         seats = 2 if len(graded) < 2 else 4
-        kind = Wanting(
+        kind = PairKind(
             seats,
             graded,
             len(graded),
@@ -164,7 +164,7 @@ def campaigns(draw: st.DrawFn) -> tuple[dict[Wanting, int], list[Worker]]:
     return kinds, people
 
 
-def may(kind: Wanting, worker: Worker) -> bool:
+def may(kind: PairKind, worker: Worker) -> bool:
     return not (
         worker.barred
         or worker.annotator_id in kind.graded | kind.skipped | kind.known
@@ -172,7 +172,7 @@ def may(kind: Wanting, worker: Worker) -> bool:
     )
 
 
-def most_grades(kinds: dict[Wanting, int], people: list[Worker], most: dict[AnnotatorId, float]) -> int:
+def most_grades(kinds: dict[PairKind, int], people: list[Worker], most: dict[AnnotatorId, float]) -> int:
     """By a flow over single pairs."""
     graph = nx.DiGraph()
     graph.add_nodes_from(["from", "to"])
@@ -189,7 +189,7 @@ def most_grades(kinds: dict[Wanting, int], people: list[Worker], most: dict[Anno
 
 @given(campaigns())
 @settings(max_examples=150, deadline=None)
-def test_what_is_left_over_is_what_no_sharing_out_can_give(campaign: tuple[dict[Wanting, int], list[Worker]]) -> None:
+def test_what_is_left_over_is_what_no_sharing_out_can_give(campaign: tuple[dict[PairKind, int], list[Worker]]) -> None:
     kinds, people = campaign
     found = forecast(kinds, people, None)
     wanted = sum(kind.free * count for kind, count in kinds.items())
@@ -214,7 +214,7 @@ def test_what_is_left_over_is_what_no_sharing_out_can_give(campaign: tuple[dict[
 @given(campaigns())
 @settings(max_examples=60, deadline=None)
 def test_nobody_is_through_sooner_than_a_linear_programme_says(
-    campaign: tuple[dict[Wanting, int], list[Worker]],
+    campaign: tuple[dict[PairKind, int], list[Worker]],
 ) -> None:
     """min T: everybody gives what they can give of `moving`, at most pace times T, one grade a pair."""
     from scipy.optimize import linprog

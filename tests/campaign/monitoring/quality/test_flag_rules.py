@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.campaign.judging.rules import too_fast, unseen
-from backend.campaign.monitoring.quality.model import BehindFlag, Flag, FlagDismissal, FlagKind, Stretch
+from backend.campaign.monitoring.quality.model import Flag, FlagDismissal, FlagEvidence, FlagKind, Stretch
 from backend.campaign.monitoring.quality.rules.flags import NEWEST, behind, flags_of, is_often, look_at
 from backend.campaign.monitoring.quality.rules.pairs import NOT_MEASURED, Grades, Skips
 
@@ -330,7 +330,7 @@ def test_behind_a_flag_are_the_pairs_that_speak_for_it() -> None:
     assert fmean(one.mean for one in biased.stretches) == pytest.approx(0.2, abs=0.02)
 
 
-def behind_of(mine: list[int], kind: FlagKind) -> BehindFlag:
+def behind_of(mine: list[int], kind: FlagKind) -> FlagEvidence:
     """Behind a flag of grades against others that are always 2."""
     return behind(look_at(against(mine, [2] * len(mine)), NO_CLIPS, highest=4, tolerance=1).of(ME), kind)
 

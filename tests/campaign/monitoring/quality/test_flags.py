@@ -12,7 +12,7 @@ from backend.campaign.judging.model import GradeEvent
 from backend.campaign.judging.rules import too_fast, unseen
 from backend.campaign.monitoring.activity.log import find_activity
 from backend.campaign.monitoring.activity.model import ActivityFilter
-from backend.campaign.monitoring.quality.flags import behind_flag, dismiss_flags, flags, pairs_behind
+from backend.campaign.monitoring.quality.flags import dismiss_flags, flag_evidence, flags, pairs_behind
 from backend.campaign.monitoring.quality.model import FlagDismissal, FlagKind
 from backend.core.errors import Overtaken, ProjectError
 from support import NOW, Judging
@@ -37,7 +37,7 @@ def test_a_project_tells_its_flags(judging: Judging) -> None:
         hasty, blind = found[who].flags[:2]
         assert hasty.value == fmean(too_fast(min(active, elapsed), length) for active, elapsed, length in times)
         assert blind.value == fmean(unseen(elapsed, length) for _, elapsed, length in times)
-        behind = behind_flag(judging.project, judging.lead, found[who].annotator_id, FlagKind.TOO_FAST)
+        behind = flag_evidence(judging.project, judging.lead, found[who].annotator_id, FlagKind.TOO_FAST)
         reviews = pairs_behind(judging.project, judging.lead, behind.pairs[:10])
         assert [pair.pair_id for pair in reviews] == list(behind.pairs[:10])
         assert all(any(one.too_fast and one.annotator == found[who].name for one in pair.grades) for pair in reviews)

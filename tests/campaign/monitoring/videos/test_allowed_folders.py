@@ -9,7 +9,7 @@ import pytest
 from backend.campaign import demo
 from backend.campaign.monitoring.videos.adding import preview_videos
 from backend.campaign.monitoring.videos.allowed_folders import allowed_folders, allowed_path
-from backend.campaign.monitoring.videos.check import import_corpus, look_at_videos, register_videos
+from backend.campaign.monitoring.videos.check import check_videos, import_corpus, register_videos
 from backend.campaign.nouns import OPERATOR, Person, Role
 from backend.campaign.setup.people import accounts as people
 from backend.campaign.setup.project.folder import Project
@@ -93,7 +93,7 @@ def test_every_way_out_is_refused_whether_or_not_anything_is_there(
                 with pytest.raises(ProjectError, match=REFUSED):
                     verb(served, lead, path, now=NOW)
             with pytest.raises(ProjectError, match=REFUSED):
-                look_at_videos(served, lead, videos=path, now=NOW)
+                check_videos(served, lead, videos=path, now=NOW)
             with pytest.raises(ProjectError, match=REFUSED):
                 import_corpus(served, lead, path / "moments.csv", now=NOW)
             with pytest.raises(ProjectError, match=REFUSED):

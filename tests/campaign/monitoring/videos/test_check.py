@@ -13,8 +13,8 @@ from backend.campaign.corpus.importing.model import Trouble
 from backend.campaign.desk.clips import clip_for
 from backend.campaign.desk.exchange import desk
 from backend.campaign.doctor.examination import doctor
-from backend.campaign.monitoring.videos.check import import_corpus, look_at_videos, video_states
-from backend.campaign.monitoring.videos.model import LookReport, VideoState
+from backend.campaign.monitoring.videos.check import check_videos, import_corpus, video_states
+from backend.campaign.monitoring.videos.model import VideoCheckReport, VideoState
 from backend.campaign.nouns import OPERATOR
 from backend.campaign.setup.project.sentence_encoder import init_project
 from backend.core.errors import InputError, NotAllowed, VideoUnreadable
@@ -53,11 +53,11 @@ def folder(films: Path, judging: Judging, tmp_path: Path) -> Path:
     return place
 
 
-def look(judging: Judging, **more: object) -> LookReport:
-    return look_at_videos(judging.project, OPERATOR, now=NOW, **more)  # type: ignore[arg-type]
+def look(judging: Judging, **more: object) -> VideoCheckReport:
+    return check_videos(judging.project, OPERATOR, now=NOW, **more)  # type: ignore[arg-type]
 
 
-def state(report: LookReport, video: str) -> VideoState:
+def state(report: VideoCheckReport, video: str) -> VideoState:
     return next(one for one in report.videos if one.video == video)
 
 
@@ -119,7 +119,7 @@ def test_two_names_of_one_content_and_a_folder_of_frames_are_found_again(tmp_pat
     (videos / "a.mp4").rename(videos / "x.mp4")
     (videos / "twin.mp4").rename(videos / "y.mp4")
     (videos / "show").rename(videos / "play")
-    report = look_at_videos(project, OPERATOR, now=NOW)
+    report = check_videos(project, OPERATOR, now=NOW)
     assert report.wrong == ()
     places = {one.video: Path(one.path or "").name for one in report.videos}
     assert places == {"a": "x.mp4", "twin": "y.mp4", "show": "play"}

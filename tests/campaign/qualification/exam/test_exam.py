@@ -41,7 +41,7 @@ from backend.campaign.qualification.exam.setting import (
     set_exam,
     set_exam_from_file,
 )
-from backend.campaign.qualification.exam.taking import Act as ExamAct
+from backend.campaign.qualification.exam.taking import ExamStep as ExamAct
 from backend.campaign.qualification.guideline.versions import choose_example
 from backend.campaign.review.adjudicating import adjudicate
 from backend.campaign.review.model import ReviewList

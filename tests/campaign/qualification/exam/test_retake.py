@@ -19,7 +19,7 @@ from backend.campaign.qualification.exam.retaking import RetakeOutlook, retake_o
 from backend.campaign.qualification.exam.rows import attempts, exams
 from backend.campaign.qualification.exam.rules.drawing import draw_retake
 from backend.campaign.qualification.exam.setting import exam_held, set_exam
-from backend.campaign.qualification.exam.taking import Act
+from backend.campaign.qualification.exam.taking import ExamStep
 from backend.core.ids import PairId, QueryId
 from backend.store import connection
 from postgres import SQLITE_FIRST
@@ -56,14 +56,14 @@ def held(judging: Judging) -> Judging:
 def take(judging: Judging, misses: int, who: int = ME) -> list[ExamItem]:
     """Begin an attempt, miss its first items, and hand it in. Return its items in order, with the answers."""
     project, person = judging.project, judging.annotators[who]
-    exchange.exam_act(project, person, Act.START, now=LATER)
+    exchange.exam_act(project, person, ExamStep.START, now=LATER)
     there = asked(judging, who)
     for nth, item in enumerate(there):
         name = exchange.desk(project, person, now=LATER).items[0].pair
         right = item.right or 0
         event = GradeEvent(name, right if nth >= misses else (right + 2 if right < 3 else right - 2), name, 900)
         assert exchange.record_grades(project, person, [event], now=LATER)[0].status == "saved"
-    exchange.exam_act(project, person, Act.HAND_IN, now=LATER)
+    exchange.exam_act(project, person, ExamStep.HAND_IN, now=LATER)
     return asked(judging, who)
 
 

@@ -25,7 +25,7 @@ from backend.campaign.qualification.exam.setting import (
     set_exam,
     start_trial,
 )
-from backend.campaign.qualification.exam.taking import Act as ExamAct
+from backend.campaign.qualification.exam.taking import ExamStep as ExamAct
 from backend.campaign.review.adjudicating import adjudicate
 from backend.campaign.review.status import status_counts
 from backend.campaign.setup.people import permissions
@@ -532,15 +532,15 @@ def test_a_trial_is_answered_by_everybody_has_no_key_and_stands_beside_an_exam(f
     def desk() -> Desk[ExamDesk] | None:
         return taking.desk(store, person, now=NOW)
 
-    def act(what: taking.Act) -> None:
-        taking.act(store, person, what, now=NOW, purpose=ExamPurpose.CALIBRATION)
+    def act(what: taking.ExamStep) -> None:
+        taking.take_step(store, person, what, now=NOW, purpose=ExamPurpose.CALIBRATION)
 
     begun = desk()
     assert (begun.exam.phase, begun.exam.purpose, begun.exam.items) == (ExamPhase.FIRST, ExamPurpose.CALIBRATION, 2)
-    act(taking.Act.START)
+    act(taking.ExamStep.START)
     while (there := desk()) is not None and there.items:
         assert fresh.answer(0, there.items[0].pair, 3).status == "saved"
-    act(taking.Act.HAND_IN)
+    act(taking.ExamStep.HAND_IN)
     after = desk()
     assert after.exam.purpose is ExamPurpose.EXAM, "done: it stands before nothing any more"
     exam = fresh.desk(0).exam

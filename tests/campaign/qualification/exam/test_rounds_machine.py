@@ -33,7 +33,7 @@ from backend.campaign.qualification.exam.answer_key import close_exam_round, use
 from backend.campaign.qualification.exam.model import ExamKey, ExamPurpose
 from backend.campaign.qualification.exam.results import exempt_from_exam, grant_retake, my_exam
 from backend.campaign.qualification.exam.setting import end_exam, end_trial, set_exam, start_trial
-from backend.campaign.qualification.exam.taking import Act as ExamAct
+from backend.campaign.qualification.exam.taking import ExamStep as ExamAct
 from backend.campaign.setup.project.folder import open_project
 from backend.core.errors import NotAllowed, ProjectError
 from backend.core.ids import PairKey

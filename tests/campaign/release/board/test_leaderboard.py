@@ -35,9 +35,9 @@ from backend.scoring.files.formats import read_truth
 from backend.scoring.report.page import report_page
 from backend.scoring.scored_files import score_files
 from backend.scoring.statistics.sureness import Sureness
-from backend.scoring.views.case import bars_told as case_bars_told
+from backend.scoring.views.case import case_view as score_case
 from backend.scoring.views.case import notable_queries
-from backend.scoring.views.case import view as score_case
+from backend.scoring.views.case import unknown_durations_note as case_bars_told
 from backend.scoring.views.ranking import sentence as score_sentence
 from backend.store.connection import writing
 from support import NOW, Judging

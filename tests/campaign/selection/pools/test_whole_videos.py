@@ -8,7 +8,7 @@ from backend.campaign.desk.clips import clip_for, storyboard_for
 from backend.campaign.judging.model import GradeEvent
 from backend.campaign.nouns import OPERATOR, Role
 from backend.campaign.qualification.exam.setting import set_exam
-from backend.campaign.qualification.exam.taking import Act as ExamAct
+from backend.campaign.qualification.exam.taking import ExamStep as ExamAct
 from backend.campaign.selection.pools.checking import make_pool_check
 from backend.campaign.setup.people.accounts import add_person_with_password
 from backend.media.jobs import ClipKind

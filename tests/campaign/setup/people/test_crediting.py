@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from backend.campaign.desk.exchange import desk, record_grades
 from backend.campaign.judging.model import GradeEvent
-from backend.campaign.setup.people.crediting import bounded
+from backend.campaign.setup.people.crediting import limit_to_server_time
 from postgres import SQLITE_FIRST
 from support import NOW, Judging
 
@@ -27,7 +27,7 @@ def engine(request: pytest.FixtureRequest) -> str:
 def store(events: list[Stored], since: int, now: int, claimed: int) -> int:
     """Credit one more event, as the server does."""
     before = sum(ms for _, at, ms in events if at > since)
-    work = bounded(claimed, None, passed_ms=now - since, credited_ms=before)
+    work = limit_to_server_time(claimed, None, passed_ms=now - since, credited_ms=before)
     events.append((since, now, work.active_ms))
     return work.active_ms
 
@@ -77,7 +77,7 @@ def test_honest_work_is_credited_in_full_however_late_it_arrives(wanted: list[tu
     ],
 )
 def test_what_is_credited(active: int, elapsed: int | None, passed: int, before: int, want: tuple[int, int]) -> None:
-    work = bounded(active, elapsed, passed_ms=passed, credited_ms=before)
+    work = limit_to_server_time(active, elapsed, passed_ms=passed, credited_ms=before)
     assert (work.active_ms, work.elapsed_ms) == want
 
 

@@ -19,7 +19,7 @@ from backend.campaign.qualification.exam.answer_key import exam_items
 from backend.campaign.qualification.exam.model import ExamPhase
 from backend.campaign.qualification.exam.results import my_exam
 from backend.campaign.qualification.exam.setting import set_exam, set_exam_from_file
-from backend.campaign.qualification.exam.taking import Act as ExamAct
+from backend.campaign.qualification.exam.taking import ExamStep as ExamAct
 from backend.campaign.release.earlier.importing import import_judgements
 from backend.campaign.release.export.freezing import export_release
 from backend.campaign.review.adjudicating import adjudicate

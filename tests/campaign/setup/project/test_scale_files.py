@@ -48,7 +48,7 @@ def test_a_project_may_be_made_with_two_grades(tmp_path: Path) -> None:
     assert (grading.tolerance, grading.rounding) == (0, Rounding.HALF_UP)
     assert grading.questions
     assert grading.reminders
-    assert grading == scale_file.named("matches")
+    assert grading == scale_file.load_scale("matches")
 
 
 def test_a_scale_of_ones_own_is_read_back_as_it_was_written(tmp_path: Path) -> None:
@@ -102,7 +102,7 @@ def test_everything_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
     grades = "".join(f'[[grades]]\nlabel = "{label}"\n' for label in ("a", "b", "c", "d", "e", "A"))
     (tmp_path / "own.toml").write_text(f"tolerance = -1\n{grades}")
     with pytest.raises(InputError) as refusal:
-        scale_file.named(str(tmp_path / "own.toml"))
+        scale_file.load_scale(str(tmp_path / "own.toml"))
     assert [problem.message for problem in refusal.value.problems] == [
         "has 6 grades: a scale has 2 to 5",
         "tolerance is -1: write 0 or more",
@@ -120,7 +120,7 @@ def test_the_database_keeps_a_scale_out_once_somebody_has_graded(judging: Judgin
     project = judging.project
     judging.grade(0, judging.pairs()[0].pair, 3)
     with pytest.raises(sqlite3.IntegrityError, match="fixed once somebody has graded"), writing(project.store) as db:
-        project_rows.set_grading(db, scale_file.named("matches"))
+        project_rows.set_grading(db, scale_file.load_scale("matches"))
     assert project.campaign.grading == new_campaign().grading
 
 

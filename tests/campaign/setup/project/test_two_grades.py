@@ -31,7 +31,7 @@ CASES: tuple[tuple[tuple[int, ...], Verdict, int | None], ...] = (
 
 @pytest.fixture
 def two(judging: Judging) -> Judging:
-    reword_guideline(judging.project, judging.lead, scale_file.named("matches"), "two are enough", now=NOW)
+    reword_guideline(judging.project, judging.lead, scale_file.load_scale("matches"), "two are enough", now=NOW)
     have_read(judging.project)
     return judging
 

@@ -11,7 +11,7 @@ from backend.campaign.setup.people.accounts import list_people
 from backend.campaign.setup.people.permissions import person_for
 from backend.campaign.setup.project.folder import open_project
 from backend.campaign.setup.serving import first_project
-from backend.campaign.setup.serving.first_project import create_first_project, is_made, may_begin
+from backend.campaign.setup.serving.first_project import create_first_project, is_complete, may_begin
 from backend.campaign.setup.serving.server import address, served_at
 from backend.core.errors import Overtaken, ProjectError
 from support import NOW
@@ -27,9 +27,9 @@ def made(folder: Path, **other: str) -> str:
 
 def test_the_first_lead_is_signed_in_and_links_name_where_it_is_served(tmp_path: Path) -> None:
     folder = tmp_path / "lab" / "kitchen"
-    assert (may_begin(folder), is_made(folder)) == (True, False)
+    assert (may_begin(folder), is_complete(folder)) == (True, False)
     token = made(folder)
-    assert (may_begin(folder), is_made(folder)) == (False, True)
+    assert (may_begin(folder), is_complete(folder)) == (False, True)
     project = open_project(folder)
     person = person_for(project, token, now=NOW)
     assert person is not None

@@ -19,14 +19,14 @@ from backend.campaign.setup.serving.jobs import (
     begin_job,
     dismiss_job,
     end_job,
+    job_lock,
     job_result,
     list_jobs,
     report_progress,
     run_job,
-    running,
 )
 from backend.campaign.setup.serving.model import Delay, Job, JobKind, JobOutcome, JobState, OutcomeTable
-from backend.campaign.setup.serving.server import not_ready
+from backend.campaign.setup.serving.server import missing_for_serving
 from backend.campaign.setup.serving.shared_state import attempt_succeeded, begin_attempt, keep_draft, take_draft
 from backend.core.errors import NotAllowed, ProjectError
 from backend.core.messages import Said, said
@@ -342,7 +342,7 @@ with running(open_project(Path({str(project.folder)!r})), {key!r}):
         (gone,) = list_jobs(project, lead, now=NOW + 6.5)
         assert [going.state, gone.state] == [JobState.UNDER_WAY, JobState.INTERRUPTED]
         again = begin(project, lead, at=6.5)
-        with running(project, again):
+        with job_lock(project, again):
             assert [file.name for file in (project.folder / "cache").glob("job-*")] == [f"job-{again}.lock"]
 
     def test_is_for_leads(self, judging: Judging) -> None:
@@ -353,8 +353,8 @@ with running(open_project(Path({str(project.folder)!r})), {key!r}):
 
 def test_a_front_end_knows_the_schema_that_it_was_made_for(judging: Judging) -> None:
     store = judging.project.store
-    assert not_ready(judging.project) == ()
+    assert missing_for_serving(judging.project) == ()
     with writing(store) as db:
         db.conn.execute("UPDATE _sqlite_migrations SET name = 'm999_later' WHERE name = ?", [store.schema_level])
-    assert not_ready(judging.project) == ("schema",)
+    assert missing_for_serving(judging.project) == ("schema",)
     store.close()

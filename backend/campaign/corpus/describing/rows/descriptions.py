@@ -13,7 +13,7 @@ from backend.campaign.corpus.describing.model import (
 )
 from backend.campaign.setup.people.crediting import WorkTime
 from backend.core.ids import AnnotatorId, MomentId, VideoId
-from backend.store.engine import Database, added
+from backend.store.engine import Database, insert_returning_id
 
 _NEWEST = "(SELECT max(choice_id) FROM describing_choice)"
 CHOSEN_VIDEO = (
@@ -28,7 +28,7 @@ CHOSEN_PERSON = (
 """SQL condition: a choice `c` includes the person `:me`."""
 
 
-def standing_choice(db: Database) -> DescribingChoice:
+def current_choice(db: Database) -> DescribingChoice:
     """Return the current choice; closed if there never was one."""
     row = db.conn.execute(
         f"SELECT c.*, a.name FROM describing_choice c LEFT JOIN annotator a ON a.annotator_id = c.chosen_by "
@@ -58,7 +58,7 @@ def add_choice(
     db: Database, choice: DescribingChoice, videos: Iterable[VideoId], *, at: float, by: AnnotatorId | None
 ) -> None:
     """Store a new choice, which is the current one from now on; `videos` are the ids of those that it names."""
-    choice_id = added(
+    choice_id = insert_returning_id(
         db,
         "INSERT INTO describing_choice (open, everybody, all_videos, per_video, per_minute, chosen_at, chosen_by) "
         "VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING choice_id",
@@ -136,7 +136,7 @@ def guideline(db: Database, me: AnnotatorId | None = None) -> DescribingGuidelin
 
 def add_guideline(db: Database, text: str, reason: str, *, at: float, by: AnnotatorId | None) -> int:
     """Store a new version of the guideline, and return its number."""
-    return added(
+    return insert_returning_id(
         db,
         "INSERT INTO describing_guideline (version, text, reason, since, lead_id) "
         "SELECT max(version) + 1, ?, ?, ?, ? FROM describing_guideline RETURNING version",

@@ -16,7 +16,7 @@ from backend.campaign.corpus.moments import rows as moments
 from backend.campaign.corpus.moments.model import Origin
 from backend.core.days import within_a_day
 from backend.core.ids import AnnotatorId, MomentId, VideoId
-from backend.store.engine import Database, containing
+from backend.store.engine import Database, like_pattern
 
 _FROM = (
     "description d JOIN video v USING (video_id) JOIN annotator a USING (annotator_id) "
@@ -36,7 +36,7 @@ def counts(db: Database) -> dict[DescriptionStatus, int]:
     return {status: by_status.get(status, 0) for status in DescriptionStatus}
 
 
-def standing_counts(db: Database) -> dict[str, int]:
+def current_counts(db: Database) -> dict[str, int]:
     """Count descriptions by status, without withdrawn ones; a status without descriptions is left out."""
     by_status = counts(db)
     return {
@@ -138,7 +138,7 @@ def _where(filter_: DescriptionFilter) -> tuple[str, dict[str, object]]:
     values: dict[str, object] = {"status": filter_.status} if filter_.status else {}
     columns = ("d.sentence", "coalesce(c.text, '')", "v.name", "a.name")
     for nth, word in enumerate(filter_.text.split()):
-        values[f"word{nth}"] = containing(word)
+        values[f"word{nth}"] = like_pattern(word)
         places = (f"{column} LIKE :word{nth} ESCAPE '!'" for column in columns)
         conditions.append(f"({' OR '.join(places)})")
     return " AND ".join(conditions), values

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 
-from backend.campaign.monitoring.progress.model import DayCount, PersonPace, Wanting
+from backend.campaign.monitoring.progress.model import DayCount, PairKind, PersonPace
 from backend.campaign.nouns import SECOND_ROUND_SEATS
 from backend.core.ids import AnnotatorId, PairKey, QueryId
 from backend.store.engine import Database
@@ -35,7 +35,7 @@ _SKIPPED = "(SELECT group_concat(k.annotator_id) FROM skip k WHERE k.pair_id = p
 _KNOWN = "(SELECT group_concat(y.annotator_id) FROM known_pair y WHERE y.pair_id = p.pair_id)"
 
 
-def kinds(db: Database, alike: Callable[[QueryId], QueryId] | None = None) -> Counter[Wanting]:
+def kinds(db: Database, alike: Callable[[QueryId], QueryId] | None = None) -> Counter[PairKind]:
     """Return how many pairs of each kind there are.
 
     With `alike`, pairs of two queries are of one kind only if `alike` names the same query for both.
@@ -43,7 +43,7 @@ def kinds(db: Database, alike: Callable[[QueryId], QueryId] | None = None) -> Co
     query = "p.query_id" if alike else "NULL"
     named = cache(alike) if alike else None
     made = cache(_kind)
-    counts = Counter[Wanting]()
+    counts = Counter[PairKind]()
     for facts, query_id, count in db.conn.execute(
         f"SELECT told, query_id, count(*) FROM (SELECT {_SEATS} AS told, {query} AS query_id {_WANTING}) "
         "GROUP BY told, query_id"
@@ -59,7 +59,7 @@ def kinds(db: Database, alike: Callable[[QueryId], QueryId] | None = None) -> Co
     return Counter({kind: count for kind, count in counts.items() if kind.free and count})
 
 
-def of_query(db: Database, query_id: QueryId) -> list[tuple[int, Wanting]]:
+def of_query(db: Database, query_id: QueryId) -> list[tuple[int, PairKind]]:
     """Return (rank, kind) of every pair of a query that wants grades and can be handed out."""
     rows = db.conn.execute(
         f"SELECT p.rank, {_SEATS} AS told, {_SKIPPED}, {_KNOWN} {_WANTING} AND p.query_id = ? ORDER BY p.rank",
@@ -71,7 +71,7 @@ def of_query(db: Database, query_id: QueryId) -> list[tuple[int, Wanting]]:
     return [(rank, kind) for rank, kind in kinds_by_rank if kind.free]
 
 
-def of_pair(db: Database, pair: PairKey) -> Wanting | None:
+def of_pair(db: Database, pair: PairKey) -> PairKind | None:
     """Return the kind of one pair, whether it wants grades or not; None if there is no such pair."""
     row = db.conn.execute(
         f"SELECT {_SEATS}, p.query_id, {_SKIPPED}, {_KNOWN} FROM pair p LEFT JOIN consensus c USING (pair_id) "
@@ -132,9 +132,9 @@ def version(db: Database) -> tuple[int, ...]:
     return tuple(number or 0 for number in row)
 
 
-def _kind(facts: str, query: QueryId | None, skipped: str = "", known: str = "") -> Wanting:
+def _kind(facts: str, query: QueryId | None, skipped: str = "", known: str = "") -> PairKind:
     seats, judged, graded, disputed = facts.split(":")
-    return Wanting(
+    return PairKind(
         seats=int(seats),
         graded=_people(graded),
         judged=int(judged),

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from backend.campaign.judging.rules import SHORTEST_MS, too_fast, unseen
-from backend.campaign.monitoring.quality.model import BehindFlag, Flag, FlagDismissal, FlagKind, Stretch
+from backend.campaign.monitoring.quality.model import Flag, FlagDismissal, FlagEvidence, FlagKind, Stretch
 from backend.campaign.monitoring.quality.rules import flag_words, people
 from backend.campaign.monitoring.quality.rules.pairs import NO_SKIPS, NOT_MEASURED, Grades, Skips, Truths
 from backend.campaign.monitoring.quality.rules.people import MOST_USED_SHARE, leanings, most_used
@@ -117,10 +117,10 @@ def _flags(everybody: Work, annotator_id: int) -> tuple[Flag, ...]:
     )
 
 
-def behind(work: Work, kind: FlagKind) -> BehindFlag:
+def behind(work: Work, kind: FlagKind) -> FlagEvidence:
     """Return the evidence for a flag. `work` is that of one annotator alone."""
     if kind in OF_SKIPS:
-        return BehindFlag((), tuple(PairId(int(pair)) for pair in work.skips.pairs(kind is FlagKind.REPORTS)[::-1]))
+        return FlagEvidence((), tuple(PairId(int(pair)) for pair in work.skips.pairs(kind is FlagKind.REPORTS)[::-1]))
     values = _values(work, kind)
     rows = np.flatnonzero(~np.isnan(values))
     telling = rows
@@ -136,7 +136,7 @@ def behind(work: Work, kind: FlagKind) -> BehindFlag:
         order = np.arange(len(telling))[::-1]
     timed = bool(work.grades.timed[rows].all())
     stretches = _stretches(work.grades.at[rows], values[rows]) if timed else ()
-    return BehindFlag(stretches, tuple(PairId(int(pair)) for pair in work.grades.pair[telling[order]]))
+    return FlagEvidence(stretches, tuple(PairId(int(pair)) for pair in work.grades.pair[telling[order]]))
 
 
 def one_grade_limit(highest: int) -> float:

@@ -11,7 +11,7 @@ from backend.campaign.qualification.exam.model import (
     ExamPurpose,
 )
 from backend.core.ids import AnnotatorId, PairId, PairKey, QueryId
-from backend.store.engine import Database, added
+from backend.store.engine import Database, insert_returning_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ def leads_attempts(db: Database, exam_id: int) -> list[Attempt]:
 
 def begin(db: Database, exam_id: int, me: AnnotatorId, number: int, items: Iterable[int], *, at: float) -> None:
     """Add an attempt, with random keys for its items' names and order. Without `items` it has the exam's own items."""
-    attempt_id = added(
+    attempt_id = insert_returning_id(
         db,
         "INSERT INTO exam_attempt (exam_id, annotator_id, number, attempt_key, order_key, started_at) "
         "VALUES (?, ?, ?, ?, ?, ?) RETURNING attempt_id",

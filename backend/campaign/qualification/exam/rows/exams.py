@@ -19,7 +19,7 @@ from backend.campaign.qualification.exam.model import (
 )
 from backend.campaign.qualification.exam.rules.drawing import Open
 from backend.core.ids import AnnotatorId, BatchId, PairId, PairKey, QueryId
-from backend.store.engine import Database, added
+from backend.store.engine import Database, insert_returning_id
 
 _LATER = (ExamKey.MEDIAN, ExamKey.OWN)
 _NOT_ASKED = "(f.moment_id IS NOT NULL OR (e.closed_at IS NOT NULL AND i.right_grade IS NULL))"
@@ -30,7 +30,7 @@ _OF_ATTEMPT = f"CASE WHEN {_OWN.format('')} THEN {_OWN.format(' AND o.item_id = 
 _COLUMNS = tuple(field.name for field in fields(Exam))
 
 
-def held(db: Database, purpose: ExamPurpose = ExamPurpose.EXAM) -> Exam | None:
+def open_exam(db: Database, purpose: ExamPurpose = ExamPurpose.EXAM) -> Exam | None:
     """Return the exam or the calibration round that is open; None if there is none."""
     return _exam(db, "e.ended_at IS NULL AND e.purpose = ?", purpose)
 
@@ -98,7 +98,7 @@ def add(
     key_from: ExamKey = ExamKey.SETTLED,
 ) -> int:
     """Add an exam or a calibration round with its (pair, right grade or None, explanation), and return its id."""
-    exam_id = added(
+    exam_id = insert_returning_id(
         db,
         "INSERT INTO exam (set_at, set_by, source, seed, most_missed, rule_version, purpose, key_from, closed_at) "
         "VALUES (:at, :by, :source, :seed, :most, :rule, :purpose, :key, iif(:key = 'settled', :at, NULL)) "
@@ -158,7 +158,7 @@ def weakness_on_record(db: Database, exam_id: int) -> tuple[list[str], str] | No
 
 def add_alternate(db: Database, exam_id: int, pair: KnownPair) -> int:
     """Add a pair that only retakes ask, and return the id of its item."""
-    return added(
+    return insert_returning_id(
         db,
         "INSERT INTO exam_item (exam_id, pair_id, right_grade, alternate) VALUES (?, ?, ?, 1) RETURNING item_id",
         [exam_id, pair.pair_id, pair.right],

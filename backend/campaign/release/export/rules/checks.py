@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from backend.campaign.corpus.importing.rules import outside
+from backend.campaign.corpus.importing.rules import outside_fault
 from backend.core.errors import Problem
 from backend.core.release_entries import Entry, GradedMoment, Moment, Queries, name_of
 from backend.core.typed_text import is_visible
@@ -46,7 +46,7 @@ class SpanFaults:
                 if stated_s is not None and abs(stated_s - known_s) > DURATION_SLACK_S:
                     yield f"video {video!r} lasts {stated_s} s here and {known_s} s in video_corpus.json"
         if known_s is not None and known_s > 0 and 0 <= start_s < end_s:
-            fault = outside(start_s, end_s, known_s)
+            fault = outside_fault(start_s, end_s, known_s)
             if fault:
                 yield fault.message
 
