@@ -165,7 +165,7 @@ def look_at_videos(
 
 
 @dataclass(frozen=True, slots=True)
-class ImportOptions:
+class AnnotationImport:
     """An annotation file and the options for reading it; see `import_corpus`."""
 
     file: Path
@@ -177,7 +177,7 @@ class ImportOptions:
 
 
 def import_file(
-    project: Project, lead: Person, options: ImportOptions, dry_run: bool, *, progress: Progress
+    project: Project, lead: Person, options: AnnotationImport, dry_run: bool, *, progress: Progress
 ) -> JobOutcome:
     """Import an annotation file, or with `dry_run` report what an import would add."""
     report = import_corpus(

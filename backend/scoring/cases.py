@@ -175,7 +175,7 @@ def pick_notable(values: Floats, each: int = 3) -> dict[str, list[int]]:
     Returns:
         Columns of `values` by kind; kinds without a query are left out.
 
-    >>> notable_queries(np.array([[0.0, 0.9, 0.1, 0.5], [0.0, 0.9, 0.8, 0.5]]), each=1)
+    >>> pick_notable(np.array([[0.0, 0.9, 0.1, 0.5], [0.0, 0.9, 0.8, 0.5]]), each=1)
     {'differ': [2], 'worst': [0], 'best': [1]}
     """
     spread, mean = values.max(axis=0) - values.min(axis=0), values.mean(axis=0)

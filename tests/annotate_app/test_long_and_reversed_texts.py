@@ -33,7 +33,7 @@ def test_a_hebrew_name_does_not_reverse_the_line_of_what_waits() -> None:
     kept = f"\u2068{HEBREW}\u2069"
     assert waiting.wait_line(wait).note == f"“{kept}” · {kept}"
     row = ReviewRow(PairKey("p"), QueryId(1), "A dog", "v", 0.0, 1.0, Verdict.OPEN, None, (), False, "", HEBREW)
-    assert disputes._row_text(row).startswith(f"<b class='rr-of-case'>“{kept}”</b>")
+    assert disputes._row(row).startswith(f"<b class='rr-of-case'>“{kept}”</b>")
 
 
 def test_a_long_text_is_cut_in_every_table_and_whole_on_hover_and_focus() -> None:

@@ -168,9 +168,9 @@ def test_the_rule_is_changed_with_a_reason_and_suggests_anew(settled: Judging, o
     ],
 )
 def test_what_was_done_is_told(done: AcceptedReport, text: str) -> None:
-    from annotate_app.screens.queries.next_batches import accepted_text
+    from annotate_app.screens.queries.next_batches import accepted_message
 
-    assert text in accepted_text(done)
+    assert text in accepted_message(done)
 
 
 def test_shares_are_those_of_the_paper_where_the_numbers_are() -> None:

@@ -32,7 +32,7 @@ def test_a_zip_counts_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for number in range(3):
             archive.writestr(f"{number}.json", bytes(400_000))
-    with pytest.raises(InputError, match=r"release\.zip: unpacks to more than"), opening.opened(path):
+    with pytest.raises(InputError, match=r"release\.zip: unpacks to more than"), opening.open_release(path):
         pass
 
 
@@ -45,14 +45,14 @@ def test_a_zip_of_very_many_files_and_one_that_is_damaged(tmp_path: Path, monkey
     data[45:50] = b"\xff" * 5  # within what is packed
     (tmp_path / "broken.zip").write_bytes(data)
     with (
-        opening.opened(tmp_path / "broken.zip") as files,
+        opening.open_release(tmp_path / "broken.zip") as files,
         pytest.raises(InputError, match=r"val\.json: cannot be read"),
     ):
         files.read("val.json")
     with zipfile.ZipFile(path, "a") as archive:
         archive.writestr("a.json", b"")
         archive.writestr("b.json", b"")
-    with pytest.raises(InputError, match="has more than 2 files"), opening.opened(path):
+    with pytest.raises(InputError, match="has more than 2 files"), opening.open_release(path):
         pass
 
 

@@ -138,7 +138,7 @@ def _begin(
     columns = [part.partition("=") for part in asked["columns"].split(",") if part.strip()]
     if wrong := [name for name, _, column in columns if not (name.strip() and column.strip())]:
         raise ProjectError(tr("the columns at {wrong!r} are not of the form start=begin,end=finish", wrong=wrong[0]))
-    reading = job_functions.ImportOptions(
+    reading = job_functions.AnnotationImport(
         Path(asked["file"]),
         asked["format"] or None,
         frozenset(asked["types"].split(",")) if asked["types"] else None,

@@ -326,8 +326,8 @@ class TestJobs:
 import sys, time
 from pathlib import Path
 from backend.campaign.setup.project.folder import open_project
-from backend.campaign.setup.serving.jobs import running
-with running(open_project(Path({str(project.folder)!r})), {key!r}):
+from backend.campaign.setup.serving.jobs import job_lock
+with job_lock(open_project(Path({str(project.folder)!r})), {key!r}):
     print("running", flush=True)
     sys.stdin.read()
 """
