@@ -67,8 +67,10 @@ _ONE = round(1 / SIMILARITY_STEP)
 def bounds(along: BinnedBy, place: int) -> tuple[float, float]:
     """Return (least value, first value beyond) of a bin. For similarity 1 and for a rank, both are the value itself.
 
-    >>> bounds(BinnedBy.SIMILARITY, 15), bounds(BinnedBy.SIMILARITY, 20), bounds(BinnedBy.RANK, 3), bounds(BinnedBy.DURATION, 4)
-    ((0.75, 0.8), (1.0, 1.0), (3, 3), (5, 7))
+    >>> bounds(BinnedBy.SIMILARITY, 15), bounds(BinnedBy.SIMILARITY, 20)
+    ((0.75, 0.8), (1.0, 1.0))
+    >>> bounds(BinnedBy.RANK, 3), bounds(BinnedBy.DURATION, 4)
+    ((3, 3), (5, 7))
     """
     if along is BinnedBy.RANK:
         return place, place
