@@ -1,10 +1,10 @@
-"""The documented Python surface: score runs, open or create a project, export a release.
+"""The documented Python interface: score runs, open or create a project, export a release.
 
     from backend.api import evaluate, export_release, open_project
 
 Everything else that can be done to a project is a verb of the feature it belongs to, such as
-`backend.campaign.review.adjudicating.adjudicate`; docs/concepts.md has the map. Each name loads what it needs when it
-is used, so that scoring loads no database and opening a project no model.
+`backend.campaign.review.adjudicating.adjudicate`; docs/concepts.md has a map of the features. Each name loads what it
+needs when it is used, so that scoring loads no database and opening a project no model.
 """
 
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Product two: campaigns, from a corpus to a release.
+"""ReelRank's second product: a campaign turns a corpus into a release.
 
 Each feature has a folder. The contracts in pyproject.toml say which feature may import which.
 """

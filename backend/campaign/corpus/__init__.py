@@ -1,1 +1,1 @@
-"""Import the corpus: videos, moments and captions, with their rewrites and people's own descriptions."""
+"""Make the corpus: import videos, moments and captions, rewrite captions, and collect people's own descriptions."""

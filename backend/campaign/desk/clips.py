@@ -95,7 +95,7 @@ def gif_for(project: Project, lead: Lead, pair: PairKey) -> ClipJob:
 def why_not_shown(project: Project, person: Lead | Annotator, error: VideoUnreadable) -> str:
     """Return the message about a clip that cannot be shown: leads get the reason, annotators only the fact.
 
-    The reason names the file, which often reveals what is in the video, or which clips come from the same one.
+    The reason names the file, which often reveals what is in the video, or which clips come from the same video.
     """
     return str(error) if isinstance(person, Lead) else _NOT_SHOWN
 

@@ -4,7 +4,7 @@
 `judging.grades`, skips and seats by `judging.queue`, answers by `qualification.exam.taking` and `qualification.gold`.
 Writes desk_window itself.
 
-Leads have a desk only to give the answer key of an exam whose key comes from a lead.
+A lead has a desk only while an exam needs its answer key from a lead.
 """
 
 from collections.abc import Sequence

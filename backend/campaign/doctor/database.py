@@ -35,7 +35,8 @@ def restore(folder: Path, file: Path, *, now: float) -> Restored:
     The present database may be damaged or missing. It is kept beside the restored one.
 
     Raises:
-        ProjectError: the database is in PostgreSQL, `file` is a dump of PostgreSQL, or see `require_inside`.
+        ProjectError: the database is in PostgreSQL, `file` is a dump of PostgreSQL, or a link in the project leads out
+            of it (see `require_inside`).
     """
     require_inside(folder)
     if file.suffix == DUMP_ENDING:

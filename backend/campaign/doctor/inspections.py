@@ -51,7 +51,7 @@ def long_leases(project: Project, db: Database, now: float) -> list[str]:
 
 
 def wrong_seats(project: Project, db: Database, now: float) -> Iterable[str]:
-    """Yield the pairs whose number of seats is not that of the rule; see `backend.campaign.judging.grades.settle`."""
+    """Yield the pairs with more or fewer seats than the rule gives; see `backend.campaign.judging.grades.settle`."""
     grades, rule, re_opened = pair_status.grades_by_pair(db), consensus_rule(db), pair_status.all_re_opened(db)
     for pair, has_moment, seats, highest, judged in invariants.seat_counts(db):
         pair_grades = grades.get(pair, [])
@@ -130,7 +130,10 @@ def find_moved(project: Project, now: float) -> None:
 
 
 def bucket_troubles(project: Project, db: Database, now: float) -> Iterable[str]:
-    """Return the problems of reading the clip bucket, checked now, and of writing to it, as last met."""
+    """Return messages about problems with the clip bucket.
+
+    Whether it can be read is checked now. Problems of writing to it are those that were met last.
+    """
     from backend.media import clip_bucket
 
     clip_bucket.check_now(project.clips, now)

@@ -290,7 +290,7 @@ def settle(db: Database, pair_id: PairId, person: Person | Operator, *, now: flo
 
 
 def rebuild_verdicts(store: Store) -> int:
-    """Derive all verdicts again from grades and decisions, to the same rows as before; return their number."""
+    """Compute all verdicts again from grades and decisions, and return their number; the rows come out as before."""
     with writing(store) as db:
         derived = expected_verdicts(db)
         pair_status.replace_verdicts(db, ((pair, *row) for pair, row in derived.items()))

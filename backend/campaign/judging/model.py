@@ -1,4 +1,4 @@
-"""Values of judging: the annotator's desk, grades, skips, receipts, assignments, and the events in the log.
+"""Data types of judging: the annotator's desk, grades, skips, receipts, assignments, and the events in the log.
 
 Names of fields end with their units. Instants are seconds since 1970-01-01 UTC.
 """
@@ -191,7 +191,7 @@ class ReportedClip:
 
 @dataclass(frozen=True, slots=True)
 class LiftedSkips:
-    """Numbers of the skips of a person that a lead undid, and of the clips that are handed out again as a result."""
+    """How many skips of a person a lead undid, and how many clips are handed out again as a result."""
 
     skips: int
     clips: int

@@ -352,7 +352,10 @@ def block_moment(
 
 
 def unblock_reported(db: Database, moments: Sequence[MomentId], *, fewest: int) -> int:
-    """Unblock moments that only reports blocked and fewer than `fewest` people still report; return their number."""
+    """Unblock those of the moments that were blocked only by reports, and return how many these are.
+
+    A moment stays blocked if at least `fewest` people still report it.
+    """
     freed = 0
     for moment_id in moments:
         if pair_status.reporters(db, moment_id) < fewest and pair_status.is_blocked_by_reports(db, moment_id):

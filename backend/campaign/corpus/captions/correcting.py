@@ -1,4 +1,4 @@
-"""Correct captions in use, as long as no pair of theirs was handed out.
+"""Correct captions in use, as long as no pair of their moment or their query was handed out.
 
 *Reads* captions, queries, pairs, seats, events. *Writes* caption, query, events.
 """
@@ -65,7 +65,8 @@ def correct_caption(
 
     Raises:
         Overtaken: the caption has another text by now, or is gone.
-        ProjectError: a pair of it was handed out, or the text is empty, too long, unchanged, taken, or has a name.
+        ProjectError: a pair of its moment or its query was handed out, or the text is empty, too long, unchanged,
+            in use elsewhere, or contains a name.
     """
     new_text, reason = tidy(text), tidy(reason)
     if not new_text:

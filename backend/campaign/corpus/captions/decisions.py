@@ -130,7 +130,7 @@ def accept_rewrites(project: Project, file: Path, *, now: float) -> int:
         How many waiting rewrites were decided.
 
     Raises:
-        InputError: every row that cannot be accepted; then no row is accepted.
+        InputError: some rows cannot be accepted. The error lists them all, and no row is accepted.
         ProjectError: queries were drawn already.
     """
     require_no_queries(project.store.db)

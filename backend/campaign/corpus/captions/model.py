@@ -1,4 +1,4 @@
-"""Values of rewriting: protocols of rewriters and taggers, rewrites, decisions, and word-by-word differences. Pure.
+"""Data types of rewriting: protocols of rewriters and taggers, rewrites, decisions, and word-by-word differences. Pure.
 
 Texts are compared word by word, both for display and for the counts of the paper's Table 3. A word consists of letters
 and digits, with hyphens and apostrophes between them. A possessive `'s` and every other character count on their own,
@@ -25,7 +25,7 @@ _ARTICLES = frozenset({"a", "an", "the", "another"})
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A part of a text. `changed` means that the other text has other words at this place."""
+    """A part of a text. `changed` means that the other text has different words here."""
 
     text: str
     changed: bool
@@ -177,12 +177,12 @@ class Rewriter(Protocol):
 
     @property
     def usage(self) -> Usage:
-        """The usage of an endpoint by this object so far."""
+        """The requests and tokens that this object has used at its endpoint so far."""
         ...
 
     @property
     def usage_ever(self) -> Usage:
-        """The usage of an endpoint by all runs of these versions in this project."""
+        """The requests and tokens that all runs of these versions have used in this project."""
         ...
 
     def version(self, attempt: int) -> str:
@@ -273,7 +273,7 @@ class TakenDecision:
 class RewriteQueue:
     """The rewrites that wait for a lead: the first ones, and the lead's last decision, which can be taken back.
 
-    `fixed` means that queries were drawn, so nothing can be decided any more. `then` is the command that comes next.
+    `fixed` means that queries were drawn, so nothing can be decided any more. `then` is the command to run next.
     """
 
     counts: RewriteCounts

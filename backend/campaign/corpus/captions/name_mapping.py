@@ -131,10 +131,10 @@ class _Line:
 
 
 def name_mapping_of(project: Project) -> dict[str, str]:
-    """Return what each name becomes: by `[cast]`, else by `cast.csv`.
+    """Return what each name becomes: as `[cast]` says, or as `cast.csv` says if `[cast]` lacks the name.
 
     Raises:
-        InputError: every line that cannot be used, and every name whose replacement contains a name to be replaced.
+        InputError: a line cannot be used, or a replacement contains a name to be replaced. It lists every such case.
     """
     lines = _lines(project)
     return _mapping(project, {line.name: line.becomes for line in lines}, {line.name: line.row for line in lines})

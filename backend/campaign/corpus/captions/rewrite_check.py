@@ -134,7 +134,7 @@ class ByModel:
 
     @property
     def usage_ever(self) -> Usage:
-        """The usage of all runs of these versions."""
+        """The requests and tokens that all runs of these versions have used."""
         return captions_rows.endpoint_usage(
             self.store.db, [self.version(attempt) for attempt in range(1, self.attempts + 1)]
         )

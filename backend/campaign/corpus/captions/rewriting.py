@@ -45,7 +45,7 @@ class RewriteReport:
     `decided` are captions that a person had decided on before.
     `texts` is the number of distinct texts that were rewritten, and `changed` how many captions got other words.
     `unknown` are probable names that the mapping lacks, the most frequent first. `usage` is this run's use of an
-    endpoint, `usage_ever` that of all runs with the same model, prompt and temperatures.
+    endpoint. `usage_ever` is the use by all runs with the same model, prompt and temperatures.
     """
 
     captions: int
@@ -61,7 +61,7 @@ class RewriteReport:
 
     @property
     def accepted(self) -> int:
-        """The number that passed the rewrite check, at the first attempt or a later one."""
+        """The number of captions whose rewrite passed the rewrite check, at the first attempt or a later one."""
         return self.at_once + self.after_retry
 
 
@@ -129,7 +129,7 @@ def rewrite_captions(
         project: the project, with captions.
         by: who rewrites; their name goes on record.
         endpoint: a language model that rewrites; None for the rules with the project's name mapping.
-        rewriter: a rewriter to use instead of both.
+        rewriter: a rewriter to use instead of the endpoint and the rules.
         encoder: measures how similar a rewrite is to its caption; None for the project's.
         tagger: finds names with a model, in addition to the mapping and capitals; None for the one in the project's
             settings, if they name one.

@@ -126,7 +126,7 @@ def any_query(db: Database) -> bool:
 
 
 def kept_answers(db: Database, rewriter: str) -> dict[str, str]:
-    """Return the stored answers of a rewriter of this version: text -> rewrite, empty if no answer was usable."""
+    """Map each text to the rewrite stored for this version of a rewriter; the rewrite is empty if none was usable."""
     return dict(db.conn.execute("SELECT text, answer FROM rewrite_answer WHERE rewriter = ?", [rewriter]).fetchall())
 
 
@@ -191,7 +191,7 @@ def counts(db: Database) -> RewriteCounts:
 
 
 def waiting(db: Database, limit: int) -> list[tuple[int, int, str, str, str]]:
-    """Return (first caption, captions, published text, rewrite, reason) of the first published texts that wait."""
+    """Return (first caption, number of captions, published text, rewrite, reason) of the first texts that wait."""
     return [
         (row[0], row[1], row[2], row[3], from_stored(row[4]))
         for row in db.conn.execute(

@@ -1,4 +1,4 @@
-"""Values of describing: what a browser sends, the status of descriptions, and what desks and leads are shown."""
+"""Data types of describing: what a browser sends, the status of descriptions, and what people are shown."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class DescriptionStatus(StrEnum):
 
 
 class DescriptionAct(StrEnum):
-    """An action on a description: the first two by its author, the others by a lead."""
+    """An action on a description. Its author writes and withdraws it; a lead takes all other actions."""
 
     WRITTEN = "written"
     WITHDRAWN = "withdrawn"
@@ -79,8 +79,8 @@ class RefusedEvent:
 class MyDescription:
     """A description as its author sees it.
 
-    `words` is the lead's comment on a returned one. `notes` are hints, such as a name in the sentence; they never
-    block.
+    `words` is the lead's comment on a returned description. `notes` are hints, such as a name in the sentence; they
+    never block.
     """
 
     description: str
@@ -145,7 +145,7 @@ class DescribingGuideline:
 
 @dataclass(frozen=True, slots=True)
 class DescriberSelf:
-    """The describer, with the numbers of their descriptions: all but the withdrawn, and those accepted."""
+    """A describer. `written` counts their descriptions without withdrawn ones, `accepted` those that leads accepted."""
 
     person: AnnotatorId
     name: str
@@ -272,8 +272,8 @@ class DescriberFigures:
 class DescribingFigures:
     """The progress of describing.
 
-    `videos` counts the chosen ones, and `described` those with a description. `enough` counts those with as many
-    descriptions as are wanted; None if no number was set.
+    `videos` counts the chosen videos, and `described` those of them with a description. `enough` counts the chosen
+    videos with as many descriptions as are wanted; it is None if no number was set.
     """
 
     videos: int

@@ -223,9 +223,10 @@ def return_description(project: Project, lead: Lead, key: str, words: str, *, se
 
 @permissions.lead_only
 def take_back_description(project: Project, lead: Lead, key: str, *, now: float) -> DescriptionAct:
-    """Undo that a description was accepted or sent back, and return which. It waits again.
+    """Undo a lead's decision to accept a description or to send it back, and return which it was.
 
-    The moment and the caption that accepting made are removed, unless other descriptions use them.
+    The description waits for a decision again. The moment and the caption that accepting made are removed, unless other
+    descriptions use them.
 
     Raises:
         Overtaken: its author changed it meanwhile, or the decision was undone already.

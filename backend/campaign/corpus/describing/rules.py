@@ -125,10 +125,11 @@ def wanted_count(duration_s: float, per_video: int | None, per_minute: float | N
 def video_order(
     videos: Sequence[tuple[str, int, bool]], returned: Collection[str], mine: Collection[str], me: int, secret: bytes
 ) -> list[str]:
-    """Return the videos in working order for one person: with returned descriptions, begun, new, and finally full ones.
+    """Return the videos in the order in which one person should work on them.
 
-    New videos begin with those that have the fewest descriptions. Their order differs from person to person, so that
-    people meet in the same video only when they must.
+    Videos with returned descriptions come first, then those that the person has begun, then new ones, then full ones.
+    New videos with the fewest descriptions come before other new ones. Otherwise the order differs from person to
+    person, so that people describe the same video only when they must.
 
     Args:
         videos: (key, number of descriptions by everybody, whether that is enough) of each.

@@ -150,7 +150,7 @@ def usable_name_mapping(project: Project) -> dict[str, str]:
 
 @permissions.annotator_only
 def describe_clip(project: Project, person: Annotator, video: str) -> ClipJob:
-    """Return a whole video as a clip, for a person who may describe it or once might.
+    """Return a whole video as a clip, for a person who may describe it now, or could at some time.
 
     Args:
         project: the project.
@@ -257,7 +257,7 @@ def describe_exchange(
 
 
 def _store_event(store: Store, person: Annotator, event: DescribeEvent, *, now: float) -> str | None:
-    """Save an event, and return None, or why it cannot count, worded for its author.
+    """Save an event. Return None if it counts, or else the reason why it cannot, worded for its author.
 
     Refused events are kept in the log.
     """
@@ -295,7 +295,7 @@ def _store_event(store: Store, person: Annotator, event: DescribeEvent, *, now: 
 def _event_video(
     db: Database, person: Annotator, event: DescribeEvent, row: DescriptionRow | None
 ) -> tuple[VideoId | None, str | None]:
-    """Return the video of an event, and why the event cannot count, or None."""
+    """Return the video of an event, and the reason why the event cannot count; None if it can."""
     if not event.key or not event.description:
         return None, said("the page sent something without a name: reload the page")
     if people.standing_pause(db, person.annotator_id) is not None:

@@ -40,13 +40,13 @@ from backend.store.connection import reading, writing
 
 @dataclass(frozen=True, slots=True)
 class ImportReport:
-    """The result of an import, with what a person should know about it.
+    """The result of an import, with notes for the person who imports.
 
     `taken` are the numbers of accepted videos, moments and captions in the file. `videos`, `moments` and `captions`
     count those of them that are new in the project. `measured` counts measured videos. `merged` counts entries that
-    repeat another, and `left_out` lists entries that were left out. `dry_run` means that nothing was written, and the
-    report says what would be. `troubles` are problems of videos; only moments whose video has no known duration are
-    left out for them. `decoded` means that every picture of the measured videos was decoded.
+    repeat another, and `left_out` lists entries that were left out. `dry_run` means that nothing was written: the
+    report says what an import would write. `troubles` are problems of videos. The moments of such a video are left out
+    only if the duration of the video is unknown. `decoded` means that every picture of the measured videos was decoded.
     """
 
     format: str

@@ -1,4 +1,4 @@
-"""Measure video files for a project, add those of a folder to it, and find moved files by their content.
+"""Measure video files, add the videos of a folder to a project, and find moved files by their content.
 
 *Reads* video files, folders of frames, earlier measurements. *Writes* video, one event when a folder is added.
 Every file of a folder is measured first, and all readable ones are added in one transaction. A file that cannot be read
@@ -93,7 +93,7 @@ def measure_named(
         progress: see `measure`.
 
     Raises:
-        InputError: no video can be measured; each is a problem of the row that names it first.
+        InputError: no video can be measured. It gives the reason for each video, at the first row that names the video.
     """
     first: dict[str, CaptionedMoment] = {}
     for moment in moments:
@@ -186,9 +186,9 @@ def register_folder(
 ) -> RegisterReport:
     """Measure every video file (or folder of frames) in a folder and below it, and add those that can be read.
 
-    A file that a video of the project is found by (with or without its extension) belongs to that video. Any other file
-    is named by its path in the folder, without extension. A `dry_run` writes nothing. For other arguments and errors,
-    see `register_videos`, which calls it.
+    A file whose name fits that of a video in the project (with or without its extension) belongs to that video. Any
+    other file becomes a video named by the file's path in the folder, without extension. A `dry_run` writes nothing.
+    For other arguments and errors, see `register_videos`, which calls it.
     """
     if not videos.is_dir():
         raise InputError.single(videos, said("is not a folder: name the folder that the video files lie in"))
@@ -261,7 +261,7 @@ def _names(folder: VideoFolder, files: dict[str, Path], known: dict[str, str | N
 def _refusal_reason(
     name: str, sha256: str, known: dict[str, str | None], names_by_content: dict[str, str]
 ) -> str | None:
-    """Return why a readable file is not added; None if it is."""
+    """Return why a readable file is not added to the project; None if it is added."""
     if fault := control_fault(name):
         return fault
     if not is_visible(name):

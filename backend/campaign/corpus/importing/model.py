@@ -1,4 +1,4 @@
-"""Values of importing: parsed annotation files, entries left out, formats, and problems of videos."""
+"""Data types of importing: parsed annotation files, entries left out, formats, and problems of videos."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -58,8 +58,8 @@ class Parsed:
 class ImportOptions:
     """Options for reading a file.
 
-    `types` are the types of TVR's lines to keep, None for the paper's choice. `columns` maps our names of columns or
-    fields to those of the file: `{"start": "begin"}`.
+    `types` are the types of TVR's lines to keep; None keeps those that the paper uses. `columns` maps our names of
+    columns or fields to those of the file: `{"start": "begin"}`.
     """
 
     types: frozenset[str] | None = None
@@ -67,7 +67,7 @@ class ImportOptions:
 
 
 class Trouble(StrEnum):
-    """Kinds of video trouble; all but damage keep clips of the video from being shown."""
+    """Kinds of video trouble. Clips of a damaged video can still be shown; with any other trouble they cannot."""
 
     MISSING = "missing"
     UNREADABLE = "unreadable"

@@ -56,7 +56,7 @@ def count_new(
 ) -> tuple[int, int, int]:
     """Return how many videos, moments and captions among `moments` the project lacks.
 
-    `new_names` maps names of the project's videos to those that they are about to get.
+    `new_names` maps present names of the project's videos to the names that the import will give them.
     """
     new_names = new_names or {}
     spans = {
@@ -138,7 +138,7 @@ def known_videos(db: Database) -> dict[str, str | None]:
 
 
 def unannotated_videos(db: Database) -> list[str]:
-    """Return the names of videos with a file that no annotation file has named, in order."""
+    """Return the names, in order, of videos that have a file but that no annotation file has named yet."""
     rows = db.conn.execute(
         "SELECT name FROM video v WHERE path IS NOT NULL AND NOT EXISTS "
         "(SELECT 1 FROM moment m WHERE m.video_id = v.video_id AND m.origin = 'imported') ORDER BY name"
@@ -207,7 +207,7 @@ def contents(db: Database) -> dict[str, Content]:
 
 
 def decoded_contents(db: Database) -> dict[str, str]:
-    """Return the damage of each content that was decoded, by sha256; empty if it has none."""
+    """Return the damage found in each content that was decoded, by sha256; the text is empty if there is none."""
     rows = db.conn.execute(
         "SELECT v.sha256, iif(k.trouble = 'damaged', k.message, '') FROM video v JOIN video_check k USING (video_id) "
         "WHERE k.decoded = 1 AND v.sha256 IS NOT NULL AND coalesce(k.trouble, 'damaged') = 'damaged'"

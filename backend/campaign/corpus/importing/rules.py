@@ -1,4 +1,4 @@
-"""Rules of importing: what a captioned moment can be, and which videos a file calls by another name.
+"""Rules of importing: which captioned moments are possible, and which videos a file calls by another name.
 
 A file that a person wrote is refused as a whole if anything in it is impossible, because they can correct it. The
 authors of a published corpus cannot be asked: what is impossible in it is left out and counted.
@@ -20,7 +20,7 @@ _SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A problem of a moment: `why` in general, for counting, and `message` with its numbers."""
+    """A problem of a moment: `why` names its kind, for counting; `message` has the numbers of this moment."""
 
     why: str
     message: str

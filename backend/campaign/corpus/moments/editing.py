@@ -211,7 +211,7 @@ def moment_clip(project: Project, lead: Lead, video: str, start_s: float, end_s:
     """Return the clip of any span of a video, cut off at the video's end.
 
     A moment of the project has the clip that annotators see. Any other span has a separate kind of clip, so that the
-    doctor does not take it for one that nobody needs.
+    doctor does not take it for an orphaned clip.
 
     Raises:
         NotAllowed: not a lead.

@@ -1,4 +1,4 @@
-"""Values of moments, how moments are proposed from shots and windows, and the limits of a moment. Pure."""
+"""Data types of moments, how moments are proposed from shots and windows, and the limits of a moment. Pure."""
 
 import math
 from collections.abc import Iterable, Sequence

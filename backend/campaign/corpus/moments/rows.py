@@ -125,7 +125,7 @@ def _rows(db: Database, where: str, values: Sequence[object]) -> list[MomentRow]
 
 @cache
 def _used_sql() -> str:
-    """Return an SQL condition: a row of any table points to a moment `m`."""
+    """Return the SQL condition that a row of some table points to the moment `m`."""
     # These subqueries are not correlated, so each runs only once, with or without an index.
     users = (
         f"m.moment_id IN (SELECT {column} FROM {table} WHERE {column} IS NOT NULL)"

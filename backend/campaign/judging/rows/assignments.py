@@ -1,6 +1,6 @@
 """SQL for assignments, for what keeps annotators from working, and for the batch and the pairs they may take next.
 
-For people without an assignment the desk costs one look-up in an index and no further condition.
+If a person has no assignment, the SQL for their desk needs one look-up in an index and no further condition.
 """
 
 from collections.abc import Iterable, Sequence
@@ -130,7 +130,7 @@ def existing_queries(db: Database, queries: Iterable[QueryId]) -> set[QueryId]:
 
 
 def add(db: Database, me: AnnotatorId, assignment: Assignment, *, by: AnnotatorId) -> int:
-    """Store a new assignment, ignoring the number and the giver it names; return the number that it gets."""
+    """Store a new assignment and return its number; the number and the giver in `assignment` are ignored."""
     number = insert_returning_id(
         db,
         "INSERT INTO assignment (annotator_id, split, part, parts, chosen, a_day, in_all, given_at, given_by) "
@@ -233,7 +233,7 @@ def claimable(
         db: the database.
         me: the person.
         batch_id: the batch.
-        assignment: the person's assignment; of a batch outside it they get only gold questions.
+        assignment: the person's assignment. In a batch outside it they get only gold questions.
         now: seconds since 1970.
         politely: return only second-round seats while two others hold first-round seats of the batch. Two people
             finish a query together; a third would take pairs out of the middle of their work.
@@ -246,18 +246,21 @@ def claimable(
 
 
 def _claimable(db: Database, assignment: Assignment | None, batch_id: BatchId) -> str:
-    """Return the SQL for (pair, lowest free seat) of `:batch`: gold questions, and all others if it is assigned."""
+    """Return the SQL for the pairs of `:batch` that a person may take: (pair, lowest free seat).
+
+    These are gold questions, and all other pairs if the batch is within the assignment.
+    """
     return GOLD_CLAIMABLE + (f" UNION ALL {_SEATS_TO_TAKE}" if includes_batch(db, assignment, batch_id) else "")
 
 
 def next_batch(
     db: Database, me: AnnotatorId, assignment: Assignment | None = None, *, now: float
 ) -> tuple[BatchId, bool] | None:
-    """Return the batch to work on next, within an assignment, and whether to take pairs of it `politely`.
+    """Return the next batch within an assignment, and whether to take its pairs `politely`; None if no batch is left.
 
-    Batches come by their pair nearest to completion, then in judging order. The statement walks the agenda in this
-    order and ends at the first batch that has a pair for this person. Batches in which two others work offer only
-    second-round seats, unless nothing else is left.
+    The batch with the pair nearest to completion comes first; equal ones come in judging order. The statement walks the
+    agenda in this order and ends at the first batch that has a pair for this person. Batches in which two others work
+    offer only second-round seats, unless nothing else is left.
     """
     anybody = db.conn.execute(f"SELECT EXISTS ({_CROWDED})", {"me": me, "now": now}).fetchone()[0]
     # Tests the batch before its pairs: an assignment makes the walk shorter, never longer.

@@ -69,7 +69,12 @@ def _pair(row: Row) -> PairRow:
 
 
 def key_press(db: Database, pair_id: PairId, key: str) -> tuple[tuple[PairId, AnnotatorId] | None, str | None]:
-    """Return the pair and person for which a key press is stored, and why this pair refused it; each None if not."""
+    """Look up whether the grade of a key press was stored or refused.
+
+    Returns:
+        The pair and the person of the stored grade (None if it is not stored), and why this pair refused the grade
+        (None if it did not).
+    """
     owner, why = None, None
     for row in db.conn.execute(
         "SELECT pair_id, annotator_id, NULL FROM judgement WHERE event_key = :key "
@@ -100,7 +105,7 @@ def add(
     simulated: bool = False,
     note: str | None = None,
 ) -> int:
-    """Append a judgement and return its id; the composite foreign key refuses one without its seat.
+    """Append a judgement and return its id; a foreign key refuses it if this person does not have the seat.
 
     At a gold seat the grade is stored as an answer, together with its `note`.
     """
@@ -152,7 +157,8 @@ def recently_graded(db: Database, me: AnnotatorId, most: int) -> list[tuple[Pair
     """Return the pairs that this person graded last, with grade and time, newest first; at most `most`.
 
     Pairs come in the order of saving, because clocks may be wrong. Pairs that the person answered in an exam are left
-    out. Corrections use up rows that the statement reads, so there may be fewer than `most` pairs.
+    out. The statement reads a limited number of rows, and corrections take some of them, so there may be fewer than
+    `most` pairs.
     """
     rows = db.conn.execute(
         f"SELECT {_PAIR}, g.grade, g.graded_at FROM ("
@@ -243,7 +249,7 @@ def add_reply(db: Database, judgement_id: int, lead: AnnotatorId, text: str, *, 
 
 
 def replies_to(db: Database, me: AnnotatorId, *, final_before: float) -> list[MyReply]:
-    """Return the replies that this person may read: first the unread ones, each part newest first.
+    """Return the replies that this person may read: unread ones first, then read ones, each newest first.
 
     Args:
         db: the database.

@@ -69,7 +69,7 @@ def add_act(
     at: float,
     takes_back: int | None = None,
 ) -> None:
-    """Append any other act of a lead; `takes_back` is the revision of the act that it takes back."""
+    """Append an act of a lead other than a decision; `takes_back` is the revision of the act that it takes back."""
     db.conn.execute(
         "INSERT INTO ruling (pair_id, revision, lead_id, kind, takes_back, reason, ruled_at) "
         f"VALUES (:pair, {NEXT_REVISION}, :lead, :kind, :takes_back, :reason, :at)",
@@ -157,7 +157,7 @@ def grades_by_pair(db: Database) -> dict[PairId, list[int]]:
 
 
 def replace_verdicts(db: Database, verdicts: Iterable[tuple[PairId, Verdict, int | None, float | None, str]]) -> None:
-    """Replace all stored verdicts by these (pair, verdict, relevance, mean, version of the rule); none is open."""
+    """Replace all stored verdicts by these (pair, verdict, relevance, mean, rule version), without open pairs."""
     db.conn.execute("DELETE FROM consensus")
     db.conn.executemany(
         "INSERT INTO consensus (pair_id, verdict, relevance, mean, rule_version) VALUES (?, ?, ?, ?, ?)",
@@ -166,14 +166,14 @@ def replace_verdicts(db: Database, verdicts: Iterable[tuple[PairId, Verdict, int
 
 
 class GoneOn(StrEnum):
-    """How another annotator has acted on a person's grade."""
+    """What another annotator did after a person's grade, so that the grade can no longer be changed."""
 
     GRADED = "graded"
     ON_SCREEN = "on screen"
 
 
 def annotator_has_gone_on(db: Database, pair_id: PairId, me: AnnotatorId, *, now: float) -> GoneOn | None:
-    """Return how another annotator has acted on this person's grade of a pair; None if nobody has.
+    """Return what another annotator did after this person's grade of a pair; None if nobody did anything.
 
     Either somebody graded the pair later, or somebody at a seat of a later round has the clip on screen (a round has
     two seats). A clip that is only loaded ahead, or whose lease has run out, does not count.
@@ -283,7 +283,10 @@ def last_offer(db: Database, pair_id: PairId) -> tuple[str, float] | None:
 
 
 def skips_left_to_others(db: Database, me: AnnotatorId) -> int:
-    """Count the skipped pairs of this person that are unsettled, or that look so to them (gold questions)."""
+    """Count the pairs that this person skipped and that are not settled yet.
+
+    Skipped gold questions count too, because they look unsettled to the person.
+    """
     count: int = db.conn.execute(
         "SELECT count(*) FROM skip k LEFT JOIN consensus c USING (pair_id) WHERE k.annotator_id = :me "
         "AND k.lifted_at IS NULL AND (coalesce(c.verdict, 'escalated') = 'escalated' OR EXISTS (SELECT 1 "

@@ -92,7 +92,7 @@ class Seat:
 def renew(db: Database, me: AnnotatorId, *, now: float, until: float, slack_s: float) -> None:
     """Extend the lease of every seat this person still holds, even a lapsed one, to `until`.
 
-    A lease that was extended less than `slack_s` seconds ago stays as it is. A lease of anybody that ends after `until`
+    A lease that was extended less than `slack_s` seconds ago stays as it is. If anybody's lease ends after `until`, it
     was given before the clock was set back. It is shortened, so that the seats of people who left become free in time.
     """
     tables = ("seat", "gold_seat")
@@ -277,8 +277,8 @@ def open_second_round(db: Database, pair_id: PairId) -> bool:
 def close_second_round(db: Database, pair_id: PairId) -> bool:
     """Remove the further seats at which nobody has graded; return whether there were any.
 
-    A person who holds such a seat has not seen the pair: once they have, `annotator_has_gone_on` forbids the correction
-    that would lead here.
+    Whoever holds such a seat has not seen the pair yet. Once they have seen it, `annotator_has_gone_on` forbids the
+    correction that would remove their seat.
     """
     cursor = db.conn.execute(
         "DELETE FROM seat WHERE pair_id = ? AND seat_no > ? AND (annotator_id IS NULL OR lease_until IS NOT NULL)",

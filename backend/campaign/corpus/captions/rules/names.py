@@ -264,7 +264,7 @@ def names_in(
 
 
 def _suspicious(word: str, known: Known) -> bool:
-    """Return whether word lists suggest that a word that only starts sentences is a name."""
+    """Return whether word lists suggest that a word is a name, if it only ever starts sentences."""
     small = word.lower()
     if small in known.ordinary:
         return False

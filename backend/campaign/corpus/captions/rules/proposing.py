@@ -197,7 +197,7 @@ def _replacements(
 
 
 def _kind(name: str, word: _Word, known: Known) -> str:
-    """Return what one name becomes by the evidence in the captions and the lists."""
+    """Return what one name becomes; the evidence in the captions and the lists of first names decide."""
     listed = known.first_names.get(name)
     signs, ranked = sum(word.signs.values()), word.signs.most_common(1)
     clear = ranked[0][0] if ranked and ranked[0][1] >= CLEAR * signs else ""
@@ -217,7 +217,7 @@ def _full_names(
     replacements: Mapping[str, str],
     known: Known,
 ) -> dict[tuple[str, str], str]:
-    """Return pairs of words that are one name, whose replacement differs from that of their parts.
+    """Map each pair of words that form one name to its replacement, where the parts alone would be replaced otherwise.
 
     `Alexis Castle` is a woman although `Castle` is a man, and `Trapper John` is a man; `Central Perk` is a place. A
     first name that stands only once next to a frequent name is mostly another person (`gives Joey Rachel's bag`).

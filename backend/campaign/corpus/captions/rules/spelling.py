@@ -140,9 +140,10 @@ class Known:
     """The rules' knowledge of words: first names, ordinary words, a vocabulary and a lexicon.
 
     `first_names` maps capitalised first names to what they become (`a woman`). `ordinary` are lower-case words that are
-    no names although such lists have them (`will`). `vocabulary` are the lower-case words that an encoder knows, empty
-    if that is unknown. `parts_of_speech` is the lexicon of the captions' language: it maps a lower-case word to its
-    parts of speech with their base forms, or to nothing if it is no word. It is None if there is no lexicon.
+    no names although lists of first names have them (`will`). `vocabulary` are the lower-case words that an encoder
+    knows, empty if that is unknown. `parts_of_speech` is the lexicon of the captions' language: it maps a lower-case
+    word to its parts of speech with their base forms, or to an empty mapping if it is no word. It is None if there is
+    no lexicon.
     """
 
     first_names: Mapping[str, str]
@@ -225,8 +226,8 @@ def split_possessive(word: str) -> tuple[str, str]:
 def spellings_of(phrases: Mapping[str, str], clashes_with: Callable[[str, str], bool]) -> Spellings:
     """Return the spellings of a mapping.
 
-    Only the exact spelling of a name counts in three cases: the name is no person, names with its key become different
-    phrases, or another spelling of it is a word that the rules write.
+    Only the exact spelling of a name counts in three cases: the name is not a person's, names with its key become
+    different phrases, or another spelling of it is a word that the rules write.
     """
     names_of: dict[str, list[str]] = defaultdict(list)
     for name in sorted(phrases):

@@ -92,7 +92,7 @@ def has_no_pairs(db: Database) -> bool:
 
 
 def was_open_for(db: Database, me: AnnotatorId) -> bool:
-    """Return whether this person may describe, or ever might; work from that time may still arrive."""
+    """Return whether this person may describe now or could at some time; work from that time may still arrive."""
     row = db.conn.execute(
         f"SELECT EXISTS (SELECT 1 FROM describing_choice c WHERE c.open AND {CHOSEN_PERSON})", {"me": me}
     ).fetchone()
@@ -108,7 +108,7 @@ def first_open_for(db: Database, me: AnnotatorId) -> float | None:
 
 
 def ever_chosen(db: Database, me: AnnotatorId, video_id: VideoId) -> bool:
-    """Return whether this person may describe this video, or ever might."""
+    """Return whether this person may describe this video now, or could at some time."""
     row = db.conn.execute(
         "SELECT EXISTS (SELECT 1 FROM describing_choice c, video v WHERE c.open AND v.video_id = :video "
         f"AND {CHOSEN_PERSON} AND {CHOSEN_VIDEO})",
@@ -163,7 +163,7 @@ _FROM = "description d JOIN video v USING (video_id) JOIN annotator a USING (ann
 
 @dataclass(frozen=True, slots=True)
 class DescriptionRow:
-    """A description in its current state. `words` is the lead's comment on a returned one."""
+    """A description in its current state. `words` is the lead's comment on a returned description."""
 
     description_id: int
     key: str
@@ -212,9 +212,10 @@ def _row(row: Mapping[str, Any]) -> DescriptionRow:
 
 
 def where(db: Database, condition: str, values: Sequence[object], rest: str = "") -> list[DescriptionRow]:
-    """Return the descriptions that match an SQL condition on `d`, their videos `v` and authors `a`.
+    """Return the descriptions that match an SQL condition.
 
-    They are sorted by age, unless `rest` sorts them.
+    The condition may use the aliases `d` (description), `v` (its video) and `a` (its author). The descriptions are
+    sorted by age, unless `rest` gives another order.
     """
     rows = db.conn.execute(
         f"SELECT {_COLUMNS} FROM {_FROM} WHERE {condition} {rest or 'ORDER BY d.description_id'}", list(values)

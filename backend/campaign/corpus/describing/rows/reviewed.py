@@ -1,4 +1,4 @@
-"""SQL for a lead's list of descriptions, searched, sorted and paged by the database, and for its figures."""
+"""SQL for a lead's list of descriptions, which the database searches, sorts and pages, and for the progress of work."""
 
 import sqlite3
 from collections import Counter
@@ -117,7 +117,7 @@ def per_video(db: Database) -> list[tuple[float, int]]:
 
 
 def figures(db: Database) -> list[DescriberFigures]:
-    """Return figures of each person who described anything, by name."""
+    """Return each describer's counts of descriptions by status, and the time spent on them, sorted by name."""
     rows = db.conn.execute(
         "SELECT a.annotator_id, a.name, sum(d.status = 'waiting'), sum(d.status = 'returned'), "
         "sum(d.status = 'accepted') FROM description d JOIN annotator a USING (annotator_id) "
@@ -198,7 +198,10 @@ def accept(
     sentence: str,
     at: float,
 ) -> None:
-    """Record that a description was accepted as a caption of a moment, each given with whether it is new."""
+    """Record that a description was accepted as a caption of a moment.
+
+    `moment` and `caption` are each an id, and whether accepting the description made the row.
+    """
     db.conn.execute(
         "UPDATE description SET status = 'accepted', moment_id = ?, made_moment = ?, caption_id = ?, made_caption = ? "
         "WHERE description_id = ?",
@@ -234,23 +237,23 @@ def take_back(db: Database, description_id: int, lead: AnnotatorId, *, at: float
 
 
 def drop_caption(db: Database, caption_id: int) -> bool:
-    """Remove a caption that a description made, unless another description uses it.
+    """Remove a caption that was made for a description, unless another description uses it.
 
-    Return False if something else needs it.
+    Return False if it cannot be removed because something else needs it.
     """
     return _pass_on(db, "caption", caption_id) or _drop(db, "caption", caption_id)
 
 
 def drop_moment(db: Database, moment_id: MomentId) -> bool:
-    """Remove a moment that a description made, unless another description uses it.
+    """Remove a moment that was made for a description, unless another description uses it.
 
-    Return False if something else needs it.
+    Return False if it cannot be removed because something else needs it.
     """
     return _pass_on(db, "moment", moment_id) or _drop(db, "moment", moment_id)
 
 
 def _pass_on(db: Database, table: str, row_id: int) -> bool:
-    """Let another description that uses the row count as its maker, and return whether there is one."""
+    """Record a row as made for another description that uses it; return whether there is such a description."""
     cursor = db.conn.execute(
         f"UPDATE description SET made_{table} = 1 WHERE description_id = "
         f"(SELECT min(description_id) FROM description WHERE {table}_id = ?)",

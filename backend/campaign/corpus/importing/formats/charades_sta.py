@@ -10,7 +10,7 @@ from backend.core.text_files import decode_text
 
 
 def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
-    """Parse either form. The original lines have no durations, so these come from the videos or an earlier import.
+    """Parse the lines or the JSON. The lines have no durations, so these come from the videos or an earlier import.
 
     Raises:
         InputError: with every problem of the file.

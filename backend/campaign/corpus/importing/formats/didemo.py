@@ -12,9 +12,9 @@ from backend.core.reading import FileLayout
 def read(data: bytes, file: str, options: ImportOptions) -> Parsed:
     """Parse entries of annotation_id, description, video, times ([[first, last], ...] in segments) and num_segments.
 
-    Both segments belong to the moment: [1, 4] is from 5 s to 25 s. The span that most people gave is taken, or the
-    first given of equally frequent ones. The last segment ends with its video, possibly before its nominal end. So a
-    moment may end up to 5 s after the measured end of its video.
+    A moment includes its first and its last segment: [1, 4] is from 5 s to 25 s. The span that most people gave is
+    taken, or the first given of equally frequent ones. The last segment ends with its video and may be shorter than 5
+    s. So the end of a moment may be up to 5 s after the measured end of its video.
 
     Raises:
         InputError: with every problem of the file.
